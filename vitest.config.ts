@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
 const config: ViteUserConfig = defineConfig({
@@ -8,6 +9,8 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: 'forks',
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    reporters: ['default', './tools/reporter.ts'],
   },
 })
 export default config

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process'
+import { type HttpTarget, loadHttp, openSession, openSessions } from './load/http.ts'
+import { Pipe, endChild } from './load/stdio.ts'
+import { FIRST_ID, initializeText } from './messages.ts'
+import { answer } from './orders.ts'
+import { usageOf } from './usage.ts'
+
+/** What the load generator can be asked to do: it is the process at the other end of the wire. */
+export interface LoadOrders {
+  readonly http: { readonly target: HttpTarget; readonly seconds: number }
+  readonly sessions: { readonly port: number; readonly count: number }
+  readonly open: { readonly name: string; readonly file: string; readonly options: string }
+  readonly stdio: { readonly name: string; readonly inFlight: number; readonly seconds: number }
+  readonly startStdio: { readonly file: string; readonly options: string }
+  readonly startHttp: { readonly file: string; readonly options: string }
+}
+
+/** A cold start: how long until the first answer, and what it cost. */
+export interface Start {
+  readonly ms: number
+  readonly serverCpuMs: number
+}
+
+const START_MS = 15_000
+const pipes = new Map<string, Pipe>()
+
+answer<LoadOrders>({
+  http: ({ target, seconds }) => loadHttp(target, seconds),
+  sessions: ({ port, count }) => openSessions(port, count),
+  open: async ({ name, file, options }) => {
+    const { pipe } = await Pipe.open(file, options)
+    pipes.set(name, pipe)
+  },
+  stdio: ({ name, inFlight, seconds }) => {
+    const pipe = pipes.get(name)
+    if (!pipe) throw new Error(`${name} was not opened`)
+    return pipe.load(inFlight, seconds)
+  },
+  startStdio: async ({ file, options }): Promise<Start> => {
+    const { pipe, ms } = await Pipe.open(file, options)
+    const serverCpuMs = pipe.cpuMs()
+    await pipe.close()
+    return { ms, serverCpuMs }
+  },
+  startHttp,
+})
+
+async function startHttp({ file, options }: LoadOrders['startHttp']): Promise<Start> {
+  const start = performance.now()
+  const child = spawn(process.execPath, [file, options], { stdio: ['pipe', 'pipe', 'ignore'] })
+  try {
+    const line = await new Promise<string>((done, fail) => {
+      const timer = setTimeout(() => fail(new Error('the server did not start')), START_MS)
+      child.once('exit', () => fail(new Error('the server ended before it listened')))
+      child.stdout.once('data', (bytes: Buffer) => {
+        clearTimeout(timer)
+        done(bytes.toString())
+      })
+    })
+    const { port } = JSON.parse(line) as { readonly port: number }
+    const ms = await firstAnswer(port, start)
+    return { ms, serverCpuMs: usageOf(child.pid ?? 0).cpuMs }
+  } finally {
+    await endChild(child)
+  }
+}
+
+async function firstAnswer(port: number, start: number): Promise<number> {
+  const { request } = await import('node:http')
+  return new Promise((done, fail) => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const sent = request({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers, agent: false })
+    sent.on('error', fail)
+    sent.on('response', (answered) => {
+      if (answered.statusCode !== 200) fail(new Error(`initialize was answered with ${answered.statusCode}`))
+      answered.once('data', () => done(performance.now() - start))
+      answered.resume()
+    })
+    sent.end(initializeText(FIRST_ID))
+  })
+}
+
+process.on('disconnect', () => void leave())
+
+async function leave(): Promise<void> {
+  await Promise.all([...pipes.values()].map((pipe) => pipe.close()))
+  process.exit(0)
+}
+
+// The first fetch of a process loads much code; no subject should be charged with it.
+void openSession(0).catch(() => undefined)

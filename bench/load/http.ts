@@ -1,0 +1,263 @@
+import { connect, type Socket } from 'node:net'
+import { Histogram } from '../histogram.ts'
+import {
+  FIRST_ID,
+  INITIALIZED,
+  ID_DIGITS,
+  SUM_DIGITS,
+  type Revision,
+  callText,
+  initializeText,
+  listText,
+  numbered,
+} from '../messages.ts'
+import { usageOf } from '../usage.ts'
+
+/** An HTTP server under load. */
+export interface HttpTarget {
+  readonly port: number
+  readonly pid: number
+  readonly work: 'call' | 'list'
+  readonly revision: Revision
+  readonly connections: number
+}
+
+/** One round of load: what was answered, and what the server used for it. */
+export interface HttpRound {
+  readonly count: number
+  readonly seconds: number
+  readonly p50: number
+  readonly p99: number
+  readonly serverCpuMs: number
+}
+
+/** A 2025 session as the server granted it; a bare server grants none. */
+interface Session {
+  readonly id: string | undefined
+  readonly revision: string
+}
+
+/** How long after the end of a round its last answers may take. */
+const GRACE_MS = 30_000
+const sessions = new Map<string, Promise<readonly Session[]>>()
+
+/** Keeps one request in flight on each connection for a while; throws at the first wrong answer. */
+export async function loadHttp(target: HttpTarget, seconds: number): Promise<HttpRound> {
+  const opened = await sessionsOf(target)
+  const round: Round = { latencies: new Histogram(), until: 0, count: 0, length: 0 }
+  const cpuBefore = usageOf(target.pid).cpuMs
+  const start = performance.now()
+  round.until = start + seconds * 1000
+  const clients = opened.map((session, index) => new Client(target, session, index, round))
+  await Promise.all(clients.map((client) => client.run()))
+  return {
+    count: round.count,
+    seconds: (performance.now() - start) / 1000,
+    p50: round.latencies.percentile(0.5),
+    p99: round.latencies.percentile(0.99),
+    serverCpuMs: usageOf(target.pid).cpuMs - cpuBefore,
+  }
+}
+
+/** Opens 2025 sessions, eight at a time, and leaves them idle. */
+export async function openSessions(port: number, count: number): Promise<void> {
+  for (let done = 0; done < count; done += 8)
+    await Promise.all(Array.from({ length: Math.min(8, count - done) }, () => openSession(port)))
+}
+
+/** Opens one 2025 session. */
+export async function openSession(port: number): Promise<Session> {
+  const answer = await post(port, initializeText(FIRST_ID), {})
+  const text = await answer.text()
+  if (answer.status !== 200) throw new Error(`initialize was answered with ${answer.status}: ${text}`)
+  const id = answer.headers.get('mcp-session-id') ?? undefined
+  const negotiated = /"protocolVersion":"([\d-]+)"/.exec(text)?.[1] ?? '2025-11-25'
+  if (id !== undefined) {
+    const headers = { 'mcp-session-id': id, 'mcp-protocol-version': negotiated }
+    await (await post(port, INITIALIZED, headers)).arrayBuffer()
+  }
+  return { id, revision: negotiated }
+}
+
+function post(port: number, body: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}/mcp`, {
+    method: 'POST',
+    headers: { ...ACCEPT, ...headers },
+    body,
+    signal: AbortSignal.timeout(GRACE_MS),
+  })
+}
+
+const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+/** Each connection is a client with its own session, which lives through all rounds. */
+function sessionsOf({ port, revision, connections }: HttpTarget): Promise<readonly Session[]> {
+  const key = `${port} ${revision} ${connections}`
+  let opened = sessions.get(key)
+  if (!opened) {
+    const each = Array.from({ length: connections }, () =>
+      revision === '2026-07-28' ? Promise.resolve({ id: undefined, revision }) : openSession(port),
+    )
+    sessions.set(key, (opened = Promise.all(each)))
+  }
+  return opened
+}
+
+interface Round {
+  readonly latencies: Histogram
+  until: number
+  count: number
+  /** Of the first list, which was parsed; all others must be as long. */
+  length: number
+}
+
+const READ_BYTES = 64 * 1024
+const END_OF_HEAD = '\r\n\r\n'
+const LAST_CHUNK = '\r\n0\r\n\r\n'
+
+/** One keep-alive connection: sends a prepared request, reads its answer, changes the digits, sends again. */
+class Client {
+  readonly #target: HttpTarget
+  readonly #round: Round
+  readonly #request: Buffer
+  readonly #idAt: number
+  readonly #aAt: number
+  readonly #bAt: number
+  #index: number
+  #sentAt = 0
+  #held = ''
+  #need = -1
+  #chunked = false
+  #socket: Socket | undefined
+  #settle: { readonly done: () => void; readonly fail: (error: Error) => void } | undefined
+
+  constructor(target: HttpTarget, session: Session, position: number, round: Round) {
+    this.#target = target
+    this.#round = round
+    this.#index = position * 10_000
+    const first = numbered(this.#index)
+    const body =
+      target.work === 'list' ? listText(first.id, target.revision) : callText(first, target.revision)
+    this.#request = Buffer.from(`${headText(target, session, body.length)}${body}`, 'latin1')
+    this.#idAt = this.#request.indexOf('"id":') + 5
+    this.#aAt = this.#request.indexOf('"a":') + 4
+    this.#bAt = this.#request.indexOf('"b":') + 4
+  }
+
+  async run(): Promise<void> {
+    const left = this.#round.until - performance.now() + GRACE_MS
+    const timer = setTimeout(() => this.#settle?.fail(new Error('an answer did not come in time')), left)
+    try {
+      await new Promise<void>((done, fail) => {
+        this.#settle = { done, fail }
+        this.#socket = this.#open(fail)
+      })
+    } finally {
+      clearTimeout(timer)
+      this.#socket?.destroy()
+    }
+  }
+
+  #open(fail: (error: Error) => void): Socket {
+    const onread = {
+      buffer: Buffer.allocUnsafe(READ_BYTES),
+      callback: (size: number, bytes: Uint8Array): boolean => {
+        this.#read((bytes as Buffer).latin1Slice(0, size))
+        return true
+      },
+    }
+    const socket = connect({ host: '127.0.0.1', port: this.#target.port, noDelay: true, onread })
+    socket.on('connect', () => this.#send())
+    socket.on('error', fail)
+    socket.on('close', () => fail(new Error('the server closed a connection')))
+    return socket
+  }
+
+  #send(): void {
+    const { id, a, b } = numbered(this.#index)
+    putDigits(this.#request, this.#idAt, id, ID_DIGITS)
+    if (this.#target.work === 'call') {
+      putDigits(this.#request, this.#aAt, a, SUM_DIGITS)
+      putDigits(this.#request, this.#bAt, b, SUM_DIGITS)
+    }
+    this.#sentAt = performance.now()
+    this.#socket?.write(this.#request)
+  }
+
+  #read(piece: string): void {
+    const text = this.#held === '' ? piece : this.#held + piece
+    if (this.#need < 0 && !this.#chunked) this.#readHead(text)
+    const complete = this.#chunked ? text.endsWith(LAST_CHUNK) : this.#need >= 0 && text.length >= this.#need
+    if (!complete) {
+      this.#held = text
+      return
+    }
+    this.#held = ''
+    this.#need = -1
+    this.#chunked = false
+    try {
+      this.#take(text)
+    } catch (error) {
+      this.#settle?.fail(error as Error)
+    }
+  }
+
+  #readHead(text: string): void {
+    const end = text.indexOf(END_OF_HEAD)
+    if (end < 0) return
+    const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, end))
+    if (length) this.#need = end + END_OF_HEAD.length + Number(length[1])
+    else this.#chunked = true
+  }
+
+  #take(text: string): void {
+    const now = performance.now()
+    if (!text.startsWith('HTTP/1.1 200')) throw new Error(`wrong answer: ${text.slice(0, 600)}`)
+    if (this.#target.work === 'call') checkSum(text, this.#index)
+    else checkList(text, this.#round)
+    this.#round.latencies.add(now - this.#sentAt)
+    this.#round.count++
+    this.#index++
+    if (now >= this.#round.until) this.#settle?.done()
+    else this.#send()
+  }
+}
+
+function headText(target: HttpTarget, session: Session, length: number): string {
+  const at2026 = target.revision === '2026-07-28'
+  const lines = [
+    'POST /mcp HTTP/1.1',
+    `Host: 127.0.0.1:${target.port}`,
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    `MCP-Protocol-Version: ${at2026 ? target.revision : session.revision}`,
+    at2026 && `Mcp-Method: tools/${target.work}`,
+    at2026 && target.work === 'call' && 'Mcp-Name: add',
+    session.id !== undefined && `Mcp-Session-Id: ${session.id}`,
+    `Content-Length: ${length}`,
+  ]
+  return `${lines.filter((line) => line !== false).join('\r\n')}${END_OF_HEAD}`
+}
+
+function putDigits(bytes: Buffer, at: number, value: number, count: number): void {
+  for (let place = at + count - 1; place >= at; place--) {
+    bytes[place] = 48 + (value % 10)
+    value = (value / 10) | 0
+  }
+}
+
+function checkSum(text: string, index: number): void {
+  const { id, a, b } = numbered(index)
+  if (text.includes(`"text":"${a + b}"`) && text.includes(`"id":${id}`)) return
+  throw new Error(`wrong answer to ${id}, ${a} + ${b}: ${text.slice(0, 600)}`)
+}
+
+function checkList(text: string, round: Round): void {
+  const head = text.indexOf(END_OF_HEAD)
+  if (round.length === 0) {
+    if (!text.includes('"wide-0"', head)) throw new Error(`wrong list: ${text.slice(0, 600)}`)
+    round.length = text.length - head
+  }
+  // A chunked answer may be cut in different places, each of which adds a few letters.
+  if (Math.abs(text.length - head - round.length) > round.length / 100) throw new Error('lists differ in length')
+}

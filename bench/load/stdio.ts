@@ -1,0 +1,168 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { Answers } from '../answers.ts'
+import { Histogram } from '../histogram.ts'
+import { FIRST_ID, INITIALIZED, callText, initializeText, numbered } from '../messages.ts'
+import { usageOf } from '../usage.ts'
+
+/** One round of load over a pipe. */
+export interface StdioRound {
+  readonly count: number
+  readonly seconds: number
+  readonly p50: number
+  readonly p99: number
+  readonly serverCpuMs: number
+  readonly rssBytes: number
+}
+
+const SERIES = 16_384
+const LINE_END = 10
+const GRACE_MS = 10_000
+
+type Child = ChildProcessByStdio<Writable, Readable, null>
+
+/** A stdio server and the client at the other end of its pipes. */
+export class Pipe {
+  readonly #child: Child
+  readonly #answers = new Answers(SERIES)
+  readonly #lines: Buffer
+  readonly #lineBytes: number
+  #rest = ''
+  #next = 0
+  #receive: (count: number) => void = () => {}
+  #fail: (error: Error) => void = () => {}
+
+  private constructor(child: Child) {
+    this.#child = child
+    const lines = Array.from({ length: SERIES }, (_, index) => `${callText(numbered(index), '2025-11-25')}\n`)
+    this.#lines = Buffer.from(lines.join(''), 'latin1')
+    this.#lineBytes = this.#lines.length / SERIES
+    child.stdout.on('data', (bytes: Buffer) => this.#read(bytes))
+    child.on('exit', () => this.#fail(new Error('the server ended')))
+  }
+
+  /** Starts a server and opens the protocol with it; also tells how long the first answer took. */
+  static async open(file: string, options: string): Promise<{ readonly pipe: Pipe; readonly ms: number }> {
+    const start = performance.now()
+    const child = spawn(process.execPath, [file, options], { stdio: ['pipe', 'pipe', 'ignore'] })
+    child.stdin.write(`${initializeText(FIRST_ID - 1)}\n`)
+    const ms = await firstLine(child, start)
+    child.stdin.write(`${INITIALIZED}\n`)
+    return { pipe: new Pipe(child), ms }
+  }
+
+  /** Keeps so many calls in flight for a while; throws at the first wrong answer. */
+  async load(inFlight: number, seconds: number): Promise<StdioRound> {
+    const pid = this.#child.pid ?? 0
+    const cpuBefore = usageOf(pid).cpuMs
+    const latencies = new Histogram()
+    const start = performance.now()
+    const until = start + seconds * 1000
+    let count = 0
+    let open = inFlight
+    let sentAt = start
+    await this.#bounded(seconds * 1000 + GRACE_MS, (done) => {
+      this.#receive = (answered) => {
+        const now = performance.now()
+        if (inFlight === 1) latencies.add(now - sentAt)
+        count += answered
+        open -= answered
+        if (now < until) {
+          open += answered
+          sentAt = performance.now()
+          this.#send(answered)
+        } else if (open === 0) done()
+      }
+      sentAt = performance.now()
+      this.#send(inFlight)
+    })
+    const { cpuMs, rssBytes } = usageOf(pid)
+    return {
+      count,
+      seconds: (performance.now() - start) / 1000,
+      p50: latencies.percentile(0.5),
+      p99: latencies.percentile(0.99),
+      serverCpuMs: cpuMs - cpuBefore,
+      rssBytes,
+    }
+  }
+
+  /** Processor time of the server so far. */
+  cpuMs(): number {
+    return usageOf(this.#child.pid ?? 0).cpuMs
+  }
+
+  /** Ends the server: by the end of its input, and if that does not help, by force. */
+  async close(): Promise<void> {
+    this.#fail = () => {}
+    await endChild(this.#child)
+  }
+
+  /** Writes the next requests of the series in one piece, or two where the series begins anew. */
+  #send(count: number): void {
+    const now = Math.min(count, SERIES - this.#next)
+    for (let index = this.#next; index < this.#next + now; index++) this.#answers.expect(index)
+    this.#child.stdin.write(
+      this.#lines.subarray(this.#next * this.#lineBytes, (this.#next + now) * this.#lineBytes),
+    )
+    this.#next = (this.#next + now) % SERIES
+    if (now < count) this.#send(count - now)
+  }
+
+  #read(bytes: Buffer): void {
+    const piece = bytes.latin1Slice()
+    const text = this.#rest === '' ? piece : this.#rest + piece
+    let from = 0
+    let count = 0
+    try {
+      for (let to = text.indexOf('\n'); to >= 0; to = text.indexOf('\n', from)) {
+        this.#answers.take(text, from, to)
+        from = to + 1
+        count++
+      }
+    } catch (error) {
+      this.#fail(error as Error)
+      return
+    }
+    this.#rest = from === text.length ? '' : text.slice(from)
+    if (count > 0) this.#receive(count)
+  }
+
+  async #bounded(ms: number, work: (done: () => void) => void): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    try {
+      await new Promise<void>((done, fail) => {
+        this.#fail = fail
+        timer = setTimeout(() => fail(new Error('an answer did not come in time')), ms)
+        work(done)
+      })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** Ends a child by the end of its input; if that does not help, by force. */
+export async function endChild(child: Child): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise<void>((done) => void child.once('exit', () => done()))
+  const timer = setTimeout(() => child.kill('SIGKILL'), 2000)
+  child.stdin.end()
+  await ended
+  clearTimeout(timer)
+}
+
+async function firstLine(child: Child, start: number): Promise<number> {
+  return new Promise((done, fail) => {
+    const timer = setTimeout(() => fail(new Error('the server did not answer')), GRACE_MS)
+    const ended = (): void => fail(new Error('the server ended before its first answer'))
+    child.once('exit', ended)
+    child.stdout.on('data', function read(bytes: Buffer) {
+      if (bytes.at(-1) !== LINE_END) return
+      child.stdout.off('data', read)
+      child.off('exit', ended)
+      clearTimeout(timer)
+      done(performance.now() - start)
+    })
+  })
+}

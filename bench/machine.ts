@@ -1,0 +1,58 @@
+import { cpus, loadavg } from 'node:os'
+
+/** Other programs may use this much of one core before a row counts as taken on a busy machine. */
+const BUSY_CORES = 0.25
+
+/** What a run was made on. */
+export interface Machine {
+  readonly node: string
+  readonly cpu: string
+  readonly cores: number
+  readonly loadBefore: number
+  readonly loadAfter?: number
+  /** Millions of steps per second of a fixed loop: says how fast the machine was, whatever its name. */
+  readonly calibration: number
+  readonly date: string
+}
+
+/** Describes the machine as it is now. */
+export function describeMachine(): Machine {
+  return {
+    node: process.version,
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    loadBefore: loadNow(),
+    calibration: calibrate(),
+    date: new Date().toISOString().slice(0, 10),
+  }
+}
+
+/** The load average of the last minute. */
+export function loadNow(): number {
+  return Math.round((loadavg()[0] ?? 0) * 100) / 100
+}
+
+/** Begins to watch the processors; asked at the end, tells whether other programs used much of them. */
+export function watchOthers(): (ourCpuMs: number) => boolean {
+  const start = performance.now()
+  const busyBefore = busyMs()
+  const ownBefore = process.cpuUsage()
+  return (ourCpuMs) => {
+    const own = process.cpuUsage(ownBefore)
+    const others = busyMs() - busyBefore - ourCpuMs - (own.user + own.system) / 1000
+    return others / (performance.now() - start) > BUSY_CORES
+  }
+}
+
+function busyMs(): number {
+  return cpus().reduce((total, { times }) => total + times.user + times.nice + times.sys + times.irq, 0)
+}
+
+function calibrate(): number {
+  const steps = 50_000_000
+  const start = performance.now()
+  let state = 1
+  for (let step = 0; step < steps; step++) state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
+  const seconds = (performance.now() - start) / 1000
+  return state === 0 ? 0 : Math.round(steps / seconds / 1e6)
+}

@@ -1,0 +1,56 @@
+/** The revisions a client of the bench speaks. */
+export type Revision = '2025-11-25' | '2026-07-28'
+
+/** A request whose id and operands have fixed widths, so that they can be changed in place. */
+export interface Numbered {
+  readonly id: number
+  readonly a: number
+  readonly b: number
+}
+
+/** Ids have seven digits and operands and sums six, so that all requests and all answers are equally long. */
+export const FIRST_ID = 1_000_000
+export const ID_DIGITS = 7
+export const SUM_DIGITS = 6
+
+const CLIENT = { name: 'bench', version: '1.0.0' }
+
+/** What every request carries at 2026-07-28. */
+const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': CLIENT,
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
+/** The request number `index` of a series: a pair of operands that differs from its neighbours'. */
+export function numbered(index: number): Numbered {
+  return {
+    id: FIRST_ID + index,
+    a: 100_000 + ((index * 7919) % 300_000),
+    b: 100_000 + ((index * 104_729) % 300_000),
+  }
+}
+
+/** A tools/call of `add`. */
+export function callText({ id, a, b }: Numbered, revision: Revision): string {
+  return requestText(id, 'tools/call', { name: 'add', arguments: { a, b } }, revision)
+}
+
+/** A tools/list. */
+export function listText(id: number, revision: Revision): string {
+  return requestText(id, 'tools/list', {}, revision)
+}
+
+/** The opening of a 2025 session. */
+export function initializeText(id: number): string {
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT }
+  return JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })
+}
+
+/** The client's last word of the opening. */
+export const INITIALIZED: string = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
+
+function requestText(id: number, method: string, params: object, revision: Revision): string {
+  const whole = revision === '2026-07-28' ? { ...params, _meta: ENVELOPE } : params
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params: whole })
+}

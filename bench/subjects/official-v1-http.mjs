@@ -1,0 +1,19 @@
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { announce } from './listening.mjs'
+import { createOfficialV1 } from './official-v1-server.mjs'
+
+const sessions = new Map()
+
+const server = createServer(async (req, res) => {
+  const known = sessions.get(req.headers['mcp-session-id'])
+  if (known) return known.handleRequest(req, res)
+  const transport = new StreamableHTTPServerTransport({
+    sessionIdGenerator: () => randomUUID(),
+    onsessioninitialized: (id) => void sessions.set(id, transport),
+  })
+  await createOfficialV1().connect(transport)
+  return transport.handleRequest(req, res)
+})
+server.listen(0, '127.0.0.1', () => announce(server.address().port))

@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node'
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import { announce } from './listening.mjs'
+import { createOfficialV2 } from './official-v2-server.mjs'
+
+const stateless = toNodeHandler(createMcpHandler(createOfficialV2))
+const sessions = new Map()
+
+const server = createServer(async (req, res) => {
+  if (req.headers['mcp-protocol-version'] === '2026-07-28') return stateless(req, res)
+  const known = sessions.get(req.headers['mcp-session-id'])
+  if (known) return known.handleRequest(req, res)
+  const transport = new NodeStreamableHTTPServerTransport({
+    sessionIdGenerator: () => randomUUID(),
+    onsessioninitialized: (id) => void sessions.set(id, transport),
+  })
+  await createOfficialV2().connect(transport)
+  return transport.handleRequest(req, res)
+})
+server.listen(0, '127.0.0.1', () => announce(server.address().port))

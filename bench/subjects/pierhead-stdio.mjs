@@ -1,0 +1,3 @@
+import { app } from './pierhead-server.mjs'
+
+await app.listen()

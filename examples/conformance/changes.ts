@@ -1,0 +1,20 @@
+import type { App } from 'pierhead'
+
+/** Adds the tools that change the lists, so that those who listen hear of it. */
+export function addChanges(app: App): void {
+  let toolShown = false
+  app.tool('test_trigger_tool_change', { description: 'Adds a tool, or removes it again' }, () => {
+    if (toolShown) app.remove('tool', 'test_passing_tool')
+    else app.tool('test_passing_tool', { description: 'Is not always here' }, () => 'Still here')
+    toolShown = !toolShown
+    return 'The list of tools changed'
+  })
+
+  let promptShown = false
+  app.tool('test_trigger_prompt_change', { description: 'Adds a prompt, or removes it again' }, () => {
+    if (promptShown) app.remove('prompt', 'test_passing_prompt')
+    else app.prompt('test_passing_prompt', { description: 'Is not always here' }, () => 'Still here')
+    promptShown = !promptShown
+    return 'The list of prompts changed'
+  })
+}

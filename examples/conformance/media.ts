@@ -1,0 +1,6 @@
+/** A picture of one red pixel, as base64. */
+export const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mM4o6QEAALOARFkF0v1AAAAAElFTkSuQmCC'
+
+/** A sound of eight samples, as base64. */
+export const WAV = 'UklGRjQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YRAAAAAAAEAf4C5AHwAAwOAg0cDg'

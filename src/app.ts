@@ -1,0 +1,274 @@
+import { mcpError } from './protocol/errors.ts'
+import { toMs } from './protocol/duration.ts'
+import type { JsonObject } from './protocol/jsonrpc.ts'
+import { toLimits, type Limits } from './protocol/limits.ts'
+import { checkOptions } from './protocol/nearest.ts'
+import type { Auth } from './rpc/call.ts'
+import type { Middleware } from './rpc/dispatch.ts'
+import type { AnySchema } from './schema/schema.ts'
+import type { Completer } from './server/completion.ts'
+import type { Context } from './server/context.ts'
+import type { Tool } from './server/definitions.ts'
+import { isTemplate, toPrompt, toResource, toTool, type PromptSpec, type ResourceSpec, type ToolSpec } from './server/register.ts'
+import { ServerService, type Provider } from './server/service.ts'
+import { createSealer } from './server/state.ts'
+import { Endpoint } from './transport/http/answer.ts'
+import { serveFetch } from './transport/http/fetch.ts'
+import { serveMemory, type MemoryEnd } from './transport/memory/serve.ts'
+import { holdStdout, releaseStdout } from './transport/stdio/guard.ts'
+import { paramHeadersOf } from './wire/param-headers.ts'
+import type { Running } from './listen.ts'
+import {
+  CAPABILITY_WORDS,
+  MOUNT_OPTIONS,
+  SERVER_OPTIONS,
+  type ListenOptions,
+  type MountOptions,
+  type ServerOptions,
+} from './options.ts'
+import type { InputFor, OutputFor, Returns, ToolMap, ToolOptions } from './types.ts'
+import type { VariablesOf } from './uri-template/variables.ts'
+
+const STATE_TTL_MS = 15 * 60_000
+
+/** A server: a value that any number of connections share. Define first, then listen or mount. */
+export class App<Ctx extends Context = Context> {
+  readonly limits: Limits
+  /** What transports are given. */
+  readonly service: ServerService
+  readonly #options: ServerOptions
+  #endpoint: Endpoint | undefined
+  #fetch: ReturnType<typeof serveFetch> | undefined
+  readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
+
+  constructor(options: ServerOptions) {
+    checkOptions('createServer', options, SERVER_OPTIONS)
+    const words = options.capabilities ?? []
+    const unknown = words.find((word) => !CAPABILITY_WORDS.includes(word))
+    if (unknown !== undefined) throw badOption('capabilities', `"${unknown}" is none of ${CAPABILITY_WORDS.join(', ')}`)
+    this.#options = options
+    this.limits = toLimits(options.limits)
+    const report = options.log ?? reportToStderr
+    const ttlMs = toMs(options.ttl ?? 0, 'createServer ttl')
+    this.service = new ServerService({
+      info: infoOf(options),
+      instructions: options.instructions,
+      sealer: createSealer({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS }),
+      pageSize: options.pageSize ?? 1000,
+      ttlMs,
+      declared: new Set([...words, 'logging']),
+      experimental: options.experimental,
+      extensions: options.extensions,
+      report,
+    })
+    if (options.tools !== undefined) this.add(options.tools)
+  }
+
+  /** Adds a tool. Its input and output types come from its schemas. */
+  tool<const In extends AnySchema | undefined = undefined, const Out extends AnySchema | undefined = undefined>(
+    name: string,
+    options: ToolOptions<In, Out, Ctx>,
+    run: (input: InputFor<In>, context: Ctx) => Returns<OutputFor<Out>>,
+  ): this {
+    return this.#addTool(name, options as unknown as ToolSpec<Context>, run as unknown as Tool['run'])
+  }
+
+  /** Adds every tool of a flat map. */
+  add(tools: ToolMap): this {
+    for (const [name, { run, ...spec }] of Object.entries(tools)) {
+      this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as Tool['run'])
+    }
+    return this
+  }
+
+  /** Adds a resource or, when the URI has variables, a template of resources. */
+  resource<const Uri extends string>(
+    uri: Uri,
+    options: ResourceSpec<Ctx>,
+    read: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
+  ): this {
+    const resource = toResource(uri, options as unknown as ResourceSpec<Context>, read as unknown as Tool['run'] as never)
+    const list = isTemplate(resource) ? this.service.templates : this.service.resources
+    if (list.items.has(uri)) throw duplicate(`resource "${uri}"`)
+    if (isTemplate(resource)) this.service.templates.add(resource)
+    else this.service.resources.add(resource)
+    this.#change('resources')
+    return this
+  }
+
+  /** Adds a prompt. */
+  prompt<const Args extends AnySchema | undefined = undefined>(
+    name: string,
+    options: Omit<PromptSpec<Ctx>, 'args'> & { readonly args?: Args },
+    run: (args: InputFor<Args>, context: Ctx) => unknown,
+  ): this {
+    const prompt = toPrompt(name, options as unknown as PromptSpec<Context>, run as unknown as Tool['run'])
+    if (this.service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`)
+    this.service.prompts.add(prompt)
+    this.#change('prompts')
+    return this
+  }
+
+  /** Completes an argument of a prompt, or a variable of a resource template. */
+  complete(owner: string, argument: string, completer: Completer<Ctx>): this {
+    const { prompts, templates, completers } = this.service
+    const names = prompts.items.get(owner)?.argNames ?? templates.items.get(owner)?.template.variables
+    const item = `completion of "${owner}"`
+    if (names === undefined) throw mcpError('bad_definition', { item, reason: 'there is no such prompt or template yet; define it first' })
+    if (!names.includes(argument)) {
+      throw mcpError('bad_definition', { item, reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}` })
+    }
+    const own = completers.get(owner) ?? new Map<string, Completer>()
+    own.set(argument, completer as unknown as Completer)
+    completers.set(owner, own)
+    this.service.refold()
+    return this
+  }
+
+  /** Takes a tool, resource or prompt away. Says whether it was there. */
+  remove(kind: 'tool' | 'resource' | 'prompt', key: string): boolean {
+    const { tools, resources, templates, prompts } = this.service
+    const lists = { tool: [tools], resource: [resources, templates], prompt: [prompts] }[kind]
+    const removed = lists.some((list) => list.remove(key))
+    if (removed) this.#change(`${kind}s`)
+    return removed
+  }
+
+  /** Tells whoever watches a resource that it changed. */
+  updated(uri: string): void {
+    this.service.changes.publish({ kind: 'resource', uri })
+  }
+
+  /** Wraps the handler of one method, or of all. The first added is the outermost. */
+  use(method: string, middleware: Middleware<Ctx>): this
+  use(middleware: Middleware<Ctx>): this
+  use(first: string | Middleware<Ctx>, second?: Middleware<Ctx>): this {
+    const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
+    if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
+    this.service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
+    this.service.refold()
+    return this
+  }
+
+  /** Adds to the context of every request; chain it where the server is made, so that its type is known. */
+  provide<More extends object>(provider: (context: Ctx) => More | Promise<More>): App<Ctx & Readonly<More>> {
+    this.service.providers.push(provider as unknown as Provider)
+    this.service.refold()
+    return this as unknown as App<Ctx & Readonly<More>>
+  }
+
+  /** Opens transports; stdio when none is named. */
+  async listen(options?: ListenOptions): Promise<Running> {
+    const { listen } = await import('./listen.ts')
+    return listen(this, options ?? this.#defaultListen())
+  }
+
+  /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */
+  node(options: MountOptions = {}): (request: object, response: object) => void {
+    const endpoint = this.endpoint({ hosts: undefined, cors: [], sessions: true, ...checked('node', options) })
+    let serve: ((request: object, response: object) => void) | undefined
+    return (request, response) => {
+      if (serve !== undefined) return serve(request, response)
+      void import('./transport/http/node.ts').then(({ serveNode }) => {
+        serve = serveNode(endpoint) as unknown as (request: object, response: object) => void
+        serve(request, response)
+      })
+    }
+  }
+
+  /** Answers a web request: for Hono, Workers, Deno, Bun and other runtimes that speak them. */
+  get fetch(): (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response> {
+    this.#endpoint ??= this.endpoint({ hosts: undefined, cors: [], sessions: true })
+    return (this.#fetch ??= serveFetch(this.#endpoint))
+  }
+
+  /** A web handler with options of its own. */
+  fetchWith(options: MountOptions): (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response> {
+    return serveFetch(this.endpoint({ hosts: undefined, cors: [], sessions: true, ...checked('fetchWith', options) }))
+  }
+
+  /** Connects a client in the same process: texts in, texts out. */
+  connect(options: { receive(text: string): void; readonly auth?: Auth }): MemoryEnd {
+    releaseStdout()
+    const { auth, receive } = options
+    return serveMemory(this.service, { limits: this.limits, origin: { auth }, receive: (text) => receive(text) })
+  }
+
+  /** An HTTP endpoint over this server. */
+  endpoint(options: {
+    readonly hosts: readonly string[] | undefined
+    readonly cors: readonly string[]
+    readonly sessions: boolean
+  }): Endpoint {
+    releaseStdout()
+    return new Endpoint(this.service, { limits: this.limits, ...options })
+  }
+
+  #defaultListen(): ListenOptions {
+    const transports = this.#options.transports ?? ['stdio']
+    return { stdio: transports.includes('stdio'), http: transports.includes('http') }
+  }
+
+  #addTool(name: string, spec: ToolSpec<Context>, run: Tool['run']): this {
+    const tool = toTool(name, spec, run)
+    if (this.service.tools.items.has(name)) throw duplicate(`tool "${name}"`)
+    const headers = paramHeadersOf(tool.input.json)
+    if ('problem' in headers) throw mcpError('bad_definition', { item: `tool "${name}"`, reason: headers.problem })
+    this.service.tools.add(tool)
+    this.#change('tools')
+    return this
+  }
+
+  /** Several changes of one list within a moment are told once. */
+  #change(kind: 'tools' | 'resources' | 'prompts'): void {
+    this.service.refold()
+    if (this.service.changes.listeners === 0 || this.#changed.has(kind)) return
+    this.#changed.add(kind)
+    queueMicrotask(() => {
+      this.#changed.delete(kind)
+      this.service.changes.publish({ kind })
+    })
+  }
+}
+
+/** Makes a server. */
+export function createServer(options: ServerOptions): App {
+  holdStdout()
+  return new App(options)
+}
+
+function infoOf(options: ServerOptions): JsonObject {
+  const { title, description, websiteUrl, icons, version } = options
+  const name = options.name ?? options.id
+  if (name === undefined || name === '') throw badOption('createServer', 'a server needs a name')
+  if (typeof version !== 'string' || version === '') throw badOption('createServer', 'a server needs a version')
+  const optional = Object.entries({ title, description, websiteUrl, icons }).filter(([, value]) => value !== undefined)
+  return Object.freeze({ name, version, ...Object.fromEntries(optional) })
+}
+
+function secretsOf({ secret }: ServerOptions): readonly string[] {
+  const env = (globalThis as { process?: { env: Record<string, string | undefined> } }).process?.env
+  const given = secret ?? env?.['PIERHEAD_SECRET'] ?? crypto.randomUUID() + crypto.randomUUID()
+  const secrets = typeof given === 'string' ? [given] : given
+  if (secrets.length === 0 || secrets.some((one) => one.length < 16)) throw badOption('secret', 'it needs at least 16 characters')
+  return secrets
+}
+
+function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
+  const { error, ...rest } = facts
+  const told = error instanceof Error ? { error: error.stack } : error === undefined ? {} : { error }
+  console.error(`pierhead ${level}: ${message}`, { ...rest, ...told })
+}
+
+function checked<Options extends object>(where: string, options: Options): Options {
+  checkOptions(where, options, MOUNT_OPTIONS)
+  return options
+}
+
+function duplicate(item: string): Error {
+  return mcpError('bad_definition', { item, reason: 'it is defined already; remove it first to replace it' })
+}
+
+function badOption(where: string, reason: string): Error {
+  return mcpError('bad_option', { where, reason })
+}

@@ -1,0 +1,70 @@
+import process from 'node:process'
+import type { App } from './app.ts'
+import { mcpError } from './protocol/errors.ts'
+import { checkOptions } from './protocol/nearest.ts'
+import type { Context } from './server/context.ts'
+import { listenHttp, type HttpServer } from './transport/http/listen.ts'
+import { serveStdio, type StdioServer } from './transport/stdio/serve.ts'
+import { HTTP_OPTIONS, LISTEN_OPTIONS, type HttpOptions, type ListenOptions } from './options.ts'
+
+/** A server that is listening. */
+export interface Running {
+  /** Where HTTP clients connect, when HTTP was asked for. */
+  readonly url: string | undefined
+  /** Resolves when everything has stopped. */
+  readonly closed: Promise<void>
+  /** Finishes what is running, then stops. */
+  close(): Promise<void>
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '::1']
+
+/** Opens the transports that were asked for. */
+export async function listen<Ctx extends Context>(app: App<Ctx>, options: ListenOptions): Promise<Running> {
+  checkOptions('listen', options, LISTEN_OPTIONS)
+  const wantsHttp = options.http !== undefined && options.http !== false
+  const wantsStdio = options.stdio === true
+  if (!wantsHttp && !wantsStdio) throw mcpError('bad_option', { where: 'listen', reason: 'name a transport: { stdio: true } or { http: {} }' })
+  const http = wantsHttp ? await openHttp(app, options.http === true ? {} : (options.http as HttpOptions)) : undefined
+  const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
+  return running(http, stdio)
+}
+
+async function openHttp<Ctx extends Context>(app: App<Ctx>, options: HttpOptions): Promise<HttpServer> {
+  checkOptions('listen http', options, HTTP_OPTIONS)
+  const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [], sessions = true } = options
+  const hosts = options.hosts ?? (LOOPBACK.includes(host) ? ['loopback'] : undefined)
+  if (hosts === undefined) {
+    const reason = `"${host}" can be reached from outside; name the hosts that clients will use, e.g. hosts: ['mcp.example.com']`
+    throw mcpError('bad_option', { where: 'listen http', reason })
+  }
+  const scoped = [...app.service.tools.items.values()].find((tool) => tool.scopes !== undefined)
+  if (scoped !== undefined) {
+    const reason = `tool "${scoped.key}" needs scopes, but no authentication is set up`
+    throw mcpError('bad_option', { where: 'listen http', reason })
+  }
+  return listenHttp(app.endpoint({ hosts, cors, sessions }), { host, port, path })
+}
+
+function running(http: HttpServer | undefined, stdio: StdioServer | undefined): Running {
+  let closing: Promise<void> | undefined
+  let finish: () => void = () => undefined
+  const closed = new Promise<void>((resolve) => (finish = resolve))
+  const close = (): Promise<void> => {
+    closing ??= Promise.all([http?.close(), stdio?.close()]).then(() => {
+      process.off('SIGTERM', onSignal)
+      process.off('SIGINT', onSignal)
+      finish()
+    })
+    return closing
+  }
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (closing !== undefined) process.exit(signal === 'SIGINT' ? 130 : 143)
+    void close().then(() => process.exit(0))
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  // A client that closes our input is done with us, whatever else keeps the process alive.
+  if (stdio !== undefined) void stdio.closed.then(close).then(() => process.exit())
+  return { url: http?.url, closed, close }
+}

@@ -1,0 +1,69 @@
+import type { Duration } from './protocol/duration.ts'
+import type { JsonObject } from './protocol/jsonrpc.ts'
+import type { Limits } from './protocol/limits.ts'
+import type { Icon } from './server/register.ts'
+import type { ToolMap } from './types.ts'
+
+/** What a server is called, and how it behaves. */
+export interface ServerOptions {
+  /** The name under which programs know the server; `id` means the same. */
+  readonly name?: string
+  readonly id?: string
+  readonly version: string
+  readonly title?: string
+  readonly description?: string
+  readonly websiteUrl?: string
+  readonly icons?: readonly Icon[]
+  /** Hints for the model on how to use the server as a whole. */
+  readonly instructions?: string
+  /** Tools to begin with, as from `defineTools`. */
+  readonly tools?: ToolMap
+  /** What `listen()` without options opens; stdio unless said otherwise. */
+  readonly transports?: readonly ('stdio' | 'http')[]
+  /** Capabilities to declare even before anything that needs them is defined. */
+  readonly capabilities?: readonly string[]
+  readonly experimental?: JsonObject
+  readonly extensions?: JsonObject
+  /** Seals what travels through clients; a list also accepts earlier secrets. Without one, `PIERHEAD_SECRET` or a random one. */
+  readonly secret?: string | readonly string[]
+  /** How many items a page of a list has. */
+  readonly pageSize?: number
+  /** How long clients may keep lists and resources. */
+  readonly ttl?: Duration
+  readonly limits?: 'strict' | Partial<Limits>
+  /** Takes what an operator should know; written to stderr unless given. */
+  readonly log?: (level: 'warning' | 'error', message: string, facts?: JsonObject) => void
+}
+
+export interface HttpOptions {
+  readonly port?: number
+  readonly host?: string
+  readonly path?: string
+  /** Hosts under which the server may be called; needed for any bind but loopback. */
+  readonly hosts?: readonly string[]
+  /** Origins of web pages that may call. */
+  readonly cors?: readonly string[]
+  /** Whether clients of the revisions with a handshake get sessions. */
+  readonly sessions?: boolean
+}
+
+export interface ListenOptions {
+  readonly stdio?: boolean
+  readonly http?: boolean | HttpOptions
+}
+
+/** What `app.node()` and `app.fetch` take: the framework owns the listener. */
+export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions'>
+
+export const SERVER_OPTIONS: readonly string[] = [
+  'name', 'id', 'version', 'title', 'description', 'websiteUrl', 'icons', 'instructions', 'tools', 'transports',
+  'capabilities', 'experimental', 'extensions', 'secret', 'pageSize', 'ttl', 'limits', 'log',
+]
+export const LISTEN_OPTIONS: readonly string[] = ['stdio', 'http']
+export const HTTP_OPTIONS: readonly string[] = ['port', 'host', 'path', 'hosts', 'cors', 'sessions']
+export const MOUNT_OPTIONS: readonly string[] = ['hosts', 'cors', 'sessions']
+/** Words that the `capabilities` option takes: those of the protocol, and those of the 2025-11 developer specification. */
+export const CAPABILITY_WORDS: readonly string[] = [
+  'tools', 'resources', 'prompts', 'completions', 'logging',
+  'async', 'registry', 'code_exec', 'stream', 'sandbox', 'schema_ref',
+]

@@ -1,0 +1,110 @@
+import type {
+  Annotations,
+  AudioContent,
+  ContentBlock,
+  EmbeddedResource,
+  ImageContent,
+  Meta,
+  Resource,
+  ResourceLink,
+  TextContent,
+} from './spec/2026-07-28.ts'
+
+export type {
+  Annotations,
+  AudioContent,
+  ContentBlock,
+  EmbeddedResource,
+  Icon,
+  ImageContent,
+  ResourceContents,
+  ResourceLink,
+  TextContent,
+} from './spec/2026-07-28.ts'
+
+export interface BlockOptions {
+  readonly annotations?: Annotations
+  readonly _meta?: Meta
+}
+
+export type LinkOptions = Omit<Resource, 'uri'>
+
+/** A block of text. */
+export function text(text: string, options?: BlockOptions): TextContent {
+  return { type: 'text', text, ...options }
+}
+
+/** A picture: bytes, or text that is base64 already. */
+export function image(data: string | Uint8Array, mimeType: string, options?: BlockOptions): ImageContent {
+  return { type: 'image', data: toBase64(data), mimeType, ...options }
+}
+
+/** A sound: bytes, or text that is base64 already. */
+export function audio(data: string | Uint8Array, mimeType: string, options?: BlockOptions): AudioContent {
+  return { type: 'audio', data: toBase64(data), mimeType, ...options }
+}
+
+/** A link to a resource that the client may read later. */
+export function link(uri: string, options: LinkOptions): ResourceLink {
+  return { type: 'resource_link', uri, ...options }
+}
+
+/** A resource inside the message: a string travels as text, bytes travel as base64. */
+export function embed(
+  uri: string,
+  contents: string | Uint8Array,
+  mimeType?: string,
+  options?: BlockOptions,
+): EmbeddedResource {
+  const about = mimeType === undefined ? { uri } : { uri, mimeType }
+  const resource =
+    typeof contents === 'string' ? { ...about, text: contents } : { ...about, blob: toBase64(contents) }
+  return { type: 'resource', resource, ...options }
+}
+
+/** Whether a value is a content block: a known type with every member that the type requires. */
+export function isContentBlock(value: unknown): value is ContentBlock {
+  if (!isObject(value)) return false
+  switch (value['type']) {
+    case 'text':
+      return typeof value['text'] === 'string'
+    case 'image':
+    case 'audio':
+      return typeof value['data'] === 'string' && typeof value['mimeType'] === 'string'
+    case 'resource_link':
+      return typeof value['uri'] === 'string' && typeof value['name'] === 'string'
+    case 'resource':
+      return isContents(value['resource'])
+    default:
+      return false
+  }
+}
+
+function isContents(value: unknown): boolean {
+  if (!isObject(value) || typeof value['uri'] !== 'string') return false
+  return (typeof value['text'] === 'string') !== (typeof value['blob'] === 'string')
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+interface NodeBuffer {
+  from(buffer: ArrayBufferLike, offset: number, length: number): { toString(encoding: 'base64'): string }
+}
+
+/** Few enough bytes to be arguments of one call, and a multiple of three so that the pieces join. */
+const CHUNK = 0x6000
+
+/** Bytes as base64; text is taken to be base64 already. */
+export function toBase64(data: string | Uint8Array): string {
+  if (typeof data === 'string') return data
+  const { Buffer } = globalThis as { readonly Buffer?: NodeBuffer }
+  if (Buffer !== undefined)
+    return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
+  const pieces: string[] = []
+  for (let start = 0; start < data.length; start += CHUNK) {
+    pieces.push(btoa(String.fromCharCode(...data.subarray(start, start + CHUNK))))
+  }
+  return pieces.join('')
+}

@@ -1,0 +1,46 @@
+/** A request id as it stood on the wire. Integers too large for a number are read as bigint, so none loses a digit. */
+export type RequestId = string | number | bigint
+
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
+export interface JsonObject {
+  readonly [key: string]: unknown
+}
+
+export interface RequestMessage {
+  readonly jsonrpc: '2.0'
+  readonly id: RequestId
+  readonly method: string
+  readonly params?: JsonObject
+}
+
+export interface NotificationMessage {
+  readonly jsonrpc: '2.0'
+  readonly method: string
+  readonly params?: JsonObject
+}
+
+export interface ResultMessage {
+  readonly jsonrpc: '2.0'
+  readonly id: RequestId
+  readonly result: JsonObject
+}
+
+export interface ErrorObject {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+export interface ErrorMessage {
+  readonly jsonrpc: '2.0'
+  /** Absent when the id of the request could not be read. */
+  readonly id?: RequestId
+  readonly error: ErrorObject
+}
+
+export type Message = RequestMessage | NotificationMessage | ResultMessage | ErrorMessage
+
+/** The id as JSON text: what is echoed, and the key under which a request in flight is kept. */
+export function idText(id: RequestId): string {
+  return typeof id === 'string' ? JSON.stringify(id) : String(id)
+}

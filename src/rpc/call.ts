@@ -1,0 +1,120 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
+import { methodRow } from '../protocol/methods.ts'
+import type { Dialect } from '../protocol/switches.ts'
+import type { Session } from './session.ts'
+
+/** What a client says about itself. */
+export interface ClientInfo {
+  readonly name: string
+  readonly version: string
+  readonly title?: string
+}
+
+/** Who sent a request: agreed at the handshake, or said by the request itself. */
+export interface Peer {
+  readonly dialect: Dialect
+  readonly client: ClientInfo | undefined
+  readonly capabilities: JsonObject
+  readonly session: Session | undefined
+}
+
+/** The caller as an authenticator established it. */
+export interface Auth {
+  readonly sub?: string
+  readonly scopes?: readonly string[]
+  readonly [claim: string]: unknown
+}
+
+/** What the transport knows about where a request came from. */
+export interface Origin {
+  readonly auth?: Auth | undefined
+  /** Looks up an HTTP header by its lower-case name; absent on transports without headers. */
+  readonly header?: ((name: string) => string | undefined) | undefined
+}
+
+/** The way back to the caller while a request is being answered. The answer itself is always the return value. */
+export interface Channel {
+  emit(method: string, params: JsonObject, peer: Peer): void
+  /** Sends a request to the client and waits for its answer. Absent where the client cannot be reached. */
+  readonly ask?: ((method: string, params: JsonObject, call: Call) => Promise<JsonObject>) | undefined
+  /** Drops the connection without ending the stream; the client comes back for the rest. */
+  hangUp?(retryMs: number): void
+}
+
+/** One request or notification on its way to a handler. */
+export class Call {
+  readonly method: string
+  readonly params: JsonObject
+  /** Absent for a notification. */
+  readonly id: RequestId | undefined
+  readonly peer: Peer
+  readonly channel: Channel
+  readonly origin: Origin
+  #ended = false
+  #cancelled = false
+  #aborted = false
+  #reason: unknown
+  #controller: AbortController | undefined
+
+  constructor(
+    id: RequestId | undefined,
+    method: string,
+    params: JsonObject,
+    parts: { readonly peer: Peer; readonly channel: Channel; readonly origin: Origin },
+  ) {
+    this.id = id
+    this.method = method
+    this.params = params
+    this.peer = parts.peer
+    this.channel = parts.channel
+    this.origin = parts.origin
+  }
+
+  /** Aborts when the caller cancels or goes away. Made when first asked for. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#aborted) this.#controller.abort(this.#reason)
+    return this.#controller.signal
+  }
+
+  /** Whether the work should stop. */
+  get aborted(): boolean {
+    return this.#aborted
+  }
+
+  /** Whether the caller no longer wants an answer. */
+  get cancelled(): boolean {
+    return this.#cancelled
+  }
+
+  /** Stops the work; the request is still answered. */
+  abort(reason: unknown): void {
+    if (this.#ended || this.#aborted) return
+    this.#aborted = true
+    this.#reason = reason
+    this.#controller?.abort(reason)
+  }
+
+  /** Stops the work, and nothing more is sent for it. */
+  cancel(reason: unknown): void {
+    if (this.#ended) return
+    this.#cancelled = true
+    this.abort(reason)
+  }
+
+  /** Sends a notification that belongs to this request. After the answer nothing more is sent. */
+  emit(method: string, params: JsonObject): void {
+    if (!this.#ended && !this.#cancelled) this.channel.emit(method, params, this.peer)
+  }
+
+  /** Asks a request that lasts to end with its answer; others are left to finish. */
+  wrapUp(): void {
+    if (methodRow(this.method)?.lasting === true) this.abort(mcpError('shutting_down', {}))
+  }
+
+  /** Marks the request as answered. */
+  end(): void {
+    this.#ended = true
+  }
+}

@@ -1,0 +1,81 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isMethodAt, methodRow } from '../protocol/methods.ts'
+import { REVISIONS, type Revision } from '../protocol/revisions.ts'
+import type { Call } from './call.ts'
+
+/** The result of a request, in the neutral form of the newest revision. */
+export type Result = JsonObject
+
+/** Answers one request. Errors for the peer are thrown. */
+export type Handler<Context> = (context: Context) => Result | Promise<Result>
+
+/** Wraps a handler. `next` may be called once. */
+export type Middleware<Context> = (context: Context, next: () => Promise<Result>) => Result | Promise<Result>
+
+export interface MiddlewareEntry<Context> {
+  /** The method it wraps; undefined wraps them all. */
+  readonly method: string | undefined
+  readonly wrap: Middleware<Context>
+}
+
+export interface DispatchParts<Context> {
+  readonly routes: ReadonlyMap<string, Handler<Context>>
+  readonly middleware: readonly MiddlewareEntry<Context>[]
+  /** Whether the server offers a capability such as `tools` or `resources.subscribe`. */
+  offers(capability: string): boolean
+  /** Makes the context of a call; a promise when the server provides something asynchronously. */
+  context(call: Call): Context | Promise<Context>
+}
+
+/** Folds routes and middleware into one function. Folding happens here, never per request. */
+export function createDispatch<Context>(parts: DispatchParts<Context>): (call: Call) => Result | Promise<Result> {
+  const tables = new Map(REVISIONS.map((revision) => [revision, foldFor(revision, parts)]))
+
+  return function dispatch(call) {
+    const handler = tables.get(call.peer.dialect.revision)?.get(call.method)
+    if (handler === undefined) throw noHandler(call)
+    const context = parts.context(call)
+    return context instanceof Promise ? context.then(handler) : handler(context)
+  }
+}
+
+function foldFor<Context>(revision: Revision, parts: DispatchParts<Context>): Map<string, Handler<Context>> {
+  const table = new Map<string, Handler<Context>>()
+  for (const [method, handler] of parts.routes) {
+    const row = methodRow(method)
+    if (row !== undefined && !isMethodAt(row, revision)) continue
+    if (row?.capability !== undefined && !parts.offers(row.capability)) continue
+    table.set(method, wrapped(method, handler, parts.middleware))
+  }
+  return table
+}
+
+function wrapped<Context>(
+  method: string,
+  handler: Handler<Context>,
+  middleware: readonly MiddlewareEntry<Context>[],
+): Handler<Context> {
+  const wraps = middleware.filter((entry) => entry.method === undefined || entry.method === method)
+  return wraps.reduceRight<Handler<Context>>(
+    (inner, { wrap }) =>
+      (context) => {
+        let called = false
+        return wrap(context, async () => {
+          if (called) throw new Error(`middleware called next() twice for ${method}`)
+          called = true
+          return inner(context)
+        })
+      },
+    handler,
+  )
+}
+
+function noHandler(call: Call): Error {
+  const { revision } = call.peer.dialect
+  const row = methodRow(call.method)
+  const known = row !== undefined && row.from !== 'server' && row.kind === 'request' && isMethodAt(row, revision)
+  return known && row.capability !== undefined
+    ? mcpError('not_offered', { method: call.method, capability: row.capability })
+    : mcpError('unknown_method', { method: call.method.slice(0, 256), revision })
+}

@@ -1,0 +1,63 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
+
+interface Waiting {
+  readonly method: string
+  resolve(result: JsonObject): void
+  reject(error: unknown): void
+}
+
+/** Requests sent to the peer that wait for an answer by id: the one place where an answer arrives from outside. */
+export class Pending {
+  #next = 1
+  #closed = false
+  readonly #waiting = new Map<RequestId, Waiting>()
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  /** Sends a request under a fresh id; gives up, and says so to the peer, when the signal aborts. */
+  ask(
+    method: string,
+    send: (id: number) => void,
+    options: { readonly signal: AbortSignal; readonly cancel: (id: number) => void },
+  ): Promise<JsonObject> {
+    const id = this.#next++
+    const { signal, cancel } = options
+    return new Promise<JsonObject>((resolve, reject) => {
+      if (this.#closed) throw mcpError('connection_closed', { method })
+      signal.throwIfAborted()
+      const onAbort = (): void => {
+        this.#waiting.delete(id)
+        reject(signal.reason as Error)
+        cancel(id)
+      }
+      const done = (): void => signal.removeEventListener('abort', onAbort)
+      this.#waiting.set(id, {
+        method,
+        resolve: (result) => (done(), resolve(result)),
+        reject: (error) => (done(), reject(error as Error)),
+      })
+      signal.addEventListener('abort', onAbort, { once: true })
+      send(id)
+    })
+  }
+
+  /** Hands an answer to whoever waits for it. Answers that nobody asked for are ignored. */
+  settle(answer: { readonly id?: RequestId; readonly result?: JsonObject; readonly error?: ErrorObject }): void {
+    if (answer.id === undefined) return
+    const waiting = this.#waiting.get(answer.id)
+    if (waiting === undefined) return
+    this.#waiting.delete(answer.id)
+    if (answer.error === undefined) return waiting.resolve(answer.result ?? {})
+    const { message, code, data } = answer.error
+    waiting.reject(mcpError('ask_refused', { method: waiting.method, reason: message }, { data: { code, data } }))
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const { method, reject } of this.#waiting.values()) reject(mcpError('connection_closed', { method }))
+    this.#waiting.clear()
+  }
+}

@@ -1,0 +1,19 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Call } from './call.ts'
+import type { Changes } from './changes.ts'
+import type { Result } from './dispatch.ts'
+
+/** What a server shows to its transports. */
+export interface Service {
+  /** The server's own name, version and decoration, in the newest form. */
+  readonly info: JsonObject
+  readonly changes: Changes
+  /** Answers a request; throws, or rejects with, an McpError for the peer. */
+  answer(call: Call): Result | Promise<Result>
+  /** Takes note of a notification. Never throws. */
+  notice(call: Call): void
+  /** The input schema of a tool, from which some transports take rules of their own. */
+  inputSchema(tool: string): JsonObject | undefined
+  /** Writes to the operator's log. */
+  report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
+}

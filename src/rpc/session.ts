@@ -1,0 +1,56 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { DIALECTS, type Dialect } from '../protocol/switches.ts'
+import type { ClientInfo, Peer } from './call.ts'
+import { Pending } from './pending.ts'
+
+const NOTHING: JsonObject = Object.freeze({})
+
+/** The state that a revision with a handshake needs, and nothing more. Parts are made when first used. */
+export class Session implements Peer {
+  /** Until the handshake the newest revision that has one. */
+  dialect: Dialect = DIALECTS['2025-11-25']
+  client: ClientInfo | undefined = undefined
+  capabilities: JsonObject = NOTHING
+  /** Whether `initialize` was answered. */
+  opened = false
+  /** Whether the client said that it is ready for more than answers. */
+  ready = false
+  /** Notifications that wait until it is. */
+  missed: Set<string> | undefined = undefined
+  /** The least severe level of log messages that the client wants. */
+  logLevel = 'info'
+  /** Resource URIs that the client subscribed to. */
+  subscriptions: Set<string> | undefined = undefined
+  #pending: Pending | undefined
+  #closers: (() => void)[] | undefined
+  #notify: (method: string, params: JsonObject) => void
+
+  /** `notify` sends what belongs to no request. */
+  constructor(notify: (method: string, params: JsonObject) => void) {
+    this.#notify = notify
+  }
+
+  get session(): this {
+    return this
+  }
+
+  /** Requests sent to the client and not yet answered. */
+  get pending(): Pending {
+    return (this.#pending ??= new Pending())
+  }
+
+  notify(method: string, params: JsonObject): void {
+    this.#notify(method, params)
+  }
+
+  onClose(closer: () => void): void {
+    ;(this.#closers ??= []).push(closer)
+  }
+
+  close(): void {
+    this.#pending?.close()
+    const closers = this.#closers
+    this.#closers = undefined
+    if (closers !== undefined) for (const closer of closers) closer()
+  }
+}

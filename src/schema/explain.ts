@@ -1,0 +1,168 @@
+import { countPoints } from './direct.ts'
+import { entriesOf, isObject } from './keywords.ts'
+import { MAX_QUADRATIC, provePattern, toMatcher } from './pattern.ts'
+import { resolveLocal } from './reference.ts'
+import { clip, MAX_ISSUES, type Issue } from './issue.ts'
+
+/** The first few reasons why a value does not fit; it looks no further than its budget, so that it cannot be made slow. */
+export function explain(root: unknown, value: unknown): Issue[] {
+  const search: Search = { root, issues: [], budget: { steps: 2000 } }
+  look(search, root, value, [])
+  return search.issues.length > 0 ? search.issues : [{ path: [], problem: 'does not match the schema' }]
+}
+
+interface Search {
+  readonly root: unknown
+  readonly issues: Issue[]
+  /** Shared by all attempts of one search. */
+  readonly budget: { steps: number }
+}
+
+type Schema = Readonly<Record<string, unknown>>
+type Path = readonly PropertyKey[]
+
+function look(search: Search, schema: unknown, value: unknown, path: Path): void {
+  if (search.budget.steps-- <= 0 || search.issues.length >= MAX_ISSUES || schema === true) return
+  if (!isObject(schema)) return report(search, path, 'is not allowed')
+  const before = search.issues.length
+  if (typeof schema['$ref'] === 'string') look(search, resolveLocal(search.root, schema['$ref']), value, path)
+  if (!lookAtType(search, schema, value, path) || !lookAtValues(search, schema, value, path)) return
+  if (typeof value === 'number') lookAtNumber(search, schema, value, path)
+  else if (typeof value === 'string') lookAtString(search, schema, value, path)
+  else if (Array.isArray(value)) lookAtArray(search, schema, value, path)
+  else if (isObject(value)) lookAtObject(search, schema, value, path)
+  for (const sub of listOf(schema['allOf'])) look(search, sub, value, path)
+  if (search.issues.length === before) lookAtBranches(search, schema, value, path)
+}
+
+function report(search: Search, path: Path, problem: string): void {
+  if (search.issues.length < MAX_ISSUES) search.issues.push({ path, problem })
+}
+
+function lookAtType(search: Search, { type }: Schema, value: unknown, path: Path): boolean {
+  const types = typeof type === 'string' ? [type] : listOf(type)
+  if (types.length === 0 || types.some((each) => isType(String(each), value))) return true
+  report(search, path, `expected ${types.join(' or ')}, got ${typeName(value)}`)
+  return false
+}
+
+function isType(type: string, value: unknown): boolean {
+  if (type === 'integer') return Number.isInteger(value)
+  if (type === 'number') return Number.isFinite(value)
+  return typeName(value) === type
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function lookAtValues(search: Search, schema: Schema, value: unknown, path: Path): boolean {
+  const allowed = schema['const'] === undefined ? schema['enum'] : [schema['const']]
+  if (!Array.isArray(allowed)) return true
+  if (allowed.includes(value)) return true
+  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, 80) : value)
+  if (typeof value === 'object' && allowed.some((item) => JSON.stringify(item) === text)) return true
+  const shown = allowed.slice(0, 10).map((item) => JSON.stringify(item))
+  if (allowed.length > 10) shown.push('…')
+  report(
+    search,
+    path,
+    `${allowed.length === 1 ? 'expected' : 'expected one of'} ${clip(shown.join(', '))}, got ${clip(text ?? typeName(value), 40)}`,
+  )
+  return false
+}
+
+function lookAtNumber(search: Search, schema: Schema, value: number, path: Path): void {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
+  if (typeof minimum === 'number' && value < minimum) report(search, path, `must be >= ${minimum}`)
+  if (typeof maximum === 'number' && value > maximum) report(search, path, `must be <= ${maximum}`)
+  if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum)
+    report(search, path, `must be > ${exclusiveMinimum}`)
+  if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum)
+    report(search, path, `must be < ${exclusiveMaximum}`)
+  if (
+    typeof multipleOf === 'number' &&
+    Math.abs(value / multipleOf - Math.round(value / multipleOf)) > 1e-9
+  ) {
+    report(search, path, `must be a multiple of ${multipleOf}`)
+  }
+}
+
+function lookAtString(search: Search, schema: Schema, value: string, path: Path): void {
+  const { minLength, maxLength, pattern } = schema
+  const length = countPoints(value)
+  if (typeof minLength === 'number' && length < minLength)
+    report(search, path, `must have at least ${minLength} characters`)
+  if (typeof maxLength === 'number' && length > maxLength)
+    report(search, path, `must have at most ${maxLength} characters`)
+  if (typeof pattern !== 'string' || toMatcher(pattern).test(value)) return
+  const tooLong = value.length > MAX_QUADRATIC && provePattern(pattern).cost === 'quadratic'
+  report(
+    search,
+    path,
+    tooLong ? `must have at most ${MAX_QUADRATIC} characters` : `must match the pattern ${clip(pattern)}`,
+  )
+}
+
+function lookAtArray(search: Search, schema: Schema, value: readonly unknown[], path: Path): void {
+  const { items, prefixItems, minItems, maxItems } = schema
+  if (typeof minItems === 'number' && value.length < minItems)
+    report(search, path, `must have at least ${minItems} items`)
+  if (typeof maxItems === 'number' && value.length > maxItems)
+    report(search, path, `must have at most ${maxItems} items`)
+  const prefix = listOf(prefixItems ?? (Array.isArray(items) ? items : undefined))
+  const rest = Array.isArray(items) ? schema['additionalItems'] : items
+  for (
+    let index = 0;
+    index < value.length && search.budget.steps > 0 && search.issues.length < MAX_ISSUES;
+    index++
+  ) {
+    const item = index < prefix.length ? prefix[index] : rest
+    if (item === undefined) break
+    look(search, item, value[index], [...path, index])
+  }
+}
+
+function lookAtObject(search: Search, schema: Schema, value: Schema, path: Path): void {
+  for (const name of listOf(schema['required']) as string[]) {
+    if (!Object.hasOwn(value, name)) report(search, [...path, name], 'is required')
+  }
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  for (const [name, sub] of entriesOf(properties)) {
+    if (Object.hasOwn(value, name) && value[name] !== undefined)
+      look(search, sub, value[name], [...path, name])
+  }
+  const rest = schema['additionalProperties']
+  if (rest === undefined || rest === true) return
+  const patterns = isObject(schema['patternProperties'])
+    ? Object.keys(schema['patternProperties']).map(toMatcher)
+    : []
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(properties, name) || patterns.some((pattern) => pattern.test(name))) continue
+    if (rest === false) report(search, [...path, name], 'is not a known property')
+    else look(search, rest, value[name], [...path, name])
+    if (search.budget.steps-- <= 0 || search.issues.length >= MAX_ISSUES) return
+  }
+}
+
+/** Of several shapes, the one that differs in the fewest places is most likely what was meant. */
+function lookAtBranches(search: Search, schema: Schema, value: unknown, path: Path): void {
+  const branches = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])]
+  if (branches.length === 0) return
+  let nearest: readonly Issue[] | undefined
+  for (const branch of branches) {
+    if (search.budget.steps <= 0) break
+    const attempt: Search = { ...search, issues: [] }
+    look(attempt, branch, value, path)
+    if (attempt.issues.length === 0) return
+    const deeper = (attempt.issues[0]?.path.length ?? 0) > (nearest?.[0]?.path.length ?? -1)
+    if (nearest === undefined || deeper) nearest = attempt.issues
+  }
+  if (branches.length > 1) report(search, path, `matches none of the ${branches.length} allowed shapes`)
+  for (const issue of nearest ?? []) report(search, issue.path, issue.problem)
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,279 @@
+import { entriesOf, escapeToken, isObject, KEYWORDS, subschemasOf, TYPES, type Shape } from './keywords.ts'
+import { provePattern } from './pattern.ts'
+import { resolveLocal } from './reference.ts'
+import type { JsonSchema } from './schema.ts'
+import { SchemaError } from './schema-error.ts'
+
+/** Limits on one schema. The root counts as one level and as one subschema. */
+export const SCHEMA_LIMITS = {
+  depth: 64,
+  subschemas: 2000,
+  dataDepth: 64,
+  dataNodes: 100_000,
+  steps: 10_000,
+} as const
+
+export interface InspectOptions {
+  /** The root must say `type: "object"`. */
+  readonly root?: 'object'
+  /** False where somebody else matches the patterns, so that ours need not be safe. */
+  readonly patterns?: boolean
+}
+
+/** Returns a JSON Schema that is well formed, bounded and safe to check against; anything else is a SchemaError. */
+export function inspect(schema: unknown, options: InspectOptions = {}): JsonSchema {
+  if (!isObject(schema)) {
+    throw new SchemaError(
+      `is ${nameOf(schema)}, not an object`,
+      'Give a JSON Schema object or a schema of a library.',
+    )
+  }
+  const walk: Walk = {
+    root: schema,
+    patterns: options.patterns !== false,
+    tuples: readDialect(schema) === 'early',
+    path: [],
+    seen: new Set(),
+    refs: [],
+    count: 0,
+    data: 0,
+  }
+  visit(walk, schema, '#')
+  for (const [pointer, reference] of walk.refs) checkReference(walk, reference, pointer)
+  const weights = new Map<unknown, number>()
+  for (const sub of walk.seen) weigh(walk, sub, weights)
+  if (options.root === 'object' && schema['type'] !== 'object') {
+    throw new SchemaError('does not describe an object', 'Say type: "object" at its root.')
+  }
+  return schema
+}
+
+interface Walk {
+  readonly root: Readonly<Record<string, unknown>>
+  readonly patterns: boolean
+  /** Whether `items` may be a list, as it could before 2020-12. */
+  readonly tuples: boolean
+  /** The objects on the way from the root to here. */
+  readonly path: object[]
+  readonly seen: Set<object>
+  readonly refs: [pointer: string, reference: string][]
+  count: number
+  data: number
+}
+
+const CURRENT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
+const EARLY = /^https?:\/\/json-schema\.org\/(?:draft\/2019-09|draft-07|draft-06)\/schema#?$/
+
+function readDialect(schema: Readonly<Record<string, unknown>>): 'current' | 'early' {
+  const dialect = schema['$schema']
+  if (typeof dialect !== 'string' || CURRENT.test(dialect)) return 'current'
+  if (EARLY.test(dialect)) return 'early'
+  throw new SchemaError(
+    `is written in the dialect ${clip(dialect)}, which is not supported`,
+    'Write it in JSON Schema 2020-12 (or 2019-09, draft-07, draft-06) and say so in $schema, or leave $schema out.',
+    '#/$schema',
+  )
+}
+
+function visit(walk: Walk, schema: unknown, pointer: string): void {
+  walk.count++
+  if (walk.count > SCHEMA_LIMITS.subschemas) {
+    throw new SchemaError(
+      `has more than ${SCHEMA_LIMITS.subschemas} subschemas`,
+      'Split it, or describe less of the value.',
+    )
+  }
+  if (typeof schema === 'boolean') return
+  if (!isObject(schema)) {
+    throw new SchemaError(`is ${nameOf(schema)}`, 'A schema is an object, true or false.', pointer)
+  }
+  enter(walk, schema, pointer, SCHEMA_LIMITS.depth)
+  walk.seen.add(schema)
+  for (const [keyword, value] of entriesOf(schema)) {
+    if (value !== undefined) visitKeyword(walk, schema, keyword, `${pointer}/${escapeToken(keyword)}`)
+  }
+  walk.path.pop()
+}
+
+function enter(walk: Walk, place: object, pointer: string, depth: number): void {
+  if (walk.path.includes(place)) {
+    throw new SchemaError(
+      'contains itself',
+      'Refer to it with $ref instead of nesting the same object.',
+      pointer,
+    )
+  }
+  if (walk.path.push(place) > depth) {
+    throw new SchemaError(
+      `is nested deeper than ${depth} levels`,
+      'Flatten it, or move parts to $defs.',
+      clipPointer(pointer),
+    )
+  }
+}
+
+function visitKeyword(
+  walk: Walk,
+  schema: Readonly<Record<string, unknown>>,
+  keyword: string,
+  pointer: string,
+): void {
+  const value = schema[keyword]
+  if (keyword === 'type') return checkType(value, pointer)
+  const row = KEYWORDS.get(keyword)
+  if (row === undefined) return visitData(walk, value, pointer)
+  checkShape(walk, keyword, value, pointer)
+  if (keyword === 'enum') visitData(walk, value, pointer)
+  for (const [path, sub] of subschemasOf(row.shape, value)) visit(walk, sub, pointer + path)
+  if (keyword === '$ref' || keyword === '$dynamicRef') walk.refs.push([pointer, value as string])
+  if (keyword === '$id' && schema !== walk.root) {
+    throw new SchemaError('has an $id below its root', 'Leave it out and refer with #/$defs/….', pointer)
+  }
+  if (walk.patterns && keyword === 'pattern') checkPattern(value as string, pointer, 'value')
+  if (walk.patterns && keyword === 'patternProperties') {
+    for (const [name] of entriesOf(value)) checkPattern(name, `${pointer}/${escapeToken(name)}`, 'key')
+  }
+}
+
+function checkType(value: unknown, pointer: string): void {
+  const names: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const wrong = names.find((name) => typeof name !== 'string' || !TYPES.includes(name))
+  if (names.length > 0 && wrong === undefined) return
+  const problem = names.length === 0 ? 'is an empty list of types' : `is the unknown type ${nameOf(wrong)}`
+  throw new SchemaError(problem, `Use ${TYPES.join(', ')}, or a list of them.`, pointer)
+}
+
+// oxfmt-ignore
+const SHAPES: { readonly [Kind in Shape]: readonly [test: (value: unknown) => boolean, wanted: string] } = {
+  schema:   [() => true, 'a schema'],
+  schemas:  [(value) => Array.isArray(value) && value.length > 0, 'a list of at least one schema'],
+  named:    [isObject, 'an object of schemas'],
+  either:   [(value) => isObject(value) && Object.values(value).every((item) => !Array.isArray(item) || isStrings(item)), 'an object of schemas or lists of names'],
+  names:    [(value) => isObject(value) && Object.values(value).every(isStrings), 'an object of lists of names'],
+  count:    [(value) => Number.isInteger(value) && (value as number) >= 0, 'an integer from 0'],
+  number:   [Number.isFinite, 'a number'],
+  positive: [(value) => Number.isFinite(value) && (value as number) > 0, 'a number above 0'],
+  string:   [(value) => typeof value === 'string', 'a string'],
+  strings:  [isStrings, 'a list of strings'],
+  boolean:  [(value) => typeof value === 'boolean', 'true or false'],
+  list:     [(value) => Array.isArray(value) && value.length > 0, 'a list of at least one value'],
+}
+
+function isStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function checkShape(walk: Walk, keyword: string, value: unknown, pointer: string): void {
+  const shape = KEYWORDS.get(keyword)!.shape
+  const [test, wanted] = SHAPES[shape]
+  if (shape === 'schema' && Array.isArray(value)) {
+    if (keyword === 'items' && value.length > 0 && walk.tuples) return
+    const fix =
+      keyword === 'items' ? 'Use prefixItems for a list of schemas.' : `${keyword} must be ${wanted}.`
+    throw new SchemaError(`has a malformed ${keyword}: ${nameOf(value)}`, fix, pointer)
+  }
+  if (!test(value)) {
+    throw new SchemaError(
+      `has a malformed ${keyword}: ${nameOf(value)}`,
+      `${keyword} must be ${wanted}.`,
+      pointer,
+    )
+  }
+}
+
+function visitData(walk: Walk, value: unknown, pointer: string): void {
+  if (++walk.data > SCHEMA_LIMITS.dataNodes) {
+    throw new SchemaError(
+      `holds more than ${SCHEMA_LIMITS.dataNodes} values`,
+      'Shorten its lists of values.',
+      pointer,
+    )
+  }
+  if (typeof value === 'object' && value !== null) {
+    enter(walk, value, pointer, SCHEMA_LIMITS.depth + SCHEMA_LIMITS.dataDepth)
+    for (const [name, item] of Object.entries(value)) visitData(walk, item, `${pointer}/${escapeToken(name)}`)
+    walk.path.pop()
+    return
+  }
+  const fits =
+    typeof value === 'number'
+      ? Number.isFinite(value)
+      : !['function', 'symbol', 'bigint'].includes(typeof value)
+  if (!fits)
+    throw new SchemaError(`holds ${nameOf(value)}`, 'Use only what JSON can carry.', clipPointer(pointer))
+}
+
+function checkPattern(source: string, pointer: string, use: 'value' | 'key'): void {
+  const verdict = provePattern(source)
+  const fix =
+    'Write a pattern that can match in only one way: anchor it with ^ and keep repeated parts from overlapping.'
+  if (verdict.cost === 'unsafe')
+    throw new SchemaError(`has an unsafe pattern: ${verdict.reason}`, fix, pointer)
+  if (use === 'key' && (verdict.cost !== 'linear' || !verdict.unicode)) {
+    const reason = verdict.unicode ? 'it can take quadratic time' : 'it is not a Unicode regular expression'
+    throw new SchemaError(`has an unsafe pattern for keys: ${reason}`, fix, pointer)
+  }
+}
+
+function checkReference(walk: Walk, reference: string, pointer: string): void {
+  if (!reference.startsWith('#')) {
+    throw new SchemaError(
+      `refers to ${clip(reference)}, outside itself`,
+      'Copy the target to $defs and refer to #/$defs/….',
+      pointer,
+    )
+  }
+  const target = resolveLocal(walk.root, reference)
+  if (typeof target === 'boolean' || (isObject(target) && walk.seen.has(target))) return
+  const problem = target === undefined ? 'which does not exist' : 'which is not a schema'
+  throw new SchemaError(
+    `refers to ${clip(reference)}, ${problem}`,
+    'Put the target in $defs and refer to #/$defs/….',
+    pointer,
+  )
+}
+
+/** How many schemas one value meets at one place, following references; endless and exploding ones are refused. */
+function weigh(walk: Walk, schema: unknown, weights: Map<unknown, number>): number {
+  if (!isObject(schema)) return 1
+  const known = weights.get(schema)
+  if (known !== undefined && known > 0) return known
+  if (known === 0)
+    throw new SchemaError('refers to itself without end', 'Let the recursion go through properties or items.')
+  weights.set(schema, 0)
+  let sum = 1
+  for (const [keyword, value] of entriesOf(schema)) {
+    const row = KEYWORDS.get(keyword)
+    if (value === undefined || row === undefined) continue
+    if (row.inPlace) for (const [, sub] of subschemasOf(row.shape, value)) sum += weigh(walk, sub, weights)
+    if (keyword === '$ref' || keyword === '$dynamicRef')
+      sum += weigh(walk, resolveLocal(walk.root, value as string), weights)
+  }
+  if (sum > SCHEMA_LIMITS.steps) {
+    throw new SchemaError(
+      `expands to more than ${SCHEMA_LIMITS.steps} checks of one value`,
+      'Combine fewer references.',
+    )
+  }
+  weights.set(schema, sum)
+  return sum
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (typeof value === 'object') return 'an object'
+  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : show(value)
+}
+
+function show(value: unknown): string {
+  return clip(typeof value === 'string' ? JSON.stringify(value) : String(value))
+}
+
+function clip(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}
+
+function clipPointer(pointer: string): string {
+  return pointer.length > 200 ? `${pointer.slice(0, 197)}…` : pointer
+}

@@ -1,0 +1,101 @@
+/**
+ * What the value of each keyword must look like.
+ * schema: one subschema; schemas: a non-empty list of them; named: a map of them; count: an integer from 0;
+ * number, string, strings, boolean, list: as they say; positive: a number above 0; names: a map of string lists;
+ * either: a map of subschemas or string lists.
+ */
+export type Shape =
+  | 'schema'
+  | 'schemas'
+  | 'named'
+  | 'count'
+  | 'number'
+  | 'positive'
+  | 'string'
+  | 'strings'
+  | 'boolean'
+  | 'list'
+  | 'names'
+  | 'either'
+
+/** Every keyword that we read; any other is an annotation. `inPlace` applies to the same value, not to its parts. */
+// oxfmt-ignore
+export const KEYWORDS: ReadonlyMap<string, { readonly shape: Shape; readonly inPlace?: true; readonly note?: true }> = new Map([
+  ['properties',            { shape: 'named' }],
+  ['patternProperties',     { shape: 'named' }],
+  ['additionalProperties',  { shape: 'schema' }],
+  ['propertyNames',         { shape: 'schema' }],
+  ['unevaluatedProperties', { shape: 'schema' }],
+  ['required',              { shape: 'strings' }],
+  ['dependentRequired',     { shape: 'names' }],
+  ['dependentSchemas',      { shape: 'named', inPlace: true }],
+  ['dependencies',          { shape: 'either', inPlace: true }],
+  ['minProperties',         { shape: 'count' }],
+  ['maxProperties',         { shape: 'count' }],
+  ['items',                 { shape: 'schema' }],
+  ['prefixItems',           { shape: 'schemas' }],
+  ['additionalItems',       { shape: 'schema' }],
+  ['unevaluatedItems',      { shape: 'schema' }],
+  ['contains',              { shape: 'schema' }],
+  ['minContains',           { shape: 'count' }],
+  ['maxContains',           { shape: 'count' }],
+  ['minItems',              { shape: 'count' }],
+  ['maxItems',              { shape: 'count' }],
+  ['uniqueItems',           { shape: 'boolean' }],
+  ['minimum',               { shape: 'number' }],
+  ['maximum',               { shape: 'number' }],
+  ['exclusiveMinimum',      { shape: 'number' }],
+  ['exclusiveMaximum',      { shape: 'number' }],
+  ['multipleOf',            { shape: 'positive' }],
+  ['minLength',             { shape: 'count' }],
+  ['maxLength',             { shape: 'count' }],
+  ['pattern',               { shape: 'string' }],
+  ['enum',                  { shape: 'list' }],
+  ['allOf',                 { shape: 'schemas', inPlace: true }],
+  ['anyOf',                 { shape: 'schemas', inPlace: true }],
+  ['oneOf',                 { shape: 'schemas', inPlace: true }],
+  ['not',                   { shape: 'schema', inPlace: true }],
+  ['if',                    { shape: 'schema', inPlace: true }],
+  ['then',                  { shape: 'schema', inPlace: true }],
+  ['else',                  { shape: 'schema', inPlace: true }],
+  ['$ref',                  { shape: 'string' }],
+  ['$dynamicRef',           { shape: 'string' }],
+  ['$anchor',               { shape: 'string', note: true }],
+  ['$dynamicAnchor',        { shape: 'string', note: true }],
+  ['$defs',                 { shape: 'named', note: true }],
+  ['definitions',           { shape: 'named', note: true }],
+  ['$id',                   { shape: 'string', note: true }],
+  ['$schema',               { shape: 'string', note: true }],
+  ['$comment',              { shape: 'string', note: true }],
+  ['title',                 { shape: 'string', note: true }],
+  ['description',           { shape: 'string', note: true }],
+  ['format',                { shape: 'string', note: true }],
+])
+
+/** The seven type names of JSON Schema. */
+export const TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
+
+/** A map of a schema read as own entries, so that a key such as `__proto__` is a name like any other. */
+export function entriesOf(value: unknown): [string, unknown][] {
+  return Object.entries(value as Record<string, unknown>)
+}
+
+/** A JSON object: neither null nor an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Every subschema below a keyword, with the path from the keyword to it. */
+export function subschemasOf(shape: Shape, value: unknown): (readonly [path: string, schema: unknown])[] {
+  if (shape === 'named') return entriesOf(value).map(([name, sub]) => [`/${escapeToken(name)}`, sub] as const)
+  if (shape === 'either') return subschemasOf('named', value).filter(([, sub]) => !Array.isArray(sub))
+  if (shape === 'schemas' || (shape === 'schema' && Array.isArray(value))) {
+    return (value as unknown[]).map((sub, index) => [`/${index}`, sub] as const)
+  }
+  return shape === 'schema' ? [['', value]] : []
+}
+
+/** One token of a JSON Pointer. */
+export function escapeToken(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}

@@ -1,0 +1,229 @@
+/** A regular expression as far as matching time depends on it. */
+export type Tree =
+  | { readonly kind: 'set'; readonly ranges: Ranges }
+  | { readonly kind: 'seq' | 'alt'; readonly parts: readonly Tree[] }
+  | { readonly kind: 'repeat'; readonly body: Tree; readonly min: number; readonly max: number }
+  | { readonly kind: 'look'; readonly body: Tree }
+  | { readonly kind: 'start' | 'end' | 'edge' }
+
+/** Code points as sorted, inclusive pairs. */
+export type Ranges = readonly (readonly [from: number, to: number])[]
+
+const LAST = 0x10ffff
+/** Every code point. */
+export const ANY: Ranges = [[0, LAST]]
+const NOT_NEWLINE: Ranges = invert([[10, 10], [13, 13], [0x2028, 0x2029]]) // oxfmt-ignore
+const DIGIT: Ranges = [[48, 57]]
+const WORD: Ranges = [[48, 57], [65, 90], [95, 95], [97, 122]] // oxfmt-ignore
+const SPACE: Ranges = [[9, 13], [32, 32], [0xa0, 0xa0], [0x1680, 0x1680], [0x2000, 0x200a], [0x2028, 0x2029], [0x202f, 0x202f], [0x205f, 0x205f], [0x3000, 0x3000], [0xfeff, 0xfeff]] // oxfmt-ignore
+const CONTROL: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, v: 11, f: 12, b: 8 }
+
+/** Reads a pattern that has already compiled; a string says what in it cannot be judged. */
+export function parsePattern(source: string, unicode: boolean): Tree | string {
+  try {
+    return new Reader(source, unicode).readAll()
+  } catch (thrown) {
+    if (thrown instanceof Unjudged) return thrown.message
+    throw thrown
+  }
+}
+
+class Unjudged extends Error {}
+
+class Reader {
+  readonly #points: readonly string[]
+  readonly #unicode: boolean
+  #at = 0
+  #depth = 0
+
+  constructor(source: string, unicode: boolean) {
+    this.#points = Array.from(source)
+    this.#unicode = unicode
+  }
+
+  readAll(): Tree {
+    if (!this.#unicode && this.#points.some((point) => point.length > 1)) {
+      throw new Unjudged('it needs Unicode to be read, and does not compile as Unicode')
+    }
+    const tree = this.#readAlternatives()
+    if (this.#at < this.#points.length) throw new Unjudged('it could not be read to its end')
+    return tree
+  }
+
+  #readAlternatives(): Tree {
+    if (++this.#depth > 100) throw new Unjudged('its groups are nested deeper than 100 levels')
+    const parts = [this.#readSequence()]
+    while (this.#take('|')) parts.push(this.#readSequence())
+    this.#depth--
+    return parts.length === 1 ? parts[0]! : { kind: 'alt', parts }
+  }
+
+  #readSequence(): Tree {
+    const parts: Tree[] = []
+    while (this.#at < this.#points.length && this.#peek() !== '|' && this.#peek() !== ')') {
+      parts.push(this.#readRepeat(this.#readAtom()))
+    }
+    return { kind: 'seq', parts }
+  }
+
+  #readRepeat(body: Tree): Tree {
+    const [min, max] = this.#readBounds() ?? [1, 1]
+    this.#take('?')
+    if (min === 1 && max === 1) return body
+    return { kind: 'repeat', body, min, max }
+  }
+
+  #readBounds(): readonly [number, number] | undefined {
+    if (this.#take('*')) return [0, Infinity]
+    if (this.#take('+')) return [1, Infinity]
+    if (this.#take('?')) return [0, 1]
+    const bounds = /^\{(\d+)(,?)(\d*)\}/.exec(this.#points.slice(this.#at, this.#at + 40).join(''))
+    if (bounds === null) return undefined
+    this.#at += bounds[0].length
+    const min = Number(bounds[1])
+    return [min, bounds[2] === '' ? min : bounds[3] === '' ? Infinity : Number(bounds[3])]
+  }
+
+  #readAtom(): Tree {
+    const point = this.#next()
+    if (point === '(') return this.#readGroup()
+    if (point === '[') return { kind: 'set', ranges: this.#readClass() }
+    if (point === '^') return { kind: 'start' }
+    if (point === '$') return { kind: 'end' }
+    if (point === '.') return { kind: 'set', ranges: NOT_NEWLINE }
+    if (point !== '\\') return { kind: 'set', ranges: only(codeOf(point)) }
+    if (this.#peek() === 'b' || this.#peek() === 'B') {
+      this.#at++
+      return { kind: 'edge' }
+    }
+    if (/[1-9]/.test(this.#peek()) || (this.#peek() === 'k' && this.#peek(1) === '<')) {
+      throw new Unjudged('it uses a back-reference')
+    }
+    return { kind: 'set', ranges: this.#readEscape() }
+  }
+
+  #readGroup(): Tree {
+    let look = false
+    if (this.#take('?')) {
+      const mark = this.#next()
+      if (mark === '=' || mark === '!') look = true
+      else if (mark === '<' && (this.#peek() === '=' || this.#peek() === '!')) {
+        look = true
+        this.#at++
+      } else if (mark === '<') {
+        while (this.#next() !== '>');
+      } else if (mark !== ':') throw new Unjudged(`it uses the unknown group (?${mark}`)
+    }
+    const body = this.#readAlternatives()
+    if (!this.#take(')')) throw new Unjudged('a group has no end')
+    return look ? { kind: 'look', body } : body
+  }
+
+  #readClass(): Ranges {
+    const negated = this.#take('^')
+    const ranges: (readonly [number, number])[] = []
+    while (!this.#take(']')) {
+      const from = this.#readMember()
+      if (this.#peek() === '-' && this.#peek(1) !== ']' && from.length === 1 && from[0]![0] === from[0]![1]) {
+        this.#at++
+        const to = this.#readMember()
+        if (to.length === 1 && to[0]![0] === to[0]![1]) ranges.push([from[0]![0], to[0]![0]])
+        else ranges.push(...from, [45, 45], ...to)
+      } else ranges.push(...from)
+    }
+    const merged = merge(ranges)
+    return negated ? invert(merged) : merged
+  }
+
+  #readMember(): Ranges {
+    const point = this.#next()
+    return point === '\\' ? this.#readEscape() : only(codeOf(point))
+  }
+
+  #readEscape(): Ranges {
+    const point = this.#next()
+    if (point === 'd') return DIGIT
+    if (point === 'D') return invert(DIGIT)
+    if (point === 'w') return WORD
+    if (point === 'W') return invert(WORD)
+    if (point === 's') return SPACE
+    if (point === 'S') return invert(SPACE)
+    if ((point === 'p' || point === 'P') && this.#unicode) {
+      while (this.#next() !== '}');
+      return ANY
+    }
+    const control = CONTROL[point]
+    if (control !== undefined) return only(control)
+    if (point === 'c') return only(codeOf(this.#next()) % 32)
+    if (point === 'x' || point === 'u') return this.#readHex(point)
+    return /\d/.test(point) ? ANY : only(codeOf(point))
+  }
+
+  #readHex(mark: 'x' | 'u'): Ranges {
+    const rest = this.#points.slice(this.#at, this.#at + 12).join('')
+    const digits =
+      mark === 'x' ? /^([0-9a-f]{2})/i.exec(rest) : /^(?:([0-9a-f]{4})|\{([0-9a-f]+)\})/i.exec(rest)
+    if (digits === null) return only(codeOf(mark))
+    this.#at += digits[0].length
+    const code = Number.parseInt(digits[1] ?? digits[2] ?? '', 16)
+    // Half of a surrogate pair stands for a code point that the other half decides.
+    return code >= 0xd800 && code <= 0xdfff ? [[0xd800, LAST]] : only(code)
+  }
+
+  #peek(ahead = 0): string {
+    return this.#points[this.#at + ahead] ?? ''
+  }
+
+  #next(): string {
+    const point = this.#points[this.#at++]
+    if (point === undefined) throw new Unjudged('it ends too early')
+    return point
+  }
+
+  #take(point: string): boolean {
+    if (this.#peek() !== point) return false
+    this.#at++
+    return true
+  }
+}
+
+function codeOf(point: string): number {
+  return point.codePointAt(0) ?? 0
+}
+
+function only(code: number): Ranges {
+  return [[code, code]]
+}
+
+function merge(ranges: readonly (readonly [number, number])[]): Ranges {
+  const merged: [number, number][] = []
+  for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    const previous = merged.at(-1)
+    if (previous !== undefined && from <= previous[1] + 1) previous[1] = Math.max(previous[1], to)
+    else merged.push([from, to])
+  }
+  return merged
+}
+
+function invert(ranges: Ranges): Ranges {
+  const inverted: [number, number][] = []
+  let next = 0
+  for (const [from, to] of merge(ranges)) {
+    if (from > next) inverted.push([next, from - 1])
+    next = to + 1
+  }
+  if (next <= LAST) inverted.push([next, LAST])
+  return inverted
+}
+
+/** Whether one code point is in both. */
+export function overlap(left: Ranges, right: Ranges): boolean {
+  let [i, j] = [0, 0]
+  while (i < left.length && j < right.length) {
+    const [a, b] = [left[i]!, right[j]!]
+    if (a[0] <= b[1] && b[0] <= a[1]) return true
+    if (a[1] < b[1]) i++
+    else j++
+  }
+  return false
+}

@@ -1,0 +1,123 @@
+import { inspect } from './inspect.ts'
+import { isObject } from './keywords.ts'
+import { resolveLocal } from './reference.ts'
+import type { AnySchema, JsonSchema, StandardSchema } from './schema.ts'
+import { SchemaError } from './schema-error.ts'
+
+/** Which side of a schema is meant: what callers send to us, or what we answer. */
+export type Use = 'input' | 'output'
+
+/** Whether a schema comes from a library. */
+export function isStandard(schema: unknown): schema is StandardSchema<unknown, unknown> {
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false
+  const standard = (schema as Partial<StandardSchema>)['~standard']
+  return typeof standard === 'object' && standard !== null && typeof standard.validate === 'function'
+}
+
+/** The JSON Schema that a list shows: raw ones exactly as given, others as their library converts them. */
+export function toShown(schema: AnySchema, use: Use): JsonSchema {
+  const root = use === 'input' ? ({ root: 'object' } as const) : {}
+  if (!isStandard(schema)) return inspect(schema, root)
+  const json = withObjectType(convert(schema, use))
+  // The library matches its own patterns.
+  inspect(json, { ...root, patterns: false })
+  refuseEmptied(schema, json)
+  return json
+}
+
+function convert(schema: StandardSchema, use: Use): JsonSchema {
+  const { jsonSchema, vendor } = schema['~standard']
+  if (jsonSchema === undefined || typeof jsonSchema[use] !== 'function') {
+    throw new SchemaError(
+      `of ${vendor} cannot show a JSON Schema`,
+      HOW_TO_SHOW.get(vendor) ?? HOW_TO_SHOW_ANY,
+    )
+  }
+  let json: unknown
+  try {
+    json = jsonSchema[use]({ target: 'draft-2020-12' })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause)
+    throw new SchemaError(
+      `of ${vendor} has no JSON Schema for its ${use}: ${reason}`,
+      HOW_TO_CONVERT[use],
+      '#',
+      { cause },
+    )
+  }
+  if (!isObject(json))
+    throw new SchemaError(`of ${vendor} was not converted to a JSON Schema object`, HOW_TO_SHOW_ANY)
+  const { $schema: _, ...shown } = json
+  return shown
+}
+
+const HOW_TO_SHOW: ReadonlyMap<string, string> = new Map([
+  ['valibot', 'Wrap it: toStandardJsonSchema(schema), from @valibot/to-json-schema.'],
+  ['zod', 'Update zod to 4.2 or later; zod 3 cannot convert its schemas.'],
+  ['arktype', 'Update arktype to 2.1.28 or later.'],
+])
+const HOW_TO_SHOW_ANY =
+  'Use a library that implements Standard JSON Schema (zod 4.2, arktype, valibot through @valibot/to-json-schema), or give a raw JSON Schema.'
+const HOW_TO_CONVERT = {
+  input: 'Let callers send only what JSON can carry, for example an ISO date string instead of a Date.',
+  output:
+    'Leave transforms out of an output schema, or pipe them into a schema of their result; use only what JSON can carry.',
+} as const
+
+/** A union of objects is an object: libraries leave that unsaid, and lists require it to be said. */
+function withObjectType(json: JsonSchema): JsonSchema {
+  return json.type === undefined && isObjectOnly(json, json, 0) ? { type: 'object', ...json } : json
+}
+
+function isObjectOnly(root: JsonSchema, schema: unknown, depth: number): boolean {
+  if (!isObject(schema) || depth > 8) return false
+  if (schema['type'] === 'object') return true
+  if (typeof schema['$ref'] === 'string')
+    return isObjectOnly(root, resolveLocal(root, schema['$ref']), depth + 1)
+  const some = schema['allOf']
+  if (Array.isArray(some) && some.some((branch) => isObjectOnly(root, branch, depth + 1))) return true
+  const every = schema['anyOf'] ?? schema['oneOf']
+  return Array.isArray(every) && every.every((branch) => isObjectOnly(root, branch, depth + 1))
+}
+
+const ANNOTATIONS = new Set([
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  '$comment',
+  'id',
+  'readOnly',
+])
+
+/** A conversion that promises more than the schema accepts has lost the schema: two copies of a library can do that. */
+function refuseEmptied(schema: StandardSchema, json: JsonSchema): void {
+  const said = Object.keys(json).filter((keyword) => !ANNOTATIONS.has(keyword))
+  const vacuous = said.every((keyword) => keyword === 'type' || isEmptyKeyword(json, keyword))
+  if (!vacuous) return
+  const probes = json.type === 'object' ? [{}] : json.type === undefined ? [{}, [], '', 0, null, true] : []
+  if (probes.every((probe) => accepts(schema, probe))) return
+  throw new SchemaError(
+    `of ${schema['~standard'].vendor} became an empty JSON Schema, though it is not empty`,
+    'Check that only one copy of the library is installed, and use only types that JSON Schema can express.',
+  )
+}
+
+function isEmptyKeyword(json: JsonSchema, keyword: string): boolean {
+  const value = json[keyword]
+  if (keyword === 'additionalProperties' || keyword === 'required') return true
+  return keyword === 'properties' && isObject(value) && Object.keys(value).length === 0
+}
+
+/** Asks the schema about a value; what cannot be known at once counts as accepted. */
+function accepts(schema: StandardSchema, probe: unknown): boolean {
+  try {
+    const result = schema['~standard'].validate(probe)
+    if (!('then' in result)) return result.issues === undefined
+    result.then(undefined, () => {})
+    return true
+  } catch {
+    return true
+  }
+}

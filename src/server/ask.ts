@@ -1,0 +1,180 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { ContentBlock } from '../protocol/content.ts'
+import { toChecker } from '../schema/checker.ts'
+import { toFormSchema } from '../schema/form.ts'
+import type { AnySchema, OutputOf } from '../schema/schema.ts'
+import type { Context } from './context.ts'
+import { roundsOf } from './rounds.ts'
+import { checkSampling } from './sampling.ts'
+import { requireFeature, supports } from './supports.ts'
+
+export interface AskOptions {
+  /** Names the question, so that its answer is found again when the order of questions may change. */
+  readonly key?: string
+}
+
+/** The answer to a form. `content` is there when the user accepted. */
+export type Elicited<Content> =
+  | { readonly action: 'accept'; readonly content: Content }
+  | { readonly action: 'decline' | 'cancel'; readonly content?: undefined }
+
+/** The answer to a URL: accepting is consent, not completion. */
+export interface ElicitedUrl {
+  readonly action: 'accept' | 'decline' | 'cancel'
+  /** Tells the client, where the revision has a message for it, that what happened at the URL is done. */
+  complete(): void
+}
+
+export interface SampleMessage {
+  readonly role: 'user' | 'assistant'
+  readonly content: string | SampleBlock | readonly SampleBlock[]
+}
+
+export type SampleBlock = ContentBlock | (JsonObject & { readonly type: 'tool_use' | 'tool_result' })
+
+export interface SampleParams {
+  readonly messages: readonly SampleMessage[]
+  readonly maxTokens: number
+  readonly systemPrompt?: string
+  readonly temperature?: number
+  readonly stopSequences?: readonly string[]
+  readonly modelPreferences?: JsonObject
+  readonly includeContext?: 'none' | 'thisServer' | 'allServers'
+  readonly metadata?: JsonObject
+  readonly tools?: readonly JsonObject[]
+  readonly toolChoice?: { readonly mode: 'auto' | 'required' | 'none' }
+}
+
+export interface Sampled {
+  readonly role: 'user' | 'assistant'
+  readonly content: SampleBlock | readonly SampleBlock[]
+  readonly model: string
+  readonly stopReason?: string
+}
+
+export interface Root {
+  readonly uri: string
+  readonly name?: string
+}
+
+/** Asks the user to fill in a form, and checks the answer. */
+export async function elicit<Schema extends AnySchema>(
+  context: Context,
+  message: string,
+  schema: Schema,
+  options: AskOptions = {},
+): Promise<Elicited<OutputOf<Schema>>> {
+  requireFeature(context.call.peer, 'elicitation.form')
+  const checker = toChecker(schema, 'input')
+  const params = { mode: 'form', message, requestedSchema: toFormSchema(schema) }
+  return ask(context, { kind: 'elicit', method: 'elicitation/create', params, ...options }, async (answer) => {
+    const action = readAction(answer)
+    if (action !== 'accept') return { action }
+    const checked = await checker.check(answer['content'] ?? {})
+    if (!checked.ok) throw new Invalid(checked.issue)
+    return { action, content: checked.value as OutputOf<Schema> }
+  })
+}
+
+/** Asks the user to visit a URL. */
+export async function elicitUrl(
+  context: Context,
+  message: string,
+  url: string,
+  options: AskOptions = {},
+): Promise<ElicitedUrl> {
+  const { peer } = context.call
+  requireFeature(peer, 'elicitation.url')
+  if (!URL.canParse(url)) throw mcpError('bad_option', { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL` })
+  const elicitationId = crypto.randomUUID()
+  const live = peer.session !== undefined
+  const params = { mode: 'url', message, url, ...(live ? { elicitationId } : {}) }
+  return ask(context, { kind: 'elicit', method: 'elicitation/create', params, ...options }, (answer) => ({
+    action: readAction(answer),
+    complete: () => peer.session?.notify('notifications/elicitation/complete', { elicitationId }),
+  }))
+}
+
+/** Asks the client's model for a message. */
+export async function sample(context: Context, params: SampleParams, options: AskOptions = {}): Promise<Sampled> {
+  const { capabilities } = context.call.peer
+  requireFeature(context.call.peer, params.tools === undefined ? 'sampling' : 'sampling.tools')
+  const { includeContext, ...rest } = checkSampling(params)
+  const included = includeContext !== undefined && supports(capabilities, 'sampling.context') ? { includeContext } : {}
+  const question = { kind: 'sample', method: 'sampling/createMessage', params: { ...rest, ...included }, ...options }
+  return ask(context, question, (answer) => {
+    if (typeof answer['model'] !== 'string' || typeof answer['content'] !== 'object' || answer['content'] === null) {
+      throw new Invalid('role, content and model are needed')
+    }
+    return answer as unknown as Sampled
+  })
+}
+
+/** The roots of the client. */
+export async function listRoots(context: Context, options: AskOptions = {}): Promise<readonly Root[]> {
+  requireFeature(context.call.peer, 'roots')
+  return ask(context, { kind: 'roots', method: 'roots/list', params: {}, ...options }, (answer) => {
+    const roots = answer['roots']
+    if (!Array.isArray(roots) || !roots.every(isRoot)) throw new Invalid('roots must be a list of file:// URIs')
+    return roots as Root[]
+  })
+}
+
+interface Asking extends AskOptions {
+  readonly kind: string
+  readonly method: string
+  readonly params: JsonObject
+}
+
+/** An answer that cannot be used. */
+class Invalid extends Error {}
+
+/** Puts a question to the client: as a live request, or in a further round of the same request. */
+async function ask<Value>(
+  context: Context,
+  question: Asking,
+  read: (answer: JsonObject) => Value | Promise<Value>,
+): Promise<Value> {
+  const { call } = context
+  if (call.peer.dialect.questions === 'rounds') return askInRounds(context, question, read)
+  if (call.channel.ask === undefined) {
+    throw mcpError('cannot_ask', { capability: question.method, reason: 'it has no stream to be asked on' })
+  }
+  const answer = await call.channel.ask(question.method, question.params, call)
+  try {
+    return await read(answer)
+  } catch (error) {
+    if (error instanceof Invalid) throw mcpError('ask_invalid', { method: question.method, issue: error.message })
+    throw error
+  }
+}
+
+async function askInRounds<Value>(
+  context: Context,
+  question: Asking,
+  read: (answer: JsonObject) => Value | Promise<Value>,
+): Promise<Value> {
+  const rounds = roundsOf(context)
+  const key = question.key ?? `${question.kind}-${++rounds.asked}`
+  const answer = rounds.answers.get(key)
+  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) {
+    try {
+      return await read(answer)
+    } catch (error) {
+      if (!(error instanceof Invalid)) throw error
+    }
+  }
+  rounds.questions.set(key, { method: question.method, params: question.params })
+  throw mcpError('input_required', {})
+}
+
+function readAction(answer: JsonObject): 'accept' | 'decline' | 'cancel' {
+  const { action } = answer
+  if (action === 'accept' || action === 'decline' || action === 'cancel') return action
+  throw new Invalid('action must be accept, decline or cancel')
+}
+
+function isRoot(root: unknown): root is Root {
+  return typeof root === 'object' && root !== null && String((root as { uri?: unknown }).uri).startsWith('file://')
+}

@@ -1,0 +1,137 @@
+import type { RequestId } from '../protocol/jsonrpc.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
+import type { AnySchema, OutputOf } from '../schema/schema.ts'
+import {
+  elicit,
+  elicitUrl,
+  listRoots,
+  sample,
+  type AskOptions,
+  type Elicited,
+  type ElicitedUrl,
+  type Root,
+  type Sampled,
+  type SampleParams,
+} from './ask.ts'
+import { createLog, type Log } from './logging.ts'
+import { createProgress, type ReportProgress } from './progress.ts'
+import { roundsOf, type Rounds } from './rounds.ts'
+import { supports, type ClientFeature } from './supports.ts'
+import type { ServerParts } from './parts.ts'
+
+/** The client of a request. */
+export interface Client {
+  /** What the client calls itself; its own word, never proof. */
+  readonly info: ClientInfo | undefined
+  readonly capabilities: JsonObject
+  supports(feature: ClientFeature): boolean
+}
+
+/**
+ * What a handler knows and can do while it answers one request, the same in every revision.
+ * Its members may be taken out (`{ signal, progress }`): none depends on `this`.
+ */
+export class Context {
+  readonly call: Call
+  readonly parts: ServerParts
+  /** What the request knows of its rounds; made when it first asks, or remembers, something. */
+  rounds: Rounds | undefined = undefined
+  #log: Log | undefined
+  #progress: ReportProgress | undefined
+
+  constructor(call: Call, parts: ServerParts) {
+    this.call = call
+    this.parts = parts
+  }
+
+  get id(): RequestId | undefined {
+    return this.call.id
+  }
+
+  get method(): string {
+    return this.call.method
+  }
+
+  get revision(): Revision {
+    return this.call.peer.dialect.revision
+  }
+
+  /** Aborts when the client cancels, goes away, or the tool runs out of time. */
+  get signal(): AbortSignal {
+    return this.call.signal
+  }
+
+  get client(): Client {
+    const { client, capabilities } = this.call.peer
+    return { info: client, capabilities, supports: (feature) => supports(capabilities, feature) }
+  }
+
+  /** The authenticated caller, if the transport authenticates. */
+  get auth(): Auth | undefined {
+    return this.call.origin.auth
+  }
+
+  /** An HTTP header of the request by name; undefined on other transports. */
+  get header(): (name: string) => string | undefined {
+    return (name) => this.call.origin.header?.(name.toLowerCase())
+  }
+
+  /** Whether the client holds a session, so that what it asks next comes from the same peer. */
+  get session(): object | undefined {
+    return this.call.peer.session
+  }
+
+  /** Reports progress; a value that does not rise is dropped, and so is all of it when the client did not ask. */
+  get progress(): ReportProgress {
+    return (this.#progress ??= createProgress(this.call))
+  }
+
+  get log(): Log {
+    return (this.#log ??= createLog(this.call))
+  }
+
+  /** Sends a notification on the stream of this request. */
+  get notify(): (method: string, params?: JsonObject) => void {
+    return (method, params = {}) => this.call.emit(method, params)
+  }
+
+  /** Asks the user to fill in a form. */
+  get elicit(): <Schema extends AnySchema>(
+    message: string,
+    schema: Schema,
+    options?: AskOptions,
+  ) => Promise<Elicited<OutputOf<Schema>>> {
+    return (message, schema, options) => elicit(this, message, schema, options)
+  }
+
+  /** Asks the user to visit a URL; for secrets, payments and consent elsewhere. */
+  get elicitUrl(): (message: string, url: string, options?: AskOptions) => Promise<ElicitedUrl> {
+    return (message, url, options) => elicitUrl(this, message, url, options)
+  }
+
+  /** Asks the client's model. */
+  get sample(): (params: SampleParams, options?: AskOptions) => Promise<Sampled> {
+    return (params, options) => sample(this, params, options)
+  }
+
+  /** The folders that the client works in. */
+  get roots(): (options?: AskOptions) => Promise<readonly Root[]> {
+    return (options) => listRoots(this, options)
+  }
+
+  /** Runs something once even when the handler runs again after a question. The value must survive JSON. */
+  get once(): <Value>(key: string, make: () => Value | Promise<Value>) => Promise<Value> {
+    return async <Value>(key: string, make: () => Value | Promise<Value>) => {
+      const kept = roundsOf(this).once
+      if (!kept.has(key)) kept.set(key, await make())
+      return kept.get(key) as Value
+    }
+  }
+
+  /** Drops the connection of a stream that can be resumed; the client comes back for the rest after `retryMs`. */
+  get hangUp(): (retryMs?: number) => void {
+    return (retryMs = 1000) => this.call.channel.hangUp?.(retryMs)
+  }
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Checker } from '../schema/checker.ts'
+import type { UriTemplate } from '../uri-template/parse.ts'
+import type { Context } from './context.ts'
+
+/** Any item of a server: what lists show of it, who sees it, and its place in the order. */
+export interface Item {
+  /** The name, URI or URI template under which it is known. */
+  readonly key: string
+  /** Rises with each registration; cursors name it. */
+  readonly place: number
+  /** What the list shows, in the newest form. */
+  readonly shown: JsonObject
+  readonly visible: ((context: Context) => boolean) | undefined
+  readonly scopes: readonly string[] | undefined
+}
+
+/** What a handler of a tool may give back; the shapes are told apart in reply.ts. */
+export type Returned = unknown
+
+export interface Tool extends Item {
+  readonly input: Checker
+  readonly output: Checker | undefined
+  readonly timeoutMs: number | undefined
+  run(input: unknown, context: Context): Returned
+}
+
+export interface Resource extends Item {
+  readonly mimeType: string | undefined
+  read(variables: Readonly<Record<string, string | string[]>>, context: Context): unknown
+}
+
+export interface Template extends Resource {
+  readonly template: UriTemplate
+}
+
+export interface Prompt extends Item {
+  readonly args: Checker | undefined
+  readonly argNames: readonly string[]
+  run(args: unknown, context: Context): unknown
+}
+

@@ -1,0 +1,38 @@
+import type { ContentBlock } from '../protocol/content.ts'
+import type { Context } from './context.ts'
+import { progressToken } from './progress.ts'
+import { toContent } from './reply.ts'
+
+type Generated = Generator<unknown, unknown> | AsyncGenerator<unknown, unknown>
+
+export function isGenerator(value: unknown): value is Generated {
+  if (typeof value !== 'object' || value === null) return false
+  if (!('next' in value) || typeof value.next !== 'function') return false
+  return Symbol.asyncIterator in value || Symbol.iterator in value
+}
+
+/**
+ * Runs a generator to its end. What it yields is told as progress when the client asked for it, and is the content of
+ * the result unless the generator returns a value. A cancelled request ends the generator.
+ */
+export async function drain(generator: Generated, context: Context): Promise<unknown> {
+  const content: ContentBlock[] = []
+  const streams = progressToken(context.call) !== undefined
+  try {
+    for (;;) {
+      if (context.call.aborted) throw context.signal.reason
+      const step = await generator.next()
+      if (step.done === true) return step.value === undefined ? content : step.value
+      const blocks = toContent(step.value)
+      content.push(...blocks)
+      if (streams) context.progress(content.length, undefined, messageOf(blocks))
+    }
+  } finally {
+    await generator.return(undefined)
+  }
+}
+
+function messageOf(blocks: readonly ContentBlock[]): string | undefined {
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+  return texts.length === 0 ? undefined : texts.join('\n')
+}

@@ -1,0 +1,67 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { REVISIONS, type Revision } from '../protocol/revisions.ts'
+import { DIALECTS } from '../protocol/switches.ts'
+import type { ClientInfo } from '../rpc/call.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import type { Session } from '../rpc/session.ts'
+import type { Context } from './context.ts'
+
+/** What a server tells about itself when a client opens. */
+export interface Greeting {
+  readonly info: JsonObject
+  readonly capabilities: JsonObject
+  readonly instructions: string | undefined
+  readonly ttlMs: number
+}
+
+const SHAKEN = REVISIONS.filter((revision) => DIALECTS[revision].opening === 'handshake')
+const CLAIMED = REVISIONS.filter((revision) => DIALECTS[revision].opening === 'request')
+
+/** `initialize`: agrees on a revision and remembers the client in the session. */
+export function initialize(greeting: Greeting, follow: (session: Session) => void, context: Context): Result {
+  const session = context.call.peer.session as Session
+  if (session.opened) throw mcpError('already_initialized', {})
+  const { protocolVersion, capabilities, clientInfo } = readOpening(context.call.params)
+  const revision = SHAKEN.find((known) => known === protocolVersion) ?? (SHAKEN.at(-1) as Revision)
+  session.dialect = DIALECTS[revision]
+  session.client = clientInfo
+  session.capabilities = capabilities
+  session.opened = true
+  follow(session)
+  const { info, instructions } = greeting
+  const optional = instructions === undefined ? {} : { instructions }
+  return { protocolVersion: revision, capabilities: greeting.capabilities, serverInfo: info, ...optional }
+}
+
+/** `server/discover`: what can be claimed here, and what the server offers. */
+export function discover({ capabilities, instructions, ttlMs }: Greeting): Result {
+  const optional = instructions === undefined ? {} : { instructions }
+  return { supportedVersions: CLAIMED, capabilities, ...optional, ttlMs, cacheScope: 'public' }
+}
+
+export function ping(): Result {
+  return {}
+}
+
+function readOpening(params: JsonObject): {
+  readonly protocolVersion: string
+  readonly capabilities: JsonObject
+  readonly clientInfo: ClientInfo
+} {
+  const { protocolVersion, capabilities, clientInfo } = params
+  if (typeof protocolVersion !== 'string') throw invalid('protocolVersion is not a string')
+  if (!isObject(capabilities)) throw invalid('capabilities is not an object')
+  if (!isObject(clientInfo) || typeof clientInfo['name'] !== 'string' || typeof clientInfo['version'] !== 'string') {
+    throw invalid('clientInfo needs a name and a version')
+  }
+  return { protocolVersion, capabilities, clientInfo: clientInfo as unknown as ClientInfo }
+}
+
+function invalid(reason: string): Error {
+  return mcpError('bad_params', { method: 'initialize', reason })
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

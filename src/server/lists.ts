@@ -1,0 +1,106 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import type { Context } from './context.ts'
+import type { Item } from './definitions.ts'
+import { isVisible } from './visibility.ts'
+
+export type ListName = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
+
+export interface ListOptions {
+  readonly pageSize: number
+  readonly ttlMs: number
+}
+
+/**
+ * One list of a server, served page by page. A page is one object for as long as nothing changes, so that its text is
+ * made once; callers who see different items have pages of their own.
+ */
+export class List<Kind extends Item> {
+  readonly items: Map<string, Kind> = new Map<string, Kind>()
+  readonly #name: ListName
+  readonly #options: ListOptions
+  #guarded: readonly Kind[] | undefined
+  #pages = new Map<string, Result>()
+
+  constructor(name: ListName, options: ListOptions) {
+    this.#name = name
+    this.#options = options
+  }
+
+  add(item: Kind): void {
+    this.items.set(item.key, item)
+    this.#forget()
+  }
+
+  remove(key: string): boolean {
+    const removed = this.items.delete(key)
+    if (removed) this.#forget()
+    return removed
+  }
+
+  /** Answers the list method for a caller. */
+  page(context: Context): Result {
+    const start = readCursor(this.#name, context)
+    const view = this.#view(context)
+    const key = `${start}:${view}`
+    let page = this.#pages.get(key)
+    if (page === undefined) {
+      if (this.#pages.size >= MAX_KEPT_PAGES) this.#pages.clear()
+      this.#pages.set(key, (page = this.#make(start, view !== '', context)))
+    }
+    return page
+  }
+
+  /** Names the set of items that a caller sees: one letter for each item that not everybody sees. */
+  #view(context: Context): string {
+    this.#guarded ??= [...this.items.values()].filter((item) => item.visible !== undefined)
+    let view = ''
+    for (const item of this.#guarded) view += isVisible(item, context) ? '1' : '0'
+    return view
+  }
+
+  #make(start: number, isPrivate: boolean, context: Context): Result {
+    const rest = [...this.items.values()].filter((item) => item.place > start && isVisible(item, context))
+    if (start > 0 && ![...this.items.values()].some((item) => item.place >= start)) throw mcpError('bad_cursor', {})
+    const shown = rest.slice(0, this.#options.pageSize)
+    const last = shown.at(-1)
+    const more = last !== undefined && rest.length > shown.length
+    return {
+      [this.#name]: shown.map((item) => item.shown),
+      ...(more ? { nextCursor: writeCursor(this.#name, last.place) } : {}),
+      ttlMs: this.#options.ttlMs,
+      cacheScope: isPrivate ? 'private' : 'public',
+    }
+  }
+
+  #forget(): void {
+    this.#guarded = undefined
+    this.#pages = new Map()
+  }
+}
+
+const MAX_KEPT_PAGES = 256
+
+/** A cursor names the list and the place of the last item seen, so that it survives changes to the list. */
+function writeCursor(name: ListName, place: number): string {
+  return btoa(`${name}:${place}`).replace(/=+$/, '')
+}
+
+function readCursor(name: ListName, context: Context): number {
+  const { cursor } = context.call.params
+  if (cursor === undefined || cursor === null) return 0
+  if (typeof cursor !== 'string' || cursor.length > 2048) throw mcpError('bad_cursor', {})
+  if (cursor === '' && context.call.peer.dialect.emptyCursor === 'absent') return 0
+  const place = new RegExp(`^${name}:([1-9][0-9]{0,14})$`).exec(decode(cursor))?.[1]
+  if (place === undefined || writeCursor(name, Number(place)) !== cursor) throw mcpError('bad_cursor', {})
+  return Number(place)
+}
+
+function decode(cursor: string): string {
+  try {
+    return atob(cursor)
+  } catch {
+    return ''
+  }
+}
+

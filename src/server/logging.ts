@@ -1,0 +1,47 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { META } from '../protocol/meta.ts'
+import type { Call } from '../rpc/call.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import type { Context } from './context.ts'
+import { isLogLevel, LOG_LEVELS, passes, type LogLevel } from './log-levels.ts'
+
+type Write = (message: unknown, facts?: Readonly<Record<string, unknown>>) => void
+
+/** Sends log messages to the client, at or above the level it asked for. Never put secrets into them. */
+export type Log = { readonly [Level in LogLevel]: Write } & {
+  /** Any data as one message, under the name of a logger. */
+  write(level: LogLevel, data: unknown, logger?: string): void
+}
+
+/** The log of one request. */
+export function createLog(call: Call): Log {
+  const threshold = thresholdOf(call)
+  const write = (level: LogLevel, data: unknown, logger?: string): void => {
+    if (threshold === undefined || !passes(level, threshold)) return
+    call.emit('notifications/message', logger === undefined ? { level, data } : { level, logger, data })
+  }
+  const writers = LOG_LEVELS.map((level): [LogLevel, Write] => [
+    level,
+    (message, facts) => write(level, facts === undefined ? message : { message, ...facts }),
+  ])
+  return { ...(Object.fromEntries(writers) as Record<LogLevel, Write>), write }
+}
+
+/** `logging/setLevel`: from now on the session hears this level and above. */
+export function setLevel(context: Context): Result {
+  context.call.peer.session!.logLevel = readLevel(context.call, context.call.params['level'])
+  return {}
+}
+
+function thresholdOf(call: Call): LogLevel | undefined {
+  if (call.peer.dialect.logLevel === 'session') return (call.peer.session?.logLevel ?? 'info') as LogLevel
+  const level = (call.params['_meta'] as JsonObject | undefined)?.[META.logLevel]
+  return level === undefined ? undefined : readLevel(call, level)
+}
+
+function readLevel(call: Call, level: unknown): LogLevel {
+  if (isLogLevel(level)) return level
+  const reason = `the log level must be one of ${LOG_LEVELS.join(', ')}`
+  throw mcpError('bad_params', { method: call.method, reason })
+}

@@ -1,0 +1,8 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Sealer } from './state.ts'
+
+/** What the handlers of a server share. */
+export interface ServerParts {
+  readonly sealer: Sealer
+  report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
+}

@@ -1,0 +1,62 @@
+import { isContentBlock, text } from '../protocol/content.ts'
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { nearest } from '../protocol/nearest.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import type { Context } from './context.ts'
+import type { Prompt } from './definitions.ts'
+import { rethrown, settled } from './settle.ts'
+import { isVisible } from './visibility.ts'
+
+/** `prompts/get`: find the prompt, check its arguments, run it, shape what it returned. */
+export async function getPrompt(prompts: ReadonlyMap<string, Prompt>, context: Context): Promise<Result> {
+  const prompt = findPrompt(prompts, context.call.params['name'], context)
+  const args = readArguments(context)
+  const checked = prompt.args === undefined ? { ok: true as const, value: args } : await prompt.args.check(args)
+  if (!checked.ok) {
+    throw mcpError('bad_params', { method: 'prompts/get', reason: `arguments of prompt "${prompt.key}": ${checked.issue}` })
+  }
+  return settled(context, async () => {
+    const value = await rethrown(context, `prompt "${prompt.key}"`, () => prompt.run(checked.value, context))
+    const { description } = prompt.shown
+    return { ...(description === undefined ? {} : { description }), ...toMessages(value) }
+  })
+}
+
+/** The prompt of a name, as the caller sees it. */
+export function findPrompt(prompts: ReadonlyMap<string, Prompt>, name: unknown, context: Context): Prompt {
+  if (typeof name !== 'string') {
+    throw mcpError('bad_params', { method: context.call.method, reason: 'the name of the prompt is not a string' })
+  }
+  const prompt = prompts.get(name)
+  if (prompt !== undefined && isVisible(prompt, context)) return prompt
+  const seen = [...prompts.values()].filter((one) => isVisible(one, context)).map((one) => one.key)
+  const meant = nearest(name, seen.slice(0, 1000))
+  throw mcpError('unknown_prompt', {
+    name: name.slice(0, 128),
+    nearest: meant === undefined ? '' : `; did you mean "${meant}"?`,
+  })
+}
+
+function readArguments(context: Context): JsonObject {
+  const given = context.call.params['arguments'] ?? {}
+  const valid = typeof given === 'object' && !Array.isArray(given)
+  if (valid && Object.values(given).every((value) => typeof value === 'string')) return given as JsonObject
+  throw mcpError('bad_params', { method: 'prompts/get', reason: 'arguments must be an object of strings' })
+}
+
+function toMessages(value: unknown): JsonObject {
+  if (typeof value === 'object' && value !== null && 'messages' in value && Array.isArray(value.messages)) {
+    return { ...value, messages: value.messages.map(toMessage) }
+  }
+  return { messages: (Array.isArray(value) ? value : [value]).map(toMessage) }
+}
+
+function toMessage(value: unknown): JsonObject {
+  if (typeof value === 'string') return { role: 'user', content: text(value) }
+  if (isContentBlock(value)) return { role: 'user', content: value }
+  const { role, content } = value as { role?: unknown; content?: unknown }
+  const block = typeof content === 'string' ? text(content) : content
+  if ((role === 'user' || role === 'assistant') && isContentBlock(block)) return { ...(value as object), content: block }
+  throw new TypeError('a prompt must return text, content, or messages with role "user" or "assistant" and content')
+}

@@ -1,0 +1,196 @@
+import { mcpError } from '../protocol/errors.ts'
+import { toMs, type Duration } from '../protocol/duration.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { checkOptions } from '../protocol/nearest.ts'
+import { toChecker, type Checker } from '../schema/checker.ts'
+import { SchemaError } from '../schema/schema-error.ts'
+import type { AnySchema } from '../schema/schema.ts'
+import { parseTemplate } from '../uri-template/parse.ts'
+import type { Context } from './context.ts'
+import type { Item, Prompt, Resource, Template, Tool } from './definitions.ts'
+
+/** What a tool does to the world, as hints for the client. */
+export interface Hints {
+  readonly readOnly?: boolean
+  readonly destructive?: boolean
+  readonly idempotent?: boolean
+  readonly openWorld?: boolean
+}
+
+export interface Icon {
+  readonly src: string
+  readonly mimeType?: string
+  readonly sizes?: readonly string[]
+  readonly theme?: 'light' | 'dark'
+}
+
+/** What every item may say about itself. */
+export interface Described<Ctx> {
+  readonly title?: string
+  readonly description?: string
+  readonly icons?: readonly Icon[]
+  readonly _meta?: JsonObject
+  /** Whether a caller sees the item. What is hidden does not exist for that caller. */
+  readonly visible?: (context: Ctx) => boolean
+  /** Scopes that the caller's token must hold. */
+  readonly scopes?: readonly string[]
+}
+
+export interface ToolSpec<Ctx> extends Described<Ctx> {
+  readonly input?: AnySchema
+  readonly output?: AnySchema
+  readonly hints?: Hints
+  readonly timeout?: Duration
+}
+
+export interface Annotations {
+  readonly audience?: readonly ('user' | 'assistant')[]
+  readonly priority?: number
+  readonly lastModified?: string
+}
+
+export interface ResourceSpec<Ctx> extends Described<Ctx> {
+  readonly name?: string
+  readonly mimeType?: string
+  readonly size?: number
+  readonly annotations?: Annotations
+}
+
+export interface PromptSpec<Ctx> extends Described<Ctx> {
+  readonly args?: AnySchema
+}
+
+const DESCRIBED = ['title', 'description', 'icons', '_meta', 'visible', 'scopes']
+const TOOL_OPTIONS = [...DESCRIBED, 'input', 'output', 'hints', 'timeout']
+const RESOURCE_OPTIONS = [...DESCRIBED, 'name', 'mimeType', 'size', 'annotations']
+const PROMPT_OPTIONS = [...DESCRIBED, 'args']
+const HINTS = ['readOnly', 'destructive', 'idempotent', 'openWorld']
+
+const NO_INPUT: JsonObject = Object.freeze({ type: 'object', additionalProperties: false })
+
+let places = 0
+
+/** A tool from its definition; refuses what no client could use, naming the tool. */
+export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run']): Tool {
+  const item = `tool "${name}"`
+  checkName(item, name)
+  checkOptions(item, spec, TOOL_OPTIONS)
+  if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
+  const input = checkerOf(item, 'input', spec.input ?? NO_INPUT)
+  if (input.json['type'] !== 'object') throw refused(item, 'the input must be an object schema; wrap it in one')
+  const output = spec.output === undefined ? undefined : checkerOf(item, 'output', spec.output)
+  const shown = {
+    name,
+    ...describe(spec),
+    inputSchema: input.json,
+    ...(output === undefined ? {} : { outputSchema: output.json }),
+    ...(spec.hints === undefined ? {} : { annotations: toAnnotations(item, spec.hints) }),
+    ...(spec._meta === undefined ? {} : { _meta: spec._meta }),
+  }
+  const timeoutMs = spec.timeout === undefined ? undefined : toMs(spec.timeout, `${item} timeout`)
+  return { ...toItem(name, shown, spec), input, output, timeoutMs, run }
+}
+
+/** A resource or, when its URI has variables, a template. */
+export function toResource(uri: string, spec: ResourceSpec<Context>, read: Resource['read']): Resource | Template {
+  const item = `resource "${uri}"`
+  checkOptions(item, spec, RESOURCE_OPTIONS)
+  if (typeof read !== 'function') throw refused(item, 'the handler is not a function')
+  const { mimeType, size, annotations } = spec
+  const about = {
+    name: spec.name ?? nameOf(uri),
+    ...describe(spec),
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(spec._meta === undefined ? {} : { _meta: spec._meta }),
+  }
+  if (uri.includes('{') || uri.includes('}')) {
+    const template = templateOf(item, uri)
+    return { ...toItem(uri, { uriTemplate: uri, ...about }, spec), mimeType, read, template }
+  }
+  if (!URL.canParse(uri)) throw refused(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
+  const shown = { uri, ...about, ...(size === undefined ? {} : { size }) }
+  return { ...toItem(uri, shown, spec), mimeType, read }
+}
+
+/** A prompt from its definition; its arguments are shown from the properties of its schema. */
+export function toPrompt(name: string, spec: PromptSpec<Context>, run: Prompt['run']): Prompt {
+  const item = `prompt "${name}"`
+  checkName(item, name)
+  checkOptions(item, spec, PROMPT_OPTIONS)
+  if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
+  const args = spec.args === undefined ? undefined : checkerOf(item, 'args', spec.args)
+  const shownArgs = args === undefined ? [] : toArguments(item, args.json)
+  const shown = {
+    name,
+    ...describe(spec),
+    ...(shownArgs.length === 0 ? {} : { arguments: shownArgs }),
+    ...(spec._meta === undefined ? {} : { _meta: spec._meta }),
+  }
+  return { ...toItem(name, shown, spec), args, argNames: shownArgs.map((one) => one.name), run }
+}
+
+export function isTemplate(resource: Resource | Template): resource is Template {
+  return 'template' in resource
+}
+
+function toItem(key: string, shown: JsonObject, spec: Described<Context>): Item {
+  return { key, place: ++places, shown, visible: spec.visible, scopes: spec.scopes }
+}
+
+function describe({ title, description, icons }: Described<Context>): JsonObject {
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(icons === undefined ? {} : { icons }),
+  }
+}
+
+function toAnnotations(item: string, hints: Hints): JsonObject {
+  checkOptions(`${item} hints`, hints, HINTS)
+  return Object.fromEntries(Object.entries(hints).map(([name, value]) => [`${name}Hint`, value as boolean]))
+}
+
+function toArguments(item: string, schema: JsonObject): { readonly name: string }[] {
+  if (schema['type'] !== 'object') throw refused(item, 'args must be an object schema')
+  const required = (schema['required'] ?? []) as readonly string[]
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)
+  return properties.map(([name, property]) => ({
+    name,
+    ...(typeof property['title'] === 'string' ? { title: property['title'] } : {}),
+    ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
+    required: required.includes(name),
+  }))
+}
+
+function checkerOf(item: string, part: 'input' | 'output' | 'args', schema: AnySchema): Checker {
+  try {
+    return toChecker(schema, part === 'output' ? 'output' : 'input')
+  } catch (error) {
+    if (error instanceof SchemaError) throw refused(item, `${part}: ${error.message}`)
+    throw error
+  }
+}
+
+function templateOf(item: string, uri: string): Template['template'] {
+  try {
+    return parseTemplate(uri)
+  } catch (error) {
+    throw refused(item, (error as Error).message)
+  }
+}
+
+function checkName(item: string, name: string): void {
+  if (/^[A-Za-z0-9_.-]{1,128}$/.test(name)) return
+  throw refused(item, 'a name has 1 to 128 of the characters A-Z a-z 0-9 _ . -')
+}
+
+/** A name for a resource that was given none: the last readable part of its URI. */
+function nameOf(uri: string): string {
+  const parts = uri.replace(/[{}+#./;?&*]/g, ' ').split(/[\s:]+/)
+  return parts.findLast((part) => part !== '') ?? uri
+}
+
+function refused(item: string, reason: string): Error {
+  return mcpError('bad_definition', { item: item.slice(0, 256), reason })
+}

@@ -1,0 +1,86 @@
+import { toBase64 } from '../protocol/content.ts'
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import { match } from '../uri-template/match.ts'
+import type { Context } from './context.ts'
+import type { Resource, Template } from './definitions.ts'
+import { rethrown, settled } from './settle.ts'
+import { isVisible } from './visibility.ts'
+
+export interface ResourceLists {
+  readonly resources: ReadonlyMap<string, Resource>
+  readonly templates: ReadonlyMap<string, Template>
+  readonly ttlMs: number
+}
+
+type Variables = Readonly<Record<string, string | string[]>>
+
+/** `resources/read`: find the resource or the template that fits, run it, shape what it returned. */
+export async function readResource(lists: ResourceLists, context: Context): Promise<Result> {
+  const uri = readUri(context)
+  const found = findResource(lists, uri, context)
+  if (found === undefined) throw unknownResource(uri)
+  return settled(context, async () => {
+    const value = await rethrown(context, `resource "${uri}"`, () => found.resource.read(found.variables, context))
+    if (value === undefined || value === null) throw unknownResource(uri)
+    const whole = toContents(value, uri, found.resource.mimeType)
+    return { ttlMs: lists.ttlMs, cacheScope: 'private', ...whole }
+  })
+}
+
+/** The resource that a URI names for a caller, with the variables of its template. */
+export function findResource(
+  lists: ResourceLists,
+  uri: string,
+  context: Context,
+): { readonly resource: Resource; readonly variables: Variables } | undefined {
+  const exact = lists.resources.get(uri)
+  if (exact !== undefined && isVisible(exact, context)) return { resource: exact, variables: {} }
+  for (const template of lists.templates.values()) {
+    const variables = match(template.template, uri)
+    if (variables !== undefined && isVisible(template, context)) return { resource: template, variables }
+  }
+  return undefined
+}
+
+/** The `uri` of a request about one resource. */
+export function readUri(context: Context): string {
+  const { uri } = context.call.params
+  if (typeof uri === 'string' && uri !== '' && uri.length <= MAX_URI) return uri
+  const reason = `uri must be a string of at most ${MAX_URI} characters`
+  throw mcpError('bad_params', { method: context.call.method, reason })
+}
+
+export function unknownResource(uri: string): Error {
+  return mcpError('unknown_resource', { uri: uri.slice(0, 512) }, { data: { uri: uri.slice(0, 512) } })
+}
+
+const MAX_URI = 8192
+
+function toContents(value: unknown, uri: string, mimeType: string | undefined): JsonObject {
+  if (typeof value === 'object' && value !== null && 'contents' in value && Array.isArray(value.contents)) {
+    return { ...value, contents: value.contents.map((one) => toOne(one, uri, mimeType)) }
+  }
+  if (Array.isArray(value) && value.every(isContents)) return { contents: value.map((one) => toOne(one, uri, mimeType)) }
+  return { contents: [toOne(value, uri, mimeType)] }
+}
+
+function toOne(value: unknown, uri: string, mimeType: string | undefined): JsonObject {
+  const type = mimeType === undefined ? {} : { mimeType }
+  if (typeof value === 'string') return { uri, ...type, text: value }
+  if (value instanceof Uint8Array) return { uri, ...type, blob: toBase64(value) }
+  if (isContents(value)) {
+    const { blob } = value
+    return { uri, ...type, ...value, ...(blob instanceof Uint8Array ? { blob: toBase64(blob) } : {}) }
+  }
+  return { uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value) }
+}
+
+function isContents(value: unknown): value is { readonly text?: string; readonly blob?: string | Uint8Array } {
+  if (typeof value !== 'object' || value === null) return false
+  if ('text' in value) return typeof value.text === 'string' && Object.keys(value).every((key) => CONTENTS.has(key))
+  return 'blob' in value && (typeof value.blob === 'string' || value.blob instanceof Uint8Array)
+}
+
+const CONTENTS = new Set(['uri', 'mimeType', 'text', 'blob', '_meta'])

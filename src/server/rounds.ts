@@ -1,0 +1,68 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import type { Context } from './context.ts'
+import { toBinding } from './state.ts'
+
+/** A question that travels inside an `input_required` result. */
+export interface Question {
+  readonly method: string
+  readonly params: JsonObject
+}
+
+/** What one request with several rounds knows: what was answered, what must not repeat, and what it asks now. */
+export interface Rounds {
+  readonly answers: Map<string, JsonObject>
+  readonly once: Map<string, unknown>
+  readonly questions: Map<string, Question>
+  /** Numbers the questions that were given no key, in the order in which the handler asks them. */
+  asked: number
+}
+
+/** The rounds of a request, begun if it is the first. */
+export function roundsOf(context: Context): Rounds {
+  return (context.rounds ??= { answers: new Map(), once: new Map(), questions: new Map(), asked: 0 })
+}
+
+/** Opens what the client brought back from an earlier round. */
+export async function openRounds(context: Context): Promise<void> {
+  const { params } = context.call
+  const { requestState } = params
+  const responses = params['inputResponses'] ?? {}
+  if (typeof responses !== 'object' || Array.isArray(responses)) throw invalid(context, 'inputResponses is not an object')
+  if (requestState !== undefined && typeof requestState !== 'string') throw invalid(context, 'requestState is not a string')
+  const state =
+    requestState === undefined
+      ? { answers: {}, once: {} }
+      : await context.parts.sealer.open(requestState, await bindingOf(context))
+  const rounds = roundsOf(context)
+  for (const [key, answer] of Object.entries(state.answers)) rounds.answers.set(key, answer)
+  for (const [key, answer] of Object.entries(responses as Record<string, JsonObject>)) rounds.answers.set(key, answer)
+  for (const [key, value] of Object.entries(state.once)) rounds.once.set(key, value)
+}
+
+/** Whether a request brings something from an earlier round. */
+export function isLaterRound(params: JsonObject): boolean {
+  return params['requestState'] !== undefined || params['inputResponses'] !== undefined
+}
+
+/** The result that puts the open questions to the client. */
+export async function inputRequired(context: Context, rounds: Rounds): Promise<Result> {
+  const { answers, once, questions } = rounds
+  const kept = [...answers].filter(([key]) => !questions.has(key))
+  const state = { answers: Object.fromEntries(kept), once: Object.fromEntries(once) }
+  return {
+    resultType: 'input_required',
+    inputRequests: Object.fromEntries(questions),
+    requestState: await context.parts.sealer.seal(state, await bindingOf(context)),
+  }
+}
+
+function bindingOf(context: Context): Promise<string> {
+  const principal = context.auth?.sub ?? ''
+  return toBinding(principal, context.call.method, context.call.params)
+}
+
+function invalid(context: Context, reason: string): Error {
+  return mcpError('bad_params', { method: context.call.method, reason })
+}

@@ -1,0 +1,170 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { methodRow } from '../protocol/methods.ts'
+import type { Call } from '../rpc/call.ts'
+import { Changes } from '../rpc/changes.ts'
+import { createDispatch, type Handler, type MiddlewareEntry, type Result } from '../rpc/dispatch.ts'
+import type { Service } from '../rpc/service.ts'
+import { complete, type Completer } from './completion.ts'
+import { Context } from './context.ts'
+import type { Prompt, Resource, Template, Tool } from './definitions.ts'
+import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
+import { List } from './lists.ts'
+import { setLevel } from './logging.ts'
+import { getPrompt } from './prompts.ts'
+import { readResource } from './resources.ts'
+import type { Sealer } from './state.ts'
+import { follow, initialized, listen, subscribe, unsubscribe } from './subscriptions.ts'
+import { callTool } from './tools.ts'
+
+/** Adds to the context of every request. */
+export type Provider = (context: Context) => object | Promise<object>
+
+export interface ServiceOptions {
+  readonly info: JsonObject
+  readonly instructions: string | undefined
+  readonly sealer: Sealer
+  readonly pageSize: number
+  readonly ttlMs: number
+  /** Capabilities to declare even before anything that needs them is defined. */
+  readonly declared: ReadonlySet<string>
+  readonly experimental: JsonObject | undefined
+  readonly extensions: JsonObject | undefined
+  report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
+}
+
+
+/** Everything a server defines, and the one function that answers requests from it. Holds no connection. */
+export class ServerService implements Service {
+  readonly info: JsonObject
+  readonly changes: Changes = new Changes()
+  readonly tools: List<Tool>
+  readonly resources: List<Resource>
+  readonly templates: List<Template>
+  readonly prompts: List<Prompt>
+  readonly completers: Map<string, Map<string, Completer>> = new Map()
+  readonly middleware: MiddlewareEntry<Context>[] = []
+  readonly providers: Provider[] = []
+  readonly methods: Map<string, Handler<Context>> = new Map()
+  readonly onNotice: Map<string, (context: Context) => void> = new Map([['notifications/initialized', initialized]])
+  readonly #options: ServiceOptions
+  #dispatch: ((call: Call) => Result | Promise<Result>) | undefined
+
+  constructor(options: ServiceOptions) {
+    this.#options = options
+    this.info = options.info
+    this.tools = new List('tools', options)
+    this.resources = new List('resources', options)
+    this.templates = new List('resourceTemplates', options)
+    this.prompts = new List('prompts', options)
+  }
+
+  answer(call: Call): Result | Promise<Result> {
+    return (this.#dispatch ??= this.#fold())(call)
+  }
+
+  notice(call: Call): void {
+    try {
+      this.onNotice.get(call.method)?.(new Context(call, this.#options))
+    } catch (error) {
+      this.report('error', `the handler of ${call.method} failed`, { error })
+    }
+  }
+
+  inputSchema(tool: string): JsonObject | undefined {
+    return this.tools.items.get(tool)?.shown['inputSchema'] as JsonObject | undefined
+  }
+
+  report(level: 'warning' | 'error', message: string, facts?: JsonObject): void {
+    this.#options.report(level, message, facts)
+  }
+
+  /** Folds anew at the next request: something was added that decides how requests are answered. */
+  refold(): void {
+    this.#dispatch = undefined
+  }
+
+  /** Whether the server offers a capability such as `tools` or `tools.listChanged`. */
+  offers(capability: string): boolean {
+    const [name] = capability.split('.') as [string]
+    switch (name) {
+      case 'tools':
+        return this.#options.declared.has(name) || this.tools.items.size > 0
+      case 'resources':
+        return this.#options.declared.has(name) || this.resources.items.size + this.templates.items.size > 0
+      case 'prompts':
+        return this.#options.declared.has(name) || this.prompts.items.size > 0
+      case 'completions':
+        return this.#options.declared.has(name) || this.completers.size > 0
+      default:
+        return this.#options.declared.has(name)
+    }
+  }
+
+  #capabilities(): JsonObject {
+    const { experimental, extensions } = this.#options
+    return {
+      ...(this.offers('tools') ? { tools: { listChanged: true } } : {}),
+      ...(this.offers('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
+      ...(this.offers('prompts') ? { prompts: { listChanged: true } } : {}),
+      ...(this.offers('completions') ? { completions: {} } : {}),
+      ...(this.offers('logging') ? { logging: {} } : {}),
+      ...(experimental === undefined ? {} : { experimental }),
+      ...(extensions === undefined ? {} : { extensions }),
+    }
+  }
+
+  #fold(): (call: Call) => Result | Promise<Result> {
+    const { providers } = this
+    return createDispatch({
+      routes: this.#routes(),
+      middleware: this.middleware,
+      offers: (capability) => this.offers(capability),
+      context: (call) => {
+        const context = new Context(call, this.#options)
+        return providers.length === 0 || methodRow(call.method)?.capability === undefined
+          ? context
+          : provided(context, providers)
+      },
+    })
+  }
+
+  #routes(): Map<string, Handler<Context>> {
+    const { instructions, ttlMs } = this.#options
+    const greeting: Greeting = { info: this.info, capabilities: this.#capabilities(), instructions, ttlMs }
+    const lists = { resources: this.resources.items, templates: this.templates.items, ttlMs }
+    const completion = { prompts: this.prompts.items, templates: lists.templates, completers: this.completers }
+    const offers = (capability: string): boolean => this.offers(capability)
+    const listening = { changes: this.changes, lists, offers }
+    const tools = this.tools.items
+    const routes: [string, Handler<Context>][] = [
+      ['initialize', (context) => initialize(greeting, (session) => follow(this.changes, session), context)],
+      ['server/discover', () => discover(greeting)],
+      ['ping', ping],
+      ['tools/list', (context) => this.tools.page(context)],
+      ['tools/call', (context) => callTool(tools, context)],
+      ['resources/list', (context) => this.resources.page(context)],
+      ['resources/templates/list', (context) => this.templates.page(context)],
+      ['resources/read', (context) => readResource(lists, context)],
+      ['resources/subscribe', (context) => subscribe(lists, context)],
+      ['resources/unsubscribe', unsubscribe],
+      ['prompts/list', (context) => this.prompts.page(context)],
+      ['prompts/get', (context) => getPrompt(this.prompts.items, context)],
+      ['completion/complete', (context) => complete(completion, context)],
+      ['logging/setLevel', setLevel],
+      ['subscriptions/listen', (context) => listen(listening, context)],
+    ]
+    return new Map([...routes, ...this.methods])
+  }
+}
+
+async function provided(context: Context, providers: readonly Provider[]): Promise<Context> {
+  for (const provide of providers) {
+    const more = await provide(context)
+    for (const name of Object.keys(more)) {
+      if (name in context) throw new TypeError(`provide: "${name}" is a member of every context; choose another name`)
+    }
+    Object.assign(context, more)
+  }
+  return context
+}
+

@@ -1,0 +1,36 @@
+import { ERRORS, McpError, mcpError, type ErrorRow } from '../protocol/errors.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import type { Context } from './context.ts'
+import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
+import { ToolError } from './tool-error.ts'
+
+/** Runs a handler that may ask the client, and ends the request with its questions when some are open. */
+export async function settled(context: Context, run: () => Promise<Result>): Promise<Result> {
+  if (isLaterRound(context.call.params)) await openRounds(context)
+  try {
+    const result = await run()
+    return asking(context) ? await inputRequired(context, context.rounds!) : result
+  } catch (thrown) {
+    if (asking(context)) return inputRequired(context, context.rounds!)
+    throw thrown
+  }
+}
+
+/** Runs user code whose failure is an error for the peer: told when thrown on purpose, masked otherwise. */
+export async function rethrown<Value>(context: Context, what: string, run: () => Value | Promise<Value>): Promise<Value> {
+  try {
+    return await run()
+  } catch (thrown) {
+    if (thrown instanceof McpError && (ERRORS[thrown.kind] as ErrorRow).where === 'wire') throw thrown
+    if (thrown instanceof ToolError || thrown instanceof McpError) {
+      throw new McpError('internal', thrown.message, { cause: thrown })
+    }
+    const reference = crypto.randomUUID()
+    context.parts.report('error', `${what} failed`, { reference, error: thrown })
+    throw mcpError('internal', { reference }, { cause: thrown })
+  }
+}
+
+function asking(context: Context): boolean {
+  return context.rounds !== undefined && context.rounds.questions.size > 0
+}

@@ -1,0 +1,106 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+
+/** What a request remembers between its rounds. */
+export interface RoundState {
+  /** Answers of earlier rounds, by key. */
+  readonly answers: Readonly<Record<string, JsonObject>>
+  /** Values of `ctx.once`, by key. */
+  readonly once: Readonly<Record<string, unknown>>
+}
+
+/** Seals and opens the state that travels through the client between rounds. */
+export interface Sealer {
+  seal(state: RoundState, binding: string): Promise<string>
+  /** Throws unless the text was sealed here, for the same binding, and has not expired. */
+  open(text: string, binding: string): Promise<RoundState>
+}
+
+export interface SealerOptions {
+  /** The key to seal with, then keys that are still accepted. */
+  readonly secrets: readonly string[]
+  readonly ttlMs: number
+  readonly now?: () => number
+}
+
+const MAX_STATE = 256 * 1024
+const IV_BYTES = 12
+
+/** AES-GCM under a key made from the first secret; the binding is authenticated with it. */
+export function createSealer(options: SealerOptions): Sealer {
+  const { ttlMs, now = Date.now } = options
+  let keys: Promise<readonly CryptoKey[]> | undefined
+  const allKeys = (): Promise<readonly CryptoKey[]> => (keys ??= Promise.all(options.secrets.map(toKey)))
+
+  return {
+    async seal(state, binding) {
+      const [key] = await allKeys()
+      const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
+      const plain = bytes(JSON.stringify({ ...state, expires: now() + ttlMs }))
+      const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bytes(binding) }, key!, plain)
+      return toBase64Url(new Uint8Array([...iv, ...new Uint8Array(sealed)]))
+    },
+    async open(text, binding) {
+      if (text.length > MAX_STATE) throw mcpError('bad_state', { reason: 'it is too large' })
+      const sealed = fromBase64Url(text)
+      for (const key of await allKeys()) {
+        const plain = await decrypt(key, sealed, bytes(binding))
+        if (plain === undefined) continue
+        const { expires, ...state } = JSON.parse(plain) as RoundState & { expires: number }
+        if (expires <= now()) throw mcpError('bad_state', { reason: 'it has expired' })
+        return state
+      }
+      throw mcpError('bad_state', { reason: 'it was not issued for this request' })
+    },
+  }
+}
+
+/** A digest of what a state belongs to: the caller, the method and its arguments. */
+export async function toBinding(principal: string, method: string, params: JsonObject): Promise<string> {
+  const { _meta: _1, inputResponses: _2, requestState: _3, ...rest } = params
+  const digest = await crypto.subtle.digest('SHA-256', bytes(JSON.stringify([principal, method, sorted(rest)])))
+  return toBase64Url(new Uint8Array(digest))
+}
+
+async function toKey(secret: string): Promise<CryptoKey> {
+  const digest = await crypto.subtle.digest('SHA-256', bytes(`pierhead request state ${secret}`))
+  return crypto.subtle.importKey('raw', digest, 'AES-GCM', false, ['encrypt', 'decrypt'])
+}
+
+async function decrypt(key: CryptoKey, sealed: Uint8Array, binding: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
+  if (sealed.length <= IV_BYTES) return undefined
+  const algorithm = { name: 'AES-GCM', iv: sealed.slice(0, IV_BYTES), additionalData: binding }
+  try {
+    return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, key, sealed.slice(IV_BYTES)))
+  } catch {
+    return undefined
+  }
+}
+
+/** The same value with the keys of every object in order, so that equal arguments have equal text. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const members = value as JsonObject
+  const pairs = Object.keys(members).toSorted().map((key) => [key, sorted(members[key])])
+  return { pairs }
+}
+
+function bytes(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text)
+}
+
+function toBase64Url(data: Uint8Array): string {
+  let binary = ''
+  for (const byte of data) binary += String.fromCharCode(byte)
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+function fromBase64Url(text: string): Uint8Array {
+  try {
+    const data = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
+    return toBase64Url(data) === text ? data : new Uint8Array()
+  } catch {
+    return new Uint8Array()
+  }
+}

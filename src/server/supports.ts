@@ -1,0 +1,34 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Peer } from '../rpc/call.ts'
+
+/** What a client may be able to answer. */
+export type ClientFeature =
+  | 'roots'
+  | 'sampling'
+  | 'sampling.tools'
+  | 'sampling.context'
+  | 'elicitation'
+  | 'elicitation.form'
+  | 'elicitation.url'
+
+/** Whether declared capabilities hold a feature. An elicitation capability without modes means forms. */
+export function supports(capabilities: JsonObject, feature: ClientFeature): boolean {
+  const [name, part] = feature.split('.') as [string, string | undefined]
+  const declared = Object.hasOwn(capabilities, name) ? capabilities[name] : undefined
+  if (typeof declared !== 'object' || declared === null) return false
+  const parts = declared as JsonObject
+  if (feature === 'elicitation.form') return 'form' in parts || !('url' in parts)
+  return part === undefined || (Object.hasOwn(parts, part) && typeof parts[part] === 'object')
+}
+
+/** Refuses to ask a client for what it did not declare. */
+export function requireFeature(peer: Peer, feature: ClientFeature): void {
+  if (supports(peer.capabilities, feature)) return
+  if (peer.dialect.revision < '2026-07-28') {
+    throw mcpError('cannot_ask', { capability: feature, reason: 'it did not declare it' })
+  }
+  const [name, part] = feature.split('.') as [string, string | undefined]
+  const requiredCapabilities = { [name]: part === undefined ? {} : { [part]: {} } }
+  throw mcpError('missing_capability', { capability: feature }, { data: { requiredCapabilities } })
+}

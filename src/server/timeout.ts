@@ -1,0 +1,22 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { Context } from './context.ts'
+import type { Tool } from './definitions.ts'
+import { drain, isGenerator } from './generators.ts'
+
+/** Runs a tool that may take only so long; when the time is up its signal aborts and the result says so. */
+export function withTimeout(tool: Tool, input: unknown, context: Context): Promise<unknown> {
+  const ms = tool.timeoutMs!
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(mcpError('tool_timeout', { name: tool.key, ms }))
+      context.call.abort(mcpError('tool_timeout', { name: tool.key, ms }))
+    }, ms)
+    const run = async (): Promise<unknown> => {
+      const value = await tool.run(input, context)
+      return isGenerator(value) ? drain(value, context) : value
+    }
+    run()
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
+}

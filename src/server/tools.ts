@@ -1,0 +1,105 @@
+import { ERRORS, McpError, mcpError, type ErrorRow } from '../protocol/errors.ts'
+import { nearest } from '../protocol/nearest.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import type { Checked } from '../schema/checker.ts'
+import type { Context } from './context.ts'
+import type { Tool } from './definitions.ts'
+import { drain, isGenerator } from './generators.ts'
+import { isWholeResult, toFailure, toResult, toStructuredResult } from './reply.ts'
+import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
+import { withTimeout } from './timeout.ts'
+import { ToolError } from './tool-error.ts'
+import { isVisible } from './visibility.ts'
+
+/** `tools/call`: find the tool, check its arguments, run it, shape what it returned. */
+export function callTool(tools: ReadonlyMap<string, Tool>, context: Context): Result | Promise<Result> {
+  const { params } = context.call
+  const { name } = params
+  if (typeof name !== 'string') throw mcpError('bad_params', { method: 'tools/call', reason: 'name is not a string' })
+  const tool = tools.get(name)
+  if (tool === undefined || !isVisible(tool, context)) throw unknownTool(name, tools, context)
+
+  const input = params['arguments'] === undefined ? {} : params['arguments']
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw mcpError('tool_arguments', { name, issue: 'they are not an object' })
+  }
+  if (isLaterRound(params)) return openRounds(context).then(async () => run(tool, await tool.input.check(input), context))
+  const checked = tool.input.check(input)
+  return checked instanceof Promise ? checked.then((late) => run(tool, late, context)) : run(tool, checked, context)
+}
+
+function run(tool: Tool, input: Checked<unknown>, context: Context): Result | Promise<Result> {
+  if (!input.ok) return refuseInput(tool, input.issue, context)
+  try {
+    const value = tool.timeoutMs === undefined ? tool.run(input.value, context) : withTimeout(tool, input.value, context)
+    if (value instanceof Promise) return finishLater(tool, value, context)
+    if (isGenerator(value)) return finishLater(tool, drain(value, context), context)
+    return finish(tool, value, context)
+  } catch (thrown) {
+    return failed(tool, thrown, context)
+  }
+}
+
+async function finishLater(tool: Tool, value: Promise<unknown>, context: Context): Promise<Result> {
+  try {
+    const arrived = await value
+    return await finish(tool, isGenerator(arrived) ? await drain(arrived, context) : arrived, context)
+  } catch (thrown) {
+    return failed(tool, thrown, context)
+  }
+}
+
+function finish(tool: Tool, value: unknown, context: Context): Result | Promise<Result> {
+  if (context.rounds !== undefined && context.rounds.questions.size > 0) return inputRequired(context, context.rounds)
+  if (tool.output === undefined) return toResult(value)
+  if (isWholeResult(value)) {
+    if (value['isError'] === true) return value
+    return after(tool.output.check(value['structuredContent']), (checked) => {
+      if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
+      return { isError: false, ...value, structuredContent: checked.value }
+    })
+  }
+  return after(tool.output.check(value), (checked) => {
+    if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
+    return toStructuredResult(checked.value)
+  })
+}
+
+/** Continues with a value now or when it arrives, so that synchronous work stays synchronous. */
+function after<Value, Next>(value: Value | Promise<Value>, next: (value: Value) => Next): Next | Promise<Next> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
+
+/** Errors for the peer are thrown on; what the author threw on purpose is told to the model; the rest is masked. */
+function failed(tool: Tool, thrown: unknown, context: Context): Result | Promise<Result> {
+  if (context.rounds !== undefined && context.rounds.questions.size > 0) return inputRequired(context, context.rounds)
+  if (thrown instanceof ToolError) return toFailure(thrown)
+  if (thrown instanceof McpError) {
+    const { where }: ErrorRow = ERRORS[thrown.kind]
+    if (where === 'wire') throw thrown
+    if (where === 'result') return toFailure(thrown)
+  }
+  if (context.call.cancelled) throw mcpError('cancelled', { reason: '' }, { cause: thrown })
+  const reference = crypto.randomUUID()
+  context.parts.report('error', `tool "${tool.key}" failed`, { reference, error: thrown })
+  return toFailure(mcpError('tool_failed', { name: tool.key, reference }))
+}
+
+function refuseInput(tool: Tool, issue: string, context: Context): Result {
+  const facts = { name: tool.key, issue }
+  if (context.call.peer.dialect.argumentErrors === 'error') throw mcpError('tool_arguments', facts)
+  return toFailure(mcpError('tool_input', facts))
+}
+
+function brokenOutput(tool: Tool, issue: string, context: Context): McpError {
+  const reference = crypto.randomUUID()
+  context.parts.report('error', `tool "${tool.key}" broke its output schema: ${issue}`, { reference })
+  return mcpError('tool_output', { name: tool.key, reference })
+}
+
+function unknownTool(name: string, tools: ReadonlyMap<string, Tool>, context: Context): McpError {
+  const seen = [...tools.values()].filter((tool) => isVisible(tool, context)).map((tool) => tool.key)
+  const meant = nearest(name, seen.slice(0, 1000))
+  const shown = name.slice(0, 128)
+  return mcpError('unknown_tool', { name: shown, nearest: meant === undefined ? '' : `; did you mean "${meant}"?` })
+}

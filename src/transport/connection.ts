@@ -1,0 +1,175 @@
+import { mcpError, toErrorObject } from '../protocol/errors.ts'
+import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
+import type { Limits } from '../protocol/limits.ts'
+import { Call, type Channel, type Origin, type Peer } from '../rpc/call.ts'
+import type { Service } from '../rpc/service.ts'
+import { Session } from '../rpc/session.ts'
+import { isClaim, openEnvelope } from '../wire/2026-07-28/open.ts'
+import { checkBatch } from '../wire/batch.ts'
+import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../wire/message.ts'
+import { sealError, sealNotification, sealReply, sealRequest, sealResult, toPeerError } from '../wire/seal.ts'
+
+export interface ConnectionOptions {
+  readonly service: Service
+  readonly limits: Limits
+  readonly origin: Origin
+  /** Writes one message. */
+  send(text: string): void
+}
+
+type Reply = string | undefined
+
+/**
+ * One client on a transport that carries messages both ways: texts in, texts out. Requests of every revision may be
+ * mixed; those with a handshake share one session, the others stand alone.
+ */
+export class Connection implements Channel {
+  readonly #service: Service
+  readonly #limits: Limits
+  readonly #origin: Origin
+  readonly #send: (text: string) => void
+  readonly #session: Session
+  readonly #calls = new Map<string, Call>()
+  #idle: (() => void) | undefined
+
+  constructor({ service, limits, origin, send }: ConnectionOptions) {
+    this.#service = service
+    this.#limits = limits
+    this.#origin = origin
+    this.#send = send
+    this.#session = new Session((method, params) => this.emit(method, params, this.#session))
+  }
+
+  /** Takes one message, or a batch, from the client. */
+  receive(text: string): void {
+    let reply: Reply | Promise<Reply>
+    try {
+      const message = readText(text, this.#limits.depth)
+      reply = Array.isArray(message) ? this.#takeBatch(message) : this.#take(message as Incoming)
+    } catch (thrown) {
+      return this.refuse(thrown)
+    }
+    if (reply instanceof Promise) void reply.then((late) => this.#reply(late))
+    else this.#reply(reply)
+  }
+
+  /** Answers something that could not be read as a message. */
+  refuse(thrown: unknown): void {
+    this.#send(this.#errorText(readableId(thrown), thrown, this.#session))
+  }
+
+  emit(method: string, params: JsonObject, peer: Peer): void {
+    this.#send(sealNotification(method, params, peer.dialect.revision))
+  }
+
+  ask(method: string, params: JsonObject, call: Call): Promise<JsonObject> {
+    const { revision } = this.#session.dialect
+    return this.#session.pending.ask(method, (id) => this.#send(sealRequest(id, method, params, revision)), {
+      signal: call.signal,
+      cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
+    })
+  }
+
+  /** Lets what is running finish; resolves once nothing is being answered. */
+  drained(): Promise<void> {
+    for (const call of this.#calls.values()) call.wrapUp()
+    return new Promise((resolve) => {
+      if (this.#calls.size === 0) resolve()
+      else this.#idle = resolve
+    })
+  }
+
+  /** The client is gone: what it asked for is cancelled and nothing more is sent. */
+  close(): void {
+    for (const call of this.#calls.values()) call.cancel(mcpError('connection_closed', { method: call.method }))
+    this.#session.close()
+  }
+
+  #reply(text: Reply): void {
+    if (text !== undefined) this.#send(text)
+  }
+
+  #takeBatch(members: readonly unknown[]): Reply | Promise<Reply> {
+    checkBatch(members, this.#session.opened ? this.#session.dialect : undefined, this.#limits.batch)
+    const replies = members.map((member) => {
+      try {
+        return this.#take(readMessage(member))
+      } catch (thrown) {
+        return this.#errorText(readableId(thrown), thrown, this.#session)
+      }
+    })
+    if (replies.some((reply) => reply instanceof Promise)) return Promise.all(replies).then(joined)
+    return joined(replies as readonly Reply[])
+  }
+
+  #take(message: Incoming): Reply | Promise<Reply> {
+    if (message.method === undefined) return void this.#session.pending.settle(message)
+    if (message.id === undefined) return void this.#note(message.method, message.params ?? NO_PARAMS)
+    return this.#answer(message.id, message.method, message.params ?? NO_PARAMS)
+  }
+
+  #answer(id: RequestId, method: string, params: JsonObject): Reply | Promise<Reply> {
+    const key = idText(id)
+    let peer: Peer = this.#session
+    try {
+      if (isClaim(params)) peer = openEnvelope(params)
+      else if (!this.#session.opened && method !== 'initialize' && method !== 'ping') {
+        throw mcpError('not_initialized', { method: method.slice(0, 256) })
+      }
+      if (this.#calls.has(key)) throw mcpError('id_in_use', { id: key.slice(0, 128) })
+      if (this.#calls.size >= this.#limits.inFlight) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
+    } catch (thrown) {
+      return this.#errorText(id, thrown, peer)
+    }
+    const call = new Call(id, method, params, { peer, channel: this, origin: this.#origin })
+    this.#calls.set(key, call)
+    try {
+      const result = this.#service.answer(call)
+      if (result instanceof Promise) return this.#answerLater(call, result)
+      return this.#end(call, sealReply(id, sealResult(method, result, peer.dialect.revision, this.#service.info)))
+    } catch (thrown) {
+      return this.#end(call, this.#errorText(id, thrown, peer))
+    }
+  }
+
+  async #answerLater(call: Call, result: Promise<JsonObject>): Promise<Reply> {
+    const id = call.id as RequestId
+    try {
+      const { dialect } = call.peer
+      return this.#end(call, sealReply(id, sealResult(call.method, await result, dialect.revision, this.#service.info)))
+    } catch (thrown) {
+      return this.#end(call, call.cancelled ? undefined : this.#errorText(id, thrown, call.peer))
+    }
+  }
+
+  #end(call: Call, reply: Reply): Reply {
+    call.end()
+    this.#calls.delete(idText(call.id as RequestId))
+    if (this.#calls.size === 0) this.#idle?.()
+    return call.cancelled ? undefined : reply
+  }
+
+  #note(method: string, params: JsonObject): void {
+    if (method === 'notifications/cancelled') return this.#cancel(params)
+    this.#service.notice(new Call(undefined, method, params, { peer: this.#session, channel: this, origin: this.#origin }))
+  }
+
+  #cancel({ requestId, reason }: JsonObject): void {
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+    const call = this.#calls.get(idText(requestId))
+    if (call === undefined || call.method === 'initialize') return
+    call.cancel(mcpError('cancelled', { reason: typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : '' }))
+  }
+
+  #errorText(id: RequestId | undefined, thrown: unknown, peer: Peer): string {
+    const error = toPeerError(thrown, (reference, cause) =>
+      this.#service.report('error', 'a request failed', { reference, error: cause }),
+    )
+    return sealError(id, toErrorObject(error, peer.dialect.revision))
+  }
+}
+
+function joined(replies: readonly Reply[]): Reply {
+  const texts = replies.filter((reply) => reply !== undefined)
+  return texts.length === 0 ? undefined : `[${texts.join(',')}]`
+}

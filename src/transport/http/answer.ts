@@ -1,0 +1,323 @@
+import { McpError, mcpError, toErrorObject, toStatus } from '../../protocol/errors.ts'
+import { idText, type JsonObject, type RequestId } from '../../protocol/jsonrpc.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import { LATEST, isRevision, type Revision } from '../../protocol/revisions.ts'
+import { Call, type Peer } from '../../rpc/call.ts'
+import type { Service } from '../../rpc/service.ts'
+import { isClaim } from '../../wire/2026-07-28/open.ts'
+import { checkBatch } from '../../wire/batch.ts'
+import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../../wire/message.ts'
+import { sealError, sealReply, sealResult, toPeerError } from '../../wire/seal.ts'
+import { openRequest } from './envelope.ts'
+import type { EventStream } from './events.ts'
+import { Exchange, toJson, toStream } from './exchange.ts'
+import { createGuard, type GuardOptions } from './guard.ts'
+import { checkContent, readAccept } from './negotiate.ts'
+import { NO_HEADERS, type Headers, type HttpHead, type HttpIn, type HttpOut } from './parts.ts'
+import { Sessions, type HttpSession } from './sessions.ts'
+import { statelessPeer } from './stateless.ts'
+
+export interface EndpointOptions extends GuardOptions {
+  readonly limits: Limits
+  /** Whether clients of revisions with a handshake get sessions; without, each of their requests stands alone. */
+  readonly sessions: boolean
+  readonly now?: () => number
+}
+
+/** One URL that serves every revision: what it is given is plain parts, and its answer is the return value. */
+export class Endpoint {
+  readonly sessions: Sessions
+  readonly limits: Limits
+  readonly #service: Service
+  readonly #guard: ReturnType<typeof createGuard>
+  readonly #stateful: boolean
+  readonly #calls = new Set<Call>()
+  readonly #streams = new Set<EventStream>()
+  #closing = false
+  #idle: (() => void) | undefined
+
+  constructor(service: Service, options: EndpointOptions) {
+    this.#service = service
+    this.limits = options.limits
+    this.#guard = createGuard(options)
+    this.#stateful = options.sessions
+    this.sessions = new Sessions(options.limits, options.now ?? (() => performance.now()))
+  }
+
+  /** Decides by the head alone; a reply here means that the body need not be read. */
+  refuse(head: HttpHead): HttpOut | undefined {
+    try {
+      if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
+      this.#guard.check(head)
+      if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
+      if (head.method === 'POST') checkContent(head)
+      else if (head.method !== 'GET' && head.method !== 'DELETE') {
+        throw mcpError('bad_verb', { verb: head.method.slice(0, 32) })
+      }
+      const accepts = readAccept(head)
+      if (!accepts.json && !accepts.events) throw mcpError('bad_accept', {})
+      return undefined
+    } catch (thrown) {
+      return this.fail(undefined, thrown, undefined, this.#cors(head))
+    }
+  }
+
+  /** Answers a request whose head was not refused. */
+  answer(request: HttpIn): HttpOut | Promise<HttpOut> {
+    const headers = this.#cors(request)
+    try {
+      if (request.method === 'POST') return this.#post(request, headers)
+      const session = this.#session(request)
+      if (request.method === 'GET') return this.#get(session, request, headers)
+      this.sessions.end(session)
+      return { status: 200, headers }
+    } catch (thrown) {
+      return this.fail(readableId(thrown), thrown, undefined, headers)
+    }
+  }
+
+  /** The reply that tells of an error. */
+  fail(id: RequestId | undefined, thrown: unknown, revision: Revision | undefined, headers: Headers): HttpOut {
+    const error = this.#peerError(thrown)
+    return toJson(toStatus(error, revision), sealError(id, toErrorObject(error, revision)), errorHeaders(error, headers))
+  }
+
+  /** Finishes what is running, up to a limit, and ends everything. New requests are refused from now on. */
+  async close(): Promise<void> {
+    this.#closing = true
+    for (const call of this.#calls) call.wrapUp()
+    if (this.#calls.size > 0) {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve
+        timer = setTimeout(resolve, this.limits.drainMs)
+      })
+      clearTimeout(timer)
+    }
+    this.sessions.close()
+  }
+
+  /** Writes a comment to every open stream. */
+  keepAlive(): void {
+    this.sessions.keepAlive()
+    for (const stream of this.#streams) stream.keepAlive()
+  }
+
+  #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
+    const message =
+      request.parsed === undefined ? readText(request.body, this.limits.depth) : readParsed(request.parsed)
+    if (Array.isArray(message)) return this.#batch(message, request, headers)
+    const { id, method, params } = message as Incoming
+    if (method === undefined) {
+      this.#session(request).session.pending.settle(message as Incoming)
+      return { status: 202, headers }
+    }
+    if (id === undefined) return this.#note(method, params ?? NO_PARAMS, request, headers)
+    return this.#request(id, method, params ?? NO_PARAMS, request, headers)
+  }
+
+  #request(
+    id: RequestId,
+    method: string,
+    params: JsonObject,
+    request: HttpIn,
+    headers: Headers,
+  ): HttpOut | Promise<HttpOut> {
+    let revision: Revision | undefined
+    try {
+      if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) {
+        revision = LATEST
+        const peer = openRequest(method, params, request, this.#service)
+        return this.#call(id, method, params, request, { peer, session: undefined, headers })
+      }
+      if (!this.#stateful) {
+        const peer = statelessPeer(request)
+        return this.#call(id, method, params, request, { peer, session: undefined, headers })
+      }
+      if (method === 'initialize') return this.#initialize(id, params, request, headers)
+      const session = this.#session(request)
+      return this.#call(id, method, params, request, { peer: session.session, session, headers })
+    } catch (thrown) {
+      return this.fail(id, thrown, revision, headers)
+    }
+  }
+
+  #initialize(id: RequestId, params: JsonObject, request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
+    if (request.header('mcp-session-id') !== undefined) {
+      this.#session(request)
+      throw mcpError('already_initialized', {})
+    }
+    const session = this.sessions.create(request.auth)
+    const opened = (): void => {
+      if (session.session.opened) this.sessions.keep(session)
+    }
+    const withId = { ...headers, 'mcp-session-id': session.id }
+    return this.#call(id, 'initialize', params, request, { peer: session.session, session, headers: withId, opened })
+  }
+
+  #call(
+    id: RequestId,
+    method: string,
+    params: JsonObject,
+    request: HttpIn,
+    way: { peer: Peer; session: HttpSession | undefined; headers: Headers; opened?: () => void },
+  ): HttpOut | Promise<HttpOut> {
+    const { peer, session, headers } = way
+    const accepts = readAccept(request)
+    if (method === 'subscriptions/listen' && !accepts.events) throw mcpError('bad_accept', {})
+    const onGone = (): void => call.cancel(mcpError('connection_closed', { method }))
+    const exchange = new Exchange({ limits: this.limits, accepts, headers, session, streams: this.#streams, onGone })
+    const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
+    if (session !== undefined) this.#enter(session, id, call)
+    this.#calls.add(call)
+    try {
+      const result = this.#service.answer(call)
+      if (result instanceof Promise) {
+        if (peer.dialect.disconnect === 'cancel') request.onGone(onGone)
+        return exchange.replyLater(this.#later(call, result, exchange, way))
+      }
+      return this.#end(call, session, exchange.reply(200, this.#text(call, result), opening(way)))
+    } catch (thrown) {
+      return this.#end(call, session, this.#failed(call, thrown, exchange, headers))
+    }
+  }
+
+  async #later(
+    call: Call,
+    result: Promise<JsonObject>,
+    exchange: Exchange,
+    way: { session: HttpSession | undefined; headers: Headers; opened?: () => void },
+  ): Promise<HttpOut> {
+    try {
+      const text = this.#text(call, await result)
+      return this.#end(call, way.session, exchange.reply(200, call.cancelled ? undefined : text, opening(way)))
+    } catch (thrown) {
+      return this.#end(call, way.session, this.#failed(call, thrown, exchange, way.headers))
+    }
+  }
+
+  #text(call: Call, result: JsonObject): string {
+    return sealReply(
+      call.id as RequestId,
+      sealResult(call.method, result, call.peer.dialect.revision, this.#service.info),
+    )
+  }
+
+  #failed(call: Call, thrown: unknown, exchange: Exchange, headers: Headers): HttpOut {
+    if (call.cancelled) return exchange.reply(204, undefined, headers)
+    const error = this.#peerError(thrown)
+    const { revision } = call.peer.dialect
+    const text = sealError(call.id, toErrorObject(error, revision))
+    return exchange.reply(toStatus(error, revision), text, errorHeaders(error, headers))
+  }
+
+  #enter(session: HttpSession, id: RequestId, call: Call): void {
+    const key = idText(id)
+    if (session.calls.has(key)) throw mcpError('id_in_use', { id: key.slice(0, 128) })
+    if (session.calls.size >= this.limits.inFlight) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
+    session.calls.set(key, call)
+  }
+
+  #end(call: Call, session: HttpSession | undefined, out: HttpOut): HttpOut {
+    call.end()
+    this.#calls.delete(call)
+    session?.calls.delete(idText(call.id as RequestId))
+    if (this.#calls.size === 0) this.#idle?.()
+    return out
+  }
+
+  /** Takes a notification; at most it stops something, so it needs no answer. */
+  #note(method: string, params: JsonObject, request: HttpIn, headers: Headers): HttpOut {
+    if (isClaim(params) || request.header('mcp-protocol-version') === LATEST || !this.#stateful) {
+      return { status: 202, headers }
+    }
+    const session = this.#session(request)
+    const { requestId } = params
+    if (method !== 'notifications/cancelled') {
+      const channel = { emit: (name: string, more: JsonObject) => session.session.notify(name, more) }
+      this.#service.notice(new Call(undefined, method, params, { peer: session.session, channel, origin: request }))
+    } else if (typeof requestId === 'string' || typeof requestId === 'number') {
+      const reason = typeof params['reason'] === 'string' ? `: ${params['reason'].slice(0, 256)}` : ''
+      const call = session.calls.get(idText(requestId))
+      if (call?.method !== 'initialize') call?.cancel(mcpError('cancelled', { reason }))
+    }
+    return { status: 202, headers }
+  }
+
+  async #batch(members: readonly unknown[], request: HttpIn, headers: Headers): Promise<HttpOut> {
+    const peer = this.#stateful ? this.#session(request).session : statelessPeer(request)
+    checkBatch(members, peer.dialect, this.limits.batch)
+    const single: HttpIn = { ...partsOf(request), header: (name) => (name === 'accept' ? JSON_ONLY : request.header(name)) }
+    const outs = await Promise.all(
+      members.map((member) => {
+        try {
+          return this.#post({ ...single, parsed: readMessage(member) }, headers)
+        } catch (thrown) {
+          return this.fail(readableId(thrown), thrown, undefined, headers)
+        }
+      }),
+    )
+    const texts = outs.flatMap(({ body }) => (body === undefined ? [] : [body]))
+    if (texts.length === 0) return { status: 202, headers }
+    return toJson(200, `[${texts.join(',')}]`, headers)
+  }
+
+  /** Opens the stream of a session, or goes on with one whose connection broke. */
+  #get(session: HttpSession, request: HttpIn, headers: Headers): HttpOut {
+    if (!readAccept(request).events) throw mcpError('bad_accept', {})
+    const lastEventId = request.header('last-event-id')
+    if (lastEventId !== undefined) {
+      const { stream, seq } = session.find(lastEventId)
+      return toStream({ attach: (sink: never) => stream.attach(sink, seq) }, headers)
+    }
+    const stream = session.standalone()
+    if (stream.attached) throw mcpError('stream_exists', {})
+    stream.prime(session.session.dialect)
+    return toStream(stream, headers)
+  }
+
+  #session(request: HttpIn): HttpSession {
+    if (!this.#stateful) throw mcpError('bad_verb', { verb: request.method })
+    const version = request.header('mcp-protocol-version')
+    if (version !== undefined && !isRevision(version)) throw mcpError('version_header', { version: version.slice(0, 64) })
+    const id = request.header('mcp-session-id')
+    if (id === undefined) throw mcpError('session_required', {})
+    return this.sessions.get(id, request.auth)
+  }
+
+  #cors(head: HttpHead): Headers {
+    if (head.header('origin') === undefined) return NO_HEADERS
+    try {
+      return this.#guard.check(head)
+    } catch {
+      return NO_HEADERS
+    }
+  }
+
+  #peerError(thrown: unknown): McpError {
+    return toPeerError(thrown, (reference, error) =>
+      this.#service.report('error', 'a request failed', { reference, error }),
+    )
+  }
+}
+
+const JSON_ONLY = 'application/json'
+
+function opening({ headers, opened }: { headers: Headers; opened?: () => void }): Headers {
+  opened?.()
+  return headers
+}
+
+function readParsed(value: unknown): Incoming | readonly unknown[] {
+  return Array.isArray(value) ? value : readMessage(value)
+}
+
+function partsOf({ method, body, auth, onGone }: HttpIn): Omit<HttpIn, 'header' | 'parsed'> {
+  return { method, body, auth, onGone }
+}
+
+function errorHeaders(error: McpError, headers: Headers): Headers {
+  if (error.kind === 'bad_verb') return { ...headers, allow: 'POST, GET, DELETE, OPTIONS' }
+  if (error.retryAfterMs === undefined) return headers
+  return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
+}

@@ -1,0 +1,140 @@
+import type { Limits } from '../../protocol/limits.ts'
+import type { Dialect } from '../../protocol/switches.ts'
+import { toEvent } from '../../wire/sse.ts'
+import type { Sink } from './parts.ts'
+
+interface KeptEvent {
+  readonly seq: number
+  readonly frame: string
+}
+
+export interface StreamOptions {
+  readonly limits: Limits
+  /** Names the stream in event ids; without one the stream cannot be resumed. */
+  readonly name?: string | undefined
+  /** Whether events may be forgotten before anybody read them. */
+  readonly lossy?: boolean
+  /** Called when the client goes away from a stream that has not ended. */
+  onGone?(): void
+}
+
+/**
+ * One stream of events to a client. A named stream keeps its latest events, so that a client whose connection broke
+ * comes back and misses nothing; an unnamed one ends with its connection.
+ */
+export class EventStream {
+  readonly #limits: Limits
+  readonly #name: string | undefined
+  readonly #onGone: (() => void) | undefined
+  #seq = 0
+  #sent = -1
+  #bounded: boolean
+  #hangUpMs: number | undefined
+  #kept: KeptEvent[] = []
+  #keptSize = 0
+  #sink: Sink | undefined
+  #ended = false
+
+  constructor({ limits, name, lossy = false, onGone }: StreamOptions) {
+    this.#bounded = lossy
+    this.#limits = limits
+    this.#name = name
+    this.#onGone = onGone
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** Whether a client is reading. */
+  get attached(): boolean {
+    return this.#sink !== undefined
+  }
+
+  /** Begins with an event that carries only an id, where the revision wants it. */
+  prime(dialect: Dialect): void {
+    if (dialect.priming && this.#name !== undefined) this.#push({ data: '' })
+  }
+
+  /** Sends one message. */
+  send(text: string): void {
+    if (!this.#ended) this.#push({ data: text })
+  }
+
+  /** Connects a client; one that comes back names the last event it saw and gets what followed. */
+  attach(sink: Sink, lastSeq: number = this.#sent): void {
+    this.#sink?.end()
+    this.#sink = sink
+    this.#bounded = true
+    sink.onGone(() => this.#gone(sink))
+    for (const event of this.#kept) if (event.seq > lastSeq) sink.write(event.frame)
+    this.#sent = this.#seq - 1
+    if (this.#name === undefined) this.#kept = []
+    if (this.#ended) this.#detach()
+    else if (this.#hangUpMs !== undefined) this.hangUp(this.#hangUpMs)
+  }
+
+  /** Lets the client go without ending the stream; it is told when to come back. */
+  hangUp(retryMs: number): void {
+    if (this.#name === undefined) return
+    this.#hangUpMs = this.#bounded ? undefined : retryMs
+    this.#sink?.write(`retry: ${Math.max(0, Math.trunc(retryMs))}\n\n`)
+    this.#detach()
+  }
+
+  /** Writes a comment, so that proxies and dead connections notice. */
+  keepAlive(): void {
+    this.#sink?.write(': keep-alive\n\n')
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#detach()
+  }
+
+  #push(event: { readonly data: string }): void {
+    const seq = this.#seq++
+    const id = this.#name === undefined ? {} : { id: `${this.#name}_${seq}` }
+    const frame = toEvent({ ...event, ...id })
+    if (this.#name !== undefined || this.#sink === undefined) this.#keep({ seq, frame })
+    if (this.#sink === undefined) return
+    this.#sink.write(frame)
+    this.#sent = seq
+    if (this.#sink.waiting > this.#limits.streamBytes) this.#drop()
+  }
+
+  #keep(event: KeptEvent): void {
+    this.#kept.push(event)
+    this.#keptSize += event.frame.length
+    if (!this.#bounded) return
+    while (this.#kept.length > this.#limits.streamEvents || this.#keptSize > this.#limits.streamBytes) {
+      if (this.#kept.length <= 1) break
+      this.#keptSize -= this.#kept.shift()!.frame.length
+    }
+  }
+
+  /** A client that reads too slowly loses its connection; a named stream waits for it to come back. */
+  #drop(): void {
+    const sink = this.#sink
+    this.#detach()
+    if (sink !== undefined && this.#name === undefined) this.#onGone?.()
+  }
+
+  #detach(): void {
+    const sink = this.#sink
+    this.#sink = undefined
+    sink?.end()
+  }
+
+  #gone(sink: Sink): void {
+    if (this.#sink !== sink) return
+    this.#sink = undefined
+    if (!this.#ended) this.#onGone?.()
+  }
+}
+
+/** Splits an event id into the name of its stream and its place there. */
+export function readEventId(id: string): { readonly name: string; readonly seq: number } | undefined {
+  const parts = /^([a-z0-9]{1,16})_(\d{1,15})$/.exec(id)
+  return parts === null ? undefined : { name: parts[1] as string, seq: Number(parts[2]) }
+}

@@ -1,0 +1,116 @@
+import { mcpError } from '../../protocol/errors.ts'
+import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import type { Call, Channel, Peer } from '../../rpc/call.ts'
+import { sealNotification, sealRequest } from '../../wire/seal.ts'
+import { EventStream } from './events.ts'
+import type { Accepts } from './negotiate.ts'
+import type { Headers, HttpOut } from './parts.ts'
+import type { HttpSession } from './sessions.ts'
+
+export interface ExchangeOptions {
+  readonly limits: Limits
+  readonly accepts: Accepts
+  readonly headers: Headers
+  readonly session: HttpSession | undefined
+  /** The open streams that belong to no session. */
+  readonly streams: Set<EventStream>
+  /** Called when the client goes away from a stream that cannot be resumed. */
+  onGone(): void
+}
+
+/** One POST and its reply: a JSON body, which becomes an event stream when something is sent before the answer. */
+export class Exchange implements Channel {
+  readonly #options: ExchangeOptions
+  #stream: EventStream | undefined
+  #begin: ((out: HttpOut) => void) | undefined
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options
+  }
+
+  emit(method: string, params: JsonObject, peer: Peer): void {
+    if (this.#options.accepts.events) this.#open(peer).send(sealNotification(method, params, peer.dialect.revision))
+  }
+
+  /** Asks the client on the stream of this request; its answer comes with a later POST of the session. */
+  get ask(): Channel['ask'] {
+    const { session, accepts } = this.#options
+    if (session === undefined || !accepts.events) return undefined
+    return (method, params, call) => this.#ask(session, method, params, call)
+  }
+
+  hangUp(retryMs: number): void {
+    const { session, accepts } = this.#options
+    if (session !== undefined && accepts.events) this.#open(session.session).hangUp(retryMs)
+  }
+
+  /** The reply to a request that was answered at once. */
+  reply(status: number, text: string | undefined, headers: Headers = this.#options.headers): HttpOut {
+    if (this.#stream === undefined && this.#options.accepts.json) return toJson(status, text, headers)
+    if (this.#stream === undefined && (text === undefined || status !== 200)) return toJson(status, text, headers)
+    const stream = (this.#stream ??= this.#newStream())
+    if (text !== undefined) stream.send(text)
+    stream.end()
+    this.#options.streams.delete(stream)
+    return toStream(stream, headers)
+  }
+
+  /** The reply to a request that is still running: a stream as soon as something is sent, else the answer itself. */
+  replyLater(answered: Promise<HttpOut>): Promise<HttpOut> {
+    if (this.#stream !== undefined) {
+      void answered
+      return Promise.resolve(toStream(this.#stream, this.#options.headers))
+    }
+    return new Promise((resolve, reject) => {
+      this.#begin = resolve
+      answered.then(resolve, reject)
+    })
+  }
+
+  #open(peer: Peer): EventStream {
+    if (this.#stream !== undefined) return this.#stream
+    const stream = (this.#stream = this.#newStream())
+    stream.prime(peer.dialect)
+    this.#begin?.(toStream(stream, this.#options.headers))
+    return stream
+  }
+
+  #newStream(): EventStream {
+    const { session, limits, streams, onGone } = this.#options
+    if (session !== undefined) return session.openStream()
+    const stream = new EventStream({ limits, onGone })
+    streams.add(stream)
+    return stream
+  }
+
+  #ask({ session }: HttpSession, method: string, params: JsonObject, call: Call): Promise<JsonObject> {
+    const stream = this.#open(session)
+    const { revision } = session.dialect
+    if (stream.ended) throw mcpError('connection_closed', { method })
+    return session.pending.ask(method, (id) => stream.send(sealRequest(id, method, params, revision)), {
+      signal: call.signal,
+      cancel: (requestId) => stream.send(sealNotification('notifications/cancelled', { requestId }, revision)),
+    })
+  }
+}
+
+/** A reply with a whole body, or with none. */
+export function toJson(status: number, text: string | undefined, headers: Headers): HttpOut {
+  if (text === undefined) return { status, headers }
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: text }
+}
+
+/** A reply that is a stream of events. */
+export function toStream(stream: { attach(sink: never): void }, headers: Headers): HttpOut {
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      ...headers,
+    },
+    stream: stream as NonNullable<HttpOut['stream']>,
+  }
+}

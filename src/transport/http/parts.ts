@@ -1,0 +1,40 @@
+import type { Auth } from '../../rpc/call.ts'
+
+/** The head of an HTTP request, as far as we look at it. */
+export interface HttpHead {
+  readonly method: string
+  /** Looks up a header by its lower-case name. */
+  header(name: string): string | undefined
+}
+
+/** The least that an HTTP request must be for us. Every adapter reduces its own to this. */
+export interface HttpIn extends HttpHead {
+  /** The text of the body; empty when the body was parsed already. */
+  readonly body: string
+  /** The body as a framework parsed it. */
+  readonly parsed?: unknown
+  readonly auth?: Auth | undefined
+  /** Calls back when the client goes away before the reply is complete. */
+  onGone(listener: () => void): void
+}
+
+export type Headers = Readonly<Record<string, string>>
+
+/** One HTTP reply: a whole body, or a stream that begins when it is attached. */
+export interface HttpOut {
+  readonly status: number
+  readonly headers: Headers
+  readonly body?: string
+  readonly stream?: { attach(sink: Sink): void }
+}
+
+/** Where the frames of a stream go. */
+export interface Sink {
+  write(text: string): void
+  end(): void
+  /** Characters or bytes written that the client has not taken yet. */
+  readonly waiting: number
+  onGone(listener: () => void): void
+}
+
+export const NO_HEADERS: Headers = Object.freeze({})

@@ -1,0 +1,147 @@
+import { mcpError } from '../../protocol/errors.ts'
+import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import type { Auth, Call } from '../../rpc/call.ts'
+import { Session } from '../../rpc/session.ts'
+import { sealNotification } from '../../wire/seal.ts'
+import { EventStream, readEventId } from './events.ts'
+
+/** The stream for what belongs to no request. */
+const STANDALONE = 's'
+
+/** A session over HTTP: the protocol's state, its running requests, and its streams. */
+export class HttpSession {
+  readonly id: string = crypto.randomUUID()
+  readonly owner: string
+  readonly session: Session
+  readonly #limits: Limits
+  /** When it was last used, by the clock of the table. */
+  seen: number
+  #calls: Map<string, Call> | undefined
+  #streams: Map<string, EventStream> | undefined
+  #named = 0
+
+  constructor(owner: string, limits: Limits, now: number) {
+    this.owner = owner
+    this.seen = now
+    this.#limits = limits
+    this.session = new Session((method, params) => this.#notify(method, params))
+  }
+
+  get calls(): Map<string, Call> {
+    return (this.#calls ??= new Map())
+  }
+
+  /** Whether something keeps the session in use. */
+  get busy(): boolean {
+    if (this.#calls !== undefined && this.#calls.size > 0) return true
+    return this.#streams?.get(STANDALONE)?.attached === true
+  }
+
+  /** A new stream for the answer to one request. The oldest streams that ended are forgotten. */
+  openStream(): EventStream {
+    const streams = (this.#streams ??= new Map())
+    for (const [name, stream] of streams) {
+      if (streams.size < this.#limits.keptStreams) break
+      if (stream.ended) streams.delete(name)
+    }
+    const name = (++this.#named).toString(36)
+    const stream = new EventStream({ limits: this.#limits, name: `r${name}` })
+    streams.set(`r${name}`, stream)
+    return stream
+  }
+
+  /** The stream for notifications, opened when first needed. */
+  standalone(): EventStream {
+    const streams = (this.#streams ??= new Map())
+    let stream = streams.get(STANDALONE)
+    if (stream === undefined) {
+      stream = new EventStream({ limits: this.#limits, name: STANDALONE, lossy: true })
+      streams.set(STANDALONE, stream)
+    }
+    return stream
+  }
+
+  /** The stream that holds an event, and the place of the event. */
+  find(eventId: string): { readonly stream: EventStream; readonly seq: number; readonly standalone: boolean } {
+    const place = readEventId(eventId)
+    const stream = place === undefined ? undefined : this.#streams?.get(place.name)
+    if (place === undefined || stream === undefined) throw mcpError('unknown_event', {})
+    return { stream, seq: place.seq, standalone: place.name === STANDALONE }
+  }
+
+  keepAlive(): void {
+    if (this.#streams !== undefined) for (const stream of this.#streams.values()) stream.keepAlive()
+  }
+
+  close(): void {
+    for (const call of this.#calls?.values() ?? []) call.cancel(mcpError('connection_closed', { method: call.method }))
+    for (const stream of this.#streams?.values() ?? []) stream.end()
+    this.session.close()
+  }
+
+  #notify(method: string, params: JsonObject): void {
+    this.standalone().send(sealNotification(method, params, this.session.dialect.revision))
+  }
+}
+
+/** All sessions of one endpoint. Those that nobody uses end after a while. */
+export class Sessions {
+  readonly #limits: Limits
+  readonly #now: () => number
+  readonly #table = new Map<string, HttpSession>()
+
+  constructor(limits: Limits, now: () => number) {
+    this.#limits = limits
+    this.#now = now
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  /** A session that is not in the table yet: it is kept once the handshake succeeded. */
+  create(auth: Auth | undefined): HttpSession {
+    if (this.#table.size >= this.#limits.sessions) this.sweep()
+    if (this.#table.size >= this.#limits.sessions) {
+      throw mcpError('session_limit', { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
+    }
+    return new HttpSession(ownerOf(auth), this.#limits, this.#now())
+  }
+
+  keep(session: HttpSession): void {
+    this.#table.set(session.id, session)
+  }
+
+  /** The session of an id, for its owner only. */
+  get(id: string, auth: Auth | undefined): HttpSession {
+    const session = this.#table.get(id)
+    if (session === undefined || session.owner !== ownerOf(auth)) throw mcpError('unknown_session', {})
+    session.seen = this.#now()
+    return session
+  }
+
+  end(session: HttpSession): void {
+    this.#table.delete(session.id)
+    session.close()
+  }
+
+  /** Ends what was idle for too long. */
+  sweep(): void {
+    const oldest = this.#now() - this.#limits.sessionIdleMs
+    for (const session of this.#table.values()) if (session.seen < oldest && !session.busy) this.end(session)
+  }
+
+  keepAlive(): void {
+    for (const session of this.#table.values()) session.keepAlive()
+  }
+
+  close(): void {
+    for (const session of this.#table.values()) this.end(session)
+  }
+}
+
+/** Names the caller that a session belongs to. */
+function ownerOf(auth: Auth | undefined): string {
+  return auth === undefined ? '' : JSON.stringify([auth['iss'], auth.sub, auth['client_id']])
+}

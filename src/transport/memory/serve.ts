@@ -1,0 +1,35 @@
+import { mcpError } from '../../protocol/errors.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import type { Origin } from '../../rpc/call.ts'
+import type { Service } from '../../rpc/service.ts'
+import { Connection } from '../connection.ts'
+
+export interface MemoryOptions {
+  readonly limits: Limits
+  readonly origin?: Origin
+  /** Takes each message from the server. */
+  receive(text: string): void
+}
+
+/** The client's end of a connection inside one process. */
+export interface MemoryEnd {
+  send(text: string): void
+  close(): void
+}
+
+/** Serves one client in the same process: the same texts as on any other transport, without one. */
+export function serveMemory(service: Service, { limits, origin = {}, receive }: MemoryOptions): MemoryEnd {
+  let open = true
+  const connection = new Connection({ service, limits, origin, send: (text) => (open ? receive(text) : undefined) })
+  return {
+    send(text) {
+      if (!open) throw mcpError('connection_closed', { method: 'the message' })
+      if (text.length > limits.memoryBytes) return connection.refuse(mcpError('too_large', { limit: limits.memoryBytes }))
+      connection.receive(text)
+    },
+    close() {
+      open = false
+      connection.close()
+    },
+  }
+}

@@ -1,0 +1,97 @@
+/** The standard streams as far as the guard needs them; absent outside Node. */
+interface Streams {
+  readonly stdin: { readonly isTTY?: boolean }
+  readonly stdout: { write: (...args: never[]) => boolean; readonly isTTY?: boolean }
+  readonly stderr: { write(text: string | Uint8Array): boolean }
+  once(event: 'exit', listener: () => void): unknown
+}
+
+type Write = (chunk: string | Uint8Array, ...rest: unknown[]) => boolean
+
+const WARNING =
+  'pierhead: something wrote to stdout, which carries only protocol messages here; it was moved to stderr. ' +
+  'Use console.error, or ctx.log to reach the client.\n'
+const UNDECIDED_MS = 2000
+const MAX_HELD = 64 * 1024
+
+const streams = (globalThis as { process?: Streams }).process
+let state: 'off' | 'holding' | 'guarding' = 'off'
+let real: Write | undefined
+let held: (string | Uint8Array)[] = []
+let heldSize = 0
+let warned = false
+
+/**
+ * Holds back what is written to stdout until it is known whether stdout carries the protocol. Does nothing when a
+ * person is at either end.
+ */
+export function holdStdout(): void {
+  if (streams === undefined || state !== 'off' || streams.stdin.isTTY === true || streams.stdout.isTTY === true) return
+  install('holding')
+  streams.once('exit', releaseStdout)
+  const timer: unknown = setTimeout(releaseStdout, UNDECIDED_MS)
+  ;(timer as { unref?(): void }).unref?.()
+}
+
+/** Gives stdout back, and writes what was held: stdout does not carry the protocol. */
+export function releaseStdout(): void {
+  if (streams === undefined || state !== 'holding') return
+  uninstall()
+  for (const chunk of takeHeld()) (streams.stdout.write as Write)(chunk)
+}
+
+/** From now on stdout carries the protocol: everything else goes to stderr. Returns how to write a message. */
+export function guardStdout(): (text: string, written?: () => void) => boolean {
+  if (streams === undefined) throw new Error('stdio needs a runtime with standard streams')
+  if (state === 'off') install('guarding')
+  state = 'guarding'
+  for (const chunk of takeHeld()) divert(chunk)
+  const write = real as Write
+  return (text, written) => write(text, written)
+}
+
+/** Ends the guard; for tests and for servers that stop before the process does. */
+export function unguardStdout(): void {
+  if (state === 'guarding') uninstall()
+}
+
+function install(next: 'holding' | 'guarding'): void {
+  const { stdout } = streams as Streams
+  const write = stdout.write as Write
+  real = write.bind(stdout)
+  state = next
+  const guarded: Write = (chunk, ...rest) => {
+    const done = rest.findLast((argument) => typeof argument === 'function') as (() => void) | undefined
+    if (state === 'guarding') divert(chunk)
+    else hold(chunk)
+    if (done !== undefined) queueMicrotask(done)
+    return true
+  }
+  stdout.write = guarded as Streams['stdout']['write']
+}
+
+function uninstall(): void {
+  // Removing our own property uncovers the method of the stream again.
+  delete (streams as { stdout: { write?: unknown } }).stdout.write
+  state = 'off'
+}
+
+function hold(chunk: string | Uint8Array): void {
+  held.push(chunk)
+  heldSize += chunk.length
+  if (heldSize > MAX_HELD) releaseStdout()
+}
+
+function takeHeld(): readonly (string | Uint8Array)[] {
+  const chunks = held
+  held = []
+  heldSize = 0
+  return chunks
+}
+
+function divert(chunk: string | Uint8Array): void {
+  const { stderr } = streams as Streams
+  if (!warned) stderr.write(WARNING)
+  warned = true
+  stderr.write(chunk)
+}

@@ -1,0 +1,122 @@
+/** What a character of a URI is: allowed everywhere, a delimiter, or percent-encoded because it is neither. */
+export const UNRESERVED = 1
+export const RESERVED = 2
+export const ENCODED = 4
+
+/** A URI as code points: percent-encoded UTF-8 is one decoded character of kind `ENCODED`. */
+export interface Units {
+  readonly chars: readonly string[]
+  readonly kinds: Uint8Array
+}
+
+const KINDS: Uint8Array = new Uint8Array(128)
+mark('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~', UNRESERVED)
+mark(":/?#[]@!$&'()*+,;=", RESERVED)
+
+function mark(chars: string, kind: number): void {
+  for (const char of chars) KINDS[char.charCodeAt(0)] = kind
+}
+
+/** The kind of an ASCII character that may stand in a URI by itself, else 0. */
+export function kindOf(code: number): number {
+  return KINDS[code] ?? 0
+}
+
+const utf8 = new TextEncoder()
+
+/** Percent-encodes all but unreserved characters; with `keepReserved` also leaves delimiters and triplets alone. */
+export function encode(text: string, keepReserved: boolean): string {
+  let out = ''
+  for (let at = 0; at < text.length;) {
+    const code = text.codePointAt(at) ?? 0
+    const kind = kindOf(code)
+    if (keepReserved && isTriplet(text, at)) {
+      out += text.slice(at, at + 3)
+      at += 3
+      continue
+    }
+    const char = String.fromCodePoint(code)
+    out += kind === UNRESERVED || (keepReserved && kind === RESERVED) ? char : encodeChar(char)
+    at += char.length
+  }
+  return out
+}
+
+// A lone surrogate leaves the encoder as U+FFFD.
+function encodeChar(char: string): string {
+  let out = ''
+  for (const byte of utf8.encode(char)) out += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  return out
+}
+
+/** The text cut to so many code points. */
+export function firstCodePoints(text: string, count: number): string {
+  let end = 0
+  for (let taken = 0; taken < count && end < text.length; taken++) {
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1
+  }
+  return text.slice(0, end)
+}
+
+/** Whether `%` and two hexadecimal digits stand at this index. */
+export function isTriplet(text: string, at: number): boolean {
+  return octetAt(text, at) >= 0
+}
+
+/** Reads a URI into code points; undefined if a character, a triplet or the UTF-8 in triplets is not valid. */
+export function readUnits(text: string): Units | undefined {
+  const chars: string[] = []
+  const kinds = new Uint8Array(text.length)
+  for (let at = 0; at < text.length;) {
+    let code = text.charCodeAt(at)
+    let length = 1
+    if (code === 0x25) {
+      length = sequenceLength(octetAt(text, at))
+      code = readSequence(text, at, length)
+      if (code < 0) return undefined
+      length *= 3
+    }
+    const kind = kindOf(code)
+    if (length === 1 && kind === 0) return undefined
+    kinds[chars.length] = length === 1 || kind === UNRESERVED ? kind : ENCODED
+    chars.push(String.fromCodePoint(code))
+    at += length
+  }
+  return { chars, kinds }
+}
+
+function octetAt(text: string, at: number): number {
+  if (text.charCodeAt(at) !== 0x25) return -1
+  const high = hexDigit(text.charCodeAt(at + 1))
+  const low = hexDigit(text.charCodeAt(at + 2))
+  return high < 0 || low < 0 ? -1 : high * 16 + low
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const lower = code | 0x20
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
+}
+
+function sequenceLength(lead: number): number {
+  if (lead < 0) return 0
+  if (lead < 0x80) return 1
+  if (lead >= 0xc2 && lead < 0xe0) return 2
+  if (lead >= 0xe0 && lead < 0xf0) return 3
+  return lead >= 0xf0 && lead < 0xf5 ? 4 : 0
+}
+
+const LEAD_BITS = [0, 0x7f, 0x1f, 0x0f, 0x07]
+const SMALLEST = [0, 0, 0x80, 0x800, 0x10000]
+
+function readSequence(text: string, at: number, length: number): number {
+  if (length === 0) return -1
+  let code = octetAt(text, at) & (LEAD_BITS[length] ?? 0)
+  for (let index = 1; index < length; index++) {
+    const octet = octetAt(text, at + index * 3)
+    if (octet < 0x80 || octet > 0xbf) return -1
+    code = code * 64 + (octet & 0x3f)
+  }
+  const surrogate = code >= 0xd800 && code <= 0xdfff
+  return surrogate || code > 0x10ffff || code < (SMALLEST[length] ?? 0) ? -1 : code
+}

@@ -1,0 +1,124 @@
+import { firstCodePoints, readUnits } from './characters.ts'
+import type { UriTemplate } from './parse.ts'
+import type { Variable } from './expression.ts'
+import type { PairsStep } from './program.ts'
+import { holds, look, opens, pairAt, pairsEnd, seen, type Cell, type Run, type Work } from './reach.ts'
+
+/** The decoded values of a URI: text, or a list for an exploded variable. */
+export type Matched = Record<string, string | string[]>
+
+const MAX_URI_LENGTH = 8192
+// Longer than any value, for a place where the whole value stands.
+const UNCUT = 10_000
+
+/**
+ * Reads the values back out of a URI, or answers undefined. Work grows with length of URI times length of template.
+ *
+ * - `{a}` and `{+a}` take one or more characters: unreserved and encoded ones, or with `+` any.
+ * - `{/a}`, `{.a}` and `{#a}` may be absent; `{;a}`, `{?a}` and `{&a}` too, and come in any order, each once. An absent one has no key.
+ * - An exploded variable gives a list, empty when absent: `{/a*}` of segments, `{?a*}` of every parameter `a`.
+ * - A named value runs on as far as its characters allow: what follows it must begin with another kind, such as `/` after `;a` or `#`.
+ * - Where several readings fit, earlier variables take as little as they can.
+ * - Unknown parameters, triplets that are not UTF-8, and URIs over 8 KiB do not match.
+ */
+export function match(template: UriTemplate, uri: string, work: Work = { steps: 0 }): Matched | undefined {
+  const { program } = template
+  if (program === undefined || uri.length > MAX_URI_LENGTH) return undefined
+  work.steps += uri.length
+  const units = readUnits(uri)
+  if (units === undefined) return undefined
+  const run: Run = { program, units, length: units.chars.length, work, rows: [], ends: [] }
+  const first = program.steps[0]
+  if (first?.kind === 'text' && !holds(run, first.units, 0)) return undefined
+  look(run)
+  return walk(run)
+}
+
+// Every choice here leads to the end, for `look` has been there.
+function walk(run: Run): Matched | undefined {
+  const { program, units, work } = run
+  if (seen(run, 0, 0) === 0) return undefined
+  const found: string[][] = program.slots.map(() => [])
+  const open = (slot: number): unknown => found[slot]?.push('')
+  const take = (slot: number, at: number): void => {
+    const items = found[slot]
+    if (items !== undefined) items[items.length - 1] += units.chars[at] ?? ''
+  }
+  let at = 0
+  for (let index = 0; index < program.steps.length;) {
+    work.steps++
+    const step = program.steps[index]
+    if (step === undefined) break
+    const cell: Cell = { index, at }
+    if (step.kind === 'text') {
+      at += step.units.chars.length
+    } else if (step.kind === 'one') {
+      open(step.slot)
+      take(step.slot, at++)
+    } else if (step.kind === 'rest') {
+      while (at < run.length && seen(run, index + 1, at) === 0) take(step.slot, at++)
+    } else if (step.kind === 'maybe') {
+      if (!opens(run, step, cell) || (!step.eager && seen(run, step.skip, at) > 0)) {
+        index = step.skip
+        continue
+      }
+      open(step.slot)
+      at++
+    } else if (step.kind === 'again') {
+      if (seen(run, index + 1, at) === 0) {
+        if (program.steps[step.back]?.kind === 'rest') open(step.slot)
+        index = step.back
+        at++
+        continue
+      }
+    } else {
+      at = takePairs(run, step, { ...cell, found })
+    }
+    index++
+  }
+  return collect(program.slots, found)
+}
+
+interface PairsCell extends Cell {
+  readonly found: string[][]
+}
+
+function takePairs(run: Run, step: PairsStep, { index, at, found }: PairsCell): number {
+  const end = pairsEnd(run, step, { index, at })
+  let next = at
+  while (next < end) {
+    const pair = pairAt(run, step, { index, at: next + 1 })
+    if (pair === undefined) break
+    run.work.steps += pair.to - next
+    found[pair.name.slot]?.push(run.units.chars.slice(pair.from, pair.to).join(''))
+    next = pair.to
+  }
+  return next
+}
+
+function collect(slots: readonly Variable[], found: readonly (readonly string[])[]): Matched | undefined {
+  const values = Object.create(null) as Matched
+  const cutAt = (index: number): number => slots[index]?.prefix ?? UNCUT
+  const order = [...slots.keys()].sort((a, b) => cutAt(b) - cutAt(a))
+  for (const index of order) {
+    const slot = slots[index]
+    const items = found[index]
+    if (slot === undefined || items === undefined) continue
+    if (!slot.explode && items.length > 1) return undefined
+    const known = values[slot.name]
+    if (known !== undefined && items.length > 0 && !agrees(slot, items, known)) return undefined
+    if (known !== undefined) continue
+    if (slot.explode) values[slot.name] = [...items]
+    else if (items[0] !== undefined) values[slot.name] = items[0]
+  }
+  return values
+}
+
+function agrees(slot: Variable, items: readonly string[], known: string | readonly string[]): boolean {
+  if (typeof known === 'string') {
+    return (
+      !slot.explode && items[0] === (slot.prefix === undefined ? known : firstCodePoints(known, slot.prefix))
+    )
+  }
+  return slot.explode && known.length === items.length && known.every((item, index) => item === items[index])
+}

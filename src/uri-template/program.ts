@@ -1,0 +1,130 @@
+import { ENCODED, readUnits, RESERVED, UNRESERVED, type Units } from './characters.ts'
+import type { Expression, Part, Variable } from './expression.ts'
+
+/** The characters that a value may hold: some kinds, without some delimiters. */
+export interface Allowed {
+  readonly kinds: number
+  readonly except: string
+}
+
+/** A named value that may stand in a list of pairs. */
+export interface Named {
+  readonly units: Units
+  readonly slot: number
+  readonly most: number
+}
+
+/**
+ * One step of matching. Where a step has a choice, a value ends as soon as the rest can match.
+ * `one` opens a value with its first character, `rest` takes more. `maybe` opens a value by its delimiter or skips ahead,
+ * `again` opens a further item of an exploded value, `pairs` takes a whole list of named values.
+ */
+export type Step =
+  | { readonly kind: 'text'; readonly units: Units }
+  | { readonly kind: 'one'; readonly slot: number; readonly allowed: Allowed; readonly most: number }
+  | { readonly kind: 'rest'; readonly slot: number; readonly allowed: Allowed }
+  | MaybeStep
+  | { readonly kind: 'again'; readonly slot: number; readonly delimiter: string; readonly back: number }
+  | PairsStep
+
+export interface MaybeStep {
+  readonly kind: 'maybe'
+  readonly slot: number
+  readonly delimiter: string
+  readonly most: number
+  /** The step to go on with when the value is absent. */
+  readonly skip: number
+  /** Whether the value is taken when it could as well be absent. */
+  readonly eager: boolean
+}
+
+export interface PairsStep {
+  readonly kind: 'pairs'
+  readonly opener: string
+  readonly separator: string
+  readonly allowed: Allowed
+  readonly names: readonly Named[]
+}
+
+/** A template made ready for matching; a slot is one place where a variable stands. */
+export interface Program {
+  readonly steps: readonly Step[]
+  readonly slots: readonly Variable[]
+}
+
+/** Makes the parts of a template ready for matching; undefined if a literal is not UTF-8. */
+export function compile(parts: readonly Part[]): Program | undefined {
+  const draft: Draft = { steps: [], slots: [] }
+  for (const part of parts) {
+    if (typeof part !== 'string') {
+      addExpression(draft, part)
+      continue
+    }
+    const units = readUnits(part)
+    if (units === undefined) return undefined
+    draft.steps.push({ kind: 'text', units })
+  }
+  return draft
+}
+
+interface Draft {
+  readonly steps: Step[]
+  readonly slots: Variable[]
+}
+
+function addExpression(draft: Draft, expression: Expression): void {
+  if (expression.operator.named) addPairs(draft, expression)
+  else if (expression.operator.first === '') addBare(draft, expression)
+  else addDelimited(draft, expression)
+}
+
+const PLAIN: Allowed = { kinds: UNRESERVED | ENCODED, except: '' }
+const ANYTHING: Allowed = { kinds: UNRESERVED | ENCODED | RESERVED, except: '' }
+const QUERY: Allowed = { kinds: UNRESERVED | ENCODED | RESERVED, except: '&#' }
+
+function addPairs(draft: Draft, { operator, variables }: Expression): void {
+  const names: Named[] = []
+  for (const variable of variables) {
+    const slot = draft.slots.push(variable) - 1
+    const units = readUnits(variable.name)
+    if (units !== undefined) names.push({ units, slot, most: variable.prefix ?? Infinity })
+  }
+  const allowed = operator.symbol === ';' ? PLAIN : QUERY
+  draft.steps.push({ kind: 'pairs', opener: operator.first, separator: operator.separator, allowed, names })
+}
+
+function addBare({ steps, slots }: Draft, { operator, variables }: Expression): void {
+  for (const [index, variable] of variables.entries()) {
+    const slot = slots.push(variable) - 1
+    const allowed = allowedIn(operator.keepReserved ? ANYTHING : PLAIN, variable, ',')
+    if (index > 0) steps.push({ kind: 'text', units: delimiterUnits(',') })
+    const back = steps.push({ kind: 'one', slot, allowed, most: variable.prefix ?? Infinity }) - 1
+    steps.push({ kind: 'rest', slot, allowed })
+    if (variable.explode) steps.push({ kind: 'again', slot, delimiter: ',', back })
+  }
+}
+
+function addDelimited({ steps, slots }: Draft, { operator, variables }: Expression): void {
+  const lengths = variables.map(({ explode }) => (explode ? 3 : 2))
+  const end = lengths.reduce((sum, length) => sum + length, steps.length)
+  for (const [index, variable] of variables.entries()) {
+    const slot = slots.push(variable) - 1
+    const delimiter = index === 0 ? operator.first : operator.separator
+    const allowed = allowedIn(operator.keepReserved ? ANYTHING : PLAIN, variable, operator.separator)
+    const after = steps.length + (lengths[index] ?? 0)
+    // After an empty exploded value the next one may follow, if it has the same delimiter.
+    const skip = variable.explode && operator.first === operator.separator ? after : end
+    const most = variable.prefix ?? Infinity
+    steps.push({ kind: 'maybe', slot, delimiter, most, skip, eager: !variable.explode })
+    const back = steps.push({ kind: 'rest', slot, allowed }) - 1
+    if (variable.explode) steps.push({ kind: 'again', slot, delimiter: operator.separator, back })
+  }
+}
+
+function allowedIn(allowed: Allowed, variable: Variable, separator: string): Allowed {
+  return variable.explode ? { ...allowed, except: separator } : allowed
+}
+
+function delimiterUnits(char: string): Units {
+  return { chars: [char], kinds: Uint8Array.of(RESERVED) }
+}

@@ -1,0 +1,142 @@
+import { ENCODED, type Units } from './characters.ts'
+import type { Allowed, MaybeStep, Named, PairsStep, Program, Step } from './program.ts'
+
+/** Counts the work of matching, so that its growth can be proven. */
+export interface Work {
+  steps: number
+}
+
+/** One URI on its way through a program. */
+export interface Run {
+  readonly program: Program
+  readonly units: Units
+  readonly length: number
+  readonly work: Work
+  /** By step and position: 0 if the end cannot be reached; for `rest` one more than the characters still to take. */
+  readonly rows: Uint16Array[]
+  /** By step of kind `pairs` and position: where allowed characters end, and where the list of pairs ends or 0. */
+  readonly ends: { readonly allowed: Uint16Array; readonly pairs: Uint16Array }[]
+}
+
+/** Goes through the URI once, from its end, and notes from where the end can be reached; so no choice is ever revised. */
+export function look(run: Run): void {
+  const { rows, ends, length, work, program } = run
+  const size = length + 1
+  for (const [index, step] of program.steps.entries()) {
+    rows.push(new Uint16Array(size))
+    if (step.kind === 'pairs') ends[index] = { allowed: new Uint16Array(size), pairs: new Uint16Array(size) }
+  }
+  rows.push(new Uint16Array(size).fill(1, length))
+  for (let at = length; at >= 0; at--) {
+    for (let index = program.steps.length - 1; index >= 0; index--) {
+      const step = program.steps[index]
+      const row = rows[index]
+      if (step === undefined || row === undefined) continue
+      work.steps++
+      row[at] = reach(run, step, { index, at })
+    }
+  }
+}
+
+/** A step at a position of the URI. */
+export interface Cell {
+  readonly index: number
+  readonly at: number
+}
+
+function reach(run: Run, step: Step, { index, at }: Cell): number {
+  const next = index + 1
+  switch (step.kind) {
+    case 'text':
+      return seen(run, next, at + step.units.chars.length) > 0 && holds(run, step.units, at) ? 1 : 0
+    case 'one':
+      return allows(run, step.allowed, at) && within(seen(run, next, at + 1), step.most) ? 1 : 0
+    case 'rest': {
+      if (seen(run, next, at) > 0) return 1
+      const further = allows(run, step.allowed, at) ? seen(run, index, at + 1) : 0
+      return further > 0 ? further + 1 : 0
+    }
+    case 'maybe':
+      return opens(run, step, { index, at }) || seen(run, step.skip, at) > 0 ? 1 : 0
+    case 'again':
+      return seen(run, next, at) > 0 || (isAt(run, step.delimiter, at) && seen(run, step.back, at + 1) > 0)
+        ? 1
+        : 0
+    case 'pairs':
+      lookAtPairs(run, step, { index, at })
+      return seen(run, next, at) > 0 || pairsEnd(run, step, { index, at }) > 0 ? 1 : 0
+  }
+}
+
+/** Whether the end can be reached from a step at a position, as in `rows`. */
+export function seen(run: Run, index: number, at: number): number {
+  return run.rows[index]?.[at] ?? 0
+}
+
+function within(distance: number, most: number): boolean {
+  return distance > 0 && distance <= most
+}
+
+/** Whether the value can be taken here so that the end is reached. */
+export function opens(run: Run, step: MaybeStep, { index, at }: Cell): boolean {
+  return isAt(run, step.delimiter, at) && within(seen(run, index + 1, at + 1), step.most + 1)
+}
+
+function isAt({ units }: Run, char: string, at: number): boolean {
+  return units.chars[at] === char && units.kinds[at] !== ENCODED
+}
+
+function allows({ units, length }: Run, { kinds, except }: Allowed, at: number): boolean {
+  const kind = units.kinds[at] ?? 0
+  if (at >= length || (kind & kinds) === 0) return false
+  return except === '' || kind === ENCODED || !except.includes(units.chars[at] ?? '')
+}
+
+/** Whether this text stands at a position. */
+export function holds({ units, work }: Run, text: Units, at: number): boolean {
+  for (let index = 0; index < text.chars.length; index++) {
+    work.steps++
+    if (units.chars[at + index] !== text.chars[index] || units.kinds[at + index] !== text.kinds[index])
+      return false
+  }
+  return true
+}
+
+function lookAtPairs(run: Run, step: PairsStep, { index, at }: Cell): void {
+  const ends = run.ends[index]
+  if (ends === undefined) return
+  ends.allowed[at] = allows(run, step.allowed, at) ? (ends.allowed[at + 1] ?? 0) : at
+  if (!isAt(run, step.opener, at) && !isAt(run, step.separator, at)) return
+  const pair = pairAt(run, step, { index, at: at + 1 })
+  if (pair === undefined) return
+  const further = isAt(run, step.separator, pair.to) ? (ends.pairs[pair.to] ?? 0) : 0
+  ends.pairs[at] = further > 0 ? further : pair.to
+}
+
+/** Where the pairs that begin here end, or 0 if they do not lead to the end. */
+export function pairsEnd(run: Run, step: PairsStep, { index, at }: Cell): number {
+  const end = isAt(run, step.opener, at) ? (run.ends[index]?.pairs[at] ?? 0) : 0
+  return end > 0 && seen(run, index + 1, end) > 0 ? end : 0
+}
+
+/** A named value and where it stands. */
+export interface Pair {
+  readonly name: Named
+  readonly from: number
+  readonly to: number
+}
+
+/** The pair whose name begins at a position. */
+export function pairAt(run: Run, step: PairsStep, { index, at }: Cell): Pair | undefined {
+  const allowed = run.ends[index]?.allowed
+  for (const name of step.names) {
+    if (!holds(run, name.units, at)) continue
+    const after = at + name.units.chars.length
+    const assigned = isAt(run, '=', after)
+    if (!assigned && allows(run, step.allowed, after)) continue
+    const from = assigned ? after + 1 : after
+    const to = assigned ? (allowed?.[from] ?? from) : after
+    if (to - from <= name.most) return { name, from, to }
+  }
+  return undefined
+}

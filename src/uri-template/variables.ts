@@ -1,0 +1,42 @@
+/**
+ * The values that a template's text promises: text for `{a}` and `{+a}`, a list for exploded variables,
+ * and perhaps nothing for those that may be absent from a URI.
+ */
+export type VariablesOf<Text extends string> = string extends Text
+  ? { [name: string]: string | string[] | undefined }
+  : { [Spec in Specs<Text> as NameOf<Spec>]: ValueOf<Spec> }
+
+type Operator = '+' | Delimited
+type Delimited = '#' | '.' | '/' | ';' | '?' | '&'
+
+// Each variable as its operator, name and modifier, such as `?page` or `/path*`.
+type Specs<
+  Text extends string,
+  Found extends string = never,
+> = Text extends `${string}{${infer Inside}}${infer Rest}` ? Specs<Rest, Found | SpecsInside<Inside>> : Found
+
+type SpecsInside<Inside extends string> = Inside extends `${infer Symbol}${infer List}`
+  ? Symbol extends Operator
+    ? `${Symbol}${Split<List>}`
+    : Split<Inside>
+  : never
+
+type Split<List extends string, Found extends string = never> = List extends `${infer Name},${infer Rest}`
+  ? Split<Rest, Found | Name>
+  : Found | List
+
+type NameOf<Spec extends string> = Spec extends `${infer Symbol}${infer Name}`
+  ? WithoutModifier<Symbol extends Operator ? Name : Spec>
+  : never
+
+type WithoutModifier<Name extends string> = Name extends `${infer Plain}*`
+  ? Plain
+  : Name extends `${infer Plain}:${string}`
+    ? Plain
+    : Name
+
+type ValueOf<Spec extends string> = Spec extends `${string}*`
+  ? string[]
+  : Spec extends `${Delimited}${string}`
+    ? string | undefined
+    : string

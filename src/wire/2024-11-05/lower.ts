@@ -1,0 +1,49 @@
+import type {
+  ContentBlock,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ProgressNotificationParams,
+  SamplingBlock,
+  SamplingMessage,
+  ServerCapabilities,
+  Tool,
+} from '../../protocol/spec/2026-07-28.ts'
+import type { Lowering } from '../lowering.ts'
+import { change, changeEach, omit } from '../reshape.ts'
+
+/** From 2025-03-26 to 2024-11-05. */
+export const lowering: Lowering = {
+  /** Completions are not declared: this revision answers `completion/complete` without a capability. */
+  capabilities: (value: ServerCapabilities) => omit(value, 'completions'),
+  /** Annotations are dropped. */
+  tool: (value: Tool) => omit(value, 'annotations'),
+  /** Audio becomes an embedded resource with the URI `audio://inline/<n>`, where n is its place in the message. */
+  content: lowerContent,
+  /** The message is dropped. */
+  progress: (params: ProgressNotificationParams) => omit(params, 'message'),
+  /** Audio becomes text that names its type, because messages to the model hold only text and images. */
+  sample: lowerSample,
+  /** Audio becomes text that names its type. */
+  sampleResult: lowerMessage<CreateMessageResult>,
+}
+
+function lowerContent(block: ContentBlock, index = 0): ContentBlock {
+  if (block.type !== 'audio') return block
+  const { mimeType, data, annotations } = block
+  const resource = { uri: `audio://inline/${index}`, mimeType, blob: data }
+  return annotations === undefined
+    ? { type: 'resource', resource }
+    : { type: 'resource', resource, annotations }
+}
+
+function lowerSample(params: CreateMessageRequestParams): CreateMessageRequestParams {
+  return change(params, 'messages', (messages) => changeEach<SamplingMessage>(messages, lowerMessage))
+}
+
+function lowerMessage<Value extends Pick<SamplingMessage, 'content'>>(message: Value): Value {
+  return change(message, 'content', (content) => ('type' in content ? lowerBlock(content) : content))
+}
+
+function lowerBlock(block: SamplingBlock): SamplingBlock {
+  return block.type === 'audio' ? { type: 'text', text: `[audio, ${block.mimeType}]` } : block
+}

@@ -1,0 +1,113 @@
+import type {
+  Annotations,
+  CallToolResult,
+  ClientCapabilities,
+  CompleteRequestParams,
+  ContentBlock,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  Implementation,
+  Prompt,
+  Resource,
+  ResourceContents,
+  ResourceLink,
+  ResourceTemplate,
+  Root,
+  SamplingBlock,
+  SamplingMessage,
+  TextContent,
+  Tool,
+} from '../../protocol/spec/2026-07-28.ts'
+import type { Lowering } from '../lowering.ts'
+import { change, changeEach, omit } from '../reshape.ts'
+
+/** From 2025-06-18 to 2025-03-26. */
+export const lowering: Lowering = {
+  /** Keeps name and version. */
+  implementation: (value: Implementation) => omit(value, 'title'),
+  /** Elicitation is not declared. */
+  clientCapabilities: (value: ClientCapabilities) => omit(value, 'elicitation'),
+  /** The title moves to `annotations.title`; output schema and `_meta` are dropped. */
+  tool: lowerTool,
+  /** Title, `_meta` and `annotations.lastModified` are dropped. */
+  resource: lowerNamed<Resource>,
+  /** Title, `_meta` and `annotations.lastModified` are dropped. */
+  template: lowerNamed<ResourceTemplate>,
+  /** `_meta` and the titles of the prompt and its arguments are dropped. */
+  prompt: lowerPrompt,
+  /** A resource link becomes text that gives title, description and URI; `_meta` and `annotations.lastModified` are dropped. */
+  content: lowerContent,
+  /** `_meta` is dropped. */
+  contents: lowerContents,
+  /** Structured content is dropped; where it was all there is, its JSON becomes a block of text. */
+  callResult: lowerCallResult,
+  /** `context` and the title of the reference are dropped. */
+  complete: lowerComplete,
+  /** `_meta` and `annotations.lastModified` are dropped from messages. */
+  sample: lowerSample,
+  /** `_meta` and `annotations.lastModified` are dropped from the block. */
+  sampleResult: lowerMessage<CreateMessageResult>,
+  /** `_meta` is dropped. */
+  root: (value: Root) => omit(value, '_meta'),
+}
+
+function lowerTool(tool: Tool): Tool {
+  const { title } = tool
+  const plain = omit(tool, 'title', 'outputSchema', '_meta')
+  if (title === undefined || tool.annotations?.title !== undefined) return plain
+  return { ...plain, annotations: { ...tool.annotations, title } }
+}
+
+function lowerNamed<Value extends { readonly annotations?: Annotations }>(value: Value): Value {
+  return withoutDate(omit(value, 'title', '_meta'))
+}
+
+function lowerPrompt(prompt: Prompt): Prompt {
+  return change(omit(prompt, 'title', '_meta'), 'arguments', (all) =>
+    changeEach(all, (one) => omit(one, 'title')),
+  )
+}
+
+function lowerContent(block: ContentBlock): ContentBlock {
+  if (block.type === 'resource_link') return withoutDate(toText(block))
+  const plain = withoutDate(omit(block, '_meta'))
+  return plain.type === 'resource' ? change(plain, 'resource', lowerContents) : plain
+}
+
+function toText(link: ResourceLink): TextContent {
+  const { title, name, description, uri, annotations } = link
+  const text = [title ?? name, description, uri].filter((line) => line !== undefined).join('\n')
+  return annotations === undefined ? { type: 'text', text } : { type: 'text', text, annotations }
+}
+
+function lowerContents(contents: ResourceContents): ResourceContents {
+  return omit(contents, '_meta')
+}
+
+function withoutDate<Value extends { readonly annotations?: Annotations }>(value: Value): Value {
+  return value.annotations?.lastModified === undefined
+    ? value
+    : { ...value, annotations: omit(value.annotations, 'lastModified') }
+}
+
+function lowerCallResult(result: CallToolResult): CallToolResult {
+  const plain = omit(result, 'structuredContent')
+  if (plain === result || result.content.length > 0) return plain
+  return { ...plain, content: [{ type: 'text', text: JSON.stringify(result.structuredContent) }] }
+}
+
+function lowerComplete(params: CompleteRequestParams): CompleteRequestParams {
+  return change(omit(params, 'context'), 'ref', (ref) => omit(ref, 'title'))
+}
+
+function lowerSample(params: CreateMessageRequestParams): CreateMessageRequestParams {
+  return change(params, 'messages', (messages) => changeEach<SamplingMessage>(messages, lowerMessage))
+}
+
+function lowerMessage<Value extends Pick<SamplingMessage, 'content'>>(message: Value): Value {
+  return change(message, 'content', (content) => ('type' in content ? lowerBlock(content) : content))
+}
+
+function lowerBlock(block: SamplingBlock): SamplingBlock {
+  return block.type === 'tool_use' || block.type === 'tool_result' ? block : withoutDate(omit(block, '_meta'))
+}

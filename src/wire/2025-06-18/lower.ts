@@ -1,0 +1,56 @@
+import type {
+  ClientCapabilities,
+  ContentBlock,
+  Implementation,
+  Prompt,
+  Resource,
+  ResourceTemplate,
+  ServerCapabilities,
+  Tool,
+} from '../../protocol/spec/2026-07-28.ts'
+import type { Lowering } from '../lowering.ts'
+import { omit } from '../reshape.ts'
+import { lowerForm, raiseAnswer } from './form.ts'
+import { lowerSample, lowerSampleResult } from './sampling.ts'
+
+/** From 2025-11-25 to 2025-06-18. */
+export const lowering: Lowering = {
+  /** A client cannot be sent to a URL. */
+  supportsUrl: false,
+  /** Keeps name, version and title. */
+  implementation: (value: Implementation) => omit(value, 'description', 'websiteUrl', 'icons'),
+  /** Tasks and extensions are not declared. */
+  capabilities: (value: ServerCapabilities) => omit(value, 'tasks', 'extensions'),
+  /** Sampling and elicitation are declared without members; elicitation only if forms are supported. */
+  clientCapabilities: lowerClient,
+  /** Icons and `execution` are dropped. */
+  tool: (value: Tool) => omit(value, 'icons', 'execution'),
+  /** Icons are dropped. */
+  resource: (value: Resource) => omit(value, 'icons'),
+  /** Icons are dropped. */
+  template: (value: ResourceTemplate) => omit(value, 'icons'),
+  /** Icons are dropped. */
+  prompt: (value: Prompt) => omit(value, 'icons'),
+  /** Icons of a resource link are dropped. */
+  content: (block: ContentBlock) => (block.type === 'resource_link' ? omit(block, 'icons') : block),
+  /** Defaults other than those of booleans are dropped; titled options become `enum` with `enumNames`; a multiple choice becomes one boolean per option. */
+  elicit: lowerForm,
+  /** The booleans of a multiple choice become the list of chosen options again. */
+  elicitAnswer: raiseAnswer,
+  /** Tools are dropped, tool calls and tool results become text, and a message of several blocks becomes several messages. */
+  sample: lowerSample,
+  /** Blocks of text become one, otherwise the first block is the answer. */
+  sampleResult: lowerSampleResult,
+}
+
+function lowerClient(value: ClientCapabilities): ClientCapabilities {
+  const { sampling, elicitation } = value
+  const rest = omit(value, 'tasks', 'extensions')
+  const plain = sampling === undefined || isEmpty(sampling) ? rest : { ...rest, sampling: {} }
+  if (elicitation === undefined || isEmpty(elicitation)) return plain
+  return elicitation.form === undefined ? omit(plain, 'elicitation') : { ...plain, elicitation: {} }
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0
+}

@@ -1,0 +1,52 @@
+import type {
+  CallToolResult,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ObjectSchema,
+  SamplingBlock,
+  SamplingMessage,
+  Tool,
+} from '../../protocol/spec/2026-07-28.ts'
+import type { Lowering } from '../lowering.ts'
+import { change, changeEach, isObject, omit } from '../reshape.ts'
+import { toObjectSchema, withSchemaObjects } from './output-schema.ts'
+
+/** From 2026-07-28 to 2025-11-25. */
+export const lowering: Lowering = {
+  /** An output schema that is not about objects describes `{ result }`; `true` and `false` as property schemas are spelt as objects. */
+  tool: lowerTool,
+  /** Structured content that is not an object becomes `{ result }`. */
+  callResult: wrapStructured<CallToolResult>,
+  /** Caching hints are dropped. */
+  hints: (value) => omit(value, 'ttlMs', 'cacheScope'),
+  /** Tools and tool results inside a question to the model follow the same two rules. */
+  sample: lowerSample,
+  /** Tool results inside the answer of the model follow the same rule. */
+  sampleResult: lowerSampling<CreateMessageResult>,
+}
+
+function lowerTool(tool: Tool): Tool {
+  const lowered = change(tool, 'outputSchema', toObjectSchema)
+  return change(lowered, 'inputSchema', (schema) => withSchemaObjects<ObjectSchema>(schema))
+}
+
+function wrapStructured<Value extends { readonly structuredContent?: unknown }>(value: Value): Value {
+  const { structuredContent } = value
+  if (structuredContent === undefined || isObject(structuredContent)) return value
+  return { ...value, structuredContent: { result: structuredContent } }
+}
+
+function lowerSample(params: CreateMessageRequestParams): CreateMessageRequestParams {
+  const lowered = change(params, 'tools', (tools) => changeEach(tools, lowerTool))
+  return change(lowered, 'messages', (messages) => changeEach<SamplingMessage>(messages, lowerSampling))
+}
+
+function lowerSampling<Value extends Pick<SamplingMessage, 'content'>>(value: Value): Value {
+  return change(value, 'content', (content) =>
+    'type' in content ? lowerBlock(content) : changeEach(content, lowerBlock),
+  )
+}
+
+function lowerBlock(block: SamplingBlock): SamplingBlock {
+  return block.type === 'tool_result' ? wrapStructured(block) : block
+}

@@ -1,0 +1,146 @@
+import type { AnySchema, ObjectSchema } from '../../protocol/spec/2026-07-28.ts'
+import { isObject } from '../reshape.ts'
+
+/**
+ * The schema of what a result carries once everything that is not an object was wrapped as `{ result }`.
+ * A schema that admits only objects keeps its form and says so at its root.
+ */
+export function toObjectSchema(schema: AnySchema): ObjectSchema {
+  if (isObjectSchema(schema)) return withSchemaObjects(schema)
+  const { objects, others } = kindsOf(schema, schema, 0)
+  if (objects && !others) return withSchemaObjects({ ...schema, type: 'object' })
+  const { $schema, ...rest } = schema
+  const dialect = $schema === undefined ? {} : { $schema }
+  if (!objects) {
+    const result = rebase(rest, '/properties/result')
+    return { ...dialect, type: 'object', properties: { result }, required: ['result'] }
+  }
+  const value = { $ref: '#/$defs/value' }
+  const wrapped = { properties: { result: value }, required: ['result'] }
+  return {
+    ...dialect,
+    type: 'object',
+    anyOf: [wrapped, value],
+    $defs: { value: rebase(rest, '/$defs/value') },
+  }
+}
+
+/** The schema with `true` and `false` as property schemas spelt as objects, which 2025-11-25 requires. */
+export function withSchemaObjects<Schema extends AnySchema>(schema: Schema): Schema {
+  const properties = schema['properties']
+  if (!isObject(properties) || !Object.values(properties).some((value) => typeof value === 'boolean'))
+    return schema
+  const entries = Object.entries(properties).map(([name, value]) => [name, toSchemaObject(value)] as const)
+  return { ...schema, properties: Object.fromEntries(entries) }
+}
+
+function toSchemaObject(schema: unknown): unknown {
+  if (typeof schema !== 'boolean') return schema
+  return schema ? {} : { not: {} }
+}
+
+function isObjectSchema(schema: AnySchema): schema is ObjectSchema {
+  return schema['type'] === 'object'
+}
+
+/** Whether a schema may admit objects, and whether it may admit anything else. */
+interface Kinds {
+  readonly objects: boolean
+  readonly others: boolean
+}
+
+const ANY: Kinds = { objects: true, others: true }
+const NONE: Kinds = { objects: false, others: false }
+
+function kindsOf(schema: unknown, root: AnySchema, depth: number): Kinds {
+  if (schema === false) return NONE
+  if (!isObject(schema) || depth > 32) return ANY
+  const { type, $ref, anyOf, oneOf, allOf } = schema
+  let kinds = ANY
+  if (type !== undefined) kinds = eitherOf([type].flat().map((name) => kindOf(name === 'object')))
+  if ('const' in schema) kinds = bothOf(kinds, kindOf(isObject(schema['const'])))
+  if (Array.isArray(schema['enum'])) {
+    kinds = bothOf(kinds, eitherOf(schema['enum'].map((value) => kindOf(isObject(value)))))
+  }
+  for (const branches of [anyOf, oneOf]) {
+    if (Array.isArray(branches)) {
+      kinds = bothOf(kinds, eitherOf(branches.map((branch) => kindsOf(branch, root, depth + 1))))
+    }
+  }
+  if (Array.isArray(allOf)) for (const part of allOf) kinds = bothOf(kinds, kindsOf(part, root, depth + 1))
+  if (typeof $ref === 'string') kinds = bothOf(kinds, kindsOf(resolve($ref, root), root, depth + 1))
+  return kinds
+}
+
+function kindOf(isAboutObjects: boolean): Kinds {
+  return { objects: isAboutObjects, others: !isAboutObjects }
+}
+
+function eitherOf(all: readonly Kinds[]): Kinds {
+  return { objects: all.some((kinds) => kinds.objects), others: all.some((kinds) => kinds.others) }
+}
+
+function bothOf(a: Kinds, b: Kinds): Kinds {
+  return { objects: a.objects && b.objects, others: a.others && b.others }
+}
+
+function resolve(reference: string, root: AnySchema): unknown {
+  if (reference === '#') return root
+  if (!reference.startsWith('#/')) return true
+  let found: unknown = root
+  for (const step of reference.slice(2).split('/')) {
+    const name = decode(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return true
+    found = (found as Readonly<Record<string, unknown>>)[name]
+  }
+  return found
+}
+
+function decode(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
+}
+
+/** Keywords whose values are data, in which nothing is a reference. */
+const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
+const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef'])
+/** Keywords whose members are named by the author, each a schema. */
+const MAPS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+])
+
+/** A schema moved to another place of its document, with its local pointers following it. */
+function rebase(schema: unknown, place: string): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => rebase(item, place))
+  if (!isObject(schema) || isOwnDocument(schema)) return schema
+  return mapMembers(schema, (value, keyword) => {
+    if (DATA.has(keyword)) return value
+    if (REFERENCES.has(keyword)) return typeof value === 'string' ? moved(value, place) : value
+    if (MAPS.has(keyword) && isObject(value)) return mapMembers(value, (member) => rebase(member, place))
+    return rebase(value, place)
+  })
+}
+
+function moved(reference: string, place: string): string {
+  return reference === '#' || reference.startsWith('#/') ? `#${place}${reference.slice(1)}` : reference
+}
+
+/** Pointers below an `$id` start there, wherever the schema is. */
+function isOwnDocument(schema: Readonly<Record<string, unknown>>): boolean {
+  const { $id } = schema
+  return typeof $id === 'string' && !$id.startsWith('#')
+}
+
+function mapMembers(
+  value: Readonly<Record<string, unknown>>,
+  step: (member: unknown, name: string) => unknown,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, step(member, name)]))
+}

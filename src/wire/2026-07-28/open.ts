@@ -1,0 +1,51 @@
+import { mcpError } from '../../protocol/errors.ts'
+import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { META } from '../../protocol/meta.ts'
+import { DIALECTS, type Dialect } from '../../protocol/switches.ts'
+
+/** The versions that a request may claim in its metadata. */
+export const CLAIMABLE: readonly string[] = ['2026-07-28']
+
+/** What a request of this revision says about its sender. */
+export interface Envelope {
+  readonly dialect: Dialect
+  readonly client: { readonly name: string; readonly version: string } | undefined
+  readonly capabilities: JsonObject
+  readonly session: undefined
+}
+
+/** Whether params claim to carry the metadata of this revision. */
+export function isClaim(params: JsonObject | null | undefined): boolean {
+  const meta = params?.['_meta'] as JsonObject | undefined
+  return meta !== undefined && META.protocolVersion in meta
+}
+
+/** Reads the metadata of a request. */
+export function openEnvelope(params: JsonObject): Envelope {
+  const meta = params['_meta'] as JsonObject
+  const version = meta[META.protocolVersion]
+  if (typeof version !== 'string') throw mcpError('bad_envelope', { reason: `${META.protocolVersion} is not a string` })
+  if (!CLAIMABLE.includes(version)) throw unsupported(version)
+  const capabilities = meta[META.clientCapabilities]
+  if (!isObject(capabilities)) throw mcpError('bad_envelope', { reason: `${META.clientCapabilities} is missing` })
+  const client = meta[META.clientInfo]
+  if (client !== undefined && !isInfo(client)) {
+    throw mcpError('bad_envelope', { reason: `${META.clientInfo} needs a name and a version` })
+  }
+  return { dialect: DIALECTS['2026-07-28'], client, capabilities, session: undefined }
+}
+
+/** The error for a version that cannot be claimed. */
+export function unsupported(version: string | undefined): Error {
+  const requested = version === undefined ? {} : { requested: version.slice(0, 64) }
+  const data = { supported: CLAIMABLE, ...requested }
+  return mcpError('revision_unsupported', { version: version?.slice(0, 64) ?? '(none)' }, { data })
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isInfo(value: unknown): value is { name: string; version: string } {
+  return isObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string'
+}

@@ -1,0 +1,120 @@
+import { decodeUtf8 } from './utf8.ts'
+
+/** Looks up a header; it is asked with names in lower case. */
+export type HeaderLookup = (name: string) => string | undefined
+
+/** A header that does not say what the body says; `reason` completes the sentence "the header …". */
+export interface HeaderProblem {
+  readonly header: string
+  readonly reason: string
+}
+
+export interface RequestHeaders {
+  readonly header: HeaderLookup
+  /** The protocol version, the method and what `Mcp-Name` repeats, as the body says them. */
+  readonly version: string
+  readonly method: string
+  readonly name?: string | undefined
+}
+
+const PREFIX = '=?base64?'
+const SUFFIX = '?='
+const encoder = new TextEncoder()
+
+/** Compares the standard headers of a 2026-07-28 request with its body. */
+export function checkRequestHeaders({
+  header,
+  version,
+  method,
+  name,
+}: RequestHeaders): HeaderProblem | undefined {
+  return (
+    checkExact('MCP-Protocol-Version', header('mcp-protocol-version'), version) ??
+    checkExact('Mcp-Method', header('mcp-method'), method) ??
+    checkName(header('mcp-name'), name)
+  )
+}
+
+function checkExact(header: string, value: string | undefined, expected: string): HeaderProblem | undefined {
+  if (value === expected) return undefined
+  if (value === undefined) return { header, reason: 'is missing' }
+  return trim(value) === expected ? undefined : { header, reason: 'differs from the body' }
+}
+
+function checkName(value: string | undefined, expected: string | undefined): HeaderProblem | undefined {
+  if (expected !== undefined) return checkValue('Mcp-Name', value, expected)
+  return value === undefined ? undefined : { header: 'Mcp-Name', reason: 'does not belong to this method' }
+}
+
+/** Compares a header that may be encoded with the text that the body has. */
+export function checkValue(
+  header: string,
+  value: string | undefined,
+  expected: string,
+): HeaderProblem | undefined {
+  if (value === expected && isPlain(value)) return undefined
+  if (value === undefined) return { header, reason: 'is missing' }
+  const decoded = decodeHeaderValue(value)
+  if (decoded === undefined) return { header, reason: 'is neither printable ASCII nor =?base64?…?= of UTF-8' }
+  return decoded === expected ? undefined : { header, reason: 'differs from the body' }
+}
+
+/** The text as the value of a header: itself where that is safe, else the base64 form. */
+export function encodeHeaderValue(text: string): string {
+  return isPlain(text) ? text : `${PREFIX}${toBase64(encoder.encode(text))}${SUFFIX}`
+}
+
+/** The text that a header value stands for; `undefined` when it is not validly encoded. */
+export function decodeHeaderValue(value: string): string | undefined {
+  const trimmed = trim(value)
+  if (!isEncoded(trimmed)) return isPrintable(trimmed) ? trimmed : undefined
+  const bytes = fromBase64(trimmed.slice(PREFIX.length, -SUFFIX.length))
+  return bytes === undefined ? undefined : decodeUtf8(bytes)
+}
+
+/** Whether a text may stand in a header as it is. The empty text may not: too many parties take it for absent. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const letter = text.charCodeAt(at)
+    if (letter < 0x20 || letter > 0x7e) return false
+  }
+  if (text === '' || text.startsWith(' ') || text.endsWith(' ')) return false
+  return !(text.startsWith(PREFIX) && text.endsWith(SUFFIX))
+}
+
+function isEncoded(text: string): boolean {
+  return text.length >= PREFIX.length + SUFFIX.length && text.startsWith(PREFIX) && text.endsWith(SUFFIX)
+}
+
+/** Some clients send a tab inside a value as it is. */
+function isPrintable(text: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(text)
+}
+
+function trim(value: string): string {
+  let from = 0
+  let to = value.length
+  while (from < to && isSpace(value.charCodeAt(from))) from++
+  while (to > from && isSpace(value.charCodeAt(to - 1))) to--
+  return value.slice(from, to)
+}
+
+function isSpace(letter: number): boolean {
+  return letter === 0x20 || letter === 0x09
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+/** Encoding again refuses whatever `atob` forgives: white space, missing padding, stray bits. */
+function fromBase64(text: string): Uint8Array | undefined {
+  try {
+    const binary = atob(text)
+    return btoa(binary) === text ? Uint8Array.from(binary, (letter) => letter.charCodeAt(0)) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,160 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { arbitrariesOf } from '../../test/corpus/arbitrary.ts'
+import { corpus, toWire, type Example } from '../../test/corpus/corpus.ts'
+import { officialOf } from '../../test/corpus/official.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isMethodAt, methodRow } from '../protocol/methods.ts'
+import { REVISIONS, type Revision } from '../protocol/revisions.ts'
+import type { AnySchema } from '../protocol/spec/2026-07-28.ts'
+import { lowerNotification, lowerRequest, lowerResult, loweringFor } from './lower.ts'
+
+const CLOSED: ReadonlyMap<string, string> = new Map([
+  ['result initialize', 'InitializeResult'],
+  ['result tools/list', 'ListToolsResult'],
+  ['result tools/call', 'CallToolResult'],
+  ['result resources/list', 'ListResourcesResult'],
+  ['result resources/templates/list', 'ListResourceTemplatesResult'],
+  ['result resources/read', 'ReadResourceResult'],
+  ['result prompts/list', 'ListPromptsResult'],
+  ['result prompts/get', 'GetPromptResult'],
+  ['result sampling/createMessage', 'CreateMessageResult'],
+])
+
+describe.each(REVISIONS.slice(0, -1))('at %s', (revision) => {
+  const messages = arbitrariesOf('2026-07-28').filter((message) => isSharedBy(message, revision))
+  const any = fc.oneof(
+    ...messages.map(({ kind, method, value }) =>
+      value.map((generated): Example => ({ name: 'generated', kind, method, value: generated })),
+    ),
+  )
+
+  test('any lowered message is valid and has no member that is foreign to the revision [R148] [S4-1-10]', () => {
+    fc.assert(
+      fc.property(any, (example) => {
+        expect(complaintsAbout(lowered(example, revision), revision)).toEqual([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('every example of the newest revision is valid when lowered', () => {
+    const examples = corpus('2026-07-28').filter(
+      (example) => isSharedBy(example, revision) && example.value['mode'] !== 'url',
+    )
+    expect(examples.flatMap((example) => complaintsAbout(lowered(example, revision), revision))).toEqual([])
+  })
+
+  test('an example of the revision itself is lowered to the same object', () => {
+    for (const example of corpus(revision)) expect(lowered(example, revision).value).toBe(example.value)
+  })
+
+  test('lowering changes no input, and lowering twice changes nothing more', () => {
+    fc.assert(
+      fc.property(any, (example) => {
+        const before = structuredClone(example.value)
+        const once = lowered(example, revision)
+        expect(example.value).toEqual(before)
+        expect(lowered(once, revision).value).toEqual(once.value)
+      }),
+    )
+  })
+})
+
+test('a lowered value fits the lowered output schema when the value fits its own [R147] [R148]', () => {
+  const lowering = loweringFor('2025-11-25')
+  const values = [
+    {},
+    { next: null },
+    { next: { next: 1 } },
+    { result: 1 },
+    [],
+    [1],
+    ['a'],
+    'a',
+    1,
+    null,
+    true,
+  ]
+  for (const outputSchema of SCHEMAS) {
+    const tool = lowering.tool?.({ name: 'a', inputSchema: { type: 'object' }, outputSchema })
+    const before = new Ajv2020({ strict: false }).compile(outputSchema)
+    const after = new Ajv2020({ strict: false }).compile(tool?.outputSchema ?? false)
+    for (const structuredContent of values.filter((value) => before(value))) {
+      const result = lowering.callResult?.({ content: [], structuredContent })
+      const about = `${JSON.stringify(structuredContent)} for ${JSON.stringify(outputSchema)}`
+      expect(after(result?.structuredContent), `${about}`).toBe(true)
+    }
+  }
+})
+
+test('a wrapped value that breaks the output schema breaks the lowered one too [R147]', () => {
+  const lowering = loweringFor('2025-11-25')
+  const outputSchema = {
+    type: 'array',
+    items: { $ref: '#/$defs/item' },
+    $defs: { item: { type: 'integer' } },
+  }
+  const tool = lowering.tool?.({ name: 'a', inputSchema: { type: 'object' }, outputSchema })
+  const after = new Ajv2020({ strict: false }).compile(tool?.outputSchema ?? true)
+  expect(after(lowering.callResult?.({ content: [], structuredContent: ['a'] }).structuredContent)).toBe(
+    false,
+  )
+  expect(after(lowering.callResult?.({ content: [], structuredContent: [1] }).structuredContent)).toBe(true)
+})
+
+const SCHEMAS: readonly AnySchema[] = [
+  { type: 'object', required: ['next'] },
+  { type: 'array', items: { $ref: '#/$defs/item' }, $defs: { item: { type: 'integer' } } },
+  {
+    type: 'array',
+    items: { $dynamicRef: '#item' },
+    $defs: { item: { $dynamicAnchor: 'item', type: 'integer' } },
+  },
+  { type: ['object', 'null'], properties: { next: { $ref: '#' } }, additionalProperties: false },
+  {
+    anyOf: [{ type: 'object', required: ['next'] }, { $ref: '#/$defs/other' }],
+    $defs: { other: { type: 'object' } },
+  },
+  {
+    $id: 'https://example.com/list',
+    type: 'array',
+    items: { $ref: '#/$defs/item' },
+    $defs: { item: { type: 'string' } },
+  },
+  { enum: [1, 'a', null] },
+  { const: {} },
+  { not: { type: 'string' }, allOf: [{ type: ['string', 'number'] }] },
+]
+
+const officials = new Map(REVISIONS.map((revision) => [revision, officialOf(revision)]))
+
+/** The answer to a form is left out: a client answers the form that it was sent, so there is nothing to lower. */
+function isSharedBy({ kind, method }: Pick<Example, 'kind' | 'method'>, revision: Revision): boolean {
+  const row = methodRow(method)
+  if (kind === 'result' && method === 'elicitation/create') return false
+  return row !== undefined && isMethodAt(row, revision)
+}
+
+function lowered(example: Example, revision: Revision): Example {
+  const lower = { request: lowerRequest, result: lowerResult, notification: lowerNotification }[example.kind]
+  return { ...example, value: lower(example.method, example.value, loweringFor(revision)) }
+}
+
+function complaintsAbout(example: Example, revision: Revision): readonly string[] {
+  const official = officials.get(revision)
+  if (official === undefined) return []
+  const { kind, method, value } = example
+  const closed = CLOSED.get(`${kind} ${method}`)
+  const complaints = [
+    kind === 'result' ? official.result(method, value) : official.message(method, toWire(example, revision)),
+    closed === undefined ? undefined : official.shape(closed, value, 'closed'),
+    ...foreignMembers(method, value).map((name) => `${name} in ${method}`),
+  ]
+  return complaints.filter((complaint) => complaint !== undefined)
+}
+
+function foreignMembers(method: string, value: JsonObject): readonly string[] {
+  return methodRow(method)?.cached === true ? ['ttlMs', 'cacheScope'].filter((name) => name in value) : []
+}

@@ -1,0 +1,122 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { ErrorMessage, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
+import { scan } from './scan.ts'
+
+/** A message as it came in. The members that its kind does not have are undefined. */
+export interface Incoming {
+  readonly id?: RequestId
+  readonly method?: string
+  readonly params?: JsonObject | null
+  readonly result?: JsonObject
+  readonly error?: ErrorMessage['error']
+}
+
+export const NO_PARAMS: JsonObject = Object.freeze({})
+
+/** Reads the text of one message, or of a batch as an array of values still to be read one by one. */
+export function readText(text: string, maxDepth: number): Incoming | readonly unknown[] {
+  const finding = scan(text, maxDepth)
+  if (finding?.kind === 'deep') throw mcpError('too_deep', { limit: maxDepth })
+  const value = parse(text)
+  if (finding?.kind === 'duplicate') throw withId(mcpError('duplicate_key', { key: finding.key.slice(0, 64) }), value)
+  if (finding?.kind === 'id') throw mcpError('bad_message', { reason: 'the id has too many digits' })
+  if (Array.isArray(value)) return finding === undefined ? value : value.map((member, at) => setId(member, finding.ids[at]))
+  return readMessage(finding === undefined ? value : setId(value, finding.ids[0]))
+}
+
+/** Takes an already parsed value as a message; throws when it is none. */
+export function readMessage(value: unknown): Incoming {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed('it is not an object', value)
+  const message = value as Record<string, unknown>
+  let hasId = false
+  let kinds = 0
+  for (const key in message) {
+    switch (key) {
+      case 'jsonrpc':
+      case 'params':
+        break
+      case 'id':
+        hasId = true
+        break
+      case 'method':
+      case 'result':
+      case 'error':
+        kinds++
+        break
+      default:
+        if (TWINS.has(key.toLowerCase())) throw malformed(`"${key}" is written with capitals`, value)
+    }
+  }
+  if (message['jsonrpc'] !== '2.0') throw malformed('jsonrpc is not "2.0"', value)
+  if (hasId && !isId(message['id'])) throw malformed('the id is neither a string nor an integer', value)
+  if (kinds !== 1) throw malformed(kinds === 0 ? 'it has no method' : 'it is a request and a response in one', value)
+  if ('method' in message) return readCall(message)
+  if (!hasId && 'result' in message) throw malformed('a result needs an id', value)
+  return readAnswer(message)
+}
+
+/** The id of a message that was refused, when it can be read. */
+export function readableId(error: unknown): RequestId | undefined {
+  return ids.get(error as object)
+}
+
+const TWINS = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
+const ids = new WeakMap<object, RequestId>()
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw mcpError('parse_failed', {})
+  }
+}
+
+function readCall(message: Record<string, unknown>): Incoming {
+  if (typeof message['method'] !== 'string' || message['method'] === '') {
+    throw malformed('the method is not a name', message)
+  }
+  const params = message['params']
+  if (params !== undefined && params !== null) {
+    if (typeof params !== 'object' || Array.isArray(params)) throw badParams(message, 'they are not an object')
+    const meta = (params as Record<string, unknown>)['_meta']
+    if (meta !== undefined && (typeof meta !== 'object' || meta === null || Array.isArray(meta))) {
+      throw badParams(message, '_meta is not an object')
+    }
+  }
+  return message as Incoming
+}
+
+function readAnswer(message: Record<string, unknown>): Incoming {
+  if ('error' in message) {
+    const error = message['error'] as { code?: unknown; message?: unknown } | null
+    const valid = typeof error === 'object' && Number.isInteger(error?.code) && typeof error?.message === 'string'
+    if (!valid) throw malformed('the error has no integer code and message', message)
+  } else if (typeof message['result'] !== 'object' || message['result'] === null || Array.isArray(message['result'])) {
+    throw malformed('the result is not an object', message)
+  }
+  return message as Incoming
+}
+
+function isId(id: unknown): id is RequestId {
+  return typeof id === 'string' || typeof id === 'bigint' || Number.isSafeInteger(id)
+}
+
+function malformed(reason: string, value: unknown): Error {
+  return withId(mcpError('bad_message', { reason }), value)
+}
+
+function badParams(message: Record<string, unknown>, reason: string): Error {
+  const method = String(message['method']).slice(0, 256)
+  return withId(mcpError('bad_params', { method, reason }), message)
+}
+
+function withId(error: Error, value: unknown): Error {
+  const id = typeof value === 'object' && value !== null ? (value as { id?: unknown }).id : undefined
+  if (isId(id)) ids.set(error, id)
+  return error
+}
+
+function setId(value: unknown, id: bigint | undefined): unknown {
+  return id === undefined ? value : { ...(value as object), id }
+}
+

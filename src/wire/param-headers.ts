@@ -1,0 +1,158 @@
+import {
+  checkValue,
+  decodeHeaderValue,
+  encodeHeaderValue,
+  type HeaderLookup,
+  type HeaderProblem,
+} from './headers.ts'
+
+/** A tool argument that clients repeat in a header at 2026-07-28. */
+export interface ParamHeader {
+  /** The way from the arguments to the value, one property a step. */
+  readonly path: readonly string[]
+  /** `Mcp-Param-` and the annotated name, as it is sent. */
+  readonly header: string
+  /** The same in lower case, as it is looked up. */
+  readonly lookup: string
+  readonly type: 'string' | 'integer' | 'boolean'
+}
+
+const ANNOTATION = 'x-mcp-header'
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
+const MAX_DEPTH = 64
+
+/** The keywords that hold further schemas: by name in an object, or alone or in a list. */
+// oxfmt-ignore
+const INSIDE = {
+  byName: ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'],
+  direct: [
+    'items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'propertyNames',
+    'unevaluatedProperties', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'contentSchema',
+  ],
+} as const
+
+/** The arguments that an input schema marks with `x-mcp-header`, or what is wrong with the marks. */
+export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | { readonly problem: string } {
+  const found: ParamHeader[] = []
+  const taken = new Set<string>()
+  const problem = visit(inputSchema, [], true)
+  return problem === undefined ? found : { problem }
+
+  function visit(schema: unknown, path: readonly string[], reachable: boolean): string | undefined {
+    if (!isObject(schema)) return undefined
+    if (path.length > MAX_DEPTH) return `the schema is nested deeper than ${MAX_DEPTH} levels`
+    const fault = Object.hasOwn(schema, ANNOTATION) ? collect(schema, path, reachable) : undefined
+    if (fault !== undefined) return `${ANNOTATION} at ${path.join('.') || 'the root'} ${fault}`
+    return visitByName(schema, path, reachable) ?? visitDirect(schema, path)
+  }
+
+  function visitByName(schema: Schema, path: readonly string[], reachable: boolean): string | undefined {
+    for (const keyword of INSIDE.byName) {
+      const inner = schema[keyword]
+      if (!isObject(inner)) continue
+      const isProperties = keyword === 'properties'
+      const start = isProperties ? path : [...path, keyword]
+      for (const [name, each] of Object.entries(inner)) {
+        const fault = visit(each, [...start, name], reachable && isProperties)
+        if (fault !== undefined) return fault
+      }
+    }
+    return undefined
+  }
+
+  function visitDirect(schema: Schema, path: readonly string[]): string | undefined {
+    for (const keyword of INSIDE.direct) {
+      const inner = schema[keyword]
+      for (const each of Array.isArray(inner) ? inner : [inner]) {
+        const fault = visit(each, [...path, keyword], false)
+        if (fault !== undefined) return fault
+      }
+    }
+    return undefined
+  }
+
+  function collect(schema: Schema, path: readonly string[], reachable: boolean): string | undefined {
+    const name = schema[ANNOTATION]
+    const type = schema['type']
+    if (!reachable || path.length === 0) return 'must be on a property that is reached by "properties" alone'
+    if (typeof name !== 'string' || !TOKEN.test(name))
+      return 'must be a header name: letters, digits and dashes'
+    if (!isType(type)) return 'needs "type": "string", "integer" or "boolean" on its property'
+    const lookup = `mcp-param-${name.toLowerCase()}`
+    if (taken.has(lookup)) return `repeats the name "${name}"; names must differ in more than case`
+    taken.add(lookup)
+    found.push({ path, header: `Mcp-Param-${name}`, lookup, type })
+    return undefined
+  }
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isType(value: unknown): value is ParamHeader['type'] {
+  return value === 'string' || value === 'integer' || value === 'boolean'
+}
+
+/** Compares the `Mcp-Param-` headers of a call with its arguments. */
+export function checkParamHeaders(
+  params: readonly ParamHeader[],
+  args: unknown,
+  header: HeaderLookup,
+): HeaderProblem | undefined {
+  for (const param of params) {
+    const problem = checkParam(param.header, header(param.lookup), valueAt(args, param.path))
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function checkParam(header: string, given: string | undefined, value: unknown): HeaderProblem | undefined {
+  if (typeof value === 'string') return checkValue(header, given, value)
+  if (typeof value === 'boolean') return checkValue(header, given, value ? 'true' : 'false')
+  if (isSendable(value)) return checkNumber(header, given, value)
+  return given === undefined
+    ? undefined
+    : { header, reason: 'repeats an argument that the body does not have' }
+}
+
+function checkNumber(header: string, given: string | undefined, value: number): HeaderProblem | undefined {
+  const text = given === undefined ? undefined : decodeHeaderValue(given)
+  if (text !== undefined && NUMBER.test(text) && Number(text) === value) return undefined
+  return checkValue(header, given, String(value))
+}
+
+/** The headers that a client adds to a call: none for an argument that is absent, null or no plain value. */
+export function toParamHeaders(
+  params: readonly ParamHeader[],
+  args: unknown,
+): readonly (readonly [header: string, value: string])[] {
+  const headers: [string, string][] = []
+  for (const { header, path } of params) {
+    const value = valueAt(args, path)
+    if (typeof value === 'string') headers.push([header, encodeHeaderValue(value)])
+    else if (typeof value === 'boolean' || isSendable(value)) headers.push([header, String(value)])
+  }
+  return headers
+}
+
+/** Integers beyond 2^53 - 1 do not travel in headers. */
+function isSendable(value: unknown): value is number {
+  return (
+    typeof value === 'number' &&
+    Number.isFinite(value) &&
+    (!Number.isInteger(value) || Number.isSafeInteger(value))
+  )
+}
+
+function valueAt(args: unknown, path: readonly string[]): unknown {
+  let value = args
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined
+    value = value[name]
+  }
+  return value
+}

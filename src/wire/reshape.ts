@@ -1,0 +1,35 @@
+/** The value without some members: the same object when it has none of them. */
+export function omit<Value extends object>(value: Value, ...names: readonly string[]): Value {
+  if (!names.some((name) => Object.hasOwn(value, name))) return value
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name))) as Value
+}
+
+/** The value with one member changed: the same object when the member is absent or stays the same. */
+export function change<Value extends object, Name extends keyof Value>(
+  value: Value,
+  name: Name,
+  step: ((member: NonNullable<Value[Name]>) => Value[Name]) | undefined,
+): Value {
+  const member = value[name]
+  if (step === undefined || member === undefined || member === null) return value
+  const changed = step(member)
+  return changed === member ? value : { ...value, [name]: changed }
+}
+
+/** The list with every item changed: the same list when every item stays the same. */
+export function changeEach<Item>(
+  items: readonly Item[],
+  step: ((item: Item, index: number) => Item) | undefined,
+): readonly Item[] {
+  if (step === undefined) return items
+  let changed: Item[] | undefined
+  for (const [index, item] of items.entries()) {
+    const next = step(item, index)
+    if (next !== item) (changed ??= [...items])[index] = next
+  }
+  return changed ?? items
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,68 @@
+import { McpError, mcpError } from '../protocol/errors.ts'
+import { idText, type ErrorObject, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
+import { methodRow } from '../protocol/methods.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import { sealText } from './2026-07-28/seal.ts'
+import { loweringFor, lowerNotification, lowerRequest, lowerResult } from './lower.ts'
+
+/** The text of a result, in the form of a revision. Results that are lists keep their text. */
+export function sealResult(method: string, result: JsonObject, revision: Revision, info: JsonObject): string {
+  return methodRow(method)?.list === undefined
+    ? toText(method, result, revision, info)
+    : keptText(method, result, revision, info)
+}
+
+/** The text of a reply that carries a sealed result. */
+export function sealReply(id: RequestId, resultText: string): string {
+  return `{"jsonrpc":"2.0","id":${idText(id)},"result":${resultText}}`
+}
+
+/** The text of an error reply; without an id when the id of the request could not be read. */
+export function sealError(id: RequestId | undefined, error: ErrorObject): string {
+  const about = id === undefined ? '' : `"id":${idText(id)},`
+  return `{"jsonrpc":"2.0",${about}"error":${JSON.stringify(error)}}`
+}
+
+/** The text of a notification, in the form of a revision. */
+export function sealNotification(method: string, params: JsonObject, revision: Revision): string {
+  const lowered = lowerNotification(method, params, loweringFor(revision))
+  return JSON.stringify({ jsonrpc: '2.0', method, params: lowered })
+}
+
+/** The text of a request to the client, in the form of a revision. */
+export function sealRequest(id: number, method: string, params: JsonObject, revision: Revision): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params: lowerRequest(method, params, loweringFor(revision)) })
+}
+
+/** Any thrown thing as an error for the peer. What was not thrown on purpose is masked; `report` sees it whole. */
+export function toPeerError(thrown: unknown, report: (reference: string, thrown: unknown) => void): McpError {
+  if (thrown instanceof McpError) return thrown
+  const reference = crypto.randomUUID()
+  report(reference, thrown)
+  return mcpError('internal', { reference }, { cause: thrown })
+}
+
+
+/** The texts of lists, by the identity of the result: a list is one object until something in it changes. */
+const texts = new WeakMap<JsonObject, Map<Revision, string>>()
+
+function keptText(method: string, result: JsonObject, revision: Revision, info: JsonObject): string {
+  let byRevision = texts.get(result)
+  if (byRevision === undefined) texts.set(result, (byRevision = new Map()))
+  let text = byRevision.get(revision)
+  if (text === undefined) byRevision.set(revision, (text = toText(method, result, revision, info)))
+  return text
+}
+
+function toText(method: string, result: JsonObject, revision: Revision, info: JsonObject): string {
+  if (revision !== '2026-07-28') return JSON.stringify(lowerResult(method, result, loweringFor(revision)))
+  return sealText(result, infoText(info), methodRow(method)?.cached === true)
+}
+
+const infoTexts = new WeakMap<JsonObject, string>()
+
+function infoText(info: JsonObject): string {
+  let text = infoTexts.get(info)
+  if (text === undefined) infoTexts.set(info, (text = JSON.stringify(info)))
+  return text
+}

@@ -1,0 +1,67 @@
+// Named again where they are used: the engine folds constants of the same module only.
+const QUOTE = 34
+const COMMA = 44
+const OPEN_LIST = 91
+const BACKSLASH = 92
+const CLOSE_LIST = 93
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
+
+/** After so many letters without structure the rest is searched: a search costs more to start and less per letter. */
+const WALK = 32
+const STRUCTURE = /["[\]{}]/g
+
+/** The first position at or after `at` that is not white space. */
+export function skipSpace(text: string, at: number): number {
+  while (text.charCodeAt(at) <= 32) at++
+  return at
+}
+
+/** The position of the quote that closes the string whose letters begin at `from`, or the end of the text. */
+export function endOfString(text: string, from: number): number {
+  const end = text.indexOf('"', from)
+  if (end < 0) return text.length
+  return text.charCodeAt(end - 1) === BACKSLASH ? endOfEscaped(text, from, end) : end
+}
+
+function endOfEscaped(text: string, from: number, end: number): number {
+  for (; end >= 0; end = text.indexOf('"', end + 1)) {
+    let back = end
+    while (back > from && text.charCodeAt(back - 1) === BACKSLASH) back--
+    if (((end - back) & 1) === 0) return end
+  }
+  return text.length
+}
+
+/** The position after the object or list opened at `at`; -1 when it nests deeper than `room` levels, itself being one. */
+export function endOfContainer(text: string, at: number, room: number): number {
+  let open = 0
+  let walked = 0
+  for (const { length } = text; at < length; at++) {
+    const letter = text.charCodeAt(at)
+    if (letter === QUOTE) {
+      at = endOfString(text, at + 1)
+      walked = 0
+    } else if (letter < OPEN_LIST) {
+      if (++walked === WALK) at = nextStructure(text, at) - 1
+    } else if (letter === OPEN_OBJECT || letter === OPEN_LIST) {
+      if (++open > room) return -1
+      walked = 0
+    } else if ((letter === CLOSE_OBJECT || letter === CLOSE_LIST) && --open === 0) return at + 1
+  }
+  return text.length
+}
+
+function nextStructure(text: string, at: number): number {
+  STRUCTURE.lastIndex = at
+  return STRUCTURE.test(text) ? STRUCTURE.lastIndex - 1 : text.length
+}
+
+/** The position after the number or word at `at`. */
+export function endOfScalar(text: string, at: number): number {
+  for (const { length } = text; at < length; at++) {
+    const letter = text.charCodeAt(at)
+    if (letter === COMMA || letter === CLOSE_OBJECT || letter <= 32 || letter === CLOSE_LIST) return at
+  }
+  return text.length
+}

@@ -1,0 +1,150 @@
+import { createByteBuffer } from './byte-buffer.ts'
+import { bomLength } from './utf8.ts'
+
+/** An event as it was read. An event that only carries an id has empty data. */
+export interface ReadEvent {
+  readonly data: string
+  readonly id?: string
+  readonly event?: string
+}
+
+export interface EventReaderOptions {
+  /** The most bytes of one event: the lines kept of it and the line being read. */
+  readonly maxBytes: number
+  readonly onEvent: (event: ReadEvent) => void
+  readonly onRetry?: (ms: number) => void
+  /** An event was larger than `maxBytes` and is discarded. */
+  readonly onOversize: () => void
+}
+
+export interface EventReader {
+  push(chunk: Uint8Array): void
+  /** The last id that an event set: what to resume from. */
+  readonly lastEventId: string | undefined
+}
+
+const LF = 0x0a
+const CR = 0x0d
+
+/** Reads an event stream, however its bytes are cut. An event that the stream does not finish is never delivered. */
+export function createEventReader(options: EventReaderOptions): EventReader {
+  const { maxBytes, onOversize } = options
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const pending = createByteBuffer(maxBytes)
+  const block = createBlock(options)
+  let lineLength = 0
+  let discarding = false
+  let isFirst = true
+  let afterCr = false
+
+  return {
+    push,
+    get lastEventId() {
+      return block.lastEventId
+    },
+  }
+
+  function push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return
+    let start = afterCr && chunk[0] === LF ? 1 : 0
+    afterCr = false
+    let lf = chunk.indexOf(LF, start)
+    let cr = chunk.indexOf(CR, start)
+    while (lf >= 0 || cr >= 0) {
+      const stop = cr >= 0 && (lf < 0 || cr < lf) ? cr : lf
+      finishLine(chunk.subarray(start, stop))
+      start = stop + 1
+      afterCr = stop === cr && start === chunk.length
+      if (stop === cr && start === lf) start++
+      if (lf >= 0 && lf < start) lf = chunk.indexOf(LF, start)
+      if (cr >= 0 && cr < start) cr = chunk.indexOf(CR, start)
+    }
+    if (start < chunk.length) keep(chunk.subarray(start))
+  }
+
+  function keep(bytes: Uint8Array): void {
+    lineLength += bytes.length
+    if (discarding) return
+    if (block.kept + lineLength <= maxBytes) return pending.append(bytes)
+    discarding = true
+    pending.clear()
+    block.forget()
+    onOversize()
+  }
+
+  function finishLine(bytes: Uint8Array): void {
+    keep(bytes)
+    const isEmpty = lineLength === 0
+    lineLength = 0
+    if (!discarding) return readLine(pending.view())
+    isFirst = false
+    if (isEmpty) discarding = false
+  }
+
+  function readLine(bytes: Uint8Array): void {
+    const line = decoder.decode(isFirst ? bytes.subarray(bomLength(bytes)) : bytes)
+    isFirst = false
+    pending.clear()
+    block.read(line, bytes.length + 1)
+  }
+}
+
+interface Block {
+  /** How many bytes are kept of the event so far. */
+  readonly kept: number
+  readonly lastEventId: string | undefined
+  read(line: string, size: number): void
+  forget(): void
+}
+
+/** The fields of the event being read. */
+function createBlock({ onEvent, onRetry }: EventReaderOptions): Block {
+  let data: string[] = []
+  let id: string | undefined
+  let event = ''
+  let kept = 0
+  let lastEventId: string | undefined
+
+  return {
+    get kept() {
+      return kept
+    },
+    get lastEventId() {
+      return lastEventId
+    },
+    read,
+    forget,
+  }
+
+  function read(line: string, size: number): void {
+    if (line === '') return dispatch()
+    const colon = line.indexOf(':')
+    const name = colon < 0 ? line : line.slice(0, colon)
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
+    if (name === 'data') data.push(value)
+    else if (name === 'event') event = value
+    else if (name === 'id' && !value.includes('\0')) id = value
+    else return name === 'retry' ? readRetry(value) : undefined
+    kept += size
+  }
+
+  function readRetry(value: string): void {
+    const ms = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN
+    if (Number.isSafeInteger(ms)) onRetry?.(ms)
+  }
+
+  function dispatch(): void {
+    const read = { data: data.join('\n'), ...(id !== undefined && { id }), ...(event !== '' && { event }) }
+    const isEvent = data.length > 0 || id !== undefined
+    lastEventId = id ?? lastEventId
+    forget()
+    if (isEvent) onEvent(read)
+  }
+
+  function forget(): void {
+    data = []
+    id = undefined
+    event = ''
+    kept = 0
+  }
+}

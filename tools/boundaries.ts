@@ -1,0 +1,161 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { basename, join, posix } from 'node:path'
+import { importsOf } from './imports.ts'
+
+interface Row {
+  /** Folders that this one may import; `*` is any. */
+  readonly may: readonly string[]
+  /** Path prefixes of the files that may import Node built-ins; `*` is any. */
+  readonly node?: readonly string[]
+}
+
+const FORBIDDEN = /^(utils?|helpers?|common|shared|core|misc|manager)\./
+const LIMITS = { source: 400, test: 600 }
+
+/** Every breach of boundaries.json and of the rules on size, names, switches and the drawn tree, one line each. */
+export function findBreaches(root: string): readonly string[] {
+  const table = new Map<string, Row>(
+    Object.entries(JSON.parse(readFileSync(join(root, 'boundaries.json'), 'utf8'))),
+  )
+  const sources = read(root, 'src')
+  const tests = [...read(root, 'test'), ...sources.filter(isTest)]
+  const code = sources.filter((file) => !isTest(file))
+  return [
+    ...folders(root, table),
+    ...code.flatMap((file) => imports(file, table)),
+    ...switches(code),
+    ...code.flatMap((file) => size(file, LIMITS.source)),
+    ...tests.flatMap((file) => size(file, LIMITS.test)),
+    ...[...sources, ...read(root, 'test'), ...read(root, 'tools')].flatMap(name),
+    ...drawing(root, table),
+  ]
+}
+
+interface Source {
+  readonly path: string
+  readonly text: string
+}
+
+function read(root: string, folder: string): readonly Source[] {
+  const base = join(root, folder)
+  if (!existsSync(base)) return []
+  const paths = readdirSync(base, { recursive: true, encoding: 'utf8' }).map((path) =>
+    path.replaceAll('\\', '/'),
+  )
+  const files = paths.filter((path) => /\.(ts|tsx)$/.test(path)).toSorted()
+  const shown = folder === 'src' ? '' : `${folder}/`
+  return files.map((path) => ({ path: shown + path, text: readFileSync(join(base, path), 'utf8') }))
+}
+
+function isTest(file: Source): boolean {
+  return /\.test(-d)?\.ts$/.test(file.path)
+}
+
+function folderOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : 'app'
+}
+
+function folders(root: string, table: ReadonlyMap<string, Row>): readonly string[] {
+  const entries = readdirSync(join(root, 'src'), { withFileTypes: true })
+  const found = new Set(entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name))
+  const rows = [...table.keys()].filter((folder) => folder !== 'app')
+  const unknown = [...table].flatMap(([folder, row]) =>
+    row.may.filter((other) => other !== '*' && !table.has(other)).map((other) => [folder, other] as const),
+  )
+  return [
+    ...[...found]
+      .filter((folder) => !table.has(folder))
+      .map((folder) => `${folder}: the folder has no row in boundaries.json`),
+    ...rows
+      .filter((folder) => !found.has(folder))
+      .map((folder) => `boundaries.json: there is no folder src/${folder}`),
+    ...unknown.map(([folder, other]) => `boundaries.json: ${folder} may import ${other}, which has no row`),
+  ]
+}
+
+function imports(file: Source, table: ReadonlyMap<string, Row>): readonly string[] {
+  const folder = folderOf(file.path)
+  const row = table.get(folder)
+  if (!row) return []
+  return importsOf(file.path, file.text).flatMap((specifier) => {
+    if (isBuiltin(specifier)) {
+      const allowed = row.node?.some((prefix) => prefix === '*' || file.path.startsWith(prefix)) ?? false
+      return allowed
+        ? []
+        : [`${file.path}: may not import ${specifier}; files that may are listed in boundaries.json`]
+    }
+    if (!specifier.startsWith('.')) return []
+    const target = posix.join(posix.dirname(file.path), specifier)
+    if (basename(target) === 'index.ts') return [`${file.path}: import the file itself, not ${target}`]
+    const other = folderOf(target)
+    const allowed = other === folder || row.may.includes('*') || row.may.includes(other)
+    return allowed ? [] : [`${file.path}: ${folder} may not import ${other}`]
+  })
+}
+
+function switches(code: readonly Source[]): readonly string[] {
+  const table = code.find((file) => file.path === 'protocol/switches.ts')?.text ?? ''
+  const readers = new Map(
+    [...table.matchAll(/^\s*(\w+):.*\breader: '([^']+)'/gm)].map((row) => [row[1], row[2]]),
+  )
+  return code.flatMap((file) => {
+    const asked = [...file.text.matchAll(/\bdialects?(?:\[[^\]]*\])?[?!]?\.(\w+)\b/gi)].map(
+      (found) => found[1],
+    )
+    const foreign = [...new Set(asked)].filter((name) => readers.has(name) && readers.get(name) !== file.path)
+    return foreign.map((name) => `${file.path}: the switch ${name} is read only in ${readers.get(name)}`)
+  })
+}
+
+function size(file: Source, limit: number): readonly string[] {
+  const lines = file.text.trimEnd().split('\n').length
+  return lines > limit ? [`${file.path}: ${lines} lines, at most ${limit}`] : []
+}
+
+function name(file: Source): readonly string[] {
+  return FORBIDDEN.test(basename(file.path)) ? [`${file.path}: name the file after what it holds`] : []
+}
+
+function drawing(root: string, table: ReadonlyMap<string, Row>): readonly string[] {
+  const page = join(root, 'ARCHITECTURE.md')
+  if (!existsSync(page)) return []
+  const drawn = drawnFolders(readFileSync(page, 'utf8'))
+  if (!drawn) return ['ARCHITECTURE.md: no fenced tree with src/']
+  const rows = [...table.keys()].filter((folder) => folder !== 'app')
+  return [
+    ...rows
+      .filter((folder) => !drawn.has(folder))
+      .map((folder) => `ARCHITECTURE.md: the tree does not name ${folder}`),
+    ...[...drawn]
+      .filter((folder) => !rows.includes(folder))
+      .map((folder) => `ARCHITECTURE.md: the tree names ${folder}, which has no row in boundaries.json`),
+  ]
+}
+
+/** The folders one level below `src/` in the first fenced tree that has it. */
+function drawnFolders(page: string): ReadonlySet<string> | undefined {
+  for (const [, block = ''] of page.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm)) {
+    const lines = block.split('\n').flatMap((line) => {
+      const found = /^([\s│├└─|`+-]*)([\w.-]+\/?)/.exec(line)
+      return found ? [{ depth: found[1]?.length ?? 0, name: found[2] ?? '' }] : []
+    })
+    const start = lines.findIndex((line) => line.name === 'src/')
+    if (start < 0) continue
+    const depth = lines[start]?.depth ?? 0
+    const rest = lines.slice(start + 1)
+    const end = rest.findIndex((line) => line.depth <= depth)
+    const inside = end < 0 ? rest : rest.slice(0, end)
+    const first = Math.min(...inside.map((line) => line.depth))
+    const children = inside.filter((line) => line.depth === first && line.name.endsWith('/'))
+    return new Set(children.map((line) => line.name.slice(0, -1)))
+  }
+  return undefined
+}
+
+if (import.meta.filename === process.argv[1]) {
+  const breaches = findBreaches(process.cwd())
+  for (const breach of breaches) console.error(breach)
+  console.log(breaches.length === 0 ? 'boundaries: no breach' : `boundaries: ${breaches.length} breaches`)
+  process.exitCode = breaches.length === 0 ? 0 : 1
+}

@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import { build as bundle } from 'esbuild'
+import { importsOf, packageOf } from './imports.ts'
+import { main } from './run.ts'
+
+/** Third-party code that the package ships inside its own files: emitted file, and package it takes in. */
+const BUNDLED: readonly { readonly file: string; readonly from: string }[] = [
+  { file: 'schema/typebox.js', from: 'typebox' },
+]
+const FRESH = `.cache/build-${process.pid}`
+
+/** Compiles src into dist, takes bundled code in, and replaces dist only when all of it succeeded. */
+export async function build(): Promise<void> {
+  mkdirSync(FRESH, { recursive: true })
+  try {
+    await fill()
+    rmSync('dist', { recursive: true, force: true })
+    renameSync(FRESH, 'dist')
+  } finally {
+    rmSync(FRESH, { recursive: true, force: true })
+  }
+}
+
+/** Whether dist is missing or older than anything it is built from. */
+export function isStale(): boolean {
+  if (!existsSync('dist/index.js')) return true
+  const inputs = [
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'tools/build.ts',
+    'src',
+    ...walk('src'),
+  ]
+  const newest = Math.max(...inputs.filter((path) => !path.endsWith('.test.ts')).map(changed))
+  return newest > Math.min(...walk('dist').map(changed))
+}
+
+async function fill(): Promise<void> {
+  const compiler = join('node_modules', 'typescript', 'bin', 'tsc')
+  const args = [compiler, '-p', 'tsconfig.build.json', '--outDir', FRESH]
+  // Output goes to stderr: a server started over stdio owns stdout.
+  if (spawnSync(process.execPath, args, { stdio: ['ignore', 2, 2] }).status !== 0)
+    throw new Error('tsc failed')
+  for (const row of BUNDLED) await takeIn(join(FRESH, row.file), row.from)
+  nameEmittedFiles()
+  refuseStrangers()
+}
+
+async function takeIn(file: string, from: string): Promise<void> {
+  if (!existsSync(file)) return
+  const licence = readFileSync(join('node_modules', from, 'license'), 'utf8').trim()
+  await bundle({
+    entryPoints: [file],
+    outfile: file,
+    allowOverwrite: true,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2023',
+    logLevel: 'error',
+    banner: { js: `/*! Contains ${from}.\n\n${licence}\n*/` },
+    plugins: [
+      {
+        name: 'neighbours-stay-files',
+        setup: (on) =>
+          on.onResolve({ filter: /^\./ }, ({ importer, path }) =>
+            importer.endsWith(file) ? { path, external: true } : undefined,
+          ),
+      },
+    ],
+  })
+}
+
+/** Makes declarations name the files that dist has: the compiler leaves `.ts` in them. */
+function nameEmittedFiles(): void {
+  for (const path of walk(FRESH).filter((file) => file.endsWith('.d.ts'))) {
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(
+      path,
+      text.replaceAll(/((?:from|import) |import\()(['"])(\.[^'"\n]*)\.ts\2/g, '$1$2$3.js$2'),
+    )
+  }
+}
+
+/** Stops a build whose files import a package that an installed copy would not have. */
+function refuseStrangers(): void {
+  const { name, dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const known = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })])
+  for (const path of walk(FRESH).filter((file) => /\.(js|d\.ts)$/.test(file))) {
+    for (const specifier of importsOf(path, readFileSync(path, 'utf8'))) {
+      if (specifier.startsWith('.') || isBuiltin(specifier) || known.has(packageOf(specifier))) continue
+      throw new Error(`${path.replace(FRESH, 'dist')} imports ${specifier}, which is no dependency of ours`)
+    }
+  }
+}
+
+function walk(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
+}
+
+function changed(path: string): number {
+  return statSync(path).mtimeMs
+}
+
+if (import.meta.filename === process.argv[1]) await main(build)

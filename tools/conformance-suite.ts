@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { run } from './run.ts'
+
+const NAME = '@modelcontextprotocol/conformance'
+const VERSION = '0.2.0-alpha.12'
+const HOME = resolve('.cache/conformance')
+const PACKAGE = join(HOME, 'node_modules', NAME)
+const PROGRAM = join(PACKAGE, 'dist', 'index.js')
+
+/** How long one revision may take before it is ended; what is missing then has failed. */
+const LIMIT_MS = 600_000
+
+/** The official conformance suite, ready to run. */
+export interface Suite {
+  /** The scenarios that a revision has for servers, scored or not. */
+  serverScenarios(revision: string): readonly string[]
+  /** Runs them all against a URL; gives the folder of the results and the file with all that the suite said. */
+  testServer(revision: string, url: string): Promise<{ readonly folder: string; readonly log: string }>
+}
+
+/** Installs the suite into the cache unless it is there, to be run by the given Node. */
+export function installSuite(node: string): Suite {
+  if (installedVersion() !== VERSION) install()
+  return {
+    serverScenarios: (revision) => {
+      const scenarios = toServerScenarios(run(node, [PROGRAM, 'list', '--requirements', revision]))
+      if (scenarios.length > 0) return scenarios
+      throw new Error(`the suite lists no server scenarios for ${revision}`)
+    },
+    testServer: (revision, url) => testServer(node, revision, url),
+  }
+}
+
+/** The server scenarios in what `list --requirements` prints: a section of their own, and marked lines below. */
+export function toServerScenarios(listing: string): readonly string[] {
+  const required = /^Server scenarios.*\n((?: {2}- .*\n)*)/m.exec(listing)?.[1] ?? ''
+  const names = required.matchAll(/- (\S+)/g)
+  const unscored = listing.matchAll(/- (\S+) \[server\]/g)
+  return [...names, ...unscored].map((found) => found[1]!)
+}
+
+function installedVersion(): string | undefined {
+  const file = join(PACKAGE, 'package.json')
+  if (!existsSync(file)) return undefined
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version?: string }).version
+}
+
+function install(): void {
+  rmSync(HOME, { recursive: true, force: true })
+  mkdirSync(HOME, { recursive: true })
+  writeFileSync(join(HOME, 'package.json'), '{ "private": true }\n')
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']
+  run('npm', ['install', `${NAME}@${VERSION}`, ...flags], HOME)
+}
+
+async function testServer(
+  node: string,
+  revision: string,
+  url: string,
+): Promise<{ readonly folder: string; readonly log: string }> {
+  const folder = join(HOME, 'results', revision)
+  const log = join(HOME, 'results', `${revision}.log`)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const output = openSync(log, 'w')
+  try {
+    const args = [PROGRAM, 'server', '--url', url, '--requirements', revision, '-o', folder]
+    const running = spawn(node, args, { stdio: ['ignore', output, output], timeout: LIMIT_MS })
+    await once(running, 'exit')
+  } finally {
+    closeSync(output)
+  }
+  return { folder, log: relative(process.cwd(), log) }
+}

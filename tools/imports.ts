@@ -1,0 +1,23 @@
+import { parseSync } from 'oxc-parser'
+
+/** Every module that a source file imports, re-exports or loads on demand, as it is written there. */
+export function importsOf(file: string, text: string): readonly string[] {
+  const { module } = parseSync(file, text)
+  const statics = module.staticImports.map((found) => found.moduleRequest.value)
+  const passed = module.staticExports.flatMap((found) =>
+    found.entries.flatMap((entry) => entry.moduleRequest?.value ?? []),
+  )
+  const loaded = module.dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
+    const literal = /^(['"`])([^$]*)\1$/.exec(text.slice(start, end))
+    return literal?.[2] ?? []
+  })
+  return [...new Set([...statics, ...passed, ...loaded])]
+}
+
+/** The name of the package that a bare import reaches: `typebox/compile` gives `typebox`. */
+export function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}

@@ -1,0 +1,26 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { main, run } from './run.ts'
+
+const PACKED = '.cache/pack'
+
+/** Packs what would be published, without running any script, and gives the path of the archive. */
+export function pack(): string {
+  rmSync(PACKED, { recursive: true, force: true })
+  mkdirSync(PACKED, { recursive: true })
+  const said = run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', PACKED])
+  const [packed] = JSON.parse(said) as readonly { readonly filename: string }[]
+  if (!packed) throw new Error('npm pack made no archive')
+  return join(PACKED, packed.filename)
+}
+
+function checkPackage(): void {
+  const archive = pack()
+  const bin = (name: string): string => join('node_modules', '.bin', name)
+  run(bin('publint'), ['run', archive, '--strict'])
+  // Without @types nothing is asked of the network.
+  run(bin('attw'), [archive, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji'])
+  console.log(`package: publint and attw accept ${archive}`)
+}
+
+if (import.meta.filename === process.argv[1]) await main(checkPackage)

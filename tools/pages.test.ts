@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { CAPABILITIES } from '../src/protocol/capabilities.ts'
+import { ERRORS } from '../src/protocol/errors.ts'
+import { METHODS } from '../src/protocol/methods.ts'
+import { REFUSALS } from '../src/protocol/refusals.ts'
+import { REVISIONS } from '../src/protocol/revisions.ts'
+import { SWITCHES } from '../src/protocol/switches.ts'
+import { lowering as to20241105 } from '../src/wire/2024-11-05/lower.ts'
+import { lowering as to20250326 } from '../src/wire/2025-03-26/lower.ts'
+import { lowering as to20250618 } from '../src/wire/2025-06-18/lower.ts'
+import { lowering as to20251125 } from '../src/wire/2025-11-25/lower.ts'
+import { pages, stalePages } from './pages.ts'
+import { docsIn, table } from './pages/markdown.ts'
+
+const committed = fileURLToPath(new URL('../docs/reference', import.meta.url))
+
+test('the committed pages are what the tables say', () => {
+  expect(stalePages(committed)).toEqual([])
+})
+
+test('a page that was changed or is missing is found', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pages-'))
+  try {
+    for (const [name, text] of pages()) writeFileSync(join(folder, name), text)
+    expect(stalePages(folder)).toEqual([])
+    writeFileSync(join(folder, 'errors.md'), 'changed')
+    rmSync(join(folder, 'methods.md'))
+    expect(stalePages(folder)).toEqual(['methods.md', 'errors.md'])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('the check exits with 0 when nothing differs', () => {
+  const script = fileURLToPath(new URL('pages.ts', import.meta.url))
+  const run = spawnSync(process.execPath, ['--import', 'tsx', script, '--check'], {
+    encoding: 'utf8',
+    timeout: 15_000,
+  })
+  expect([run.status, run.stderr]).toEqual([0, ''])
+})
+
+test('every row of every table has its line', () => {
+  const lines = (name: string, rows: object): void => {
+    const text = pages().get(name) ?? ''
+    for (const row of Object.keys(rows)) expect(text).toMatch(new RegExp(`^\\|.*\`${row}\` \\|`, 'm'))
+  }
+  lines('methods.md', METHODS)
+  lines('errors.md', ERRORS)
+  lines('errors.md', REFUSALS)
+  lines('capabilities.md', CAPABILITIES)
+  lines('revisions.md', SWITCHES)
+})
+
+test('every switch and every rule of lowering is explained by a sentence', () => {
+  const steps = [to20241105, to20250326, to20250618, to20251125]
+  const sources = [
+    ['protocol/switches.ts', SWITCHES],
+    ...steps.map((step, index) => [`wire/${REVISIONS[index]}/lower.ts`, step] as const),
+  ] as const
+  for (const [file, rows] of sources) {
+    const docs = docsIn(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8'))
+    const text = pages().get('revisions.md') ?? ''
+    for (const name of Object.keys(rows)) {
+      expect(docs.get(name), `${file} ${name}`).toMatch(/\.$/)
+      expect(text).toContain(docs.get(name))
+    }
+  }
+})
+
+test('every table has cells in equal number', () => {
+  for (const [name, text] of pages()) {
+    for (const block of text.split('\n\n').filter((part) => part.startsWith('|'))) {
+      const widths = new Set(
+        block
+          .trim()
+          .split('\n')
+          .map((line) => line.replaceAll(String.raw`\|`, '').split('|').length),
+      )
+      expect([name, widths.size]).toEqual([name, 1])
+    }
+  }
+})
+
+test('a bar inside a cell is escaped', () => {
+  expect(table(['a'], [['x | y']])).toBe(['| a |', '| --- |', String.raw`| x \| y |`].join('\n'))
+})

@@ -1,0 +1,46 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { capabilitiesPage } from './pages/capabilities.ts'
+import { errorsPage } from './pages/errors.ts'
+import { methodsPage } from './pages/methods.ts'
+import { revisionsPage } from './pages/revisions.ts'
+
+/** The pages of docs/reference that are made from tables, by file name. */
+export function pages(): ReadonlyMap<string, string> {
+  return new Map([
+    ['methods.md', methodsPage()],
+    ['errors.md', errorsPage()],
+    ['capabilities.md', capabilitiesPage()],
+    ['revisions.md', revisionsPage()],
+  ])
+}
+
+/** The names of pages in a folder that are missing or differ from what the tables say. */
+export function stalePages(folder: string): readonly string[] {
+  return [...pages()].filter(([name, text]) => readPage(`${folder}/${name}`) !== text).map(([name]) => name)
+}
+
+function readPage(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes the pages, or with `--check` only says whether they are up to date. */
+function main(flags: readonly string[]): number {
+  const folder = fileURLToPath(new URL('../docs/reference', import.meta.url))
+  const stale = stalePages(folder)
+  if (!flags.includes('--check')) {
+    mkdirSync(folder, { recursive: true })
+    for (const [name, text] of pages()) writeFileSync(`${folder}/${name}`, text)
+    console.log(stale.length === 0 ? 'The reference pages were up to date.' : `Written: ${stale.join(', ')}`)
+    return 0
+  }
+  for (const name of stale)
+    console.error(`docs/reference/${name} differs from the tables: run tsx tools/pages.ts`)
+  return stale.length === 0 ? 0 : 1
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = main(process.argv.slice(2))

@@ -1,0 +1,36 @@
+import { CAPABILITIES, type CapabilityFlag, type CapabilityRow } from '../../src/protocol/capabilities.ts'
+import { REVISIONS } from '../../src/protocol/revisions.ts'
+import { code, isAt, marks, page, table } from './markdown.ts'
+
+/** The page about capabilities. */
+export function capabilitiesPage(): string {
+  return page(
+    'Capabilities',
+    'What each side may declare, and the revisions that have it (●). The presence of the object is the declaration; its members promise more. Unknown members are tolerated. Up to 2025-11-25 both sides declare once, in `initialize`; at 2026-07-28 a client declares with every request and a server in `server/discover`.',
+    '## Declared by a client',
+    capabilityTable('client'),
+    '## Declared by a server',
+    capabilityTable('server'),
+    '## Declared by either side',
+    capabilityTable('both'),
+  )
+}
+
+function capabilityTable(side: CapabilityRow['side']): string {
+  const rows = Object.entries<CapabilityRow>(CAPABILITIES).filter(([, row]) => row.side === side)
+  return table(
+    ['Capability', ...REVISIONS, 'Promise'],
+    rows.flatMap(([name, row]) => [
+      line(name, row, deprecation(row)),
+      ...Object.entries(row.flags ?? {}).map(([flag, about]) => line(`${name}.${flag}`, about, '')),
+    ]),
+  )
+}
+
+function line(name: string, row: CapabilityFlag, remark: string): readonly string[] {
+  return [code(name), ...marks((revision) => isAt(row, revision)), `${row.about}${remark}`]
+}
+
+function deprecation({ deprecated }: CapabilityRow): string {
+  return deprecated === undefined ? '' : ` Deprecated from ${deprecated} on.`
+}

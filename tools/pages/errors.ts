@@ -1,0 +1,85 @@
+import { ERRORS, type ErrorRow } from '../../src/protocol/errors.ts'
+import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src/protocol/refusals.ts'
+import { code, page, table } from './markdown.ts'
+
+/** The page about errors and refusals. */
+export function errorsPage(): string {
+  return page(
+    'Errors',
+    'Every error is an `McpError`. Its `kind` is one of the names below, `code` is the number on the wire, and `hint` says what to do. Words in braces stand for the facts of the case.',
+    '## Sent to the peer',
+    'These end a request with a JSON-RPC error. The HTTP status applies to Streamable HTTP; 200 means that the error is an ordinary reply.',
+    errorTable('wire', ['Code', 'HTTP'], (row) => [codeOf(row), statusOf(row)]),
+    '## Shown to the model',
+    'These become a tool result with `isError`, so that the model can read them and try again.',
+    errorTable('result', [], () => []),
+    '## In this process only',
+    'These are thrown to the code that called, and never sent.',
+    errorTable('local', [], () => []),
+    '## Refusals',
+    'A refusal is an expected outcome that a client can plan for. It travels beside the official code, in `error.data.refusal`, or in a tool result in `_meta["dev.pierhead/refusal"]`, as `{ code, name, httpStatus, severity, retryable, retryAfterMs? }`. Codes from 1090 on are experimental.',
+    refusalTable(),
+  )
+}
+
+function errorTable(
+  where: ErrorRow['where'],
+  columns: readonly string[],
+  cells: (row: ErrorRow) => readonly string[],
+): string {
+  const rows = Object.entries<ErrorRow>(ERRORS).filter(([, row]) => row.where === where)
+  const refusals = rows.some(([, row]) => row.refusal !== undefined)
+  return table(
+    ['Kind', ...columns, 'Cause', 'What to do', ...(refusals ? ['Refusal'] : [])],
+    rows.map(([kind, row]) => [
+      code(kind),
+      ...cells(row),
+      row.text,
+      row.hint,
+      ...(refusals ? [refusalOf(row)] : []),
+    ]),
+  )
+}
+
+function codeOf({ code: number, codeBefore2026 }: ErrorRow): string {
+  return codeBefore2026 === undefined
+    ? code(number)
+    : `${code(number)}, before 2026-07-28 ${code(codeBefore2026)}`
+}
+
+function statusOf({ http, httpFrom2026 }: ErrorRow): string {
+  return httpFrom2026 === undefined ? String(http) : `${http}, at 2026-07-28 ${httpFrom2026}`
+}
+
+function refusalOf({ refusal }: ErrorRow): string {
+  return refusal === undefined ? '' : `${REFUSALS[refusal].code} ${code(refusal)}`
+}
+
+const REACTIONS: Readonly<Record<Reaction, string>> = {
+  fix: 'Correct the request.',
+  'back off': 'Wait, then send it again.',
+  authenticate: 'Get a new token.',
+  initialize: 'Open a new session.',
+  reconnect: 'Connect again.',
+  'give up': 'Do not try again.',
+}
+
+function refusalTable(): string {
+  return table(
+    ['Code', 'Name', 'HTTP', 'Severity', 'What a client does', 'Retry', 'Kinds'],
+    Object.entries<RefusalRow>(REFUSALS).map(([name, row]) => [
+      code(row.code),
+      code(name),
+      String(row.http),
+      row.severity,
+      REACTIONS[row.reaction],
+      isRetryable(row) ? 'yes' : '',
+      kindsWith(name),
+    ]),
+  )
+}
+
+function kindsWith(refusal: string): string {
+  const kinds = Object.entries<ErrorRow>(ERRORS).filter(([, row]) => row.refusal === refusal)
+  return kinds.map(([kind]) => code(kind)).join(', ')
+}

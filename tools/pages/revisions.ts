@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs'
+import { CAPABILITIES, type CapabilityRow } from '../../src/protocol/capabilities.ts'
+import { METHODS, type MethodRow } from '../../src/protocol/methods.ts'
+import { LATEST, REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
+import { SWITCHES } from '../../src/protocol/switches.ts'
+import type { Lowering } from '../../src/wire/lowering.ts'
+import { code, docsIn, isAt, page, table } from './markdown.ts'
+
+/** The page about revisions: what each added, what code asks about, what older peers receive. */
+export function revisionsPage(): string {
+  return page(
+    'Revisions',
+    'A revision is a version of the protocol, named by its date. A server answers every client in the revision that the client speaks; handlers do not notice. Methods are listed in [methods](methods.md), capabilities in [capabilities](capabilities.md).',
+    '## What each revision added and removed',
+    table(
+      ['Revision', 'Methods added', 'Methods removed', 'Capabilities added', 'Capabilities removed'],
+      REVISIONS.slice(1).map((revision, index) => changesAt(REVISIONS[index] ?? revision, revision)),
+    ),
+    `The first revision, ${REVISIONS[0]}, has ${countAt(REVISIONS[0])} methods; the newest, ${LATEST}, has ${countAt(LATEST)}.`,
+    '## Switches',
+    'Where revisions behave differently, one switch says how. Each is read in one file.',
+    switchTable(),
+    '## What an older client receives',
+    'Inside the package every value has the form of the newest revision. On the way to an older client it is lowered step by step; each table says what one step changes, and all later steps follow. What is not listed stays as it is.',
+    ...REVISIONS.slice(0, -1).toReversed().flatMap(loweringPart),
+  )
+}
+
+function changesAt(before: Revision, revision: Revision): readonly string[] {
+  const methods = Object.entries<MethodRow>(METHODS)
+  const capabilities = Object.entries<CapabilityRow>(CAPABILITIES)
+  return [
+    revision,
+    names(methods.filter(([, row]) => !isAt(row, before) && isAt(row, revision))),
+    names(methods.filter(([, row]) => isAt(row, before) && !isAt(row, revision))),
+    names(capabilities.filter(([, row]) => !isAt(row, before) && isAt(row, revision))),
+    names(capabilities.filter(([, row]) => isAt(row, before) && !isAt(row, revision))),
+  ]
+}
+
+function names(entries: readonly (readonly [string, unknown])[]): string {
+  return entries.map(([name]) => code(name)).join(', ')
+}
+
+function countAt(revision: Revision): number {
+  return Object.values<MethodRow>(METHODS).filter((row) => isAt(row, revision)).length
+}
+
+function switchTable(): string {
+  const docs = docsIn(sourceOf('protocol/switches.ts'))
+  return table(
+    ['Switch', 'Meaning', ...REVISIONS, 'Read in'],
+    Object.entries(SWITCHES).map(([name, { at, reader }]) => [
+      code(name),
+      docs.get(name) ?? '',
+      ...at.map((value) => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : value)),
+      code(reader),
+    ]),
+  )
+}
+
+/** How the shapes of a lowering are called in prose. */
+// oxfmt-ignore
+const SHAPES: Partial<Readonly<Record<keyof Lowering, string>>> = {
+  supportsUrl:        'A question for a URL',
+  implementation:     'Name of a server or client',
+  capabilities:       'Capabilities of a server',
+  clientCapabilities: 'Capabilities of a client',
+  tool:               'Tool',
+  resource:           'Resource',
+  template:           'Resource template',
+  prompt:             'Prompt',
+  hints:              'Lists and reads',
+  content:            'Content block',
+  contents:           'Contents of a resource',
+  callResult:         'Result of a tool',
+  complete:           'Question for completions',
+  progress:           'Progress',
+  elicit:             'Form',
+  elicitAnswer:       'Answer to a form',
+  sample:             'Question to the model',
+  sampleResult:       'Answer of the model',
+  root:               'Root',
+}
+
+function loweringPart(revision: Revision): readonly string[] {
+  const docs = docsIn(sourceOf(`wire/${revision}/lower.ts`))
+  const rows = Object.entries(SHAPES).flatMap(([shape, words]) => {
+    const sentence = docs.get(shape)
+    return sentence === undefined ? [] : [[words, sentence]]
+  })
+  return [`### To ${revision}`, table(['Shape', 'What changes'], rows)]
+}
+
+function sourceOf(file: string): string {
+  return readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8')
+}

@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import type { Reporter, TestModule, Vitest } from 'vitest/node'
+
+/** One test as the requirements report reads it. */
+export interface TestResult {
+  readonly file: string
+  readonly title: string
+  readonly state: 'passed' | 'failed' | 'skipped' | 'pending'
+}
+
+/** Where the states of the last whole run are kept. */
+export const RESULTS = '.cache/test-results.json'
+
+/** Ends a run with the plain line `N passed, N failed`; a run of all tests also records the state of each. */
+export default class ClosingLine implements Reporter {
+  #vitest: Vitest | undefined
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
+  }
+
+  async onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): Promise<void> {
+    const results = modules.flatMap(toResults)
+    const broken = modules.filter((module) => module.errors().length > 0 || hasBrokenSuite(module)).length
+    if (await this.#isWhole(modules)) record(results)
+    process.stdout.write(`\n${closingLine(results, broken + unhandled.length)}\n`)
+  }
+
+  async #isWhole(modules: readonly TestModule[]): Promise<boolean> {
+    if (!this.#vitest || this.#vitest.config.testNamePattern) return false
+    const all = await this.#vitest.globTestSpecifications()
+    return all.length === modules.length
+  }
+}
+
+/** The closing line; `broken` counts files and errors that failed outside any test. */
+export function closingLine(results: readonly TestResult[], broken: number): string {
+  const count = (...states: readonly TestResult['state'][]): number =>
+    results.filter((result) => states.includes(result.state)).length
+  const skipped = count('skipped', 'pending')
+  const line = `${count('passed')} passed, ${count('failed') + broken} failed`
+  return skipped > 0 ? `${line}, ${skipped} skipped` : line
+}
+
+function record(results: readonly TestResult[]): void {
+  mkdirSync('.cache', { recursive: true })
+  writeFileSync(RESULTS, JSON.stringify(results, null, 1))
+}
+
+function toResults(module: TestModule): readonly TestResult[] {
+  const file = relative(process.cwd(), module.moduleId)
+  return [...module.children.allTests()].map((found) => ({
+    file,
+    title: found.fullName,
+    state: found.result().state,
+  }))
+}
+
+function hasBrokenSuite(module: TestModule): boolean {
+  return [...module.children.allSuites()].some((suite) => suite.errors().length > 0)
+}

@@ -1,0 +1,165 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { TestResult } from './reporter.ts'
+import { exitCode, readRequirements, toReport } from './requirements-report.ts'
+import { toJson, toMissing, toText } from './requirements-text.ts'
+
+const ROWS = [
+  row('S0-1', 'foundation'),
+  { ...row('S0-2', 'foundation'), sameAs: 'S1-1' },
+  { ...row('S1-1', 'foundation'), sameAs: 'S0-1' },
+  row('S1-2', 'client'),
+  row('R001', 'foundation'),
+]
+
+test('a requirement is proved by a passing test that names it in brackets', () => {
+  const { findings } = toReport(plant([ran('one', 'S1-2'), ran('two', 'R001')]))
+  expect(states(findings)).toEqual({
+    'S0-1': 'open',
+    'S0-2': 'open',
+    'S1-1': 'open',
+    'S1-2': 'proved',
+    R001: 'proved',
+  })
+})
+
+test('a failing test outweighs a passing one, and a skipped one proves nothing', () => {
+  const { findings } = toReport(
+    plant([ran('one', 'S0-1'), ran('two', 'S0-1', 'failed'), ran('three', 'R001', 'skipped')]),
+  )
+  expect(states(findings)).toMatchObject({ 'S0-1': 'failing', R001: 'open' })
+})
+
+test('a repeated requirement is proved by the tests of what it repeats, over several steps, not the reverse', () => {
+  const first = toReport(plant([ran('one', 'S0-1')])).findings
+  expect(states(first)).toMatchObject({ 'S0-1': 'proved', 'S1-1': 'proved', 'S0-2': 'proved' })
+  const last = toReport(plant([ran('one', 'S0-2')])).findings
+  expect(states(last)).toMatchObject({ 'S0-1': 'open', 'S1-1': 'open', 'S0-2': 'proved' })
+})
+
+test('one title may name several ids, and other brackets are no ids', () => {
+  const report = toReport(
+    plant([{ ...ran('', 'S0-1'), title: `x ${mark('S0-1')} ${mark('R001')} [1, 2] [C.3]` }]),
+  )
+  expect(states(report.findings)).toMatchObject({ 'S0-1': 'proved', R001: 'proved' })
+  expect(report.unknown).toEqual([])
+})
+
+test.each(['R1', 'R999', 'S9-1', 'S0_1', 'S0-1, R001'])('the mistyped id %s is an error', (id) => {
+  const report = toReport(plant([ran('one', id)]))
+  expect(report.unknown.map((one) => one.id)).toEqual([id])
+  expect(exitCode(report)).toBe(1)
+})
+
+test('only a failing requirement of a part that has begun fails the report', () => {
+  expect(exitCode(toReport(plant([ran('one', 'S0-1')])))).toBe(0)
+  expect(exitCode(toReport(plant([ran('one', 'S1-2', 'failed')])))).toBe(0)
+  expect(exitCode(toReport(plant([ran('one', 'S0-1', 'failed')])))).toBe(1)
+})
+
+test('the JSON form gives every id with statement, part, state and tests', () => {
+  const { tested, requirements } = JSON.parse(toJson(toReport(plant([ran('one', 'S0-1')]))))
+  expect(tested).toBe(true)
+  expect(requirements).toHaveLength(ROWS.length)
+  expect(requirements.find((one: { id: string }) => one.id === 'S0-1')).toEqual({
+    ...row('S0-1', 'foundation'),
+    state: 'proved',
+    begun: true,
+    tests: [ran('one', 'S0-1')],
+  })
+})
+
+test('the text form counts by document and part, and lists what is open in the parts begun', () => {
+  const lines = toText(toReport(plant([ran('one', 'R001')])), { colour: false }).split('\n')
+  expect(lines).toContain('  protocol        1        1        0        0')
+  expect(lines).toContain('  S1              2        0        0        2')
+  expect(lines).toContain('  foundation *        4        1        0        3')
+  expect(lines).toContain('  all                 5        1        0        4')
+  expect(lines).toContain('  S0-1       says S0-1')
+  expect(lines).toContain('  client       1 open')
+  expect(lines.join('')).not.toContain('\u001B')
+})
+
+test('the missing ids are those of begun parts that no test names', () => {
+  expect(toMissing(toReport(plant([ran('one', 'S0-1')])))).toBe('R001\tsays R001\n')
+})
+
+test.each([
+  ['an id that stands twice', [row('S0-1', 'client'), row('S0-1', 'client')], /S0-1 stands in .* twice/],
+  ['a repeat of nothing', [{ ...row('S0-1', 'client'), sameAs: 'S0-9' }], /S0-1 is the same as S0-9/],
+  ['a row without a part', [{ ...row('S0-1', 'client'), part: '' }], /s\.jsonl:1 has no "part"/],
+])('%s is refused', (_kind, rows, message) => {
+  expect(() => toReport(plant([], rows))).toThrow(message)
+})
+
+test('the command prints JSON into a pipe, and before any test run asks for one', { timeout: 60_000 }, () => {
+  const root = plant(undefined)
+  const before = command(root)
+  expect(before.status).toBe(1)
+  expect(before.stderr).toContain('run npm test first')
+  expect(JSON.parse(before.stdout)).toMatchObject({ tested: false, requirements: { length: ROWS.length } })
+  record(root, [ran('one', 'R001')])
+  const after = command(root, '--missing')
+  expect([after.status, after.stderr]).toEqual([0, ''])
+  expect(after.stdout).toContain('S0-1\tsays S0-1\n')
+  expect(command(root, '--wrong').stderr).toContain('there is no flag --wrong')
+})
+
+test('the committed requirements can be read, and each says how it is honoured in one line', () => {
+  const rows = readRequirements('requirements')
+  expect(rows.filter(({ id }) => /^S[0-4]-/.test(id))).toHaveLength(532)
+  expect(rows.filter(({ id }) => /^R\d{3}$/.test(id))).toHaveLength(230)
+  const sloppy = rows.filter(({ statement, honoured }) => /\n| {2}/.test(statement + honoured))
+  expect(sloppy).toEqual([])
+})
+
+test('a committed requirement repeats only one of the same part, so that none is proved before its part', () => {
+  const parts = new Map(readRequirements('requirements').map(({ id, part }) => [id, part]))
+  const early = readRequirements('requirements').filter(
+    ({ part, sameAs }) => sameAs !== undefined && parts.get(sameAs) !== part,
+  )
+  expect(early).toEqual([])
+})
+
+function row(id: string, part: string): Record<string, string> {
+  return { id, statement: `says ${id}`, area: 'server', part, honoured: 'It is.' }
+}
+
+/** Ids are put into brackets here, so that the titles of this file name none. */
+function mark(id: string): string {
+  return `[${id}]`
+}
+
+function ran(name: string, id: string, state: TestResult['state'] = 'passed'): TestResult {
+  return { file: 'a.test.ts', title: `${name} ${mark(id)}`, state }
+}
+
+function states(findings: ReturnType<typeof toReport>['findings']): Record<string, string> {
+  return Object.fromEntries(findings.map(({ id, state }) => [id, state]))
+}
+
+function plant(results: readonly TestResult[] | undefined, rows: readonly object[] = ROWS): string {
+  const root = mkdtempSync(join(tmpdir(), 'pierhead-requirements-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  mkdirSync(join(root, 'requirements'))
+  writeFileSync(join(root, 'requirements/s.jsonl'), rows.map((one) => `${JSON.stringify(one)}\n`).join(''))
+  if (results) record(root, results)
+  return root
+}
+
+function record(root: string, results: readonly TestResult[]): void {
+  mkdirSync(join(root, '.cache'))
+  writeFileSync(join(root, '.cache/test-results.json'), JSON.stringify(results))
+}
+
+function command(
+  cwd: string,
+  ...flags: readonly string[]
+): ReturnType<typeof spawnSync> & { stdout: string; stderr: string } {
+  const tsx = import.meta.resolve('tsx')
+  const args = ['--import', tsx, resolve('tools/requirements.ts'), ...flags]
+  return spawnSync(process.execPath, args, { cwd, encoding: 'utf8' })
+}

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build, isStale } from './build.ts'
+import { main } from './run.ts'
+
+const SERVER = resolve('examples/demo/server.ts')
+
+/** Builds what is missing or stale, then becomes the demo server, in this process so that signals reach it. */
+async function start(): Promise<void> {
+  if (!existsSync(SERVER)) throw new Error(`${SERVER} is missing`)
+  if (isStale()) {
+    console.error('building dist')
+    await build()
+  }
+  process.argv[1] = SERVER
+  await import(pathToFileURL(SERVER).href)
+}
+
+await main(start)
