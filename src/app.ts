@@ -9,7 +9,15 @@ import type { AnySchema } from './schema/schema.ts'
 import type { Completer } from './server/completion.ts'
 import type { Context } from './server/context.ts'
 import type { Tool } from './server/definitions.ts'
-import { isTemplate, toPrompt, toResource, toTool, type PromptSpec, type ResourceSpec, type ToolSpec } from './server/register.ts'
+import {
+  isTemplate,
+  toPrompt,
+  toResource,
+  toTool,
+  type PromptSpec,
+  type ResourceSpec,
+  type ToolSpec,
+} from './server/register.ts'
 import { ServerService, type Provider } from './server/service.ts'
 import { createSealer } from './server/state.ts'
 import { Endpoint } from './transport/http/answer.ts'
@@ -45,7 +53,8 @@ export class App<Ctx extends Context = Context> {
     checkOptions('createServer', options, SERVER_OPTIONS)
     const words = options.capabilities ?? []
     const unknown = words.find((word) => !CAPABILITY_WORDS.includes(word))
-    if (unknown !== undefined) throw badOption('capabilities', `"${unknown}" is none of ${CAPABILITY_WORDS.join(', ')}`)
+    if (unknown !== undefined)
+      throw badOption('capabilities', `"${unknown}" is none of ${CAPABILITY_WORDS.join(', ')}`)
     this.#options = options
     this.limits = toLimits(options.limits)
     const report = options.log ?? reportToStderr
@@ -65,7 +74,10 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Adds a tool. Its input and output types come from its schemas. */
-  tool<const In extends AnySchema | undefined = undefined, const Out extends AnySchema | undefined = undefined>(
+  tool<
+    const In extends AnySchema | undefined = undefined,
+    const Out extends AnySchema | undefined = undefined,
+  >(
     name: string,
     options: ToolOptions<In, Out, Ctx>,
     run: (input: InputFor<In>, context: Ctx) => Returns<OutputFor<Out>>,
@@ -87,7 +99,11 @@ export class App<Ctx extends Context = Context> {
     options: ResourceSpec<Ctx>,
     read: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
   ): this {
-    const resource = toResource(uri, options as unknown as ResourceSpec<Context>, read as unknown as Tool['run'] as never)
+    const resource = toResource(
+      uri,
+      options as unknown as ResourceSpec<Context>,
+      read as unknown as Tool['run'] as never,
+    )
     const list = isTemplate(resource) ? this.service.templates : this.service.resources
     if (list.items.has(uri)) throw duplicate(`resource "${uri}"`)
     if (isTemplate(resource)) this.service.templates.add(resource)
@@ -114,9 +130,16 @@ export class App<Ctx extends Context = Context> {
     const { prompts, templates, completers } = this.service
     const names = prompts.items.get(owner)?.argNames ?? templates.items.get(owner)?.template.variables
     const item = `completion of "${owner}"`
-    if (names === undefined) throw mcpError('bad_definition', { item, reason: 'there is no such prompt or template yet; define it first' })
+    if (names === undefined)
+      throw mcpError('bad_definition', {
+        item,
+        reason: 'there is no such prompt or template yet; define it first',
+      })
     if (!names.includes(argument)) {
-      throw mcpError('bad_definition', { item, reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}` })
+      throw mcpError('bad_definition', {
+        item,
+        reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}`,
+      })
     }
     const own = completers.get(owner) ?? new Map<string, Completer>()
     own.set(argument, completer as unknown as Completer)
@@ -165,7 +188,12 @@ export class App<Ctx extends Context = Context> {
 
   /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */
   node(options: MountOptions = {}): (request: object, response: object) => void {
-    const endpoint = this.endpoint({ hosts: undefined, cors: [], sessions: true, ...checked('node', options) })
+    const endpoint = this.endpoint({
+      hosts: undefined,
+      cors: [],
+      sessions: true,
+      ...checked('node', options),
+    })
     let serve: ((request: object, response: object) => void) | undefined
     return (request, response) => {
       if (serve !== undefined) return serve(request, response)
@@ -183,15 +211,23 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** A web handler with options of its own. */
-  fetchWith(options: MountOptions): (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response> {
-    return serveFetch(this.endpoint({ hosts: undefined, cors: [], sessions: true, ...checked('fetchWith', options) }))
+  fetchWith(
+    options: MountOptions,
+  ): (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response> {
+    return serveFetch(
+      this.endpoint({ hosts: undefined, cors: [], sessions: true, ...checked('fetchWith', options) }),
+    )
   }
 
   /** Connects a client in the same process: texts in, texts out. */
   connect(options: { receive(text: string): void; readonly auth?: Auth }): MemoryEnd {
     releaseStdout()
     const { auth, receive } = options
-    return serveMemory(this.service, { limits: this.limits, origin: { auth }, receive: (text) => receive(text) })
+    return serveMemory(this.service, {
+      limits: this.limits,
+      origin: { auth },
+      receive: (text) => receive(text),
+    })
   }
 
   /** An HTTP endpoint over this server. */
@@ -213,7 +249,8 @@ export class App<Ctx extends Context = Context> {
     const tool = toTool(name, spec, run)
     if (this.service.tools.items.has(name)) throw duplicate(`tool "${name}"`)
     const headers = paramHeadersOf(tool.input.json)
-    if ('problem' in headers) throw mcpError('bad_definition', { item: `tool "${name}"`, reason: headers.problem })
+    if ('problem' in headers)
+      throw mcpError('bad_definition', { item: `tool "${name}"`, reason: headers.problem })
     this.service.tools.add(tool)
     this.#change('tools')
     return this
@@ -241,8 +278,11 @@ function infoOf(options: ServerOptions): JsonObject {
   const { title, description, websiteUrl, icons, version } = options
   const name = options.name ?? options.id
   if (name === undefined || name === '') throw badOption('createServer', 'a server needs a name')
-  if (typeof version !== 'string' || version === '') throw badOption('createServer', 'a server needs a version')
-  const optional = Object.entries({ title, description, websiteUrl, icons }).filter(([, value]) => value !== undefined)
+  if (typeof version !== 'string' || version === '')
+    throw badOption('createServer', 'a server needs a version')
+  const optional = Object.entries({ title, description, websiteUrl, icons }).filter(
+    ([, value]) => value !== undefined,
+  )
   return Object.freeze({ name, version, ...Object.fromEntries(optional) })
 }
 
@@ -250,7 +290,8 @@ function secretsOf({ secret }: ServerOptions): readonly string[] {
   const env = (globalThis as { process?: { env: Record<string, string | undefined> } }).process?.env
   const given = secret ?? env?.['PIERHEAD_SECRET'] ?? crypto.randomUUID() + crypto.randomUUID()
   const secrets = typeof given === 'string' ? [given] : given
-  if (secrets.length === 0 || secrets.some((one) => one.length < 16)) throw badOption('secret', 'it needs at least 16 characters')
+  if (secrets.length === 0 || secrets.some((one) => one.length < 16))
+    throw badOption('secret', 'it needs at least 16 characters')
   return secrets
 }
 

@@ -24,8 +24,14 @@ export async function listen<Ctx extends Context>(app: App<Ctx>, options: Listen
   checkOptions('listen', options, LISTEN_OPTIONS)
   const wantsHttp = options.http !== undefined && options.http !== false
   const wantsStdio = options.stdio === true
-  if (!wantsHttp && !wantsStdio) throw mcpError('bad_option', { where: 'listen', reason: 'name a transport: { stdio: true } or { http: {} }' })
-  const http = wantsHttp ? await openHttp(app, options.http === true ? {} : (options.http as HttpOptions)) : undefined
+  if (!wantsHttp && !wantsStdio)
+    throw mcpError('bad_option', {
+      where: 'listen',
+      reason: 'name a transport: { stdio: true } or { http: {} }',
+    })
+  const http = wantsHttp
+    ? await openHttp(app, options.http === true ? {} : (options.http as HttpOptions))
+    : undefined
   const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
   return running(http, stdio)
 }

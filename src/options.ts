@@ -56,14 +56,39 @@ export interface ListenOptions {
 export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions'>
 
 export const SERVER_OPTIONS: readonly string[] = [
-  'name', 'id', 'version', 'title', 'description', 'websiteUrl', 'icons', 'instructions', 'tools', 'transports',
-  'capabilities', 'experimental', 'extensions', 'secret', 'pageSize', 'ttl', 'limits', 'log',
+  'name',
+  'id',
+  'version',
+  'title',
+  'description',
+  'websiteUrl',
+  'icons',
+  'instructions',
+  'tools',
+  'transports',
+  'capabilities',
+  'experimental',
+  'extensions',
+  'secret',
+  'pageSize',
+  'ttl',
+  'limits',
+  'log',
 ]
 export const LISTEN_OPTIONS: readonly string[] = ['stdio', 'http']
 export const HTTP_OPTIONS: readonly string[] = ['port', 'host', 'path', 'hosts', 'cors', 'sessions']
 export const MOUNT_OPTIONS: readonly string[] = ['hosts', 'cors', 'sessions']
 /** Words that the `capabilities` option takes: those of the protocol, and those of the 2025-11 developer specification. */
 export const CAPABILITY_WORDS: readonly string[] = [
-  'tools', 'resources', 'prompts', 'completions', 'logging',
-  'async', 'registry', 'code_exec', 'stream', 'sandbox', 'schema_ref',
+  'tools',
+  'resources',
+  'prompts',
+  'completions',
+  'logging',
+  'async',
+  'registry',
+  'code_exec',
+  'stream',
+  'sandbox',
+  'schema_ref',
 ]

@@ -8,7 +8,11 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 /** A duration in milliseconds. `where` names the option in the error. */
 export function toMs(duration: Duration, where: string): number {
   const parts = typeof duration === 'string' ? /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(duration.trim()) : null
-  const ms = typeof duration === 'number' ? duration : Number(parts?.[1]) * (UNITS[parts?.[2] ?? ''] ?? Number.NaN)
+  const ms =
+    typeof duration === 'number' ? duration : Number(parts?.[1]) * (UNITS[parts?.[2] ?? ''] ?? Number.NaN)
   if (ms >= 0) return ms
-  throw mcpError('bad_option', { where, reason: `"${duration}" is no duration; write milliseconds or '20s', '2m', '1h'` })
+  throw mcpError('bad_option', {
+    where,
+    reason: `"${duration}" is no duration; write milliseconds or '20s', '2m', '1h'`,
+  })
 }

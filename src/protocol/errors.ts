@@ -91,7 +91,9 @@ ERRORS satisfies Record<string, ErrorRow>
 
 export type ErrorKind = keyof typeof ERRORS
 
-type Slots<Text extends string> = Text extends `${string}{${infer Slot}}${infer Rest}` ? Slot | Slots<Rest> : never
+type Slots<Text extends string> = Text extends `${string}{${infer Slot}}${infer Rest}`
+  ? Slot | Slots<Rest>
+  : never
 type FactsOf<Kind extends ErrorKind> = Readonly<Record<Slots<(typeof ERRORS)[Kind]['text']>, string | number>>
 
 export interface ErrorExtras {
@@ -127,7 +129,11 @@ export class McpError extends Error {
 }
 
 /** An error of a catalogued kind. Leaving out a fact that its text needs does not compile. */
-export function mcpError<Kind extends ErrorKind>(kind: Kind, facts: FactsOf<Kind>, extras?: ErrorExtras): McpError {
+export function mcpError<Kind extends ErrorKind>(
+  kind: Kind,
+  facts: FactsOf<Kind>,
+  extras?: ErrorExtras,
+): McpError {
   const values = facts as Readonly<Record<string, string | number>>
   const message = ERRORS[kind].text.replace(/\{(\w+)\}/g, (_, slot: string) => String(values[slot]))
   return new McpError(kind, message, extras)
@@ -140,7 +146,11 @@ export function toErrorObject(error: McpError, revision: Revision | undefined): 
   const code = early ? (row.codeBefore2026 ?? row.code) : row.code
   const refusal = toRefusal(error)
   if (refusal === undefined && error.data === undefined) return { code, message: error.message }
-  return { code, message: error.message, data: refusal === undefined ? error.data : { ...error.data, refusal } }
+  return {
+    code,
+    message: error.message,
+    data: refusal === undefined ? error.data : { ...error.data, refusal },
+  }
 }
 
 /** The refusal that belongs to an error, as it travels in `error.data` or in the `_meta` of a tool result. */

@@ -32,7 +32,8 @@ export function toLimits(option: 'strict' | Partial<Limits> = {}): Limits {
   if (option === 'strict') return base
   checkOptions('limits', option, Object.keys(LIMITS))
   for (const [name, value] of Object.entries(option)) {
-    if (!(value > 0)) throw mcpError('bad_option', { where: `limits.${name}`, reason: 'it must be a positive number' })
+    if (!(value > 0))
+      throw mcpError('bad_option', { where: `limits.${name}`, reason: 'it must be a positive number' })
   }
   return { ...base, ...option }
 }

@@ -25,14 +25,18 @@ export function checkOptions(where: string, given: object, allowed: readonly str
 
 /** Levenshtein distance in which a swap of neighbours counts once. */
 function distance(a: string, b: string): number {
-  let [older, previous] = [new Uint16Array(b.length + 1), Uint16Array.from({ length: b.length + 1 }, (_, i) => i)]
+  let [older, previous] = [
+    new Uint16Array(b.length + 1),
+    Uint16Array.from({ length: b.length + 1 }, (_, i) => i),
+  ]
   for (let i = 1; i <= a.length; i++) {
     const row = new Uint16Array(b.length + 1)
     row[0] = i
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1
       let steps = Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + same)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) steps = Math.min(steps, older[j - 2]! + 1)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        steps = Math.min(steps, older[j - 2]! + 1)
       row[j] = steps
     }
     ;[older, previous] = [previous, row]

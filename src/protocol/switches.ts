@@ -26,7 +26,10 @@ export const SWITCHES = {
   /** Whether an event stream begins with an event that only carries an id. */
   priming:         { at: [false, false, false, true, false], reader: 'transport/http/events.ts' },
 } as const
-SWITCHES satisfies Record<string, { at: readonly [unknown, unknown, unknown, unknown, unknown]; reader: string }>
+SWITCHES satisfies Record<
+  string,
+  { at: readonly [unknown, unknown, unknown, unknown, unknown]; reader: string }
+>
 
 type Switches = { readonly [Name in keyof typeof SWITCHES]: (typeof SWITCHES)[Name]['at'][number] }
 

@@ -29,7 +29,9 @@ export interface DispatchParts<Context> {
 }
 
 /** Folds routes and middleware into one function. Folding happens here, never per request. */
-export function createDispatch<Context>(parts: DispatchParts<Context>): (call: Call) => Result | Promise<Result> {
+export function createDispatch<Context>(
+  parts: DispatchParts<Context>,
+): (call: Call) => Result | Promise<Result> {
   const tables = new Map(REVISIONS.map((revision) => [revision, foldFor(revision, parts)]))
 
   return function dispatch(call) {
@@ -74,7 +76,8 @@ function wrapped<Context>(
 function noHandler(call: Call): Error {
   const { revision } = call.peer.dialect
   const row = methodRow(call.method)
-  const known = row !== undefined && row.from !== 'server' && row.kind === 'request' && isMethodAt(row, revision)
+  const known =
+    row !== undefined && row.from !== 'server' && row.kind === 'request' && isMethodAt(row, revision)
   return known && row.capability !== undefined
     ? mcpError('not_offered', { method: call.method, capability: row.capability })
     : mcpError('unknown_method', { method: call.method.slice(0, 256), revision })

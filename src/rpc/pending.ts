@@ -45,14 +45,20 @@ export class Pending {
   }
 
   /** Hands an answer to whoever waits for it. Answers that nobody asked for are ignored. */
-  settle(answer: { readonly id?: RequestId; readonly result?: JsonObject; readonly error?: ErrorObject }): void {
+  settle(answer: {
+    readonly id?: RequestId
+    readonly result?: JsonObject
+    readonly error?: ErrorObject
+  }): void {
     if (answer.id === undefined) return
     const waiting = this.#waiting.get(answer.id)
     if (waiting === undefined) return
     this.#waiting.delete(answer.id)
     if (answer.error === undefined) return waiting.resolve(answer.result ?? {})
     const { message, code, data } = answer.error
-    waiting.reject(mcpError('ask_refused', { method: waiting.method, reason: message }, { data: { code, data } }))
+    waiting.reject(
+      mcpError('ask_refused', { method: waiting.method, reason: message }, { data: { code, data } }),
+    )
   }
 
   close(): void {

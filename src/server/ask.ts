@@ -68,13 +68,17 @@ export async function elicit<Schema extends AnySchema>(
   requireFeature(context.call.peer, 'elicitation.form')
   const checker = toChecker(schema, 'input')
   const params = { mode: 'form', message, requestedSchema: toFormSchema(schema) }
-  return ask(context, { kind: 'elicit', method: 'elicitation/create', params, ...options }, async (answer) => {
-    const action = readAction(answer)
-    if (action !== 'accept') return { action }
-    const checked = await checker.check(answer['content'] ?? {})
-    if (!checked.ok) throw new Invalid(checked.issue)
-    return { action, content: checked.value as OutputOf<Schema> }
-  })
+  return ask(
+    context,
+    { kind: 'elicit', method: 'elicitation/create', params, ...options },
+    async (answer) => {
+      const action = readAction(answer)
+      if (action !== 'accept') return { action }
+      const checked = await checker.check(answer['content'] ?? {})
+      if (!checked.ok) throw new Invalid(checked.issue)
+      return { action, content: checked.value as OutputOf<Schema> }
+    },
+  )
 }
 
 /** Asks the user to visit a URL. */
@@ -86,7 +90,8 @@ export async function elicitUrl(
 ): Promise<ElicitedUrl> {
   const { peer } = context.call
   requireFeature(peer, 'elicitation.url')
-  if (!URL.canParse(url)) throw mcpError('bad_option', { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL` })
+  if (!URL.canParse(url))
+    throw mcpError('bad_option', { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL` })
   const elicitationId = crypto.randomUUID()
   const live = peer.session !== undefined
   const params = { mode: 'url', message, url, ...(live ? { elicitationId } : {}) }
@@ -97,14 +102,28 @@ export async function elicitUrl(
 }
 
 /** Asks the client's model for a message. */
-export async function sample(context: Context, params: SampleParams, options: AskOptions = {}): Promise<Sampled> {
+export async function sample(
+  context: Context,
+  params: SampleParams,
+  options: AskOptions = {},
+): Promise<Sampled> {
   const { capabilities } = context.call.peer
   requireFeature(context.call.peer, params.tools === undefined ? 'sampling' : 'sampling.tools')
   const { includeContext, ...rest } = checkSampling(params)
-  const included = includeContext !== undefined && supports(capabilities, 'sampling.context') ? { includeContext } : {}
-  const question = { kind: 'sample', method: 'sampling/createMessage', params: { ...rest, ...included }, ...options }
+  const included =
+    includeContext !== undefined && supports(capabilities, 'sampling.context') ? { includeContext } : {}
+  const question = {
+    kind: 'sample',
+    method: 'sampling/createMessage',
+    params: { ...rest, ...included },
+    ...options,
+  }
   return ask(context, question, (answer) => {
-    if (typeof answer['model'] !== 'string' || typeof answer['content'] !== 'object' || answer['content'] === null) {
+    if (
+      typeof answer['model'] !== 'string' ||
+      typeof answer['content'] !== 'object' ||
+      answer['content'] === null
+    ) {
       throw new Invalid('role, content and model are needed')
     }
     return answer as unknown as Sampled
@@ -116,7 +135,8 @@ export async function listRoots(context: Context, options: AskOptions = {}): Pro
   requireFeature(context.call.peer, 'roots')
   return ask(context, { kind: 'roots', method: 'roots/list', params: {}, ...options }, (answer) => {
     const roots = answer['roots']
-    if (!Array.isArray(roots) || !roots.every(isRoot)) throw new Invalid('roots must be a list of file:// URIs')
+    if (!Array.isArray(roots) || !roots.every(isRoot))
+      throw new Invalid('roots must be a list of file:// URIs')
     return roots as Root[]
   })
 }
@@ -145,7 +165,8 @@ async function ask<Value>(
   try {
     return await read(answer)
   } catch (error) {
-    if (error instanceof Invalid) throw mcpError('ask_invalid', { method: question.method, issue: error.message })
+    if (error instanceof Invalid)
+      throw mcpError('ask_invalid', { method: question.method, issue: error.message })
     throw error
   }
 }
@@ -176,5 +197,7 @@ function readAction(answer: JsonObject): 'accept' | 'decline' | 'cancel' {
 }
 
 function isRoot(root: unknown): root is Root {
-  return typeof root === 'object' && root !== null && String((root as { uri?: unknown }).uri).startsWith('file://')
+  return (
+    typeof root === 'object' && root !== null && String((root as { uri?: unknown }).uri).startsWith('file://')
+  )
 }

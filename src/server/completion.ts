@@ -34,15 +34,20 @@ export async function complete(parts: CompletionParts, context: Context): Promis
   const { key, names } = findOwner(parts, context)
   const completer = parts.completers.get(key)?.get(name)
   if (completer === undefined) {
-    if (!names.includes(name)) throw mcpError('unknown_completion', { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })
+    if (!names.includes(name))
+      throw mcpError('unknown_completion', { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })
     return { completion: { values: [], total: 0, hasMore: false } }
   }
-  const found = await rethrown(context, `completion of "${key}"`, () => completer(value, readKnown(context), context))
+  const found = await rethrown(context, `completion of "${key}"`, () =>
+    completer(value, readKnown(context), context),
+  )
   return { completion: toCompletion(found) }
 }
 
 function toCompletion(found: Completions): JsonObject {
-  const given: Exclude<Completions, readonly string[]> = isPlain(found) ? { values: found, total: found.length } : found
+  const given: Exclude<Completions, readonly string[]> = isPlain(found)
+    ? { values: found, total: found.length }
+    : found
   const values = given.values.slice(0, MAX_VALUES).map(String)
   const more = given.hasMore ?? (given.values.length > values.length || (given.total ?? 0) > values.length)
   return { values, ...(given.total === undefined ? {} : { total: given.total }), hasMore: more }
@@ -52,7 +57,10 @@ function isPlain(found: Completions): found is readonly string[] {
   return Array.isArray(found)
 }
 
-function findOwner(parts: CompletionParts, context: Context): { readonly key: string; readonly names: readonly string[] } {
+function findOwner(
+  parts: CompletionParts,
+  context: Context,
+): { readonly key: string; readonly names: readonly string[] } {
   const ref = context.call.params['ref'] as JsonObject | null | undefined
   if (ref?.['type'] === 'ref/prompt') {
     const prompt = findPrompt(parts.prompts, ref['name'], context)
@@ -60,8 +68,11 @@ function findOwner(parts: CompletionParts, context: Context): { readonly key: st
   }
   if (ref?.['type'] === 'ref/resource') {
     const template = parts.templates.get(String(ref['uri']))
-    if (template !== undefined && isVisible(template, context)) return { key: template.key, names: template.template.variables }
-    throw mcpError('unknown_completion', { reason: `there is no resource template "${String(ref['uri']).slice(0, 512)}"` })
+    if (template !== undefined && isVisible(template, context))
+      return { key: template.key, names: template.template.variables }
+    throw mcpError('unknown_completion', {
+      reason: `there is no resource template "${String(ref['uri']).slice(0, 512)}"`,
+    })
   }
   throw mcpError('unknown_completion', { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
 }
@@ -71,12 +82,21 @@ function readArgument(context: Context): { readonly name: string; readonly value
   const name = argument?.['name']
   const value = argument?.['value']
   if (typeof name === 'string' && typeof value === 'string') return { name, value }
-  throw mcpError('bad_params', { method: context.call.method, reason: 'argument needs a name and a value, both strings' })
+  throw mcpError('bad_params', {
+    method: context.call.method,
+    reason: 'argument needs a name and a value, both strings',
+  })
 }
 
 function readKnown(context: Context): Readonly<Record<string, string>> {
   const known = (context.call.params['context'] as JsonObject | undefined)?.['arguments'] ?? {}
-  const valid = typeof known === 'object' && known !== null && Object.values(known).every((one) => typeof one === 'string')
+  const valid =
+    typeof known === 'object' &&
+    known !== null &&
+    Object.values(known).every((one) => typeof one === 'string')
   if (valid) return known as Record<string, string>
-  throw mcpError('bad_params', { method: context.call.method, reason: 'context.arguments must be an object of strings' })
+  throw mcpError('bad_params', {
+    method: context.call.method,
+    reason: 'context.arguments must be an object of strings',
+  })
 }

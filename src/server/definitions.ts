@@ -39,4 +39,3 @@ export interface Prompt extends Item {
   readonly argNames: readonly string[]
   run(args: unknown, context: Context): unknown
 }
-

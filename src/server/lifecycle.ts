@@ -52,7 +52,11 @@ function readOpening(params: JsonObject): {
   const { protocolVersion, capabilities, clientInfo } = params
   if (typeof protocolVersion !== 'string') throw invalid('protocolVersion is not a string')
   if (!isObject(capabilities)) throw invalid('capabilities is not an object')
-  if (!isObject(clientInfo) || typeof clientInfo['name'] !== 'string' || typeof clientInfo['version'] !== 'string') {
+  if (
+    !isObject(clientInfo) ||
+    typeof clientInfo['name'] !== 'string' ||
+    typeof clientInfo['version'] !== 'string'
+  ) {
     throw invalid('clientInfo needs a name and a version')
   }
   return { protocolVersion, capabilities, clientInfo: clientInfo as unknown as ClientInfo }

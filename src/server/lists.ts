@@ -61,7 +61,8 @@ export class List<Kind extends Item> {
 
   #make(start: number, isPrivate: boolean, context: Context): Result {
     const rest = [...this.items.values()].filter((item) => item.place > start && isVisible(item, context))
-    if (start > 0 && ![...this.items.values()].some((item) => item.place >= start)) throw mcpError('bad_cursor', {})
+    if (start > 0 && ![...this.items.values()].some((item) => item.place >= start))
+      throw mcpError('bad_cursor', {})
     const shown = rest.slice(0, this.#options.pageSize)
     const last = shown.at(-1)
     const more = last !== undefined && rest.length > shown.length
@@ -103,4 +104,3 @@ function decode(cursor: string): string {
     return ''
   }
 }
-

@@ -1,5 +1,14 @@
 /** The levels of log messages, least severe first. */
-export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+export const LOG_LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const
 
 export type LogLevel = (typeof LOG_LEVELS)[number]
 

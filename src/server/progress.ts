@@ -17,7 +17,10 @@ export function createProgress(call: Call): ReportProgress {
   return (progress, total, message) => {
     if (token === undefined || !(progress > last)) return
     last = progress
-    const optional = { ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) }
+    const optional = {
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    }
     call.emit('notifications/progress', { progressToken: token, progress, ...optional })
   }
 }

@@ -12,9 +12,13 @@ import { isVisible } from './visibility.ts'
 export async function getPrompt(prompts: ReadonlyMap<string, Prompt>, context: Context): Promise<Result> {
   const prompt = findPrompt(prompts, context.call.params['name'], context)
   const args = readArguments(context)
-  const checked = prompt.args === undefined ? { ok: true as const, value: args } : await prompt.args.check(args)
+  const checked =
+    prompt.args === undefined ? { ok: true as const, value: args } : await prompt.args.check(args)
   if (!checked.ok) {
-    throw mcpError('bad_params', { method: 'prompts/get', reason: `arguments of prompt "${prompt.key}": ${checked.issue}` })
+    throw mcpError('bad_params', {
+      method: 'prompts/get',
+      reason: `arguments of prompt "${prompt.key}": ${checked.issue}`,
+    })
   }
   return settled(context, async () => {
     const value = await rethrown(context, `prompt "${prompt.key}"`, () => prompt.run(checked.value, context))
@@ -26,7 +30,10 @@ export async function getPrompt(prompts: ReadonlyMap<string, Prompt>, context: C
 /** The prompt of a name, as the caller sees it. */
 export function findPrompt(prompts: ReadonlyMap<string, Prompt>, name: unknown, context: Context): Prompt {
   if (typeof name !== 'string') {
-    throw mcpError('bad_params', { method: context.call.method, reason: 'the name of the prompt is not a string' })
+    throw mcpError('bad_params', {
+      method: context.call.method,
+      reason: 'the name of the prompt is not a string',
+    })
   }
   const prompt = prompts.get(name)
   if (prompt !== undefined && isVisible(prompt, context)) return prompt
@@ -57,6 +64,9 @@ function toMessage(value: unknown): JsonObject {
   if (isContentBlock(value)) return { role: 'user', content: value }
   const { role, content } = value as { role?: unknown; content?: unknown }
   const block = typeof content === 'string' ? text(content) : content
-  if ((role === 'user' || role === 'assistant') && isContentBlock(block)) return { ...(value as object), content: block }
-  throw new TypeError('a prompt must return text, content, or messages with role "user" or "assistant" and content')
+  if ((role === 'user' || role === 'assistant') && isContentBlock(block))
+    return { ...(value as object), content: block }
+  throw new TypeError(
+    'a prompt must return text, content, or messages with role "user" or "assistant" and content',
+  )
 }

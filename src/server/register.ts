@@ -77,7 +77,8 @@ export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run']):
   checkOptions(item, spec, TOOL_OPTIONS)
   if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
   const input = checkerOf(item, 'input', spec.input ?? NO_INPUT)
-  if (input.json['type'] !== 'object') throw refused(item, 'the input must be an object schema; wrap it in one')
+  if (input.json['type'] !== 'object')
+    throw refused(item, 'the input must be an object schema; wrap it in one')
   const output = spec.output === undefined ? undefined : checkerOf(item, 'output', spec.output)
   const shown = {
     name,
@@ -92,7 +93,11 @@ export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run']):
 }
 
 /** A resource or, when its URI has variables, a template. */
-export function toResource(uri: string, spec: ResourceSpec<Context>, read: Resource['read']): Resource | Template {
+export function toResource(
+  uri: string,
+  spec: ResourceSpec<Context>,
+  read: Resource['read'],
+): Resource | Template {
   const item = `resource "${uri}"`
   checkOptions(item, spec, RESOURCE_OPTIONS)
   if (typeof read !== 'function') throw refused(item, 'the handler is not a function')
@@ -108,7 +113,8 @@ export function toResource(uri: string, spec: ResourceSpec<Context>, read: Resou
     const template = templateOf(item, uri)
     return { ...toItem(uri, { uriTemplate: uri, ...about }, spec), mimeType, read, template }
   }
-  if (!URL.canParse(uri)) throw refused(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
+  if (!URL.canParse(uri))
+    throw refused(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
   const shown = { uri, ...about, ...(size === undefined ? {} : { size }) }
   return { ...toItem(uri, shown, spec), mimeType, read }
 }

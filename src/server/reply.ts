@@ -14,7 +14,11 @@ export function toResult(value: unknown): Result {
 
 /** The result of a tool with an output schema: the value itself, and the same as text for clients that read only that. */
 export function toStructuredResult(value: unknown): Result {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value, isError: false }
+  return {
+    content: [{ type: 'text', text: JSON.stringify(value) }],
+    structuredContent: value,
+    isError: false,
+  }
 }
 
 /** Content blocks from what a handler returned or yielded. */

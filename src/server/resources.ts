@@ -22,7 +22,9 @@ export async function readResource(lists: ResourceLists, context: Context): Prom
   const found = findResource(lists, uri, context)
   if (found === undefined) throw unknownResource(uri)
   return settled(context, async () => {
-    const value = await rethrown(context, `resource "${uri}"`, () => found.resource.read(found.variables, context))
+    const value = await rethrown(context, `resource "${uri}"`, () =>
+      found.resource.read(found.variables, context),
+    )
     if (value === undefined || value === null) throw unknownResource(uri)
     const whole = toContents(value, uri, found.resource.mimeType)
     return { ttlMs: lists.ttlMs, cacheScope: 'private', ...whole }
@@ -62,7 +64,8 @@ function toContents(value: unknown, uri: string, mimeType: string | undefined): 
   if (typeof value === 'object' && value !== null && 'contents' in value && Array.isArray(value.contents)) {
     return { ...value, contents: value.contents.map((one) => toOne(one, uri, mimeType)) }
   }
-  if (Array.isArray(value) && value.every(isContents)) return { contents: value.map((one) => toOne(one, uri, mimeType)) }
+  if (Array.isArray(value) && value.every(isContents))
+    return { contents: value.map((one) => toOne(one, uri, mimeType)) }
   return { contents: [toOne(value, uri, mimeType)] }
 }
 
@@ -77,9 +80,12 @@ function toOne(value: unknown, uri: string, mimeType: string | undefined): JsonO
   return { uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value) }
 }
 
-function isContents(value: unknown): value is { readonly text?: string; readonly blob?: string | Uint8Array } {
+function isContents(
+  value: unknown,
+): value is { readonly text?: string; readonly blob?: string | Uint8Array } {
   if (typeof value !== 'object' || value === null) return false
-  if ('text' in value) return typeof value.text === 'string' && Object.keys(value).every((key) => CONTENTS.has(key))
+  if ('text' in value)
+    return typeof value.text === 'string' && Object.keys(value).every((key) => CONTENTS.has(key))
   return 'blob' in value && (typeof value.blob === 'string' || value.blob instanceof Uint8Array)
 }
 

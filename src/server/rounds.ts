@@ -29,15 +29,18 @@ export async function openRounds(context: Context): Promise<void> {
   const { params } = context.call
   const { requestState } = params
   const responses = params['inputResponses'] ?? {}
-  if (typeof responses !== 'object' || Array.isArray(responses)) throw invalid(context, 'inputResponses is not an object')
-  if (requestState !== undefined && typeof requestState !== 'string') throw invalid(context, 'requestState is not a string')
+  if (typeof responses !== 'object' || Array.isArray(responses))
+    throw invalid(context, 'inputResponses is not an object')
+  if (requestState !== undefined && typeof requestState !== 'string')
+    throw invalid(context, 'requestState is not a string')
   const state =
     requestState === undefined
       ? { answers: {}, once: {} }
       : await context.parts.sealer.open(requestState, await bindingOf(context))
   const rounds = roundsOf(context)
   for (const [key, answer] of Object.entries(state.answers)) rounds.answers.set(key, answer)
-  for (const [key, answer] of Object.entries(responses as Record<string, JsonObject>)) rounds.answers.set(key, answer)
+  for (const [key, answer] of Object.entries(responses as Record<string, JsonObject>))
+    rounds.answers.set(key, answer)
   for (const [key, value] of Object.entries(state.once)) rounds.once.set(key, value)
 }
 

@@ -5,16 +5,25 @@ import type { SampleBlock, SampleMessage, SampleParams } from './ask.ts'
 
 /** The params of a sampling request as they go on the wire, after the rules that the protocol makes for them. */
 export function checkSampling(params: SampleParams): JsonObject & { readonly includeContext?: string } {
-  if (!Number.isInteger(params.maxTokens) || params.maxTokens < 1) throw refused('maxTokens must be a positive integer')
+  if (!Number.isInteger(params.maxTokens) || params.maxTokens < 1)
+    throw refused('maxTokens must be a positive integer')
   const messages = params.messages.map((message) => ({ role: message.role, content: toContent(message) }))
   let open: readonly string[] = []
   for (const { role, content } of messages) {
     const blocks = Array.isArray(content) ? (content as readonly SampleBlock[]) : [content as SampleBlock]
-    const results = blocks.filter((block) => block.type === 'tool_result').map((block) => String((block as JsonObject)['toolUseId']))
-    if (results.length > 0 && results.length < blocks.length) throw refused('a message with tool results holds nothing else')
+    const results = blocks
+      .filter((block) => block.type === 'tool_result')
+      .map((block) => String((block as JsonObject)['toolUseId']))
+    if (results.length > 0 && results.length < blocks.length)
+      throw refused('a message with tool results holds nothing else')
     const missing = open.find((id) => !results.includes(id))
     if (missing !== undefined) throw refused(`the tool use "${missing}" is not answered by the next message`)
-    open = role === 'assistant' ? blocks.filter((block) => block.type === 'tool_use').map((block) => String((block as JsonObject)['id'])) : []
+    open =
+      role === 'assistant'
+        ? blocks
+            .filter((block) => block.type === 'tool_use')
+            .map((block) => String((block as JsonObject)['id']))
+        : []
   }
   return { ...params, messages }
 }

@@ -32,7 +32,6 @@ export interface ServiceOptions {
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }
 
-
 /** Everything a server defines, and the one function that answers requests from it. Holds no connection. */
 export class ServerService implements Service {
   readonly info: JsonObject
@@ -45,7 +44,9 @@ export class ServerService implements Service {
   readonly middleware: MiddlewareEntry<Context>[] = []
   readonly providers: Provider[] = []
   readonly methods: Map<string, Handler<Context>> = new Map()
-  readonly onNotice: Map<string, (context: Context) => void> = new Map([['notifications/initialized', initialized]])
+  readonly onNotice: Map<string, (context: Context) => void> = new Map([
+    ['notifications/initialized', initialized],
+  ])
   readonly #options: ServiceOptions
   #dispatch: ((call: Call) => Result | Promise<Result>) | undefined
 
@@ -132,7 +133,11 @@ export class ServerService implements Service {
     const { instructions, ttlMs } = this.#options
     const greeting: Greeting = { info: this.info, capabilities: this.#capabilities(), instructions, ttlMs }
     const lists = { resources: this.resources.items, templates: this.templates.items, ttlMs }
-    const completion = { prompts: this.prompts.items, templates: lists.templates, completers: this.completers }
+    const completion = {
+      prompts: this.prompts.items,
+      templates: lists.templates,
+      completers: this.completers,
+    }
     const offers = (capability: string): boolean => this.offers(capability)
     const listening = { changes: this.changes, lists, offers }
     const tools = this.tools.items
@@ -161,10 +166,10 @@ async function provided(context: Context, providers: readonly Provider[]): Promi
   for (const provide of providers) {
     const more = await provide(context)
     for (const name of Object.keys(more)) {
-      if (name in context) throw new TypeError(`provide: "${name}" is a member of every context; choose another name`)
+      if (name in context)
+        throw new TypeError(`provide: "${name}" is a member of every context; choose another name`)
     }
     Object.assign(context, more)
   }
   return context
 }
-

@@ -17,7 +17,11 @@ export async function settled(context: Context, run: () => Promise<Result>): Pro
 }
 
 /** Runs user code whose failure is an error for the peer: told when thrown on purpose, masked otherwise. */
-export async function rethrown<Value>(context: Context, what: string, run: () => Value | Promise<Value>): Promise<Value> {
+export async function rethrown<Value>(
+  context: Context,
+  what: string,
+  run: () => Value | Promise<Value>,
+): Promise<Value> {
   try {
     return await run()
   } catch (thrown) {

@@ -37,7 +37,11 @@ export function createSealer(options: SealerOptions): Sealer {
       const [key] = await allKeys()
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
       const plain = bytes(JSON.stringify({ ...state, expires: now() + ttlMs }))
-      const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bytes(binding) }, key!, plain)
+      const sealed = await crypto.subtle.encrypt(
+        { name: 'AES-GCM', iv, additionalData: bytes(binding) },
+        key!,
+        plain,
+      )
       return toBase64Url(new Uint8Array([...iv, ...new Uint8Array(sealed)]))
     },
     async open(text, binding) {
@@ -58,7 +62,10 @@ export function createSealer(options: SealerOptions): Sealer {
 /** A digest of what a state belongs to: the caller, the method and its arguments. */
 export async function toBinding(principal: string, method: string, params: JsonObject): Promise<string> {
   const { _meta: _1, inputResponses: _2, requestState: _3, ...rest } = params
-  const digest = await crypto.subtle.digest('SHA-256', bytes(JSON.stringify([principal, method, sorted(rest)])))
+  const digest = await crypto.subtle.digest(
+    'SHA-256',
+    bytes(JSON.stringify([principal, method, sorted(rest)])),
+  )
   return toBase64Url(new Uint8Array(digest))
 }
 
@@ -67,7 +74,11 @@ async function toKey(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', digest, 'AES-GCM', false, ['encrypt', 'decrypt'])
 }
 
-async function decrypt(key: CryptoKey, sealed: Uint8Array, binding: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
+async function decrypt(
+  key: CryptoKey,
+  sealed: Uint8Array,
+  binding: Uint8Array<ArrayBuffer>,
+): Promise<string | undefined> {
   if (sealed.length <= IV_BYTES) return undefined
   const algorithm = { name: 'AES-GCM', iv: sealed.slice(0, IV_BYTES), additionalData: binding }
   try {
@@ -82,7 +93,9 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
   const members = value as JsonObject
-  const pairs = Object.keys(members).toSorted().map((key) => [key, sorted(members[key])])
+  const pairs = Object.keys(members)
+    .toSorted()
+    .map((key) => [key, sorted(members[key])])
   return { pairs }
 }
 
@@ -98,7 +111,9 @@ function toBase64Url(data: Uint8Array): string {
 
 function fromBase64Url(text: string): Uint8Array {
   try {
-    const data = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
+    const data = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
+      char.charCodeAt(0),
+    )
     return toBase64Url(data) === text ? data : new Uint8Array()
   } catch {
     return new Uint8Array()

@@ -24,7 +24,8 @@ export function follow(changes: Changes, session: Session): void {
   if (session.dialect.changes !== 'session') return
   const stop = changes.listen((change) => {
     if (change.kind === 'resource') {
-      if (isWatched(session.subscriptions, change.uri)) session.notify('notifications/resources/updated', { uri: change.uri })
+      if (isWatched(session.subscriptions, change.uri))
+        session.notify('notifications/resources/updated', { uri: change.uri })
     } else if (session.ready) session.notify(NOTICES[change.kind].method, {})
     else (session.missed ??= new Set()).add(NOTICES[change.kind].method)
   })
@@ -47,7 +48,10 @@ export function subscribe(lists: ResourceLists, context: Context): Result {
   const session = context.call.peer.session as Session
   session.subscriptions ??= new Set()
   if (session.subscriptions.size >= MAX_SUBSCRIPTIONS && !session.subscriptions.has(uri)) {
-    throw mcpError('bad_params', { method: context.call.method, reason: `a session has at most ${MAX_SUBSCRIPTIONS} subscriptions` })
+    throw mcpError('bad_params', {
+      method: context.call.method,
+      reason: `a session has at most ${MAX_SUBSCRIPTIONS} subscriptions`,
+    })
   }
   session.subscriptions.add(uri)
   return {}
@@ -73,7 +77,10 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   const honoured = honour(filter, parts, context)
   const watched = new Set(honoured.resourceSubscriptions)
   if (typeof call.id === 'bigint') {
-    throw mcpError('bad_params', { method: call.method, reason: 'the id of this request must be a string or a smaller integer' })
+    throw mcpError('bad_params', {
+      method: call.method,
+      reason: 'the id of this request must be a string or a smaller integer',
+    })
   }
   const tag = { [META.subscriptionId]: call.id }
   const tell = (method: string, params: JsonObject): void => call.emit(method, { ...params, _meta: tag })
@@ -102,14 +109,20 @@ type Filter = { [Name in (typeof NOTICES)[keyof typeof NOTICES]['filter']]?: boo
 function readFilter(context: Context): Filter {
   const filter = context.call.params['notifications']
   const invalid = (reason: string): Error => mcpError('bad_params', { method: context.call.method, reason })
-  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) throw invalid('notifications is not an object')
+  if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
+    throw invalid('notifications is not an object')
   for (const { filter: name } of Object.values(NOTICES)) {
     const wanted = (filter as JsonObject)[name]
-    if (wanted !== undefined && typeof wanted !== 'boolean') throw invalid(`notifications.${name} is not a boolean`)
+    if (wanted !== undefined && typeof wanted !== 'boolean')
+      throw invalid(`notifications.${name} is not a boolean`)
   }
   const uris = (filter as JsonObject)['resourceSubscriptions']
   if (uris === undefined) return filter as Filter
-  if (!Array.isArray(uris) || uris.length > MAX_SUBSCRIPTIONS || !uris.every((uri) => typeof uri === 'string')) {
+  if (
+    !Array.isArray(uris) ||
+    uris.length > MAX_SUBSCRIPTIONS ||
+    !uris.every((uri) => typeof uri === 'string')
+  ) {
     throw invalid(`notifications.resourceSubscriptions is not a list of at most ${MAX_SUBSCRIPTIONS} URIs`)
   }
   return filter as Filter
@@ -120,7 +133,9 @@ function honour(filter: Filter, parts: ListenParts, context: Context): Filter {
   for (const [kind, { filter: name }] of Object.entries(NOTICES)) {
     if (filter[name] === true && parts.offers(`${kind}.listChanged`)) honoured[name] = true
   }
-  const uris = (filter.resourceSubscriptions ?? []).filter((uri) => findResource(parts.lists, uri, context) !== undefined)
+  const uris = (filter.resourceSubscriptions ?? []).filter(
+    (uri) => findResource(parts.lists, uri, context) !== undefined,
+  )
   if (uris.length > 0) honoured.resourceSubscriptions = uris
   return honoured
 }

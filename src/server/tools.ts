@@ -15,7 +15,8 @@ import { isVisible } from './visibility.ts'
 export function callTool(tools: ReadonlyMap<string, Tool>, context: Context): Result | Promise<Result> {
   const { params } = context.call
   const { name } = params
-  if (typeof name !== 'string') throw mcpError('bad_params', { method: 'tools/call', reason: 'name is not a string' })
+  if (typeof name !== 'string')
+    throw mcpError('bad_params', { method: 'tools/call', reason: 'name is not a string' })
   const tool = tools.get(name)
   if (tool === undefined || !isVisible(tool, context)) throw unknownTool(name, tools, context)
 
@@ -23,15 +24,19 @@ export function callTool(tools: ReadonlyMap<string, Tool>, context: Context): Re
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw mcpError('tool_arguments', { name, issue: 'they are not an object' })
   }
-  if (isLaterRound(params)) return openRounds(context).then(async () => run(tool, await tool.input.check(input), context))
+  if (isLaterRound(params))
+    return openRounds(context).then(async () => run(tool, await tool.input.check(input), context))
   const checked = tool.input.check(input)
-  return checked instanceof Promise ? checked.then((late) => run(tool, late, context)) : run(tool, checked, context)
+  return checked instanceof Promise
+    ? checked.then((late) => run(tool, late, context))
+    : run(tool, checked, context)
 }
 
 function run(tool: Tool, input: Checked<unknown>, context: Context): Result | Promise<Result> {
   if (!input.ok) return refuseInput(tool, input.issue, context)
   try {
-    const value = tool.timeoutMs === undefined ? tool.run(input.value, context) : withTimeout(tool, input.value, context)
+    const value =
+      tool.timeoutMs === undefined ? tool.run(input.value, context) : withTimeout(tool, input.value, context)
     if (value instanceof Promise) return finishLater(tool, value, context)
     if (isGenerator(value)) return finishLater(tool, drain(value, context), context)
     return finish(tool, value, context)
@@ -50,7 +55,8 @@ async function finishLater(tool: Tool, value: Promise<unknown>, context: Context
 }
 
 function finish(tool: Tool, value: unknown, context: Context): Result | Promise<Result> {
-  if (context.rounds !== undefined && context.rounds.questions.size > 0) return inputRequired(context, context.rounds)
+  if (context.rounds !== undefined && context.rounds.questions.size > 0)
+    return inputRequired(context, context.rounds)
   if (tool.output === undefined) return toResult(value)
   if (isWholeResult(value)) {
     if (value['isError'] === true) return value
@@ -66,13 +72,17 @@ function finish(tool: Tool, value: unknown, context: Context): Result | Promise<
 }
 
 /** Continues with a value now or when it arrives, so that synchronous work stays synchronous. */
-function after<Value, Next>(value: Value | Promise<Value>, next: (value: Value) => Next): Next | Promise<Next> {
+function after<Value, Next>(
+  value: Value | Promise<Value>,
+  next: (value: Value) => Next,
+): Next | Promise<Next> {
   return value instanceof Promise ? value.then(next) : next(value)
 }
 
 /** Errors for the peer are thrown on; what the author threw on purpose is told to the model; the rest is masked. */
 function failed(tool: Tool, thrown: unknown, context: Context): Result | Promise<Result> {
-  if (context.rounds !== undefined && context.rounds.questions.size > 0) return inputRequired(context, context.rounds)
+  if (context.rounds !== undefined && context.rounds.questions.size > 0)
+    return inputRequired(context, context.rounds)
   if (thrown instanceof ToolError) return toFailure(thrown)
   if (thrown instanceof McpError) {
     const { where }: ErrorRow = ERRORS[thrown.kind]
@@ -101,5 +111,8 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>, context: Co
   const seen = [...tools.values()].filter((tool) => isVisible(tool, context)).map((tool) => tool.key)
   const meant = nearest(name, seen.slice(0, 1000))
   const shown = name.slice(0, 128)
-  return mcpError('unknown_tool', { name: shown, nearest: meant === undefined ? '' : `; did you mean "${meant}"?` })
+  return mcpError('unknown_tool', {
+    name: shown,
+    nearest: meant === undefined ? '' : `; did you mean "${meant}"?`,
+  })
 }

@@ -7,7 +7,15 @@ import { Session } from '../rpc/session.ts'
 import { isClaim, openEnvelope } from '../wire/2026-07-28/open.ts'
 import { checkBatch } from '../wire/batch.ts'
 import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../wire/message.ts'
-import { sealError, sealNotification, sealReply, sealRequest, sealResult, toPeerError } from '../wire/seal.ts'
+import {
+  openAnswer,
+  sealError,
+  sealNotification,
+  sealReply,
+  sealRequest,
+  sealResult,
+  toPeerError,
+} from '../wire/seal.ts'
 
 export interface ConnectionOptions {
   readonly service: Service
@@ -62,12 +70,17 @@ export class Connection implements Channel {
     this.#send(sealNotification(method, params, peer.dialect.revision))
   }
 
-  ask(method: string, params: JsonObject, call: Call): Promise<JsonObject> {
+  async ask(method: string, params: JsonObject, call: Call): Promise<JsonObject> {
     const { revision } = this.#session.dialect
-    return this.#session.pending.ask(method, (id) => this.#send(sealRequest(id, method, params, revision)), {
-      signal: call.signal,
-      cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
-    })
+    const answer = await this.#session.pending.ask(
+      method,
+      (id) => this.#send(sealRequest(id, method, params, revision)),
+      {
+        signal: call.signal,
+        cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
+      },
+    )
+    return openAnswer(method, answer, params, revision)
   }
 
   /** Lets what is running finish; resolves once nothing is being answered. */
@@ -81,7 +94,8 @@ export class Connection implements Channel {
 
   /** The client is gone: what it asked for is cancelled and nothing more is sent. */
   close(): void {
-    for (const call of this.#calls.values()) call.cancel(mcpError('connection_closed', { method: call.method }))
+    for (const call of this.#calls.values())
+      call.cancel(mcpError('connection_closed', { method: call.method }))
     this.#session.close()
   }
 
@@ -126,7 +140,10 @@ export class Connection implements Channel {
     try {
       const result = this.#service.answer(call)
       if (result instanceof Promise) return this.#answerLater(call, result)
-      return this.#end(call, sealReply(id, sealResult(method, result, peer.dialect.revision, this.#service.info)))
+      return this.#end(
+        call,
+        sealReply(id, sealResult(method, result, peer.dialect.revision, this.#service.info)),
+      )
     } catch (thrown) {
       return this.#end(call, this.#errorText(id, thrown, peer))
     }
@@ -136,7 +153,10 @@ export class Connection implements Channel {
     const id = call.id as RequestId
     try {
       const { dialect } = call.peer
-      return this.#end(call, sealReply(id, sealResult(call.method, await result, dialect.revision, this.#service.info)))
+      return this.#end(
+        call,
+        sealReply(id, sealResult(call.method, await result, dialect.revision, this.#service.info)),
+      )
     } catch (thrown) {
       return this.#end(call, call.cancelled ? undefined : this.#errorText(id, thrown, call.peer))
     }
@@ -151,14 +171,18 @@ export class Connection implements Channel {
 
   #note(method: string, params: JsonObject): void {
     if (method === 'notifications/cancelled') return this.#cancel(params)
-    this.#service.notice(new Call(undefined, method, params, { peer: this.#session, channel: this, origin: this.#origin }))
+    this.#service.notice(
+      new Call(undefined, method, params, { peer: this.#session, channel: this, origin: this.#origin }),
+    )
   }
 
   #cancel({ requestId, reason }: JsonObject): void {
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return
     const call = this.#calls.get(idText(requestId))
     if (call === undefined || call.method === 'initialize') return
-    call.cancel(mcpError('cancelled', { reason: typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : '' }))
+    call.cancel(
+      mcpError('cancelled', { reason: typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : '' }),
+    )
   }
 
   #errorText(id: RequestId | undefined, thrown: unknown, peer: Peer): string {

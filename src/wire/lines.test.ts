@@ -43,6 +43,7 @@ test('a line of NUL bytes is not blank', () => {
 test('a byte order mark is dropped before the first line only [L.bom]', () => {
   expect(readAll([bytesOf('\uFEFF{}\n\uFEFF{}\n')])).toEqual(['{}', '\uFEFF{}'])
   expect(readAll([bytesOf('\uFEFF\n\uFEFF{}\n')])).toEqual(['\uFEFF{}'])
+  expect(readAll([bytesOf('123456789'), bytesOf('\n\uFEFF{}\n')], 5)).toEqual(['<oversize>', '\uFEFF{}'])
 })
 
 test('a last line without newline is delivered at the end [L.eof-mid]', () => {

@@ -18,15 +18,18 @@ export function readText(text: string, maxDepth: number): Incoming | readonly un
   const finding = scan(text, maxDepth)
   if (finding?.kind === 'deep') throw mcpError('too_deep', { limit: maxDepth })
   const value = parse(text)
-  if (finding?.kind === 'duplicate') throw withId(mcpError('duplicate_key', { key: finding.key.slice(0, 64) }), value)
+  if (finding?.kind === 'duplicate')
+    throw withId(mcpError('duplicate_key', { key: finding.key.slice(0, 64) }), value)
   if (finding?.kind === 'id') throw mcpError('bad_message', { reason: 'the id has too many digits' })
-  if (Array.isArray(value)) return finding === undefined ? value : value.map((member, at) => setId(member, finding.ids[at]))
+  if (Array.isArray(value))
+    return finding === undefined ? value : value.map((member, at) => setId(member, finding.ids[at]))
   return readMessage(finding === undefined ? value : setId(value, finding.ids[0]))
 }
 
 /** Takes an already parsed value as a message; throws when it is none. */
 export function readMessage(value: unknown): Incoming {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed('it is not an object', value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw malformed('it is not an object', value)
   const message = value as Record<string, unknown>
   let hasId = false
   let kinds = 0
@@ -49,7 +52,8 @@ export function readMessage(value: unknown): Incoming {
   }
   if (message['jsonrpc'] !== '2.0') throw malformed('jsonrpc is not "2.0"', value)
   if (hasId && !isId(message['id'])) throw malformed('the id is neither a string nor an integer', value)
-  if (kinds !== 1) throw malformed(kinds === 0 ? 'it has no method' : 'it is a request and a response in one', value)
+  if (kinds !== 1)
+    throw malformed(kinds === 0 ? 'it has no method' : 'it is a request and a response in one', value)
   if ('method' in message) return readCall(message)
   if (!hasId && 'result' in message) throw malformed('a result needs an id', value)
   return readAnswer(message)
@@ -77,7 +81,8 @@ function readCall(message: Record<string, unknown>): Incoming {
   }
   const params = message['params']
   if (params !== undefined && params !== null) {
-    if (typeof params !== 'object' || Array.isArray(params)) throw badParams(message, 'they are not an object')
+    if (typeof params !== 'object' || Array.isArray(params))
+      throw badParams(message, 'they are not an object')
     const meta = (params as Record<string, unknown>)['_meta']
     if (meta !== undefined && (typeof meta !== 'object' || meta === null || Array.isArray(meta))) {
       throw badParams(message, '_meta is not an object')
@@ -89,9 +94,14 @@ function readCall(message: Record<string, unknown>): Incoming {
 function readAnswer(message: Record<string, unknown>): Incoming {
   if ('error' in message) {
     const error = message['error'] as { code?: unknown; message?: unknown } | null
-    const valid = typeof error === 'object' && Number.isInteger(error?.code) && typeof error?.message === 'string'
+    const valid =
+      typeof error === 'object' && Number.isInteger(error?.code) && typeof error?.message === 'string'
     if (!valid) throw malformed('the error has no integer code and message', message)
-  } else if (typeof message['result'] !== 'object' || message['result'] === null || Array.isArray(message['result'])) {
+  } else if (
+    typeof message['result'] !== 'object' ||
+    message['result'] === null ||
+    Array.isArray(message['result'])
+  ) {
     throw malformed('the result is not an object', message)
   }
   return message as Incoming
@@ -119,4 +129,3 @@ function withId(error: Error, value: unknown): Error {
 function setId(value: unknown, id: bigint | undefined): unknown {
   return id === undefined ? value : { ...(value as object), id }
 }
-

@@ -62,27 +62,31 @@ describe('collecting', () => {
   })
 
   const marked = { type: 'string', 'x-mcp-header': 'A' }
-  test.each([
-    [marked],
-    [{ properties: { a: { items: marked } } }],
-    [{ properties: { a: { items: [marked] } } }],
-    [{ properties: { a: { prefixItems: [marked] } } }],
-    [{ properties: { a: { items: { properties: { b: marked } } } } }],
-    [{ allOf: [{ properties: { a: marked } }] }],
-    [{ anyOf: [{}, { properties: { a: marked } }] }],
-    [{ oneOf: [{ properties: { a: marked } }] }],
-    [{ not: { properties: { a: marked } } }],
-    ...['if', 'then', 'else'].map((keyword) => [{ [keyword]: { properties: { a: marked } } }]),
-    [{ $defs: { a: marked } }],
-    [{ definitions: { a: { properties: { a: marked } } } }],
-    [{ additionalProperties: marked }],
-    [{ patternProperties: { '^a': marked } }],
-    [{ dependentSchemas: { a: { properties: { a: marked } } } }],
-  ])('an annotation that properties alone do not reach is refused: %j', (found) => {
-    expect(paramHeadersOf(found)).toMatchObject({
-      problem: expect.stringContaining('reached by "properties" alone'),
-    })
-  })
+  const unreachable: readonly object[] = [
+    marked,
+    { properties: { a: { items: marked } } },
+    { properties: { a: { items: [marked] } } },
+    { properties: { a: { prefixItems: [marked] } } },
+    { properties: { a: { items: { properties: { b: marked } } } } },
+    { allOf: [{ properties: { a: marked } }] },
+    { anyOf: [{}, { properties: { a: marked } }] },
+    { oneOf: [{ properties: { a: marked } }] },
+    { not: { properties: { a: marked } } },
+    ...['if', 'then', 'else'].map((keyword) => ({ [keyword]: { properties: { a: marked } } })),
+    { $defs: { a: marked } },
+    { definitions: { a: { properties: { a: marked } } } },
+    { additionalProperties: marked },
+    { patternProperties: { '^a': marked } },
+    { dependentSchemas: { a: { properties: { a: marked } } } },
+  ]
+  test.each(unreachable.map((found) => [found]))(
+    'an annotation that properties alone do not reach is refused: %j',
+    (found) => {
+      expect(paramHeadersOf(found)).toMatchObject({
+        problem: expect.stringContaining('reached by "properties" alone'),
+      })
+    },
+  )
 
   test('a bottomless schema is refused', () => {
     const deep = Array.from({ length: 100 }).reduce<object>((inner) => ({ properties: { a: inner } }), {})

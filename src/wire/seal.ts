@@ -2,6 +2,7 @@ import { McpError, mcpError } from '../protocol/errors.ts'
 import { idText, type ErrorObject, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Revision } from '../protocol/revisions.ts'
+import type { ElicitRequestParams, ElicitResult } from '../protocol/spec/2026-07-28.ts'
 import { sealText } from './2026-07-28/seal.ts'
 import { loweringFor, lowerNotification, lowerRequest, lowerResult } from './lower.ts'
 
@@ -31,7 +32,27 @@ export function sealNotification(method: string, params: JsonObject, revision: R
 
 /** The text of a request to the client, in the form of a revision. */
 export function sealRequest(id: number, method: string, params: JsonObject, revision: Revision): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, method, params: lowerRequest(method, params, loweringFor(revision)) })
+  return JSON.stringify({
+    jsonrpc: '2.0',
+    id,
+    method,
+    params: lowerRequest(method, params, loweringFor(revision)),
+  })
+}
+
+/** The client's answer to a request, as an answer to what was asked before it took the form of a revision. */
+export function openAnswer(
+  method: string,
+  answer: JsonObject,
+  asked: JsonObject,
+  revision: Revision,
+): JsonObject {
+  const raise = method === 'elicitation/create' ? loweringFor(revision).elicitAnswer : undefined
+  if (raise === undefined) return answer
+  return raise(
+    answer as unknown as ElicitResult,
+    asked as unknown as ElicitRequestParams,
+  ) as unknown as JsonObject
 }
 
 /** Any thrown thing as an error for the peer. What was not thrown on purpose is masked; `report` sees it whole. */
@@ -41,7 +62,6 @@ export function toPeerError(thrown: unknown, report: (reference: string, thrown:
   report(reference, thrown)
   return mcpError('internal', { reference }, { cause: thrown })
 }
-
 
 /** The texts of lists, by the identity of the result: a list is one object until something in it changes. */
 const texts = new WeakMap<JsonObject, Map<Revision, string>>()

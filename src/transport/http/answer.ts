@@ -77,9 +77,18 @@ export class Endpoint {
   }
 
   /** The reply that tells of an error. */
-  fail(id: RequestId | undefined, thrown: unknown, revision: Revision | undefined, headers: Headers): HttpOut {
+  fail(
+    id: RequestId | undefined,
+    thrown: unknown,
+    revision: Revision | undefined,
+    headers: Headers,
+  ): HttpOut {
     const error = this.#peerError(thrown)
-    return toJson(toStatus(error, revision), sealError(id, toErrorObject(error, revision)), errorHeaders(error, headers))
+    return toJson(
+      toStatus(error, revision),
+      sealError(id, toErrorObject(error, revision)),
+      errorHeaders(error, headers),
+    )
   }
 
   /** Finishes what is running, up to a limit, and ends everything. New requests are refused from now on. */
@@ -142,7 +151,12 @@ export class Endpoint {
     }
   }
 
-  #initialize(id: RequestId, params: JsonObject, request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
+  #initialize(
+    id: RequestId,
+    params: JsonObject,
+    request: HttpIn,
+    headers: Headers,
+  ): HttpOut | Promise<HttpOut> {
     if (request.header('mcp-session-id') !== undefined) {
       this.#session(request)
       throw mcpError('already_initialized', {})
@@ -152,7 +166,12 @@ export class Endpoint {
       if (session.session.opened) this.sessions.keep(session)
     }
     const withId = { ...headers, 'mcp-session-id': session.id }
-    return this.#call(id, 'initialize', params, request, { peer: session.session, session, headers: withId, opened })
+    return this.#call(id, 'initialize', params, request, {
+      peer: session.session,
+      session,
+      headers: withId,
+      opened,
+    })
   }
 
   #call(
@@ -166,7 +185,14 @@ export class Endpoint {
     const accepts = readAccept(request)
     if (method === 'subscriptions/listen' && !accepts.events) throw mcpError('bad_accept', {})
     const onGone = (): void => call.cancel(mcpError('connection_closed', { method }))
-    const exchange = new Exchange({ limits: this.limits, accepts, headers, session, streams: this.#streams, onGone })
+    const exchange = new Exchange({
+      limits: this.limits,
+      accepts,
+      headers,
+      session,
+      streams: this.#streams,
+      onGone,
+    })
     const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
     if (session !== undefined) this.#enter(session, id, call)
     this.#calls.add(call)
@@ -190,7 +216,11 @@ export class Endpoint {
   ): Promise<HttpOut> {
     try {
       const text = this.#text(call, await result)
-      return this.#end(call, way.session, exchange.reply(200, call.cancelled ? undefined : text, opening(way)))
+      return this.#end(
+        call,
+        way.session,
+        exchange.reply(200, call.cancelled ? undefined : text, opening(way)),
+      )
     } catch (thrown) {
       return this.#end(call, way.session, this.#failed(call, thrown, exchange, way.headers))
     }
@@ -235,7 +265,9 @@ export class Endpoint {
     const { requestId } = params
     if (method !== 'notifications/cancelled') {
       const channel = { emit: (name: string, more: JsonObject) => session.session.notify(name, more) }
-      this.#service.notice(new Call(undefined, method, params, { peer: session.session, channel, origin: request }))
+      this.#service.notice(
+        new Call(undefined, method, params, { peer: session.session, channel, origin: request }),
+      )
     } else if (typeof requestId === 'string' || typeof requestId === 'number') {
       const reason = typeof params['reason'] === 'string' ? `: ${params['reason'].slice(0, 256)}` : ''
       const call = session.calls.get(idText(requestId))
@@ -247,7 +279,10 @@ export class Endpoint {
   async #batch(members: readonly unknown[], request: HttpIn, headers: Headers): Promise<HttpOut> {
     const peer = this.#stateful ? this.#session(request).session : statelessPeer(request)
     checkBatch(members, peer.dialect, this.limits.batch)
-    const single: HttpIn = { ...partsOf(request), header: (name) => (name === 'accept' ? JSON_ONLY : request.header(name)) }
+    const single: HttpIn = {
+      ...partsOf(request),
+      header: (name) => (name === 'accept' ? JSON_ONLY : request.header(name)),
+    }
     const outs = await Promise.all(
       members.map((member) => {
         try {
@@ -279,7 +314,8 @@ export class Endpoint {
   #session(request: HttpIn): HttpSession {
     if (!this.#stateful) throw mcpError('bad_verb', { verb: request.method })
     const version = request.header('mcp-protocol-version')
-    if (version !== undefined && !isRevision(version)) throw mcpError('version_header', { version: version.slice(0, 64) })
+    if (version !== undefined && !isRevision(version))
+      throw mcpError('version_header', { version: version.slice(0, 64) })
     const id = request.header('mcp-session-id')
     if (id === undefined) throw mcpError('session_required', {})
     return this.sessions.get(id, request.auth)

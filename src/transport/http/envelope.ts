@@ -12,15 +12,23 @@ import type { HttpIn } from './parts.ts'
 /** Reads the metadata of a request and checks that its headers repeat what its body says. */
 export function openRequest(method: string, params: JsonObject, request: HttpIn, service: Service): Peer {
   if (!isClaim(params)) {
-    if (method === 'initialize') throw mismatch({ header: 'MCP-Protocol-Version', reason: 'does not belong to initialize' })
-    throw mcpError('bad_envelope', { reason: `${META.protocolVersion} and ${META.clientCapabilities} are missing` })
+    if (method === 'initialize')
+      throw mismatch({ header: 'MCP-Protocol-Version', reason: 'does not belong to initialize' })
+    throw mcpError('bad_envelope', {
+      reason: `${META.protocolVersion} and ${META.clientCapabilities} are missing`,
+    })
   }
   const version = (params['_meta'] as JsonObject)[META.protocolVersion]
   const header = (name: string): string | undefined => request.header(name)
   const named = methodRow(method)?.named
   const name = named === undefined ? undefined : params[named]
   if (typeof version === 'string') {
-    const problem = checkRequestHeaders({ header, version, method, name: typeof name === 'string' ? name : undefined })
+    const problem = checkRequestHeaders({
+      header,
+      version,
+      method,
+      name: typeof name === 'string' ? name : undefined,
+    })
     if (problem !== undefined) throw mismatch(problem)
   }
   const peer = openEnvelope(params)

@@ -2,7 +2,7 @@ import { mcpError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Call, Channel, Peer } from '../../rpc/call.ts'
-import { sealNotification, sealRequest } from '../../wire/seal.ts'
+import { openAnswer, sealNotification, sealRequest } from '../../wire/seal.ts'
 import { EventStream } from './events.ts'
 import type { Accepts } from './negotiate.ts'
 import type { Headers, HttpOut } from './parts.ts'
@@ -30,7 +30,8 @@ export class Exchange implements Channel {
   }
 
   emit(method: string, params: JsonObject, peer: Peer): void {
-    if (this.#options.accepts.events) this.#open(peer).send(sealNotification(method, params, peer.dialect.revision))
+    if (this.#options.accepts.events)
+      this.#open(peer).send(sealNotification(method, params, peer.dialect.revision))
   }
 
   /** Asks the client on the stream of this request; its answer comes with a later POST of the session. */
@@ -48,7 +49,8 @@ export class Exchange implements Channel {
   /** The reply to a request that was answered at once. */
   reply(status: number, text: string | undefined, headers: Headers = this.#options.headers): HttpOut {
     if (this.#stream === undefined && this.#options.accepts.json) return toJson(status, text, headers)
-    if (this.#stream === undefined && (text === undefined || status !== 200)) return toJson(status, text, headers)
+    if (this.#stream === undefined && (text === undefined || status !== 200))
+      return toJson(status, text, headers)
     const stream = (this.#stream ??= this.#newStream())
     if (text !== undefined) stream.send(text)
     stream.end()
@@ -84,14 +86,20 @@ export class Exchange implements Channel {
     return stream
   }
 
-  #ask({ session }: HttpSession, method: string, params: JsonObject, call: Call): Promise<JsonObject> {
+  async #ask({ session }: HttpSession, method: string, params: JsonObject, call: Call): Promise<JsonObject> {
     const stream = this.#open(session)
     const { revision } = session.dialect
     if (stream.ended) throw mcpError('connection_closed', { method })
-    return session.pending.ask(method, (id) => stream.send(sealRequest(id, method, params, revision)), {
-      signal: call.signal,
-      cancel: (requestId) => stream.send(sealNotification('notifications/cancelled', { requestId }, revision)),
-    })
+    const answer = await session.pending.ask(
+      method,
+      (id) => stream.send(sealRequest(id, method, params, revision)),
+      {
+        signal: call.signal,
+        cancel: (requestId) =>
+          stream.send(sealNotification('notifications/cancelled', { requestId }, revision)),
+      },
+    )
+    return openAnswer(method, answer, params, revision)
   }
 }
 

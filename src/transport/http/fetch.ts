@@ -9,7 +9,9 @@ export interface FetchExtras {
 }
 
 /** Serves an endpoint to runtimes that speak web requests and responses. */
-export function serveFetch(endpoint: Endpoint): (request: Request, extras?: FetchExtras) => Promise<Response> {
+export function serveFetch(
+  endpoint: Endpoint,
+): (request: Request, extras?: FetchExtras) => Promise<Response> {
   return async (request, extras) => {
     const head = { method: request.method, header: (name: string) => request.headers.get(name) ?? undefined }
     const refused = endpoint.refuse(head)
@@ -28,7 +30,8 @@ export function serveFetch(endpoint: Endpoint): (request: Request, extras?: Fetc
 
 async function readBody(request: Request, endpoint: Endpoint): Promise<string | HttpOut> {
   const limit = endpoint.limits.httpBytes
-  const tooLarge = (): HttpOut => endpoint.fail(undefined, mcpError('too_large', { limit }), undefined, NO_HEADERS)
+  const tooLarge = (): HttpOut =>
+    endpoint.fail(undefined, mcpError('too_large', { limit }), undefined, NO_HEADERS)
   if (Number(request.headers.get('content-length')) > limit) return tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0

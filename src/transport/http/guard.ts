@@ -30,7 +30,8 @@ export function createGuard({ hosts, cors }: GuardOptions): Guard {
 
   function check(head: HttpHead): Headers {
     const host = head.header('host')
-    if (!anyHost && !isServed(hostOf(host))) throw mcpError('forbidden_host', { host: (host ?? '').slice(0, 128) })
+    if (!anyHost && !isServed(hostOf(host)))
+      throw mcpError('forbidden_host', { host: (host ?? '').slice(0, 128) })
     const origin = head.header('origin')
     if (origin === undefined) return NO_HEADERS
     if (!isAllowed(origin, host)) throw mcpError('forbidden_origin', { origin: origin.slice(0, 128) })

@@ -22,14 +22,21 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const { limits } = endpoint
   const serve = serveNode(endpoint)
   let ready = true
-  const server = createServer({ headersTimeout: limits.headersMs, requestTimeout: limits.bodyMs + limits.headersMs }, (request, response) => {
-    const asked = (request.url ?? '').split('?', 1)[0]
-    if (asked === path) return serve(request, response)
-    if (asked === '/healthz') return void response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n')
-    if (asked === '/readyz') return void response.writeHead(ready ? 200 : 503, { 'content-type': 'text/plain' }).end(ready ? 'ready\n' : 'closing\n')
-    const { status, headers, body } = endpoint.fail(undefined, mcpError('unknown_path', {}), undefined, {})
-    response.writeHead(status, headers).end(body)
-  })
+  const server = createServer(
+    { headersTimeout: limits.headersMs, requestTimeout: limits.bodyMs + limits.headersMs },
+    (request, response) => {
+      const asked = (request.url ?? '').split('?', 1)[0]
+      if (asked === path) return serve(request, response)
+      if (asked === '/healthz')
+        return void response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n')
+      if (asked === '/readyz')
+        return void response
+          .writeHead(ready ? 200 : 503, { 'content-type': 'text/plain' })
+          .end(ready ? 'ready\n' : 'closing\n')
+      const { status, headers, body } = endpoint.fail(undefined, mcpError('unknown_path', {}), undefined, {})
+      response.writeHead(status, headers).end(body)
+    },
+  )
   server.keepAliveTimeout = 75_000
   await listening(server, options)
   const { port } = server.address() as AddressInfo
@@ -58,6 +65,7 @@ function listening(server: Server, { port, host }: HttpListenOptions): Promise<v
 }
 
 function explained(error: NodeJS.ErrnoException, port: number, host: string): Error {
-  const reason = error.code === 'EADDRINUSE' ? `port ${port} is in use; choose another, or 0 for any` : error.message
+  const reason =
+    error.code === 'EADDRINUSE' ? `port ${port} is in use; choose another, or 0 for any` : error.message
   return mcpError('bad_option', { where: `listen on ${host}:${port}`, reason }, { cause: error })
 }

@@ -18,7 +18,8 @@ export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: 
     const refused = endpoint.refuse(head)
     if (refused !== undefined) return refuse(request, response, refused)
     if (request.method !== 'POST') return respond(response, endpoint.answer(partsOf(request, response, '')))
-    if (request.body !== undefined) return respond(response, endpoint.answer(partsOf(request, response, '', request.body)))
+    if (request.body !== undefined)
+      return respond(response, endpoint.answer(partsOf(request, response, '', request.body)))
     readBody(request, endpoint, (text) => {
       if (typeof text !== 'string') return refuse(request, response, text)
       respond(response, endpoint.answer(partsOf(request, response, text)))
@@ -43,7 +44,11 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
 }
 
 /** Reads the whole body unless it is too large, comes too slowly, or is not UTF-8. */
-function readBody(request: IncomingMessage, endpoint: Endpoint, done: (text: string | HttpOut) => void): void {
+function readBody(
+  request: IncomingMessage,
+  endpoint: Endpoint,
+  done: (text: string | HttpOut) => void,
+): void {
   const { limits } = endpoint
   const chunks: Buffer[] = []
   let size = 0
@@ -56,7 +61,14 @@ function readBody(request: IncomingMessage, endpoint: Endpoint, done: (text: str
     reading += chunk.length
     if (size > limits.httpBytes) return finish(tooLarge())
     if (reading > limits.unparsedBytes) {
-      return finish(endpoint.fail(undefined, mcpError('too_many_bytes', {}, { retryAfterMs: 1000 }), undefined, NO_HEADERS))
+      return finish(
+        endpoint.fail(
+          undefined,
+          mcpError('too_many_bytes', {}, { retryAfterMs: 1000 }),
+          undefined,
+          NO_HEADERS,
+        ),
+      )
     }
     chunks.push(chunk)
   })
@@ -73,7 +85,9 @@ function readBody(request: IncomingMessage, endpoint: Endpoint, done: (text: str
 
   function decode(): string | HttpOut {
     const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-    return isUtf8(bytes) ? bytes.toString('utf8') : endpoint.fail(undefined, mcpError('parse_failed', {}), undefined, NO_HEADERS)
+    return isUtf8(bytes)
+      ? bytes.toString('utf8')
+      : endpoint.fail(undefined, mcpError('parse_failed', {}), undefined, NO_HEADERS)
   }
 
   function tooLarge(): HttpOut {
@@ -105,8 +119,11 @@ function write(response: ServerResponse, out: HttpOut): void {
     response.flushHeaders()
     return out.stream.attach(toSink(response))
   }
-  if (out.body === undefined) return void response.writeHead(out.status, { ...out.headers, 'content-length': '0' }).end()
-  response.writeHead(out.status, { ...out.headers, 'content-length': Buffer.byteLength(out.body) }).end(out.body)
+  if (out.body === undefined)
+    return void response.writeHead(out.status, { ...out.headers, 'content-length': '0' }).end()
+  response
+    .writeHead(out.status, { ...out.headers, 'content-length': Buffer.byteLength(out.body) })
+    .end(out.body)
 }
 
 function toSink(response: ServerResponse): Sink {

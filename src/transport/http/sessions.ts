@@ -63,7 +63,11 @@ export class HttpSession {
   }
 
   /** The stream that holds an event, and the place of the event. */
-  find(eventId: string): { readonly stream: EventStream; readonly seq: number; readonly standalone: boolean } {
+  find(eventId: string): {
+    readonly stream: EventStream
+    readonly seq: number
+    readonly standalone: boolean
+  } {
     const place = readEventId(eventId)
     const stream = place === undefined ? undefined : this.#streams?.get(place.name)
     if (place === undefined || stream === undefined) throw mcpError('unknown_event', {})
@@ -75,7 +79,8 @@ export class HttpSession {
   }
 
   close(): void {
-    for (const call of this.#calls?.values() ?? []) call.cancel(mcpError('connection_closed', { method: call.method }))
+    for (const call of this.#calls?.values() ?? [])
+      call.cancel(mcpError('connection_closed', { method: call.method }))
     for (const stream of this.#streams?.values() ?? []) stream.end()
     this.session.close()
   }

@@ -20,11 +20,17 @@ export interface MemoryEnd {
 /** Serves one client in the same process: the same texts as on any other transport, without one. */
 export function serveMemory(service: Service, { limits, origin = {}, receive }: MemoryOptions): MemoryEnd {
   let open = true
-  const connection = new Connection({ service, limits, origin, send: (text) => (open ? receive(text) : undefined) })
+  const connection = new Connection({
+    service,
+    limits,
+    origin,
+    send: (text) => (open ? receive(text) : undefined),
+  })
   return {
     send(text) {
       if (!open) throw mcpError('connection_closed', { method: 'the message' })
-      if (text.length > limits.memoryBytes) return connection.refuse(mcpError('too_large', { limit: limits.memoryBytes }))
+      if (text.length > limits.memoryBytes)
+        return connection.refuse(mcpError('too_large', { limit: limits.memoryBytes }))
       connection.receive(text)
     },
     close() {

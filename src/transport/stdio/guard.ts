@@ -26,7 +26,13 @@ let warned = false
  * person is at either end.
  */
 export function holdStdout(): void {
-  if (streams === undefined || state !== 'off' || streams.stdin.isTTY === true || streams.stdout.isTTY === true) return
+  if (
+    streams === undefined ||
+    state !== 'off' ||
+    streams.stdin.isTTY === true ||
+    streams.stdout.isTTY === true
+  )
+    return
   install('holding')
   streams.once('exit', releaseStdout)
   const timer: unknown = setTimeout(releaseStdout, UNDECIDED_MS)

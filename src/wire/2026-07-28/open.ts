@@ -24,10 +24,12 @@ export function isClaim(params: JsonObject | null | undefined): boolean {
 export function openEnvelope(params: JsonObject): Envelope {
   const meta = params['_meta'] as JsonObject
   const version = meta[META.protocolVersion]
-  if (typeof version !== 'string') throw mcpError('bad_envelope', { reason: `${META.protocolVersion} is not a string` })
+  if (typeof version !== 'string')
+    throw mcpError('bad_envelope', { reason: `${META.protocolVersion} is not a string` })
   if (!CLAIMABLE.includes(version)) throw unsupported(version)
   const capabilities = meta[META.clientCapabilities]
-  if (!isObject(capabilities)) throw mcpError('bad_envelope', { reason: `${META.clientCapabilities} is missing` })
+  if (!isObject(capabilities))
+    throw mcpError('bad_envelope', { reason: `${META.clientCapabilities} is missing` })
   const client = meta[META.clientInfo]
   if (client !== undefined && !isInfo(client)) {
     throw mcpError('bad_envelope', { reason: `${META.clientInfo} needs a name and a version` })
