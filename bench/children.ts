@@ -35,7 +35,10 @@ export interface Cost {
 
 /** Starts one of the compiled processes. */
 export function startWorker<Orders>(name: 'load' | 'in-process' | 'scan', options = '{}'): Worker<Orders> {
-  const child = fork(resolve(BUILT, `${name}.mjs`), [options], { execArgv: [], stdio: ['ignore', 2, 2, 'ipc'] })
+  const child = fork(resolve(BUILT, `${name}.mjs`), [options], {
+    execArgv: [],
+    stdio: ['ignore', 2, 2, 'ipc'],
+  })
   const waiting = new Map<number, { done: (reply: Reply) => void; fail: (error: Error) => void }>()
   let number = 0
   child.on('message', (reply: Reply) => {

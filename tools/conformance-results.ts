@@ -19,7 +19,7 @@ export interface Verdict {
 const EVERYWHERE = 'wire-schema-valid'
 
 /**
- * Whether a scenario passed: something of its own succeeded and nothing failed.
+ * Whether a scenario passed: something of its own succeeded, and nothing failed or drew a warning.
  * Warnings are noted and do not fail it, as in the suite itself.
  */
 export function judge(checks: readonly Check[] | undefined): Verdict {
@@ -28,7 +28,7 @@ export function judge(checks: readonly Check[] | undefined): Verdict {
   const warned = checks.filter((check) => check.status === 'WARNING')
   const proved = checks.some((check) => check.status === 'SUCCESS' && check.id !== EVERYWHERE)
   const vacuous = failed.length === 0 && !proved ? ['nothing of its own was checked'] : []
-  return { passed: failed.length === 0 && proved, notes: [...vacuous, ...[...failed, ...warned].map(toNote)] }
+  return { passed: failed.length === 0 && warned.length === 0 && proved, notes: [...vacuous, ...[...failed, ...warned].map(toNote)] }
 }
 
 /** The checks of a scenario from the folder of a run; undefined when it wrote none. */

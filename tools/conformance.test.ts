@@ -24,12 +24,12 @@ test('a scenario that crashed, or in which all was skipped, is a failure', () =>
   expect(skipped).toEqual({ passed: false, notes: ['nothing of its own was checked'] })
 })
 
-test('a warning is noted and does not fail a scenario that proved something', () => {
+test('a warning is noted and fails the scenario', () => {
   const verdict = judge([
     { id: 'ping', status: 'SUCCESS' },
     { id: 'retry', status: 'WARNING', description: 'should send retry' },
   ])
-  expect(verdict).toEqual({ passed: true, notes: ['warning: retry: should send retry'] })
+  expect(verdict).toEqual({ passed: false, notes: ['warning: retry: should send retry'] })
   expect(judge([{ id: 'retry', status: 'WARNING' }]).passed).toBe(false)
 })
 

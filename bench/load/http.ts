@@ -162,7 +162,7 @@ class Client {
     const onread = {
       buffer: Buffer.allocUnsafe(READ_BYTES),
       callback: (size: number, bytes: Uint8Array): boolean => {
-        this.#read((bytes as Buffer).latin1Slice(0, size))
+        this.#read((bytes as Buffer).toString('latin1', 0, size))
         return true
       },
     }
@@ -259,5 +259,6 @@ function checkList(text: string, round: Round): void {
     round.length = text.length - head
   }
   // A chunked answer may be cut in different places, each of which adds a few letters.
-  if (Math.abs(text.length - head - round.length) > round.length / 100) throw new Error('lists differ in length')
+  if (Math.abs(text.length - head - round.length) > round.length / 100)
+    throw new Error('lists differ in length')
 }

@@ -110,7 +110,7 @@ export class Pipe {
   }
 
   #read(bytes: Buffer): void {
-    const piece = bytes.latin1Slice()
+    const piece = bytes.toString('latin1')
     const text = this.#rest === '' ? piece : this.#rest + piece
     let from = 0
     let count = 0

@@ -27,7 +27,12 @@ function wideInput(index) {
       price: { type: 'number', minimum: 0, maximum: 100000, description: 'Price of one piece' },
       express: { type: 'boolean', description: 'Whether it is sent by express' },
       channel: { type: 'string', enum: ['shop', 'phone', 'web'], description: 'Where the order came from' },
-      labels: { type: 'array', items: { type: 'string' }, maxItems: 10, description: 'Labels for the warehouse' },
+      labels: {
+        type: 'array',
+        items: { type: 'string' },
+        maxItems: 10,
+        description: 'Labels for the warehouse',
+      },
       remark: words(0, 500, 'Anything else'),
     },
     required: ['customer', 'street', 'city', 'postcode', 'quantity', 'price', 'express', 'channel'],

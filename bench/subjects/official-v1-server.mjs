@@ -6,9 +6,13 @@ import { addInput, wideTools } from './zod-tools.mjs'
 export function createOfficialV1() {
   const server = new McpServer(about)
   if (options.add)
-    server.registerTool('add', { description: 'Adds two numbers.', inputSchema: addInput.shape }, ({ a, b }) => ({
-      content: [{ type: 'text', text: String(a + b) }],
-    }))
+    server.registerTool(
+      'add',
+      { description: 'Adds two numbers.', inputSchema: addInput.shape },
+      ({ a, b }) => ({
+        content: [{ type: 'text', text: String(a + b) }],
+      }),
+    )
   for (const { name, description, input } of wideTools)
     server.registerTool(name, { description, inputSchema: input.shape }, () => ({
       content: [{ type: 'text', text: 'filed' }],

@@ -17,7 +17,12 @@ function wideInput(index) {
     street: z.string().min(1).max(120).describe('Street and house number'),
     city: z.string().min(1).max(80).describe('City of delivery'),
     postcode: z.string().min(4).max(10).describe('Postal code of delivery'),
-    quantity: z.number().int().min(1).max(1000 + index).describe('How many pieces'),
+    quantity: z
+      .number()
+      .int()
+      .min(1)
+      .max(1000 + index)
+      .describe('How many pieces'),
     price: z.number().min(0).max(100000).describe('Price of one piece'),
     express: z.boolean().describe('Whether it is sent by express'),
     channel: z.enum(['shop', 'phone', 'web']).describe('Where the order came from'),

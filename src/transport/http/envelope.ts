@@ -20,9 +20,9 @@ export function openRequest(method: string, params: JsonObject, request: HttpIn,
   }
   const version = (params['_meta'] as JsonObject)[META.protocolVersion]
   const header = (name: string): string | undefined => request.header(name)
-  const named = methodRow(method)?.named
-  const name = named === undefined ? undefined : params[named]
-  if (typeof version === 'string') {
+  const row = methodRow(method)
+  const name = row?.named === undefined ? undefined : params[row.named]
+  if (typeof version === 'string' && row !== undefined) {
     const problem = checkRequestHeaders({
       header,
       version,

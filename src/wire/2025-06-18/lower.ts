@@ -9,7 +9,7 @@ import type {
   Tool,
 } from '../../protocol/spec/2026-07-28.ts'
 import type { Lowering } from '../lowering.ts'
-import { omit } from '../reshape.ts'
+import { change, omit } from '../reshape.ts'
 import { lowerForm, raiseAnswer } from './form.ts'
 import { lowerSample, lowerSampleResult } from './sampling.ts'
 
@@ -21,7 +21,7 @@ export const lowering: Lowering = {
   implementation: (value: Implementation) => omit(value, 'description', 'websiteUrl', 'icons'),
   /** Tasks and extensions are not declared. */
   capabilities: (value: ServerCapabilities) => omit(value, 'tasks', 'extensions'),
-  /** Sampling and elicitation are declared without members; elicitation only if forms are supported. */
+  /** Sampling and elicitation lose their parts; elicitation is declared only if forms are supported. */
   clientCapabilities: lowerClient,
   /** Icons and `execution` are dropped. */
   tool: (value: Tool) => omit(value, 'icons', 'execution'),
@@ -44,13 +44,10 @@ export const lowering: Lowering = {
 }
 
 function lowerClient(value: ClientCapabilities): ClientCapabilities {
-  const { sampling, elicitation } = value
+  const { elicitation } = value
   const rest = omit(value, 'tasks', 'extensions')
-  const plain = sampling === undefined || isEmpty(sampling) ? rest : { ...rest, sampling: {} }
-  if (elicitation === undefined || isEmpty(elicitation)) return plain
-  return elicitation.form === undefined ? omit(plain, 'elicitation') : { ...plain, elicitation: {} }
-}
-
-function isEmpty(value: object): boolean {
-  return Object.keys(value).length === 0
+  const plain = change(rest, 'sampling', (declared) => omit(declared, 'tools', 'context'))
+  if (elicitation === undefined) return plain
+  const urlOnly = elicitation.url !== undefined && elicitation.form === undefined
+  return urlOnly ? omit(plain, 'elicitation') : change(plain, 'elicitation', (declared) => omit(declared, 'form', 'url'))
 }

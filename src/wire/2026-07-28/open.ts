@@ -37,6 +37,26 @@ export function openEnvelope(params: JsonObject): Envelope {
   return { dialect: DIALECTS['2026-07-28'], client, capabilities, session: undefined }
 }
 
+/** A result without what this revision wraps around it. */
+export function openResult(sealed: JsonObject): JsonObject {
+  const { resultType, _meta: meta, ...members } = sealed
+  const { [META.serverInfo]: _, ...rest } = (meta ?? {}) as Record<string, unknown>
+  return {
+    ...members,
+    ...(resultType === undefined || resultType === 'complete' ? {} : { resultType }),
+    ...(Object.keys(rest).length === 0 ? {} : { _meta: rest }),
+  }
+}
+
+/** Params without what this revision says about their sender. */
+export function openParams(sealed: JsonObject): JsonObject {
+  const { _meta: meta, ...members } = sealed
+  const own = Object.entries((meta ?? {}) as JsonObject).filter(([key]) => !ENVELOPE.has(key))
+  return own.length === 0 ? members : { ...members, _meta: Object.fromEntries(own) }
+}
+
+const ENVELOPE: ReadonlySet<string> = new Set([META.protocolVersion, META.clientCapabilities, META.clientInfo])
+
 /** The error for a version that cannot be claimed. */
 export function unsupported(version: string | undefined): Error {
   const requested = version === undefined ? {} : { requested: version.slice(0, 64) }

@@ -15,6 +15,16 @@ export function sealText(result: JsonObject, infoText: string, cached: boolean):
   return withMember(JSON.stringify(meta === undefined ? result : { ...result, _meta: undefined }), head)
 }
 
+/** Params with what this revision wants to know of their sender in every request. */
+export function sealParams(params: JsonObject, sender: { readonly client: JsonObject; readonly capabilities: JsonObject }): JsonObject {
+  const envelope = {
+    [META.protocolVersion]: '2026-07-28',
+    [META.clientInfo]: sender.client,
+    [META.clientCapabilities]: sender.capabilities,
+  }
+  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...envelope } }
+}
+
 /** Puts a member in front of the others of an object's text. */
 function withMember(object: string, member: string): string {
   return object === '{}' ? `{${member}}` : `{${member},${object.slice(1)}`

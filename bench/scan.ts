@@ -1,0 +1,42 @@
+import { type Revision, callText, numbered } from './messages.ts'
+import { answer } from './orders.ts'
+
+/** What the process that times the scan can be asked to do. */
+export interface ScanOrders {
+  readonly time: { readonly file: string; readonly revision: Revision; readonly seconds: number }
+}
+
+/** Nanoseconds for one message. */
+export interface ScanTimes {
+  readonly scanNs: number
+  readonly parseNs: number
+}
+
+interface ScanModule {
+  scan(text: string, maxDepth: number): unknown
+}
+
+const TEXTS = 4096
+const DEPTH = 64
+
+answer<ScanOrders>({
+  time: async ({ file, revision, seconds }): Promise<ScanTimes> => {
+    const { scan } = (await import(file)) as ScanModule
+    const texts = Array.from({ length: TEXTS }, (_, index) => callText(numbered(index), revision))
+    const scanNs = time(texts, seconds, (text) => scan(text, DEPTH) === undefined)
+    const parseNs = time(texts, seconds, (text) => typeof JSON.parse(text) === 'object')
+    return { scanNs, parseNs }
+  },
+})
+
+function time(texts: readonly string[], seconds: number, work: (text: string) => boolean): number {
+  const start = performance.now()
+  let count = 0
+  do {
+    for (const text of texts) if (!work(text)) throw new Error(`the scan objects to ${text}`)
+    count += texts.length
+  } while (performance.now() - start < seconds * 1000)
+  return ((performance.now() - start) * 1e6) / count
+}
+
+process.on('disconnect', () => process.exit(0))

@@ -1,0 +1,35 @@
+import { resolve } from 'node:path'
+
+/** What is measured: a program in `bench/subjects`, and the options it is started with. */
+export interface Subject {
+  readonly name: string
+  readonly role: 'limit' | 'ours' | 'peer'
+  readonly file: string
+  readonly options?: Readonly<Record<string, unknown>>
+}
+
+export const LIMIT: Subject = { name: 'limit', role: 'limit', file: 'limit' }
+export const OURS: Subject = { name: 'pierhead', role: 'ours', file: 'pierhead' }
+/** The same server with its tools described in JSON Schema, so that no schema library is loaded. */
+export const OURS_JSON: Subject = {
+  name: 'pierhead, JSON Schema',
+  role: 'ours',
+  file: 'pierhead',
+  options: { schema: 'json' },
+}
+export const V1: Subject = { name: 'official v1', role: 'peer', file: 'official-v1' }
+export const V2: Subject = { name: 'official v2', role: 'peer', file: 'official-v2' }
+export const TMCP: Subject = { name: 'tmcp', role: 'peer', file: 'tmcp' }
+
+/** All that serve 2025 revisions. */
+export const ALL: readonly Subject[] = [LIMIT, OURS, V1, V2, TMCP]
+
+/** The program of a subject for one transport. */
+export function programOf(subject: Subject, transport: 'http' | 'stdio' | 'memory'): string {
+  return resolve('bench', 'subjects', `${subject.file}-${transport}.mjs`)
+}
+
+/** The argument that a subject's program is started with. */
+export function argumentOf(subject: Subject, more: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({ ...subject.options, ...more })
+}

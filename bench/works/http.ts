@@ -1,0 +1,90 @@
+import { type HttpServer, startHttp, startWorker, type Worker } from '../children.ts'
+import type { HttpRound, HttpTarget } from '../load/http.ts'
+import type { LoadOrders } from '../load.ts'
+import { watchOthers } from '../machine.ts'
+import { type Plan, type Sample, type Work, interleave, median, mostly } from '../measure.ts'
+import type { Revision } from '../messages.ts'
+import { ALL, LIMIT, OURS, type Subject, TMCP, V2, argumentOf, programOf } from '../subjects.ts'
+
+const CONNECTIONS = 32
+
+/** HTTP tools/call in a 2025 session for each connection. */
+export const httpSession: Work = {
+  name: 'http-session',
+  run: (plan, say) => measureCalls('HTTP tools/call, 2025-11-25 session', '2025-11-25', ALL, plan, say),
+}
+
+/** HTTP tools/call at 2026-07-28; official v1 does not serve that revision. */
+export const http2026: Work = {
+  name: 'http-2026',
+  run: (plan, say) =>
+    measureCalls('HTTP tools/call, 2026-07-28', '2026-07-28', [LIMIT, OURS, V2, TMCP], plan, say),
+}
+
+async function measureCalls(
+  work: string,
+  revision: Revision,
+  subjects: readonly Subject[],
+  plan: Plan,
+  say: (line: string) => void,
+): Promise<readonly Sample[]> {
+  const servers = new Map<Subject, HttpServer>()
+  try {
+    for (const subject of subjects)
+      servers.set(subject, await startHttp(programOf(subject, 'http'), argumentOf(subject)))
+    const target = { work: 'call', revision, connections: CONNECTIONS } as const
+    const results = await loadAll(servers, target, plan, say)
+    return [...results].flatMap(([subject, rounds]) => {
+      const rate = median(rounds.map(({ count, seconds }) => count / seconds))
+      const busy = mostly(rounds)
+      return [
+        { work, subject, value: rate, unit: 'req/s', better: 'more', busy },
+        { work, subject, value: median(rounds.map(({ p99 }) => p99)), unit: 'µs p99', better: 'less', busy },
+      ] satisfies readonly Sample[]
+    })
+  } finally {
+    await Promise.all([...servers.values()].map((server) => server.close()))
+  }
+}
+
+/** A round, and whether other programs disturbed it. */
+export type WatchedRound = HttpRound & { readonly busy: boolean }
+
+/** Warms up every server, then loads them in turn. */
+export async function loadAll(
+  servers: ReadonlyMap<Subject, HttpServer>,
+  target: Omit<HttpTarget, 'port' | 'pid'>,
+  plan: Plan,
+  say: (line: string) => void,
+): Promise<ReadonlyMap<Subject, readonly WatchedRound[]>> {
+  const load: Worker<LoadOrders> = startWorker('load')
+  const once = async (subject: Subject, seconds: number): Promise<WatchedRound> => {
+    const server = servers.get(subject)
+    if (!server) throw new Error(`${subject.name} is not running`)
+    const disturbed = watchOthers()
+    const whole: HttpTarget = { ...target, port: server.port, pid: server.pid }
+    const round = await named(subject, load.ask<HttpRound>('http', { target: whole, seconds }))
+    return { ...round, busy: disturbed(round.serverCpuMs + round.workerCpuMs) }
+  }
+  try {
+    for (const subject of servers.keys()) await once(subject, plan.warmUp)
+    return await interleave([...servers.keys()], plan.rounds, async (subject, number) => {
+      const round = await once(subject, plan.seconds)
+      say(`round ${number + 1}: ${subject.name} ${Math.round(round.count / round.seconds)} req/s`)
+      return round
+    })
+  } finally {
+    await load.close()
+  }
+}
+
+/** Makes an error tell whose it is. */
+export async function named<Result>(subject: Subject, result: Promise<Result>): Promise<Result> {
+  try {
+    return await result
+  } catch (error) {
+    throw new Error(`${subject.name}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
+  }
+}

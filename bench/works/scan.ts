@@ -1,0 +1,32 @@
+import { resolve } from 'node:path'
+import { startWorker, type Worker } from '../children.ts'
+import { type Sample, type Work, median } from '../measure.ts'
+import type { ScanOrders, ScanTimes } from '../scan.ts'
+import { LIMIT, OURS } from '../subjects.ts'
+
+/** What the scan for duplicate keys and large ids adds to a call; the limit is JSON.parse of the same text. */
+export const scanCost: Work = {
+  name: 'scan',
+  run: async (plan, say) => {
+    const worker: Worker<ScanOrders> = startWorker('scan')
+    const samples: Sample[] = []
+    try {
+      for (const revision of ['2025-11-25', '2026-07-28'] as const) {
+        const order = { file: resolve('dist/wire/scan.js'), revision, seconds: plan.seconds / 4 }
+        await worker.ask('time', order)
+        const rounds: ScanTimes[] = []
+        for (let round = 0; round < plan.rounds; round++)
+          rounds.push(await worker.ask<ScanTimes>('time', order))
+        const work = `scan of a tools/call for duplicate keys and large ids, ${revision}`
+        const scan = median(rounds.map(({ scanNs }) => scanNs))
+        const parse = median(rounds.map(({ parseNs }) => parseNs))
+        say(`${revision}: scan ${scan.toFixed(0)} ns, JSON.parse ${parse.toFixed(0)} ns`)
+        samples.push({ work, subject: LIMIT, value: parse, unit: 'ns', better: 'less' })
+        samples.push({ work, subject: OURS, value: scan, unit: 'ns', better: 'less' })
+      }
+    } finally {
+      await worker.close()
+    }
+    return samples
+  },
+}

@@ -1,0 +1,63 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { methodRow } from '../../src/protocol/methods.ts'
+import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
+import { openParams, openResult } from '../../src/wire/2026-07-28/open.ts'
+import { sealParams } from '../../src/wire/2026-07-28/seal.ts'
+import { readText, type Incoming } from '../../src/wire/message.ts'
+import { sealNotification, sealReply, sealRequest, sealResult } from '../../src/wire/seal.ts'
+import { arbitrariesOf } from '../corpus/arbitrary.ts'
+import { corpus, type Example } from '../corpus/corpus.ts'
+
+const INFO = { name: 'round', version: '1.0.0' }
+const SENDER = { client: { name: 'trip', version: '1.0.0' }, capabilities: {} }
+
+describe.each(REVISIONS)('at %s', (revision) => {
+  test.each(corpus(revision))('$kind $method ($name) survives the wire [S0-0.2] [S2-13-C8]', (example) => {
+    expect(opened(example, revision)).toEqual(expected(example, revision))
+  })
+
+  test.each(arbitrariesOf(revision))('any $kind of $method survives the wire', ({ kind, method, value }) => {
+    fc.assert(
+      fc.property(value, (generated) => {
+        const example: Example = { name: 'generated', kind, method, value: generated }
+        expect(opened(example, revision)).toEqual(expected(example, revision))
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+/** What comes out of the text that goes in. */
+function opened({ kind, method, value }: Example, revision: Revision): unknown {
+  const newest = revision === '2026-07-28'
+  const embedded = methodRow(method)?.embedded === true
+  if (kind === 'result' && newest && embedded) {
+    const retry = sealParams({ name: 'tool', inputResponses: { answer: value } }, SENDER)
+    const { params } = read(sealRequest(1, 'tools/call', retry, revision))
+    return (params!['inputResponses'] as JsonObject)['answer']
+  }
+  if (kind === 'result') {
+    const { result } = read(sealReply(1, sealResult(method, value, revision, INFO)))
+    return newest ? openResult(result!) : result
+  }
+  if (kind === 'notification') return read(sealNotification(method, value, revision)).params
+  const enveloped = newest && !embedded
+  const { params } = read(sealRequest(1, method, enveloped ? sealParams(value, SENDER) : value, revision))
+  return enveloped ? openParams(params!) : params
+}
+
+/** The same message; at 2026-07-28 caching hints are always written, and metadata that says nothing is not. */
+function expected({ kind, method, value }: Example, revision: Revision): JsonObject {
+  const plain = JSON.parse(JSON.stringify(value)) as JsonObject
+  if (revision !== '2026-07-28' || kind === 'notification' || methodRow(method)?.embedded === true) return plain
+  const hinted = kind === 'result' && methodRow(method)?.cached === true && plain['resultType'] === undefined
+  const { _meta: meta, ...members } = plain
+  const told = meta === undefined || Object.keys(meta).length === 0 ? {} : { _meta: meta }
+  return { ...(hinted ? { ttlMs: 0, cacheScope: 'private' } : {}), ...members, ...told }
+}
+
+function read(text: string): Incoming {
+  return readText(text, 128) as Incoming
+}
