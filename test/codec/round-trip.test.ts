@@ -54,7 +54,7 @@ function expected({ kind, method, value }: Example, revision: Revision): JsonObj
   if (revision !== '2026-07-28' || kind === 'notification' || methodRow(method)?.embedded === true) return plain
   const hinted = kind === 'result' && methodRow(method)?.cached === true && plain['resultType'] === undefined
   const { _meta: meta, ...members } = plain
-  const told = meta === undefined || Object.keys(meta).length === 0 ? {} : { _meta: meta }
+  const told = meta === undefined || Object.keys(meta as object).length === 0 ? {} : { _meta: meta }
   return { ...(hinted ? { ttlMs: 0, cacheScope: 'private' } : {}), ...members, ...told }
 }
 
