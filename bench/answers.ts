@@ -39,7 +39,7 @@ export class Answers {
     if (sum !== String(this.#sums[index]) || this.#open[index] !== 1) throw new Error(wrong(answer))
     this.#open[index] = 0
     this.#length = answer.length
-    this.#idAt = answer.indexOf(`"id":${id}`) + 5
+    this.#idAt = answer.indexOf(`"id":${FIRST_ID + index}`) + 5
     this.#sumAt = answer.indexOf(`"text":"${sum}"`) + 8
     return index
   }
@@ -64,8 +64,9 @@ function sumOf(index: number): number {
 }
 
 function digits(text: string, at: number, count: number): number {
+  const end = at + count
   let value = 0
-  for (let end = at + count; at < end; at++) value = value * 10 + text.charCodeAt(at) - 48
+  for (; at < end; at++) value = value * 10 + text.charCodeAt(at) - 48
   return value
 }
 

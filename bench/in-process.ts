@@ -79,12 +79,14 @@ async function callForAWhile({ seconds }: InProcessOrders['call']): Promise<InPr
     if (failed) throw failed
     count += WINDOW
   } while (performance.now() < until)
+  clearTimeout(stalled)
+  stalled = undefined
   return { count, seconds: (performance.now() - start) / 1000 }
 }
 
 let stalled: NodeJS.Timeout | undefined
 
-/** Waits for the last answer of the window; one timer, moved on, guards against a server that never answers. */
+/** Waits for the last answer of the window; one timer for the round guards against a server that never answers. */
 async function drained(): Promise<void> {
   stalled ??= setTimeout(() => {
     failed ??= new Error('an answer did not come in time')

@@ -36,8 +36,8 @@ const WORKS: readonly Work[] = [
 
 const FULL: Plan = {
   rounds: 5,
-  seconds: 1.2,
-  warmUp: 1,
+  seconds: 1,
+  warmUp: 0.8,
   starts: 9,
   sessions: 2000,
   toolCounts: [1, 100, 1000, 10_000],
@@ -63,19 +63,37 @@ async function bench(): Promise<void> {
   await compile()
   const machine = describeMachine()
   console.log(headerText(machine))
-  const samples: Sample[] = []
-  for (const work of works) {
-    const start = performance.now()
-    const found = await work.run(values.quick ? QUICK : FULL, (line) => say(`${work.name}: ${line}`))
-    say(`${work.name}: done in ${((performance.now() - start) / 1000).toFixed(0)} s`)
-    console.log(`\n${tableText(toRows(found))}`)
-    samples.push(...found)
-  }
+  const { samples, failures } = await runAll(works, values.quick ? QUICK : FULL)
   const after: Machine = { ...machine, loadAfter: loadNow() }
-  // Only a whole run replaces the record.
-  const folder = values.quick || values.only ? '.cache/bench' : 'reports'
+  // Only a whole run without failures replaces the record.
+  const folder = values.quick || values.only || failures.length > 0 ? '.cache/bench' : 'reports'
   write(folder, toRows(samples), after)
   console.log(`\nload ${after.loadAfter} after the run; rows in ${folder}/bench.json`)
+  if (failures.length > 0) throw new Error(`failed: ${failures.join('; ')}`)
+}
+
+interface Outcome {
+  readonly samples: readonly Sample[]
+  readonly failures: readonly string[]
+}
+
+/** Runs one work after the other; one that fails does not keep the rest from being measured. */
+async function runAll(works: readonly Work[], plan: Plan): Promise<Outcome> {
+  const samples: Sample[] = []
+  const failures: string[] = []
+  for (const { name, run } of works) {
+    const start = performance.now()
+    try {
+      const found = await run(plan, (line) => say(`${name}: ${line}`))
+      samples.push(...found)
+      console.log(`\n${tableText(toRows(found))}`)
+    } catch (error) {
+      failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+      say(failures.at(-1) ?? '')
+    }
+    say(`${name}: done in ${((performance.now() - start) / 1000).toFixed(0)} s`)
+  }
+  return { samples, failures }
 }
 
 function chosen(names: readonly string[] | undefined): readonly Work[] {

@@ -5,7 +5,6 @@ import { toLimits, type Limits } from './protocol/limits.ts'
 import { checkOptions } from './protocol/nearest.ts'
 import type { Auth } from './rpc/call.ts'
 import type { Middleware } from './rpc/dispatch.ts'
-import type { AnySchema } from './schema/schema.ts'
 import type { Completer } from './server/completion.ts'
 import type { Context } from './server/context.ts'
 import type { Tool } from './server/definitions.ts'
@@ -34,7 +33,7 @@ import {
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
-import type { InputFor, OutputFor, Returns, ToolMap, ToolOptions } from './types.ts'
+import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
 import type { VariablesOf } from './uri-template/variables.ts'
 
 const STATE_TTL_MS = 15 * 60_000
@@ -75,18 +74,18 @@ export class App<Ctx extends Context = Context> {
 
   /** Adds a tool. Its input and output types come from its schemas. */
   tool<
-    const In extends AnySchema | undefined = undefined,
-    const Out extends AnySchema | undefined = undefined,
+    const In extends SchemaLike | undefined = undefined,
+    const Out extends SchemaLike | undefined = undefined,
   >(
     name: string,
     options: ToolOptions<In, Out, Ctx>,
-    run: (input: InputFor<In>, context: Ctx) => Returns<OutputFor<Out>>,
+    run: (input: Delivered<In>, context: Ctx) => Returns<Out>,
   ): this {
     return this.#addTool(name, options as unknown as ToolSpec<Context>, run as unknown as Tool['run'])
   }
 
   /** Adds every tool of a flat map. */
-  add(tools: ToolMap): this {
+  add(tools: ToolMap<Ctx>): this {
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
       this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as Tool['run'])
     }
@@ -113,10 +112,10 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Adds a prompt. */
-  prompt<const Args extends AnySchema | undefined = undefined>(
+  prompt<const Args extends SchemaLike | undefined = undefined>(
     name: string,
     options: Omit<PromptSpec<Ctx>, 'args'> & { readonly args?: Args },
-    run: (args: InputFor<Args>, context: Ctx) => unknown,
+    run: (args: Delivered<Args>, context: Ctx) => unknown,
   ): this {
     const prompt = toPrompt(name, options as unknown as PromptSpec<Context>, run as unknown as Tool['run'])
     if (this.service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`)
@@ -174,7 +173,9 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Adds to the context of every request; chain it where the server is made, so that its type is known. */
-  provide<More extends object>(provider: (context: Ctx) => More | Promise<More>): App<Ctx & Readonly<More>> {
+  provide<More extends Addition>(
+    provider: (context: Ctx) => More | Promise<More>,
+  ): App<Ctx & Readonly<More>> {
     this.service.providers.push(provider as unknown as Provider)
     this.service.refold()
     return this as unknown as App<Ctx & Readonly<More>>
@@ -187,18 +188,18 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */
-  node(options: MountOptions = {}): (request: object, response: object) => void {
+  node(options: MountOptions = {}): NodeListener {
     const endpoint = this.endpoint({
       hosts: undefined,
       cors: [],
       sessions: true,
       ...checked('node', options),
     })
-    let serve: ((request: object, response: object) => void) | undefined
+    let serve: NodeListener | undefined
     return (request, response) => {
       if (serve !== undefined) return serve(request, response)
       void import('./transport/http/node.ts').then(({ serveNode }) => {
-        serve = serveNode(endpoint) as unknown as (request: object, response: object) => void
+        serve = serveNode(endpoint) as unknown as NodeListener
         serve(request, response)
       })
     }

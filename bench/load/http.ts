@@ -12,6 +12,7 @@ import {
   numbered,
 } from '../messages.ts'
 import { usageOf } from '../usage.ts'
+import { AnswerReader, END_OF_HEAD } from './reader.ts'
 
 /** An HTTP server under load. */
 export interface HttpTarget {
@@ -107,13 +108,11 @@ interface Round {
   readonly latencies: Histogram
   until: number
   count: number
-  /** Of the first list, which was parsed; all others must be as long. */
+  /** Of the first list; all others must be as long. */
   length: number
 }
 
 const READ_BYTES = 64 * 1024
-const END_OF_HEAD = '\r\n\r\n'
-const LAST_CHUNK = '\r\n0\r\n\r\n'
 
 /** One keep-alive connection: sends a prepared request, reads its answer, changes the digits, sends again. */
 class Client {
@@ -123,11 +122,9 @@ class Client {
   readonly #idAt: number
   readonly #aAt: number
   readonly #bAt: number
+  readonly #answer = new AnswerReader()
   #index: number
   #sentAt = 0
-  #held = ''
-  #need = -1
-  #chunked = false
   #socket: Socket | undefined
   #settle: { readonly done: () => void; readonly fail: (error: Error) => void } | undefined
 
@@ -162,7 +159,7 @@ class Client {
     const onread = {
       buffer: Buffer.allocUnsafe(READ_BYTES),
       callback: (size: number, bytes: Uint8Array): boolean => {
-        this.#read((bytes as Buffer).toString('latin1', 0, size))
+        if (this.#answer.push(bytes as Buffer, size)) this.#take()
         return true
       },
     }
@@ -184,42 +181,27 @@ class Client {
     this.#socket?.write(this.#request)
   }
 
-  #read(piece: string): void {
-    const text = this.#held === '' ? piece : this.#held + piece
-    if (this.#need < 0 && !this.#chunked) this.#readHead(text)
-    const complete = this.#chunked ? text.endsWith(LAST_CHUNK) : this.#need >= 0 && text.length >= this.#need
-    if (!complete) {
-      this.#held = text
-      return
-    }
-    this.#held = ''
-    this.#need = -1
-    this.#chunked = false
+  #take(): void {
+    const now = performance.now()
     try {
-      this.#take(text)
+      this.#check()
     } catch (error) {
       this.#settle?.fail(error as Error)
+      return
     }
-  }
-
-  #readHead(text: string): void {
-    const end = text.indexOf(END_OF_HEAD)
-    if (end < 0) return
-    const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, end))
-    if (length) this.#need = end + END_OF_HEAD.length + Number(length[1])
-    else this.#chunked = true
-  }
-
-  #take(text: string): void {
-    const now = performance.now()
-    if (!text.startsWith('HTTP/1.1 200')) throw new Error(`wrong answer: ${text.slice(0, 600)}`)
-    if (this.#target.work === 'call') checkSum(text, this.#index)
-    else checkList(text, this.#round)
+    this.#answer.clear()
     this.#round.latencies.add(now - this.#sentAt)
     this.#round.count++
     this.#index++
     if (now >= this.#round.until) this.#settle?.done()
     else this.#send()
+  }
+
+  #check(): void {
+    const { text } = this.#answer
+    if (!text.startsWith('HTTP/1.1 200')) throw new Error(`wrong answer: ${text.slice(0, 600)}`)
+    if (this.#target.work === 'call') checkSum(text, this.#index)
+    else checkList(this.#answer, this.#round)
   }
 }
 
@@ -252,13 +234,10 @@ function checkSum(text: string, index: number): void {
   throw new Error(`wrong answer to ${id}, ${a} + ${b}: ${text.slice(0, 600)}`)
 }
 
-function checkList(text: string, round: Round): void {
-  const head = text.indexOf(END_OF_HEAD)
-  if (round.length === 0) {
-    if (!text.includes('"wide-0"', head)) throw new Error(`wrong list: ${text.slice(0, 600)}`)
-    round.length = text.length - head
-  }
+function checkList({ text, length }: AnswerReader, round: Round): void {
+  const body = length - text.indexOf(END_OF_HEAD)
+  if (!text.includes('"wide-0"')) throw new Error(`wrong list: ${text.slice(0, 600)}`)
+  if (round.length === 0) round.length = body
   // A chunked answer may be cut in different places, each of which adds a few letters.
-  if (Math.abs(text.length - head - round.length) > round.length / 100)
-    throw new Error('lists differ in length')
+  if (Math.abs(body - round.length) > round.length / 100) throw new Error('lists differ in length')
 }

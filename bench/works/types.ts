@@ -6,6 +6,7 @@ import { LIMIT, OURS, type Subject, TMCP, V1, V2 } from '../subjects.ts'
 import { type Dialect, serverText } from '../types-source.ts'
 
 const FOLDER = '.cache/bench-types'
+/** The same tools as one flat map. */
 const OURS_MAP: Subject = { ...OURS, name: 'pierhead, defineTools' }
 const DIALECTS: ReadonlyMap<Subject, Dialect> = new Map([
   [LIMIT, 'schemas'],

@@ -84,6 +84,16 @@ export const ERRORS = {
   input_required:      { where: 'local', code: -32603, http: 200, text: 'the request ends here until the client answers; the handler runs again then', hint: 'Let this error pass: do not catch it around ctx.elicit, ctx.sample or ctx.roots.' },
   cancelled:           { where: 'local', code: -32603, http: 200, text: 'the request was cancelled{reason}', hint: 'Stop the work.' },
   connection_closed:   { where: 'local', code: -32603, http: 200, text: 'the connection closed before {method} was answered', hint: 'Connect again.' },
+  timeout:             { where: 'local', code: -32001, http: 200, refusal: 'TIMEOUT', text: '{method} was not answered within {ms} ms', hint: 'Raise the timeout, or ask for less.' },
+  connect_failed:      { where: 'local', code: -32000, http: 200, refusal: 'TRANSPORT_ERROR', text: 'cannot connect to {target}: {reason}', hint: 'Check that the server is running and the address or command is right.' },
+  session_lost:        { where: 'local', code: -32001, http: 200, refusal: 'SESSION_INVALID', text: 'the server no longer knows the session', hint: 'Connect again; what is safe to repeat was repeated.' },
+  stream_lost:         { where: 'local', code: -32000, http: 200, refusal: 'TRANSPORT_ERROR', text: 'the stream broke before {method} was answered', hint: 'Repeat the request if that is safe.' },
+  http_failed:         { where: 'local', code: -32000, http: 200, text: '{method} failed with HTTP status {status}{reason}', hint: 'Look at the status; 401 and 403 need credentials, 5xx a later try.' },
+  bad_answer:          { where: 'local', code: -32600, http: 200, text: 'the server answered {method} with something invalid: {issue}', hint: 'Report it to the author of the server.' },
+  answer_too_large:    { where: 'local', code: -32600, http: 200, text: 'the server sent more than {limit} {unit}', hint: 'Ask for less, or raise the limit.' },
+  no_revision:         { where: 'local', code: -32022, http: 200, text: 'the server offers {offered}, none of which this client speaks', hint: 'Update the client or the server.' },
+  remote:              { where: 'local', code: -32603, http: 200, text: '{message}', hint: 'The server gives the reason.' },
+  closed:              { where: 'local', code: -32000, http: 200, text: 'the client is closed', hint: 'Connect again.' },
   bad_option:          { where: 'local', code: -32603, http: 200, text: '{where}: {reason}', hint: 'Correct the option.' },
   bad_definition:      { where: 'local', code: -32603, http: 200, text: '{item}: {reason}', hint: 'Correct the definition.' },
 } as const
@@ -101,6 +111,8 @@ export interface ErrorExtras {
   readonly data?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
   readonly retryAfterMs?: number
+  /** The code that came over the wire, where it is not the kind's own. */
+  readonly code?: number
 }
 
 /** The one error class. Switch on `kind`; `hint` says what to do. */
@@ -116,7 +128,7 @@ export class McpError extends Error {
     super(message, 'cause' in extras ? { cause: extras.cause } : undefined)
     const row: ErrorRow = ERRORS[kind]
     this.kind = kind
-    this.code = row.code
+    this.code = extras.code ?? row.code
     this.data = extras.data
     this.hint = row.hint
     this.retryable = row.refusal !== undefined && isRetryable(REFUSALS[row.refusal])

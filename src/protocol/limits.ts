@@ -7,6 +7,7 @@ export const LIMITS = {
   stdioBytes:    { usual: 10_485_760,     strict: 4_194_304,      about: 'bytes of one message over stdio' },
   httpBytes:     { usual: 52_428_800,     strict: 4_194_304,      about: 'bytes of one HTTP request body' },
   memoryBytes:   { usual: 16_777_216,     strict: 4_194_304,      about: 'characters of one message in memory' },
+  clientBytes:   { usual: 16_777_216,     strict: 4_194_304,      about: 'bytes of one message, line, event or body from a server' },
   unparsedBytes: { usual: 268_435_456,    strict: 67_108_864,     about: 'bytes being read at once, over all connections' },
   depth:         { usual: 128,         strict: 64,          about: 'levels of nesting in a message' },
   batch:         { usual: 100,         strict: 20,          about: 'messages in one batch' },

@@ -38,19 +38,24 @@ export interface JsonSchema {
 /** Whatever a definition may give as a schema. */
 export type AnySchema = StandardSchema<unknown, unknown> | JsonSchema
 
-/** What callers send. */
-export type InputOf<S> = S extends {
-  readonly '~standard': { readonly types?: { readonly input: infer In } | undefined }
+/** Zod schemas also carry their types here, where the compiler works out one of the two and not both. */
+export interface Carrying {
+  readonly _zod: { readonly input: unknown; readonly output: unknown }
 }
-  ? In
-  : FromJsonSchema<S>
+
+/** What callers send. */
+export type InputOf<S> = S extends Carrying
+  ? S['_zod']['input']
+  : S extends { readonly '~standard': { readonly types?: { readonly input: infer In } | undefined } }
+    ? In
+    : FromJsonSchema<S>
 
 /** What the schema delivers once a value has passed. */
-export type OutputOf<S> = S extends {
-  readonly '~standard': { readonly types?: { readonly output: infer Out } | undefined }
-}
-  ? Out
-  : FromJsonSchema<S>
+export type OutputOf<S> = S extends Carrying
+  ? S['_zod']['output']
+  : S extends { readonly '~standard': { readonly types?: { readonly output: infer Out } | undefined } }
+    ? Out
+    : FromJsonSchema<S>
 
 /** The type of the values that a raw JSON Schema literal describes; `unknown` where it cannot tell. */
 export type FromJsonSchema<S> = From<S, S>

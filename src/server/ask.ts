@@ -35,7 +35,8 @@ export type SampleBlock = ContentBlock | (JsonObject & { readonly type: 'tool_us
 
 export interface SampleParams {
   readonly messages: readonly SampleMessage[]
-  readonly maxTokens: number
+  /** 1024 unless said otherwise. */
+  readonly maxTokens?: number
   readonly systemPrompt?: string
   readonly temperature?: number
   readonly stopSequences?: readonly string[]
@@ -107,11 +108,11 @@ export async function sample(
   params: SampleParams,
   options: AskOptions = {},
 ): Promise<Sampled> {
-  const { capabilities } = context.call.peer
-  requireFeature(context.call.peer, params.tools === undefined ? 'sampling' : 'sampling.tools')
+  const { peer } = context.call
+  requireFeature(peer, params.tools === undefined ? 'sampling' : 'sampling.tools')
   const { includeContext, ...rest } = checkSampling(params)
   const included =
-    includeContext !== undefined && supports(capabilities, 'sampling.context') ? { includeContext } : {}
+    includeContext !== undefined && supports(peer, 'sampling.context') ? { includeContext } : {}
   const question = {
     kind: 'sample',
     method: 'sampling/createMessage',

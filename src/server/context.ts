@@ -64,8 +64,12 @@ export class Context {
   }
 
   get client(): Client {
-    const { client, capabilities } = this.call.peer
-    return { info: client, capabilities, supports: (feature) => supports(capabilities, feature) }
+    const { peer } = this.call
+    return {
+      info: peer.client,
+      capabilities: peer.capabilities,
+      supports: (feature) => supports(peer, feature),
+    }
   }
 
   /** The authenticated caller, if the transport authenticates. */

@@ -50,7 +50,10 @@ function readOpening(params: JsonObject): {
   readonly clientInfo: ClientInfo
 } {
   const { protocolVersion, capabilities, clientInfo } = params
-  if (typeof protocolVersion !== 'string') throw invalid('protocolVersion is not a string')
+  if (typeof protocolVersion !== 'string') {
+    const data = { supported: SHAKEN, requested: protocolVersion ?? null }
+    throw invalid('protocolVersion is not a string', data)
+  }
   if (!isObject(capabilities)) throw invalid('capabilities is not an object')
   if (
     !isObject(clientInfo) ||
@@ -62,8 +65,8 @@ function readOpening(params: JsonObject): {
   return { protocolVersion, capabilities, clientInfo: clientInfo as unknown as ClientInfo }
 }
 
-function invalid(reason: string): Error {
-  return mcpError('bad_params', { method: 'initialize', reason })
+function invalid(reason: string, data?: JsonObject): Error {
+  return mcpError('bad_params', { method: 'initialize', reason }, data === undefined ? {} : { data })
 }
 
 function isObject(value: unknown): value is JsonObject {

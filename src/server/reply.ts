@@ -3,7 +3,7 @@ import { McpError, toRefusal } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import type { ToolError } from './tool-error.ts'
+import type { ToolError } from '../protocol/tool-error.ts'
 
 /** The result of a tool without an output schema, from whatever its handler returned. */
 export function toResult(value: unknown): Result {

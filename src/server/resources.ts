@@ -41,9 +41,21 @@ export function findResource(
   if (exact !== undefined && isVisible(exact, context)) return { resource: exact, variables: {} }
   for (const template of lists.templates.values()) {
     const variables = match(template.template, uri)
-    if (variables !== undefined && isVisible(template, context)) return { resource: template, variables }
+    if (variables === undefined || climbs(uri)) continue
+    if (isVisible(template, context)) return { resource: template, variables }
   }
   return undefined
+}
+
+/** Whether a file URI steps out of a folder, however it is encoded. */
+function climbs(uri: string): boolean {
+  if (!/^file:/i.test(uri)) return false
+  try {
+    const path = decodeURIComponent(uri)
+    return path.includes('\0') || path.split(/[\\/]/).includes('..')
+  } catch {
+    return true
+  }
 }
 
 /** The `uri` of a request about one resource. */
@@ -59,6 +71,7 @@ export function unknownResource(uri: string): Error {
 }
 
 const MAX_URI = 8192
+const BYTES = 'application/octet-stream'
 
 function toContents(value: unknown, uri: string, mimeType: string | undefined): JsonObject {
   if (typeof value === 'object' && value !== null && 'contents' in value && Array.isArray(value.contents)) {
@@ -72,10 +85,11 @@ function toContents(value: unknown, uri: string, mimeType: string | undefined): 
 function toOne(value: unknown, uri: string, mimeType: string | undefined): JsonObject {
   const type = mimeType === undefined ? {} : { mimeType }
   if (typeof value === 'string') return { uri, ...type, text: value }
-  if (value instanceof Uint8Array) return { uri, ...type, blob: toBase64(value) }
+  if (value instanceof Uint8Array) return { uri, mimeType: mimeType ?? BYTES, blob: toBase64(value) }
   if (isContents(value)) {
     const { blob } = value
-    return { uri, ...type, ...value, ...(blob instanceof Uint8Array ? { blob: toBase64(blob) } : {}) }
+    if (blob === undefined) return { uri, ...type, ...value }
+    return { uri, mimeType: mimeType ?? BYTES, ...value, blob: toBase64(blob) }
   }
   return { uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value) }
 }

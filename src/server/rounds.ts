@@ -1,5 +1,6 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { toBinding } from './state.ts'
@@ -44,9 +45,10 @@ export async function openRounds(context: Context): Promise<void> {
   for (const [key, value] of Object.entries(state.once)) rounds.once.set(key, value)
 }
 
-/** Whether a request brings something from an earlier round. */
-export function isLaterRound(params: JsonObject): boolean {
-  return params['requestState'] !== undefined || params['inputResponses'] !== undefined
+/** Whether a request brings something from an earlier round. Where there are sessions there are no rounds. */
+export function isLaterRound({ params, peer }: Call): boolean {
+  if (params['requestState'] === undefined && params['inputResponses'] === undefined) return false
+  return peer.session === undefined
 }
 
 /** The result that puts the open questions to the client. */

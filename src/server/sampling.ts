@@ -3,10 +3,19 @@ import { text } from '../protocol/content.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { SampleBlock, SampleMessage, SampleParams } from './ask.ts'
 
+/** How many tokens the model may answer with when the handler does not say. */
+const DEFAULT_MAX_TOKENS = 1024
+const PRIORITIES = ['costPriority', 'speedPriority', 'intelligencePriority'] as const
+
 /** The params of a sampling request as they go on the wire, after the rules that the protocol makes for them. */
 export function checkSampling(params: SampleParams): JsonObject & { readonly includeContext?: string } {
-  if (!Number.isInteger(params.maxTokens) || params.maxTokens < 1)
-    throw refused('maxTokens must be a positive integer')
+  const { maxTokens = DEFAULT_MAX_TOKENS, modelPreferences = {} } = params
+  if (!Number.isInteger(maxTokens) || maxTokens < 1) throw refused('maxTokens must be a positive integer')
+  for (const name of PRIORITIES) {
+    const priority = modelPreferences[name]
+    if (priority !== undefined && !(Number(priority) >= 0 && Number(priority) <= 1))
+      throw refused(`modelPreferences.${name} must lie between 0 and 1`)
+  }
   const messages = params.messages.map((message) => ({ role: message.role, content: toContent(message) }))
   let open: readonly string[] = []
   for (const { role, content } of messages) {
@@ -25,7 +34,8 @@ export function checkSampling(params: SampleParams): JsonObject & { readonly inc
             .map((block) => String((block as JsonObject)['id']))
         : []
   }
-  return { ...params, messages }
+  if (open.length > 0) throw refused(`the tool use "${open[0]}" is not answered by the next message`)
+  return { ...params, messages, maxTokens }
 }
 
 function toContent({ content }: SampleMessage): unknown {

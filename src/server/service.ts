@@ -59,8 +59,9 @@ export class ServerService implements Service {
     this.prompts = new List('prompts', options)
   }
 
-  answer(call: Call): Result | Promise<Result> {
-    return (this.#dispatch ??= this.#fold())(call)
+  /** The folded function itself, so that a request passes through no frame of this file. */
+  get answer(): (call: Call) => Result | Promise<Result> {
+    return (this.#dispatch ??= this.#fold())
   }
 
   notice(call: Call): void {
@@ -146,7 +147,7 @@ export class ServerService implements Service {
       ['server/discover', () => discover(greeting)],
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context)],
-      ['tools/call', (context) => callTool(tools, context)],
+      ['tools/call', callTool.bind(undefined, tools)],
       ['resources/list', (context) => this.resources.page(context)],
       ['resources/templates/list', (context) => this.templates.page(context)],
       ['resources/read', (context) => readResource(lists, context)],

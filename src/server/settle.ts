@@ -2,11 +2,11 @@ import { ERRORS, McpError, mcpError, type ErrorRow } from '../protocol/errors.ts
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
-import { ToolError } from './tool-error.ts'
+import { ToolError } from '../protocol/tool-error.ts'
 
 /** Runs a handler that may ask the client, and ends the request with its questions when some are open. */
 export async function settled(context: Context, run: () => Promise<Result>): Promise<Result> {
-  if (isLaterRound(context.call.params)) await openRounds(context)
+  if (isLaterRound(context.call)) await openRounds(context)
   try {
     const result = await run()
     return asking(context) ? await inputRequired(context, context.rounds!) : result

@@ -59,7 +59,8 @@ export function subscribe(lists: ResourceLists, context: Context): Result {
 
 /** `resources/unsubscribe` */
 export function unsubscribe(context: Context): Result {
-  context.call.peer.session?.subscriptions?.delete(readUri(context))
+  const uri = readUri(context)
+  context.call.peer.session?.subscriptions?.delete(uri)
   return {}
 }
 

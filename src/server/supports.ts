@@ -1,3 +1,4 @@
+import { CAPABILITIES, type CapabilityRow } from '../protocol/capabilities.ts'
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Peer } from '../rpc/call.ts'
@@ -12,21 +13,28 @@ export type ClientFeature =
   | 'elicitation.form'
   | 'elicitation.url'
 
-/** Whether declared capabilities hold a feature. An elicitation capability without modes means forms. */
-export function supports(capabilities: JsonObject, feature: ClientFeature): boolean {
-  const [name, part] = feature.split('.') as [string, string | undefined]
+/** Whether a client declared a feature that its revision has. An elicitation capability without modes means forms. */
+export function supports({ capabilities, dialect }: Peer, feature: ClientFeature): boolean {
+  const [name, part] = feature.split('.') as [keyof typeof CAPABILITIES, string | undefined]
+  const { since, flags = {} }: CapabilityRow = CAPABILITIES[name]
   const declared = Object.hasOwn(capabilities, name) ? capabilities[name] : undefined
-  if (typeof declared !== 'object' || declared === null) return false
+  if (dialect.revision < since || typeof declared !== 'object' || declared === null) return false
   const parts = declared as JsonObject
   if (feature === 'elicitation.form') return 'form' in parts || !('url' in parts)
-  return part === undefined || (Object.hasOwn(parts, part) && typeof parts[part] === 'object')
+  if (part === undefined) return true
+  return (
+    dialect.revision >= flags[part]!.since && Object.hasOwn(parts, part) && typeof parts[part] === 'object'
+  )
 }
 
 /** Refuses to ask a client for what it did not declare. */
 export function requireFeature(peer: Peer, feature: ClientFeature): void {
-  if (supports(peer.capabilities, feature)) return
+  if (supports(peer, feature)) return
   if (peer.dialect.revision < '2026-07-28') {
-    throw mcpError('cannot_ask', { capability: feature, reason: 'it did not declare it' })
+    throw mcpError('cannot_ask', {
+      capability: feature,
+      reason: 'it did not declare it, or its revision has no such thing',
+    })
   }
   const [name, part] = feature.split('.') as [string, string | undefined]
   const requiredCapabilities = { [name]: part === undefined ? {} : { [part]: {} } }

@@ -8,7 +8,7 @@ import { drain, isGenerator } from './generators.ts'
 import { isWholeResult, toFailure, toResult, toStructuredResult } from './reply.ts'
 import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
 import { withTimeout } from './timeout.ts'
-import { ToolError } from './tool-error.ts'
+import { ToolError } from '../protocol/tool-error.ts'
 import { isVisible } from './visibility.ts'
 
 /** `tools/call`: find the tool, check its arguments, run it, shape what it returned. */
@@ -24,7 +24,7 @@ export function callTool(tools: ReadonlyMap<string, Tool>, context: Context): Re
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw mcpError('tool_arguments', { name, issue: 'they are not an object' })
   }
-  if (isLaterRound(params))
+  if (isLaterRound(context.call))
     return openRounds(context).then(async () => run(tool, await tool.input.check(input), context))
   const checked = tool.input.check(input)
   return checked instanceof Promise

@@ -23,7 +23,11 @@ export interface ConnectionOptions {
   readonly origin: Origin
   /** Writes one message. */
   send(text: string): void
+  /** Whether the client is far behind with reading; then it misses what it can do without. */
+  isBehind?(): boolean
 }
+
+const DISPENSABLE: ReadonlySet<string> = new Set(['notifications/progress', 'notifications/message'])
 
 type Reply = string | undefined
 
@@ -36,15 +40,18 @@ export class Connection implements Channel {
   readonly #limits: Limits
   readonly #origin: Origin
   readonly #send: (text: string) => void
+  readonly #isBehind: () => boolean
   readonly #session: Session
   readonly #calls = new Map<string, Call>()
+  #closing = false
   #idle: (() => void) | undefined
 
-  constructor({ service, limits, origin, send }: ConnectionOptions) {
+  constructor({ service, limits, origin, send, isBehind = () => false }: ConnectionOptions) {
     this.#service = service
     this.#limits = limits
     this.#origin = origin
     this.#send = send
+    this.#isBehind = isBehind
     this.#session = new Session((method, params) => this.emit(method, params, this.#session))
   }
 
@@ -67,6 +74,7 @@ export class Connection implements Channel {
   }
 
   emit(method: string, params: JsonObject, peer: Peer): void {
+    if (DISPENSABLE.has(method) && this.#isBehind()) return
     this.#send(sealNotification(method, params, peer.dialect.revision))
   }
 
@@ -83,12 +91,18 @@ export class Connection implements Channel {
     return openAnswer(method, answer, params, revision)
   }
 
-  /** Lets what is running finish; resolves once nothing is being answered. */
+  /** No more answers will come from the client: what waits for one fails. */
+  deafen(): void {
+    this.#session.pending.close()
+  }
+
+  /** Lets what is running finish and refuses what is new; resolves once nothing is being answered. */
   drained(): Promise<void> {
+    this.#closing = true
     for (const call of this.#calls.values()) call.wrapUp()
     return new Promise((resolve) => {
       if (this.#calls.size === 0) resolve()
-      else this.#idle = resolve
+      else this.#idle = () => setTimeout(resolve)
     })
   }
 
@@ -130,6 +144,7 @@ export class Connection implements Channel {
       else if (!this.#session.opened && method !== 'initialize' && method !== 'ping') {
         throw mcpError('not_initialized', { method: method.slice(0, 256) })
       }
+      if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
       if (this.#calls.has(key)) throw mcpError('id_in_use', { id: key.slice(0, 128) })
       if (this.#calls.size >= this.#limits.inFlight) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
     } catch (thrown) {

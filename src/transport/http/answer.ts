@@ -8,6 +8,7 @@ import { isClaim } from '../../wire/2026-07-28/open.ts'
 import { checkBatch } from '../../wire/batch.ts'
 import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../../wire/message.ts'
 import { sealError, sealReply, sealResult, toPeerError } from '../../wire/seal.ts'
+import { afterMs, type Timer } from '../timer.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './events.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
@@ -16,6 +17,7 @@ import { checkContent, readAccept } from './negotiate.ts'
 import { NO_HEADERS, type Headers, type HttpHead, type HttpIn, type HttpOut } from './parts.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
+import { Watch } from './watch.ts'
 
 export interface EndpointOptions extends GuardOptions {
   readonly limits: Limits
@@ -33,6 +35,7 @@ export class Endpoint {
   readonly #stateful: boolean
   readonly #calls = new Set<Call>()
   readonly #streams = new Set<EventStream>()
+  readonly #watch: Watch
   #closing = false
   #idle: (() => void) | undefined
 
@@ -42,6 +45,12 @@ export class Endpoint {
     this.#guard = createGuard(options)
     this.#stateful = options.sessions
     this.sessions = new Sessions(options.limits, options.now ?? (() => performance.now()))
+    this.#watch = new Watch(options.limits, this.sessions, this.#streams)
+  }
+
+  /** How many requests are being answered. */
+  get running(): number {
+    return this.#calls.size
   }
 
   /** Decides by the head alone; a reply here means that the body need not be read. */
@@ -58,8 +67,13 @@ export class Endpoint {
       if (!accepts.json && !accepts.events) throw mcpError('bad_accept', {})
       return undefined
     } catch (thrown) {
-      return this.fail(undefined, thrown, undefined, this.#cors(head))
+      return this.turnAway(head, thrown)
     }
+  }
+
+  /** The reply to a request that is not even read to its end. */
+  turnAway(head: HttpHead, thrown: unknown): HttpOut {
+    return this.fail(undefined, thrown, undefined, this.#cors(head))
   }
 
   /** Answers a request whose head was not refused. */
@@ -67,6 +81,9 @@ export class Endpoint {
     const headers = this.#cors(request)
     try {
       if (request.method === 'POST') return this.#post(request, headers)
+      if (!this.#stateful || request.header('mcp-protocol-version') === LATEST) {
+        throw mcpError('bad_verb', { verb: request.method })
+      }
       const session = this.#session(request)
       if (request.method === 'GET') return this.#get(session, request, headers)
       this.sessions.end(session)
@@ -87,7 +104,7 @@ export class Endpoint {
     return toJson(
       toStatus(error, revision),
       sealError(id, toErrorObject(error, revision)),
-      errorHeaders(error, headers),
+      this.#errorHeaders(error, headers),
     )
   }
 
@@ -96,20 +113,21 @@ export class Endpoint {
     this.#closing = true
     for (const call of this.#calls) call.wrapUp()
     if (this.#calls.size > 0) {
-      let timer: ReturnType<typeof setTimeout> | undefined
+      let timer: Timer
       await new Promise<void>((resolve) => {
-        this.#idle = resolve
-        timer = setTimeout(resolve, this.limits.drainMs)
+        this.#idle = () => setTimeout(resolve)
+        timer = afterMs(this.limits.drainMs, resolve)
       })
       clearTimeout(timer)
     }
+    for (const call of this.#calls) call.cancel(mcpError('shutting_down', {}))
     this.sessions.close()
+    this.#watch.end()
   }
 
-  /** Writes a comment to every open stream. */
-  keepAlive(): void {
-    this.sessions.keepAlive()
-    for (const stream of this.#streams) stream.keepAlive()
+  /** Tells the operator. */
+  report(message: string, error: unknown): void {
+    this.#service.report('error', message, { error })
   }
 
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
@@ -118,7 +136,7 @@ export class Endpoint {
     if (Array.isArray(message)) return this.#batch(message, request, headers)
     const { id, method, params } = message as Incoming
     if (method === undefined) {
-      this.#session(request).session.pending.settle(message as Incoming)
+      if (this.#stateful) this.#session(request).session.pending.settle(message as Incoming)
       return { status: 202, headers }
     }
     if (id === undefined) return this.#note(method, params ?? NO_PARAMS, request, headers)
@@ -164,14 +182,18 @@ export class Endpoint {
     const session = this.sessions.create(request.auth)
     const opened = (): void => {
       if (session.session.opened) this.sessions.keep(session)
+      this.#watch.begin()
     }
-    const withId = { ...headers, 'mcp-session-id': session.id }
-    return this.#call(id, 'initialize', params, request, {
+    const told = (out: HttpOut): HttpOut =>
+      session.session.opened || out.stream !== undefined ? out : { ...out, headers }
+    const way = {
       peer: session.session,
       session,
-      headers: withId,
+      headers: { ...headers, 'mcp-session-id': session.id },
       opened,
-    })
+    }
+    const out = this.#call(id, 'initialize', params, request, way)
+    return out instanceof Promise ? out.then(told) : told(out)
   }
 
   #call(
@@ -184,21 +206,18 @@ export class Endpoint {
     const { peer, session, headers } = way
     const accepts = readAccept(request)
     if (method === 'subscriptions/listen' && !accepts.events) throw mcpError('bad_accept', {})
-    const onGone = (): void => call.cancel(mcpError('connection_closed', { method }))
-    const exchange = new Exchange({
-      limits: this.limits,
-      accepts,
-      headers,
-      session,
-      streams: this.#streams,
-      onGone,
-    })
+    const onGone = (): void => {
+      if (peer.dialect.disconnect === 'cancel') call.cancel(mcpError('connection_closed', { method }))
+    }
+    const { limits } = this
+    const exchange = new Exchange({ limits, accepts, headers, session, streams: this.#streams, onGone })
     const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
     if (session !== undefined) this.#enter(session, id, call)
     this.#calls.add(call)
     try {
       const result = this.#service.answer(call)
       if (result instanceof Promise) {
+        this.#watch.begin()
         if (peer.dialect.disconnect === 'cancel') request.onGone(onGone)
         return exchange.replyLater(this.#later(call, result, exchange, way))
       }
@@ -216,11 +235,8 @@ export class Endpoint {
   ): Promise<HttpOut> {
     try {
       const text = this.#text(call, await result)
-      return this.#end(
-        call,
-        way.session,
-        exchange.reply(200, call.cancelled ? undefined : text, opening(way)),
-      )
+      const out = call.cancelled ? exchange.reply(204, undefined) : exchange.reply(200, text, opening(way))
+      return this.#end(call, way.session, out)
     } catch (thrown) {
       return this.#end(call, way.session, this.#failed(call, thrown, exchange, way.headers))
     }
@@ -238,7 +254,7 @@ export class Endpoint {
     const error = this.#peerError(thrown)
     const { revision } = call.peer.dialect
     const text = sealError(call.id, toErrorObject(error, revision))
-    return exchange.reply(toStatus(error, revision), text, errorHeaders(error, headers))
+    return exchange.reply(toStatus(error, revision), text, this.#errorHeaders(error, headers))
   }
 
   #enter(session: HttpSession, id: RequestId, call: Call): void {
@@ -251,14 +267,17 @@ export class Endpoint {
   #end(call: Call, session: HttpSession | undefined, out: HttpOut): HttpOut {
     call.end()
     this.#calls.delete(call)
-    session?.calls.delete(idText(call.id as RequestId))
+    if (session !== undefined) session.calls.delete(idText(call.id as RequestId))
+    else call.peer.session?.close()
     if (this.#calls.size === 0) this.#idle?.()
     return out
   }
 
   /** Takes a notification; at most it stops something, so it needs no answer. */
   #note(method: string, params: JsonObject, request: HttpIn, headers: Headers): HttpOut {
-    if (isClaim(params) || request.header('mcp-protocol-version') === LATEST || !this.#stateful) {
+    if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) return { status: 202, headers }
+    if (!this.#stateful) {
+      statelessPeer(request)
       return { status: 202, headers }
     }
     const session = this.#session(request)
@@ -276,25 +295,24 @@ export class Endpoint {
     return { status: 202, headers }
   }
 
-  async #batch(members: readonly unknown[], request: HttpIn, headers: Headers): Promise<HttpOut> {
-    const peer = this.#stateful ? this.#session(request).session : statelessPeer(request)
+  #batch(members: readonly unknown[], request: HttpIn, headers: Headers): Promise<HttpOut> {
+    const session = this.#stateful ? this.#session(request) : undefined
+    const peer = session === undefined ? statelessPeer(request) : session.session
     checkBatch(members, peer.dialect, this.limits.batch)
-    const single: HttpIn = {
-      ...partsOf(request),
-      header: (name) => (name === 'accept' ? JSON_ONLY : request.header(name)),
-    }
-    const outs = await Promise.all(
-      members.map((member) => {
-        try {
-          return this.#post({ ...single, parsed: readMessage(member) }, headers)
-        } catch (thrown) {
-          return this.fail(readableId(thrown), thrown, undefined, headers)
-        }
-      }),
-    )
-    const texts = outs.flatMap(({ body }) => (body === undefined ? [] : [body]))
-    if (texts.length === 0) return { status: 202, headers }
-    return toJson(200, `[${texts.join(',')}]`, headers)
+    const header = (name: string): string | undefined =>
+      name === 'accept' ? JSON_ONLY : request.header(name)
+    const { method, body, auth, onGone } = request
+    const outs = members.map((member) => {
+      try {
+        return this.#post({ method, header, body, parsed: readMessage(member), auth, onGone }, headers)
+      } catch (thrown) {
+        return this.fail(readableId(thrown), thrown, undefined, headers)
+      }
+    })
+    return Promise.all(outs).then((whole) => {
+      const texts = whole.flatMap((out) => (out.body === undefined ? [] : [out.body]))
+      return texts.length === 0 ? { status: 202, headers } : toJson(200, `[${texts.join(',')}]`, headers)
+    })
   }
 
   /** Opens the stream of a session, or goes on with one whose connection broke. */
@@ -302,8 +320,10 @@ export class Endpoint {
     if (!readAccept(request).events) throw mcpError('bad_accept', {})
     const lastEventId = request.header('last-event-id')
     if (lastEventId !== undefined) {
-      const { stream, seq } = session.find(lastEventId)
-      return toStream({ attach: (sink: never) => stream.attach(sink, seq) }, headers)
+      const found = session.find(lastEventId)
+      // Tells the client that it need not come back: an empty stream would make it try again and again.
+      if (found === undefined) return { status: 204, headers }
+      return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
     }
     const stream = session.standalone()
     if (stream.attached) throw mcpError('stream_exists', {})
@@ -312,7 +332,6 @@ export class Endpoint {
   }
 
   #session(request: HttpIn): HttpSession {
-    if (!this.#stateful) throw mcpError('bad_verb', { verb: request.method })
     const version = request.header('mcp-protocol-version')
     if (version !== undefined && !isRevision(version))
       throw mcpError('version_header', { version: version.slice(0, 64) })
@@ -328,6 +347,14 @@ export class Endpoint {
     } catch {
       return NO_HEADERS
     }
+  }
+
+  #errorHeaders(error: McpError, headers: Headers): Headers {
+    if (error.kind === 'bad_verb') {
+      return { ...headers, allow: this.#stateful ? 'POST, GET, DELETE, OPTIONS' : 'POST, OPTIONS' }
+    }
+    if (error.retryAfterMs === undefined) return headers
+    return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
   }
 
   #peerError(thrown: unknown): McpError {
@@ -346,14 +373,4 @@ function opening({ headers, opened }: { headers: Headers; opened?: () => void })
 
 function readParsed(value: unknown): Incoming | readonly unknown[] {
   return Array.isArray(value) ? value : readMessage(value)
-}
-
-function partsOf({ method, body, auth, onGone }: HttpIn): Omit<HttpIn, 'header' | 'parsed'> {
-  return { method, body, auth, onGone }
-}
-
-function errorHeaders(error: McpError, headers: Headers): Headers {
-  if (error.kind === 'bad_verb') return { ...headers, allow: 'POST, GET, DELETE, OPTIONS' }
-  if (error.retryAfterMs === undefined) return headers
-  return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
 }

@@ -29,10 +29,13 @@ export class EventStream {
   #seq = 0
   #sent = -1
   #bounded: boolean
+  #primed = false
   #hangUpMs: number | undefined
   #kept: KeptEvent[] = []
   #keptSize = 0
   #sink: Sink | undefined
+  #written = 0
+  #taken = -1
   #ended = false
 
   constructor({ limits, name, lossy = false, onGone }: StreamOptions) {
@@ -51,9 +54,15 @@ export class EventStream {
     return this.#sink !== undefined
   }
 
+  /** Whether anything follows an event, or may still follow it. */
+  mayFollow(seq: number): boolean {
+    return !this.#ended || seq < this.#seq - 1
+  }
+
   /** Begins with an event that carries only an id, where the revision wants it. */
   prime(dialect: Dialect): void {
-    if (dialect.priming && this.#name !== undefined) this.#push({ data: '' })
+    this.#primed = dialect.priming && this.#name !== undefined
+    if (this.#primed) this.#push({ data: '' })
   }
 
   /** Sends one message. */
@@ -66,25 +75,31 @@ export class EventStream {
     this.#sink?.end()
     this.#sink = sink
     this.#bounded = true
+    this.#taken = -1
     sink.onGone(() => this.#gone(sink))
-    for (const event of this.#kept) if (event.seq > lastSeq) sink.write(event.frame)
+    for (const event of this.#kept) if (event.seq > lastSeq) this.#write(sink, event.frame)
     this.#sent = this.#seq - 1
     if (this.#name === undefined) this.#kept = []
     if (this.#ended) this.#detach()
     else if (this.#hangUpMs !== undefined) this.hangUp(this.#hangUpMs)
   }
 
-  /** Lets the client go without ending the stream; it is told when to come back. */
+  /** Lets the client go without ending the stream, where the revision has clients that come back when told. */
   hangUp(retryMs: number): void {
-    if (this.#name === undefined) return
+    if (!this.#primed) return
     this.#hangUpMs = this.#bounded ? undefined : retryMs
     this.#sink?.write(`retry: ${Math.max(0, Math.trunc(retryMs))}\n\n`)
     this.#detach()
   }
 
-  /** Writes a comment, so that proxies and dead connections notice. */
+  /** Writes a comment, so that proxies stay; a client that took nothing since the last one is dropped. */
   keepAlive(): void {
-    this.#sink?.write(': keep-alive\n\n')
+    const sink = this.#sink
+    if (sink === undefined) return
+    const taken = this.#written - sink.waiting
+    if (sink.waiting > 0 && taken <= this.#taken) return this.#drop(sink)
+    this.#taken = taken
+    this.#write(sink, ': keep-alive\n\n')
   }
 
   end(): void {
@@ -98,9 +113,14 @@ export class EventStream {
     const frame = toEvent({ ...event, ...id })
     if (this.#name !== undefined || this.#sink === undefined) this.#keep({ seq, frame })
     if (this.#sink === undefined) return
-    this.#sink.write(frame)
+    this.#write(this.#sink, frame)
     this.#sent = seq
-    if (this.#sink.waiting > this.#limits.streamBytes) this.#drop()
+    if (this.#sink.waiting > this.#limits.streamBytes) this.#drop(this.#sink)
+  }
+
+  #write(sink: Sink, frame: string): void {
+    this.#written += frame.length
+    sink.write(frame)
   }
 
   #keep(event: KeptEvent): void {
@@ -114,10 +134,9 @@ export class EventStream {
   }
 
   /** A client that reads too slowly loses its connection; a named stream waits for it to come back. */
-  #drop(): void {
-    const sink = this.#sink
-    this.#detach()
-    if (sink !== undefined && this.#name === undefined) this.#onGone?.()
+  #drop(sink: Sink): void {
+    this.#gone(sink)
+    sink.cut()
   }
 
   #detach(): void {
@@ -129,7 +148,9 @@ export class EventStream {
   #gone(sink: Sink): void {
     if (this.#sink !== sink) return
     this.#sink = undefined
-    if (!this.#ended) this.#onGone?.()
+    if (this.#ended) return
+    if (this.#name === undefined) this.#ended = true
+    this.#onGone?.()
   }
 }
 

@@ -5,7 +5,7 @@ import type { Call, Channel, Peer } from '../../rpc/call.ts'
 import { openAnswer, sealNotification, sealRequest } from '../../wire/seal.ts'
 import { EventStream } from './events.ts'
 import type { Accepts } from './negotiate.ts'
-import type { Headers, HttpOut } from './parts.ts'
+import type { Headers, HttpOut, Sink } from './parts.ts'
 import type { HttpSession } from './sessions.ts'
 
 export interface ExchangeOptions {
@@ -48,11 +48,14 @@ export class Exchange implements Channel {
 
   /** The reply to a request that was answered at once. */
   reply(status: number, text: string | undefined, headers: Headers = this.#options.headers): HttpOut {
-    if (this.#stream === undefined && this.#options.accepts.json) return toJson(status, text, headers)
-    if (this.#stream === undefined && (text === undefined || status !== 200))
+    const { accepts } = this.#options
+    // What is cancelled has no answer, and a stream without events is what clients take for none.
+    if (this.#stream === undefined && text === undefined && accepts.events) return toStream(EMPTY, headers)
+    if (this.#stream === undefined && (accepts.json || text === undefined || status !== 200))
       return toJson(status, text, headers)
     const stream = (this.#stream ??= this.#newStream())
     if (text !== undefined) stream.send(text)
+    else this.#options.session?.forget(stream)
     stream.end()
     this.#options.streams.delete(stream)
     return toStream(stream, headers)
@@ -102,6 +105,8 @@ export class Exchange implements Channel {
     return openAnswer(method, answer, params, revision)
   }
 }
+
+const EMPTY = { attach: (sink: Sink): void => sink.end() }
 
 /** A reply with a whole body, or with none. */
 export function toJson(status: number, text: string | undefined, headers: Headers): HttpOut {

@@ -1,8 +1,9 @@
-import { mcpError } from '../../protocol/errors.ts'
+import { McpError, mcpError } from '../../protocol/errors.ts'
 import type { Auth } from '../../rpc/call.ts'
 import { decodeUtf8 } from '../../wire/utf8.ts'
 import type { Endpoint } from './answer.ts'
-import { NO_HEADERS, type HttpIn, type HttpOut, type Sink } from './parts.ts'
+import { NO_HEADERS, type HttpHead, type HttpIn, type HttpOut, type Sink } from './parts.ts'
+import { Reading } from './reading.ts'
 
 export interface FetchExtras {
   readonly auth?: Auth
@@ -13,39 +14,58 @@ export function serveFetch(
   endpoint: Endpoint,
 ): (request: Request, extras?: FetchExtras) => Promise<Response> {
   return async (request, extras) => {
-    const head = { method: request.method, header: (name: string) => request.headers.get(name) ?? undefined }
+    const head = headOf(request)
     const refused = endpoint.refuse(head)
     if (refused !== undefined) return toResponse(refused)
-    const body = request.method === 'POST' ? await readBody(request, endpoint) : ''
-    if (typeof body !== 'string') return toResponse(body)
-    const parts: HttpIn = {
-      ...head,
-      body,
-      auth: extras?.auth,
-      onGone: (listener) => request.signal.addEventListener('abort', listener, { once: true }),
+    try {
+      const parts: HttpIn = {
+        ...head,
+        body: request.method === 'POST' ? await readBody(request, endpoint) : '',
+        auth: extras?.auth,
+        onGone: (listener) => request.signal.addEventListener('abort', listener, { once: true }),
+      }
+      return toResponse(await endpoint.answer(parts))
+    } catch (thrown) {
+      return toResponse(
+        thrown instanceof McpError ? endpoint.turnAway(head, thrown) : broken(endpoint, thrown),
+      )
     }
-    return toResponse(await endpoint.answer(parts))
   }
 }
 
-async function readBody(request: Request, endpoint: Endpoint): Promise<string | HttpOut> {
-  const limit = endpoint.limits.httpBytes
-  const tooLarge = (): HttpOut =>
-    endpoint.fail(undefined, mcpError('too_large', { limit }), undefined, NO_HEADERS)
-  if (Number(request.headers.get('content-length')) > limit) return tooLarge()
+/** Some runtimes say the host in the URL alone. */
+function headOf(request: Request): HttpHead {
+  const header = (name: string): string | undefined =>
+    request.headers.get(name) ?? (name === 'host' ? new URL(request.url).host : undefined)
+  return { method: request.method, header }
+}
+
+function broken(endpoint: Endpoint, thrown: unknown): HttpOut {
+  return endpoint.fail(undefined, thrown, undefined, NO_HEADERS)
+}
+
+/** Reads the whole body; throws when it is too large, breaks off, or is not UTF-8. */
+async function readBody(request: Request, endpoint: Endpoint): Promise<string> {
+  const reading = new Reading(endpoint.limits)
+  const tooLarge = reading.announce(Number(request.headers.get('content-length')))
+  if (tooLarge !== undefined) throw tooLarge
   const chunks: Uint8Array[] = []
-  let size = 0
   const reader = request.body?.getReader()
-  for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
-    size += step.value.length
-    if (size > limit) {
-      await reader?.cancel()
-      return tooLarge()
+  try {
+    for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
+      const problem = reading.take(step.value.length)
+      if (problem !== undefined) throw problem
+      chunks.push(step.value)
     }
-    chunks.push(step.value)
+    const text = decodeUtf8(joined(chunks, reading.size))
+    if (text !== undefined) return text
+  } catch (thrown) {
+    if (thrown instanceof McpError) void reader?.cancel().catch(() => undefined)
+    throw thrown instanceof McpError ? thrown : mcpError('parse_failed', {}, { cause: thrown })
+  } finally {
+    reading.end()
   }
-  const text = decodeUtf8(joined(chunks, size))
-  return text ?? endpoint.fail(undefined, mcpError('parse_failed', {}), undefined, NO_HEADERS)
+  throw mcpError('parse_failed', {})
 }
 
 function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
@@ -58,39 +78,34 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return bytes
 }
 
-function toResponse(out: HttpOut): Response {
-  const { status, headers } = out
-  if (out.stream === undefined) return new Response(out.body ?? null, { status, headers })
-  const { stream } = out
-  let gone: (() => void) | undefined
+function toResponse({ status, headers, body, stream }: HttpOut): Response {
+  return new Response(stream === undefined ? (body ?? null) : toReadable(stream), { status, headers })
+}
+
+function toReadable(stream: NonNullable<HttpOut['stream']>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      let open = true
-      let waiting = 0
-      const sink: Sink = {
-        write(text) {
-          if (!open) return
-          controller.enqueue(encoder.encode(text))
-          waiting = Math.max(0, 1 - (controller.desiredSize ?? 0)) * text.length
-        },
-        end() {
-          if (open) controller.close()
-          open = false
-        },
-        get waiting() {
-          return waiting
-        },
-        onGone: (listener) => {
-          gone = () => {
-            open = false
-            listener()
-          }
-        },
-      }
-      stream.attach(sink)
-    },
-    cancel: () => gone?.(),
-  })
-  return new Response(body, { status, headers })
+  let gone: () => void = () => undefined
+  let open = true
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const close = (how: () => void): void => {
+      if (open) how()
+      open = false
+    }
+    const sink: Sink = {
+      write: (text) => (open ? controller.enqueue(encoder.encode(text)) : undefined),
+      end: () => close(() => controller.close()),
+      cut: () => close(() => controller.error(new Error('the client reads too slowly'))),
+      get waiting() {
+        return Math.max(0, -(controller.desiredSize ?? 0))
+      },
+      onGone: (listener) => void (gone = listener),
+    }
+    stream.attach(sink)
+  }
+  const cancel = (): void => {
+    open = false
+    gone()
+  }
+  // Nothing may wait for the reader, so that what waits is counted in bytes from the first one on.
+  return new ReadableStream({ start, cancel }, { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 })
 }

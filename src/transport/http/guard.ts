@@ -23,8 +23,8 @@ const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-A
 /** Protects a server from web pages that reach it under a foreign name or from a foreign origin. */
 export function createGuard({ hosts, cors }: GuardOptions): Guard {
   const anyHost = hosts === undefined || hosts.includes('*')
-  const served = new Set((hosts ?? []).map((host) => host.toLowerCase()))
-  const origins = new Set(cors.map((origin) => origin.toLowerCase()))
+  const served = new Set((hosts ?? []).map(readHost))
+  const origins = new Set(cors.map(readOrigin))
 
   return { check, preflight }
 
@@ -69,4 +69,21 @@ function hostOf(header: string | undefined): string | undefined {
 
 function originHost(origin: string): string | undefined {
   return hostOf(/^https?:\/\/(.+)$/i.exec(origin)?.[1])
+}
+
+function readHost(host: string): string {
+  const name = host.includes('::') && !host.startsWith('[') ? `[${host}]` : host
+  if (name === '*' || (hostOf(name) ?? '') === name.toLowerCase()) return name.toLowerCase()
+  throw mcpError('bad_option', {
+    where: 'hosts',
+    reason: `"${host}" is not a host; write it without scheme, port and path`,
+  })
+}
+
+function readOrigin(origin: string): string {
+  if (origin === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/i.test(origin)) return origin.toLowerCase()
+  throw mcpError('bad_option', {
+    where: 'cors',
+    reason: `"${origin}" is not an origin; write scheme://host, and the port if there is one`,
+  })
 }

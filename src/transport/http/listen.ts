@@ -1,8 +1,9 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mcpError } from '../../protocol/errors.ts'
 import type { Endpoint } from './answer.ts'
-import { serveNode } from './node.ts'
+import { serveNode, turnAway } from './node.ts'
+import { NO_HEADERS } from './parts.ts'
 
 export interface HttpListenOptions {
   readonly port: number
@@ -16,51 +17,77 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
+const TEXT = { 'content-type': 'text/plain' }
+const CHECK_MS = 5000
+/** How long replies have to leave once everything has been answered. */
+const LEAVE_MS = 1000
+
 /** Opens a listener of our own: the endpoint at its path, and two paths that tell whether the server is well. */
 export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions): Promise<HttpServer> {
   const { host, path } = options
-  const { limits } = endpoint
+  if (!path.startsWith('/'))
+    throw mcpError('bad_option', { where: 'listen http path', reason: 'it must begin with /' })
   const serve = serveNode(endpoint)
   let ready = true
-  const server = createServer(
-    { headersTimeout: limits.headersMs, requestTimeout: limits.bodyMs + limits.headersMs },
-    (request, response) => {
-      const asked = (request.url ?? '').split('?', 1)[0]
-      if (asked === path) return serve(request, response)
-      if (asked === '/healthz')
-        return void response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n')
-      if (asked === '/readyz')
-        return void response
-          .writeHead(ready ? 200 : 503, { 'content-type': 'text/plain' })
-          .end(ready ? 'ready\n' : 'closing\n')
-      const { status, headers, body } = endpoint.fail(undefined, mcpError('unknown_path', {}), undefined, {})
-      response.writeHead(status, headers).end(body)
-    },
-  )
+  const server = createServer(timesOf(endpoint), answer)
   server.keepAliveTimeout = 75_000
   await listening(server, options)
+  server.on('error', (error) => endpoint.report('the listener failed', error))
   const { port } = server.address() as AddressInfo
-  const timers = [
-    setInterval(() => endpoint.sessions.sweep(), Math.min(30_000, limits.sessionIdleMs)).unref(),
-    setInterval(() => endpoint.keepAlive(), limits.keepAliveMs).unref(),
-  ]
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`, port, close }
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const asked = (request.url ?? '').split('?', 1)[0]
+    if (asked === path) return serve(request, response)
+    const gone = endpoint.fail(undefined, mcpError('unknown_path', {}), undefined, NO_HEADERS)
+    turnAway(request, response, wellness(asked, ready) ?? gone)
+  }
 
   async function close(): Promise<void> {
     ready = false
-    for (const timer of timers) clearInterval(timer)
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeIdleConnections()
     await endpoint.close()
-    server.closeAllConnections()
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    const leaving = setInterval(() => server.closeIdleConnections(), 10)
+    const late = setTimeout(() => server.closeAllConnections(), LEAVE_MS)
     await closed
+    clearInterval(leaving)
+    clearTimeout(late)
+  }
+}
+
+function wellness(
+  asked: string | undefined,
+  ready: boolean,
+): { status: number; headers: typeof TEXT; body: string } | undefined {
+  if (asked === '/healthz') return { status: 200, headers: TEXT, body: 'ok\n' }
+  if (asked !== '/readyz') return undefined
+  return ready
+    ? { status: 200, headers: TEXT, body: 'ready\n' }
+    : { status: 503, headers: TEXT, body: 'closing\n' }
+}
+
+/** How long clients may take to send; 0 is no limit to Node. */
+function timesOf({ limits }: Endpoint): {
+  headersTimeout: number
+  requestTimeout: number
+  connectionsCheckingInterval: number
+} {
+  const whole = (ms: number): number => (Number.isFinite(ms) ? Math.ceil(ms) : 0)
+  return {
+    headersTimeout: whole(limits.headersMs),
+    requestTimeout: whole(limits.bodyMs + limits.headersMs),
+    connectionsCheckingInterval: Math.min(CHECK_MS, limits.headersMs),
   }
 }
 
 function listening(server: Server, { port, host }: HttpListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explained(error, port, host)))
-    server.listen(port, host, () => resolve())
+    const failed = (error: NodeJS.ErrnoException): void => reject(explained(error, port, host))
+    server.once('error', failed)
+    server.listen(port, host, () => {
+      server.off('error', failed)
+      resolve()
+    })
   })
 }
 

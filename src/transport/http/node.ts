@@ -1,28 +1,33 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError, type McpError } from '../../protocol/errors.ts'
 import type { Auth } from '../../rpc/call.ts'
+import { afterMs } from '../timer.ts'
 import type { Endpoint } from './answer.ts'
 import { NO_HEADERS, type HttpIn, type HttpOut, type Sink } from './parts.ts'
+import { Reading } from './reading.ts'
 
 /** A request that a framework may have worked on: its body parsed, its caller authenticated. */
 type NodeRequest = IncomingMessage & { readonly body?: unknown; readonly auth?: Auth }
 
-/** Bytes being read from all clients at once. */
-let reading = 0
+/** A body up to this size is cheaper to read than a new connection. */
+const SMALL_BYTES = 65_536
+/** How long a client that is still sending has to take the reply. */
+const LINGER_MS = 1000
 
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
 export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: ServerResponse) => void {
   return (request, response) => {
     const head = { method: request.method ?? '', header: (name: string) => headerOf(request, name) }
     const refused = endpoint.refuse(head)
-    if (refused !== undefined) return refuse(request, response, refused)
-    if (request.method !== 'POST') return respond(response, endpoint.answer(partsOf(request, response, '')))
-    if (request.body !== undefined)
-      return respond(response, endpoint.answer(partsOf(request, response, '', request.body)))
+    if (refused !== undefined) return turnAway(request, response, refused)
+    if (request.method !== 'POST' || request.body !== undefined) {
+      const parts = partsOf(request, response, '', request.body)
+      return respond(response, endpoint, endpoint.answer(parts))
+    }
     readBody(request, endpoint, (text) => {
-      if (typeof text !== 'string') return refuse(request, response, text)
-      respond(response, endpoint.answer(partsOf(request, response, text)))
+      if (typeof text !== 'string') return turnAway(request, response, endpoint.turnAway(head, text))
+      respond(response, endpoint, endpoint.answer(partsOf(request, response, text)))
     })
   }
 }
@@ -39,97 +44,101 @@ function partsOf(request: NodeRequest, response: ServerResponse, body: string, p
 }
 
 function headerOf(request: IncomingMessage, name: string): string | undefined {
+  if (name === 'host') return hostOf(request)
   const value = request.headers[name]
   return Array.isArray(value) ? value.join(', ') : value
+}
+
+/** Node keeps the first of several Host headers; whoever sends two shall not be believed either. */
+function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count > 1 ? 'two of them' : headers.host
 }
 
 /** Reads the whole body unless it is too large, comes too slowly, or is not UTF-8. */
 function readBody(
   request: IncomingMessage,
   endpoint: Endpoint,
-  done: (text: string | HttpOut) => void,
+  done: (text: string | McpError) => void,
 ): void {
-  const { limits } = endpoint
+  const reading = new Reading(endpoint.limits)
+  const tooLarge = reading.announce(Number(request.headers['content-length']))
+  if (tooLarge !== undefined) return done(tooLarge)
   const chunks: Buffer[] = []
-  let size = 0
   let finished = false
-  const timer = setTimeout(() => request.destroy(), limits.bodyMs)
-  if (Number(request.headers['content-length']) > limits.httpBytes) return finish(tooLarge())
+  const timer = afterMs(endpoint.limits.bodyMs, () => request.destroy())
   request.on('data', (chunk: Buffer) => {
     if (finished) return
-    size += chunk.length
-    reading += chunk.length
-    if (size > limits.httpBytes) return finish(tooLarge())
-    if (reading > limits.unparsedBytes) {
-      return finish(
-        endpoint.fail(
-          undefined,
-          mcpError('too_many_bytes', {}, { retryAfterMs: 1000 }),
-          undefined,
-          NO_HEADERS,
-        ),
-      )
-    }
+    const problem = reading.take(chunk.length)
+    if (problem !== undefined) return finish(problem)
     chunks.push(chunk)
   })
   request.once('end', () => finish(decode()))
   request.once('close', () => finish(undefined))
 
-  function finish(result: string | HttpOut | undefined): void {
+  function finish(result: string | McpError | undefined): void {
     if (finished) return
     finished = true
     clearTimeout(timer)
-    reading -= size
+    reading.end()
+    chunks.length = 0
     if (result !== undefined) done(result)
   }
 
-  function decode(): string | HttpOut {
+  function decode(): string | McpError {
     const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-    return isUtf8(bytes)
-      ? bytes.toString('utf8')
-      : endpoint.fail(undefined, mcpError('parse_failed', {}), undefined, NO_HEADERS)
-  }
-
-  function tooLarge(): HttpOut {
-    return endpoint.fail(undefined, mcpError('too_large', { limit: limits.httpBytes }), undefined, NO_HEADERS)
+    return isUtf8(bytes) ? bytes.toString('utf8') : mcpError('parse_failed', {})
   }
 }
 
-/** Replies to a request whose body is not wanted: the rest of it is not read. */
-function refuse(request: IncomingMessage, response: ServerResponse, out: HttpOut): void {
-  if (!request.complete && request.method === 'POST') response.shouldKeepAlive = false
-  response.once('finish', () => {
-    if (!request.complete) request.destroy()
-  })
-  write(response, out)
+/** Replies to a request whose body is not wanted: a large one is not read, and its connection is not used again. */
+export function turnAway(request: IncomingMessage, response: ServerResponse, out: HttpOut): void {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+  if (request.complete || (encoding === undefined && Number(length) <= SMALL_BYTES))
+    return write(response, out)
+  if (response.destroyed || response.headersSent) return
+  request.pause()
+  const body = out.body ?? ''
+  const headers = { ...out.headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
+  // Ending the response would close the connection at once, and a client that is still sending would not see the reply.
+  response.writeHead(out.status, headers).write(body)
+  const timer = setTimeout(() => request.destroy(), LINGER_MS)
+  response.once('close', () => clearTimeout(timer))
 }
 
-function respond(response: ServerResponse, out: HttpOut | Promise<HttpOut>): void {
-  if (out instanceof Promise) void out.then((late) => write(response, late))
-  else write(response, out)
+function respond(response: ServerResponse, endpoint: Endpoint, out: HttpOut | Promise<HttpOut>): void {
+  if (!(out instanceof Promise)) return write(response, out, endpoint.limits.bodyMs)
+  void out.then(
+    (late) => write(response, late, endpoint.limits.bodyMs),
+    (thrown: unknown) => write(response, endpoint.fail(undefined, thrown, undefined, NO_HEADERS)),
+  )
 }
 
-function write(response: ServerResponse, out: HttpOut): void {
-  if (response.destroyed) {
-    out.stream?.attach(GONE)
-    return
-  }
+/** Writes a reply; a client that takes nothing of a large one for `takeMs` is dropped. */
+function write(response: ServerResponse, out: HttpOut, takeMs: number = Number.POSITIVE_INFINITY): void {
+  if (response.destroyed || response.headersSent) return out.stream?.attach(GONE)
   if (out.stream !== undefined) {
     response.writeHead(out.status, out.headers)
     response.flushHeaders()
     return out.stream.attach(toSink(response))
   }
-  if (out.body === undefined)
+  if (out.body === undefined) {
     return void response.writeHead(out.status, { ...out.headers, 'content-length': '0' }).end()
-  response
-    .writeHead(out.status, { ...out.headers, 'content-length': Buffer.byteLength(out.body) })
-    .end(out.body)
+  }
+  const length = Buffer.byteLength(out.body)
+  response.writeHead(out.status, { ...out.headers, 'content-length': length }).end(out.body)
+  if (length > SMALL_BYTES && takeMs !== Number.POSITIVE_INFINITY) response.setTimeout(takeMs)
 }
 
 function toSink(response: ServerResponse): Sink {
   return {
     write: (text) => void response.write(text),
     end: () => void response.end(),
+    cut: () => void response.destroy(),
     get waiting() {
       return response.writableLength
     },
@@ -141,6 +150,7 @@ function toSink(response: ServerResponse): Sink {
 const GONE: Sink = {
   write: () => undefined,
   end: () => undefined,
+  cut: () => undefined,
   waiting: 0,
   onGone: (listener) => queueMicrotask(listener),
 }

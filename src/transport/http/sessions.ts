@@ -8,6 +8,7 @@ import { EventStream, readEventId } from './events.ts'
 
 /** The stream for what belongs to no request. */
 const STANDALONE = 's'
+const SWEEP_MS = 30_000
 
 /** A session over HTTP: the protocol's state, its running requests, and its streams. */
 export class HttpSession {
@@ -62,16 +63,19 @@ export class HttpSession {
     return stream
   }
 
-  /** The stream that holds an event, and the place of the event. */
-  find(eventId: string): {
-    readonly stream: EventStream
-    readonly seq: number
-    readonly standalone: boolean
-  } {
+  /** The stream that holds an event, and the place of the event; nothing when the stream is over and no event follows. */
+  find(eventId: string): { readonly stream: EventStream; readonly seq: number } | undefined {
     const place = readEventId(eventId)
     const stream = place === undefined ? undefined : this.#streams?.get(place.name)
-    if (place === undefined || stream === undefined) throw mcpError('unknown_event', {})
-    return { stream, seq: place.seq, standalone: place.name === STANDALONE }
+    if (place === undefined || (stream === undefined && !this.#hadStream(place.name))) {
+      throw mcpError('unknown_event', {})
+    }
+    return stream?.mayFollow(place.seq) === true ? { stream, seq: place.seq } : undefined
+  }
+
+  /** Gives up a stream: nobody can come back to it. */
+  forget(stream: EventStream): void {
+    for (const [name, kept] of this.#streams ?? []) if (kept === stream) this.#streams?.delete(name)
   }
 
   keepAlive(): void {
@@ -85,6 +89,10 @@ export class HttpSession {
     this.session.close()
   }
 
+  #hadStream(name: string): boolean {
+    return name.startsWith('r') && Number.parseInt(name.slice(1), 36) <= this.#named
+  }
+
   #notify(method: string, params: JsonObject): void {
     this.standalone().send(sealNotification(method, params, this.session.dialect.revision))
   }
@@ -95,10 +103,12 @@ export class Sessions {
   readonly #limits: Limits
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
+  #swept: number
 
   constructor(limits: Limits, now: () => number) {
     this.#limits = limits
     this.#now = now
+    this.#swept = now()
   }
 
   get size(): number {
@@ -107,7 +117,7 @@ export class Sessions {
 
   /** A session that is not in the table yet: it is kept once the handshake succeeded. */
   create(auth: Auth | undefined): HttpSession {
-    if (this.#table.size >= this.#limits.sessions) this.sweep()
+    if (this.#table.size >= this.#limits.sessions || this.#now() - this.#swept > SWEEP_MS) this.sweep()
     if (this.#table.size >= this.#limits.sessions) {
       throw mcpError('session_limit', { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
     }
@@ -122,7 +132,12 @@ export class Sessions {
   get(id: string, auth: Auth | undefined): HttpSession {
     const session = this.#table.get(id)
     if (session === undefined || session.owner !== ownerOf(auth)) throw mcpError('unknown_session', {})
-    session.seen = this.#now()
+    const now = this.#now()
+    if (this.#isIdle(session, now)) {
+      this.end(session)
+      throw mcpError('unknown_session', {})
+    }
+    session.seen = now
     return session
   }
 
@@ -133,8 +148,8 @@ export class Sessions {
 
   /** Ends what was idle for too long. */
   sweep(): void {
-    const oldest = this.#now() - this.#limits.sessionIdleMs
-    for (const session of this.#table.values()) if (session.seen < oldest && !session.busy) this.end(session)
+    const now = (this.#swept = this.#now())
+    for (const session of this.#table.values()) if (this.#isIdle(session, now)) this.end(session)
   }
 
   keepAlive(): void {
@@ -144,9 +159,17 @@ export class Sessions {
   close(): void {
     for (const session of this.#table.values()) this.end(session)
   }
+
+  /** Whether nobody used a session for too long. The time begins when the last stream or request of it is over. */
+  #isIdle(session: HttpSession, now: number): boolean {
+    if (session.busy) session.seen = now
+    return now - session.seen > this.#limits.sessionIdleMs
+  }
 }
 
-/** Names the caller that a session belongs to. */
+/** Names the caller that a session belongs to: by what stays the same when a token is renewed, if there is any. */
 function ownerOf(auth: Auth | undefined): string {
-  return auth === undefined ? '' : JSON.stringify([auth['iss'], auth.sub, auth['client_id']])
+  if (auth === undefined) return ''
+  const names = [auth['iss'], auth.sub, auth['client_id'] ?? auth['clientId']]
+  return JSON.stringify(names.every((name) => name === undefined) ? auth : names)
 }

@@ -2,7 +2,10 @@
 interface Streams {
   readonly stdin: { readonly isTTY?: boolean }
   readonly stdout: { write: (...args: never[]) => boolean; readonly isTTY?: boolean }
-  readonly stderr: { write(text: string | Uint8Array): boolean }
+  readonly stderr: {
+    write(text: string | Uint8Array): boolean
+    on(event: 'error', listener: () => void): unknown
+  }
   once(event: 'exit', listener: () => void): unknown
 }
 
@@ -17,9 +20,12 @@ const MAX_HELD = 64 * 1024
 const streams = (globalThis as { process?: Streams }).process
 let state: 'off' | 'holding' | 'guarding' = 'off'
 let real: Write | undefined
+let uninstall: () => void = () => undefined
 let held: (string | Uint8Array)[] = []
 let heldSize = 0
 let warned = false
+let leaving = false
+let undecided: ReturnType<typeof setTimeout> | undefined
 
 /**
  * Holds back what is written to stdout until it is known whether stdout carries the protocol. Does nothing when a
@@ -34,9 +40,11 @@ export function holdStdout(): void {
   )
     return
   install('holding')
-  streams.once('exit', releaseStdout)
-  const timer: unknown = setTimeout(releaseStdout, UNDECIDED_MS)
-  ;(timer as { unref?(): void }).unref?.()
+  if (!leaving) streams.once('exit', releaseStdout)
+  leaving = true
+  clearTimeout(undecided)
+  undecided = setTimeout(releaseStdout, UNDECIDED_MS)
+  ;(undecided as { unref?(): void }).unref?.()
 }
 
 /** Gives stdout back, and writes what was held: stdout does not carry the protocol. */
@@ -63,10 +71,12 @@ export function unguardStdout(): void {
 
 function install(next: 'holding' | 'guarding'): void {
   const { stdout } = streams as Streams
-  const write = stdout.write as Write
-  real = write.bind(stdout)
+  const before = Object.getOwnPropertyDescriptor(stdout, 'write')
+  const write = (stdout.write as Write).bind(stdout)
+  real = write
   state = next
   const guarded: Write = (chunk, ...rest) => {
+    if (state === 'off') return write(chunk, ...rest)
     const done = rest.findLast((argument) => typeof argument === 'function') as (() => void) | undefined
     if (state === 'guarding') divert(chunk)
     else hold(chunk)
@@ -74,12 +84,13 @@ function install(next: 'holding' | 'guarding'): void {
     return true
   }
   stdout.write = guarded as Streams['stdout']['write']
-}
-
-function uninstall(): void {
-  // Removing our own property uncovers the method of the stream again.
-  delete (streams as { stdout: { write?: unknown } }).stdout.write
-  state = 'off'
+  uninstall = () => {
+    state = 'off'
+    // Whoever covered our method since then keeps theirs; removing our own uncovers the one of the stream again.
+    if ((stdout.write as unknown) !== guarded) return
+    if (before === undefined) delete (stdout as { write?: unknown }).write
+    else Object.defineProperty(stdout, 'write', before)
+  }
 }
 
 function hold(chunk: string | Uint8Array): void {
@@ -97,7 +108,11 @@ function takeHeld(): readonly (string | Uint8Array)[] {
 
 function divert(chunk: string | Uint8Array): void {
   const { stderr } = streams as Streams
-  if (!warned) stderr.write(WARNING)
+  if (!warned) {
+    // Nobody may be left to read it.
+    stderr.on('error', () => undefined)
+    stderr.write(WARNING)
+  }
   warned = true
   stderr.write(chunk)
 }

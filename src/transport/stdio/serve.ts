@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import process from 'node:process'
 import type { Readable, Writable } from 'node:stream'
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError, type McpError } from '../../protocol/errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Service } from '../../rpc/service.ts'
 import { createLineReader } from '../../wire/lines.ts'
 import { Connection } from '../connection.ts'
+import { afterMs, everyMs, type Timer } from '../timer.ts'
 import { guardStdout, unguardStdout } from './guard.ts'
 
 export interface StdioOptions {
@@ -22,35 +23,51 @@ export interface StdioServer {
 }
 
 const PARENT_CHECK_MS = 2000
+/** Whoever closes our input is about to end us. */
+const FAREWELL_MS = 4000
+const FLUSH_MS = 1000
 
 /** Serves one client over standard input and output, one message a line. */
 export function serveStdio(service: Service, options: StdioOptions): StdioServer {
   const { limits, input = process.stdin } = options
   const write = options.output === undefined ? guardStdout() : writerOf(options.output)
   const output = options.output ?? process.stdout
-  const connection = new Connection({ service, limits, origin: {}, send })
+  const isBehind = (): boolean => output.writableLength > limits.streamBytes
+  const connection = new Connection({ service, limits, origin: {}, send, isBehind })
+  /** The lines of one chunk, or what is wrong with them. */
+  const inbox: (string | McpError)[] = []
   const lines = createLineReader({
     maxBytes: limits.stdioBytes,
     decode,
-    onLine: (text) => connection.receive(text),
-    onOversize: () => connection.refuse(mcpError('too_large', { limit: limits.stdioBytes })),
-    onBadEncoding: () => connection.refuse(mcpError('parse_failed', {})),
+    onLine: (text) => inbox.push(text),
+    onOversize: () => inbox.push(mcpError('too_large', { limit: limits.stdioBytes })),
+    onBadEncoding: () => inbox.push(mcpError('parse_failed', {})),
   })
   let batch = ''
+  let broken = false
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
   const closed = new Promise<void>((resolve) => (finish = resolve))
-  const watch = options.input === undefined ? watchParent(() => void close()) : undefined
+  const watch = options.input === undefined ? watchParent(onEnd) : undefined
 
   input.on('data', onData)
   input.once('end', onEnd)
   input.once('error', onEnd)
-  output.once('error', onBroken)
-  return { closed, close }
+  output.on('error', onBroken)
+  return { closed, close: () => close(limits.drainMs) }
 
   function onData(chunk: Uint8Array): void {
     lines.push(chunk)
+    takeAll()
     flush()
+  }
+
+  function takeAll(): void {
+    for (const line of inbox) {
+      if (typeof line === 'string') connection.receive(line)
+      else connection.refuse(line)
+    }
+    inbox.length = 0
   }
 
   /** Messages that one chunk of input brings about leave together. */
@@ -64,33 +81,36 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
     if (batch === '') return
     const text = batch
     batch = ''
-    if (write(text) || input.isPaused()) return
+    if (broken || write(text) || input.isPaused()) return
     input.pause()
     output.once('drain', () => input.resume())
   }
 
   function onEnd(): void {
     lines.end()
-    void close()
+    takeAll()
+    connection.deafen()
+    void close(Math.min(limits.drainMs, FAREWELL_MS))
   }
 
   function onBroken(): void {
+    broken = true
     connection.close()
-    void close()
+    void close(0)
   }
 
-  function close(): Promise<void> {
-    return (closing ??= stop())
+  function close(drainMs: number): Promise<void> {
+    return (closing ??= stop(drainMs))
   }
 
-  async function stop(): Promise<void> {
-    if (watch !== undefined) clearInterval(watch)
+  async function stop(drainMs: number): Promise<void> {
+    clearInterval(watch)
+    await within(drainMs, (drained) => void connection.drained().then(drained))
     input.off('data', onData)
     input.pause()
-    await Promise.race([connection.drained(), late(limits.drainMs)])
     connection.close()
     flush()
-    await new Promise<void>((resolve) => (output.writable ? write('', resolve) : resolve()))
+    if (!broken) await within(FLUSH_MS, (flushed) => void write('', flushed))
     if (options.output === undefined) unguardStdout()
     finish()
   }
@@ -106,14 +126,20 @@ function writerOf(output: Writable): (text: string, written?: () => void) => boo
 }
 
 /** Notices that the process that started us is gone even when the pipe stays open. */
-function watchParent(gone: () => void): ReturnType<typeof setInterval> {
+function watchParent(gone: () => void): Timer {
   const parent = process.ppid
-  const timer = setInterval(() => {
+  return everyMs(PARENT_CHECK_MS, () => {
     if (process.ppid !== parent) gone()
-  }, PARENT_CHECK_MS)
-  return timer.unref()
+  })
 }
 
-function late(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref())
+/** Waits for something, but no longer than a while. */
+function within(ms: number, begin: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = afterMs(ms, resolve)
+    begin(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }

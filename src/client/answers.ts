@@ -1,0 +1,122 @@
+import { McpError, mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+
+/** A form to fill in. `schema` is a flat object of simple properties; defaults are filled in for what is left out. */
+export interface FormQuestion {
+  readonly message: string
+  readonly schema: JsonObject
+}
+
+/** A URL to visit, after the user has seen it whole and agreed. */
+export interface UrlQuestion {
+  readonly message: string
+  readonly url: string
+}
+
+export interface FormAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel'
+  readonly content?: JsonObject
+}
+
+type Soon<Value> = Value | Promise<Value>
+
+/** How the client answers what servers ask. What is not here is neither declared nor answered. */
+export interface Answers {
+  readonly elicit?: (question: FormQuestion, signal: AbortSignal) => Soon<FormAnswer>
+  readonly elicitUrl?: (question: UrlQuestion, signal: AbortSignal) => Soon<{ readonly action: FormAnswer['action'] }>
+  /** Asks a model; shows the user first what is sent and what comes back. */
+  readonly sample?: (params: JsonObject, signal: AbortSignal) => Soon<JsonObject>
+  /** Whether `sample` can give tools to the model. */
+  readonly sampleTools?: boolean
+  readonly roots?: readonly Root[] | (() => Soon<readonly Root[]>)
+}
+
+export interface Root {
+  readonly uri: string
+  readonly name?: string
+}
+
+/** The capabilities that a set of answers amounts to, in the newest form. */
+export function capabilitiesOf(answers: Answers): JsonObject {
+  const forms = answers.elicit === undefined ? {} : { form: {} }
+  const urls = answers.elicitUrl === undefined ? {} : { url: {} }
+  const elicitation = { ...forms, ...urls }
+  return {
+    ...(Object.keys(elicitation).length === 0 ? {} : { elicitation }),
+    ...(answers.sample === undefined ? {} : { sampling: answers.sampleTools === true ? { tools: {} } : {} }),
+    ...(answers.roots === undefined ? {} : { roots: {} }),
+  }
+}
+
+/** Answers one question; throws the error that goes back when it cannot be answered. */
+export async function answerQuestion(
+  answers: Answers,
+  method: string,
+  params: JsonObject,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  switch (method) {
+    case 'ping':
+      return {}
+    case 'roots/list':
+      return { roots: await rootsOf(answers) }
+    case 'sampling/createMessage':
+      return sampled(answers, params, signal)
+    case 'elicitation/create':
+      return elicited(answers, params, signal)
+    default:
+      throw mcpError('unknown_method', { method: method.slice(0, 128), revision: 'this client' })
+  }
+}
+
+async function rootsOf({ roots }: Answers): Promise<readonly Root[]> {
+  if (roots === undefined) throw unsupported('roots/list')
+  const list = typeof roots === 'function' ? await roots() : roots
+  const foreign = list.find(({ uri }) => !uri.startsWith('file://'))
+  if (foreign !== undefined) throw mcpError('bad_option', { where: 'roots', reason: `"${foreign.uri}" is not a file:// URI` })
+  return list
+}
+
+async function sampled({ sample, sampleTools }: Answers, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  if (sample === undefined) throw unsupported('sampling/createMessage')
+  if (params['tools'] !== undefined && sampleTools !== true) {
+    throw mcpError('bad_params', { method: 'sampling/createMessage', reason: 'tools were not declared' })
+  }
+  return sample(params, signal)
+}
+
+async function elicited(answers: Answers, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  const message = String(params['message'] ?? '')
+  if ((params['mode'] ?? 'form') === 'form') {
+    if (answers.elicit === undefined) throw unsupportedMode('form', answers)
+    const schema = (params['requestedSchema'] ?? { type: 'object', properties: {} }) as JsonObject
+    const { action, content } = await answers.elicit({ message, schema }, signal)
+    return action === 'accept' ? { action, content: withDefaults(schema, content ?? {}) } : { action }
+  }
+  if (params['mode'] !== 'url' || answers.elicitUrl === undefined) throw unsupportedMode(params['mode'], answers)
+  const url = String(params['url'])
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    throw mcpError('bad_params', { method: 'elicitation/create', reason: 'the URL is not an http or https URL' })
+  }
+  return { action: (await answers.elicitUrl({ message, url }, signal)).action }
+}
+
+/** What the user filled in, with the default of every property that was left out. */
+function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
+  const filled = new Map(Object.entries(content))
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject | null>)
+  for (const [name, property] of properties) {
+    if (!filled.has(name) && property?.['default'] !== undefined) filled.set(name, property['default'])
+  }
+  return Object.fromEntries(filled)
+}
+
+function unsupported(method: string): McpError {
+  return mcpError('unknown_method', { method, revision: 'this client' })
+}
+
+function unsupportedMode(mode: unknown, answers: Answers): McpError {
+  if (answers.elicit === undefined && answers.elicitUrl === undefined) return unsupported('elicitation/create')
+  const reason = `the mode "${String(mode).slice(0, 32)}" was not declared`
+  return mcpError('bad_params', { method: 'elicitation/create', reason })
+}

@@ -1,0 +1,48 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+
+/** How far a client is with its server. */
+export type State = 'connecting' | 'ready' | 'reconnecting' | 'closed'
+
+/** What a client tells about besides results. */
+export interface ClientEvents {
+  readonly state: State
+  /** A log message of the server. */
+  readonly log: { readonly level: string; readonly logger?: string; readonly data: unknown }
+  /** A list or a resource changed. */
+  readonly change: { readonly kind: 'tools' | 'prompts' | 'resources' } | { readonly kind: 'resource'; readonly uri: string }
+  /** The user is done at a URL that a server asked to visit. */
+  readonly elicited: { readonly elicitationId: string }
+  /** What a server process wrote to stderr. */
+  readonly stderr: string
+  /** Something went wrong that did not fail a request. */
+  readonly warning: string
+  /** Any other notification. */
+  readonly notification: { readonly method: string; readonly params: JsonObject }
+}
+
+type Listener<Name extends keyof ClientEvents> = (event: ClientEvents[Name]) => void
+
+/** Listeners by event. One that throws does not keep the others from hearing. */
+export class Emitter {
+  readonly #listeners = new Map<keyof ClientEvents, Set<Listener<never>>>()
+
+  /** Adds a listener; returns what removes it. */
+  on<Name extends keyof ClientEvents>(name: Name, listener: Listener<Name>): () => void {
+    let set = this.#listeners.get(name)
+    if (set === undefined) this.#listeners.set(name, (set = new Set()))
+    set.add(listener)
+    return () => void set.delete(listener)
+  }
+
+  emit<Name extends keyof ClientEvents>(name: Name, event: ClientEvents[Name]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        ;(listener as Listener<Name>)(event)
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error
+        })
+      }
+    }
+  }
+}

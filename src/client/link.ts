@@ -1,0 +1,314 @@
+import { McpError, mcpError, toErrorObject } from '../protocol/errors.ts'
+import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
+import { META } from '../protocol/meta.ts'
+import { methodRow } from '../protocol/methods.ts'
+import { fromErrorObject } from '../protocol/remote-error.ts'
+import { LATEST, type Revision } from '../protocol/revisions.ts'
+import type { Line, OpenLine, Received } from '../rpc/line.ts'
+import { openResult } from '../wire/2026-07-28/open.ts'
+import type { ParamHeader } from '../wire/param-headers.ts'
+import { sealError, sealNotification, sealReply } from '../wire/seal.ts'
+import { answerQuestion, capabilitiesOf, type Answers } from './answers.ts'
+import { createBackoff, type Backoff } from './backoff.ts'
+import { createDeadline } from './deadline.ts'
+import type { Emitter, State } from './events.ts'
+import { negotiate, type Agreement } from './negotiate.ts'
+import { checkResult } from './results.ts'
+import type { Progress } from './options.ts'
+import { sealCall, type Sender } from './seal-call.ts'
+import { forget, recall, remember } from './verdicts.ts'
+
+export interface LinkOptions {
+  readonly open: OpenLine
+  /** Names the server where its revision is remembered. */
+  readonly key: string | undefined
+  readonly client: JsonObject
+  readonly revision: Revision | undefined
+  readonly idleMs: number
+  readonly totalMs: number
+  readonly probeMs: number
+  readonly events: Emitter
+}
+
+export interface RequestOptions {
+  readonly idleMs?: number | undefined
+  readonly totalMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly paramHeaders?: readonly ParamHeader[] | undefined
+  /** Whether the request may be sent again when its answer was lost. */
+  readonly repeatable?: boolean | undefined
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** A line that works, and what was agreed on it. */
+interface Live {
+  readonly line: Line
+  readonly agreement: Agreement
+}
+
+/** Notifications that change nothing here but are told to listeners. */
+type Told = (method: string, params: JsonObject) => void
+
+/**
+ * The way to one server, whatever happens to it: opens a line when one is needed, sends requests, answers questions,
+ * and opens a new line when the old one is lost.
+ */
+export class Link {
+  readonly #options: LinkOptions
+  readonly #told: Told
+  readonly #backoff: Backoff = createBackoff()
+  readonly #waiting = new Map<number, (params: JsonObject) => void>()
+  #answers: Answers
+  #logLevel: string | undefined
+  #nextId = 1
+  #live: Promise<Live> | undefined
+  #state: State = 'connecting'
+  #down: Live | undefined
+
+  constructor(options: LinkOptions, answers: Answers, told: Told) {
+    this.#options = options
+    this.#answers = answers
+    this.#told = told
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  /** The agreement of the present line; opens one when there is none. */
+  async agreement(): Promise<Agreement> {
+    return (await this.open()).agreement
+  }
+
+  /** The present line, or a new one. Many who wait share one attempt. */
+  open(): Promise<Live> {
+    if (this.#state === 'closed') return Promise.reject(mcpError('closed', {}))
+    this.#live ??= this.#openNow().catch((error: unknown) => {
+      this.#live = undefined
+      throw error
+    })
+    return this.#live
+  }
+
+  /** Sends a request until it is answered, repeating it once when its answer was lost and that is safe. */
+  async request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
+    for (let tries = 0; ; tries++) {
+      const live = await this.open()
+      try {
+        return await this.#exchange(live, method, params, options)
+      } catch (error) {
+        if (tries > 0 || !this.#mayRepeat(error, live, options)) throw error
+      }
+    }
+  }
+
+  async notify(method: string, params: JsonObject): Promise<void> {
+    const { line, agreement } = await this.open()
+    await line.send(sealNotification(method, params, agreement.revision))
+  }
+
+  /** Answers questions in another way from now on; where answers were declared at the handshake, opens anew. */
+  async answer(answers: Answers): Promise<void> {
+    this.#answers = answers
+    const live = await this.open()
+    if (live.agreement.revision === LATEST) return
+    await this.#drop(live)
+    await this.open()
+  }
+
+  /** Answers the questions of an `input_required` result, by key. */
+  async answersTo(questions: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const answered = Object.entries(questions).map(async ([key, question]): Promise<[string, JsonObject]> => {
+      const { method, params } = (question ?? {}) as { method?: unknown; params?: JsonObject }
+      if (methodRow(String(method))?.embedded !== true) {
+        throw mcpError('bad_answer', { method: 'the request', issue: `"${String(method).slice(0, 64)}" cannot be asked` })
+      }
+      return [key, await answerQuestion(this.#answers, String(method), params ?? {}, signal)]
+    })
+    return Object.fromEntries(await Promise.all(answered))
+  }
+
+  /** Wants log messages of a level and above with every answer, where requests say so themselves. */
+  setLogLevel(level: string): void {
+    this.#logLevel = level
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return
+    const live = this.#live
+    this.#setState('closed')
+    this.#live = undefined
+    await live?.then(
+      ({ line }) => line.close(),
+      () => undefined,
+    )
+  }
+
+  async #openNow(): Promise<Live> {
+    await this.#backoff.wait()
+    const { open, key, revision, idleMs, probeMs } = this.#options
+    const remembered = recall(key)
+    let live: Live | undefined
+    try {
+      live = await negotiate({
+        open,
+        events: {
+          onMessage: (message) => this.#receive(message),
+          onDown: (reason) => this.#lost(live, reason),
+          onNote: (kind, text) => this.#options.events.emit(kind === 'stderr' ? 'stderr' : 'warning', text),
+        },
+        sender: () => this.#sender(),
+        revision,
+        remembered,
+        timeoutMs: idleMs,
+        probeMs,
+        nextId: () => this.#nextId++,
+      })
+    } catch (error) {
+      this.#backoff.failed()
+      forget(key)
+      if (remembered === 'handshake' && error instanceof McpError && error.kind === 'revision_unsupported') return this.#openNow()
+      throw error
+    }
+    if (this.#state === 'closed') {
+      await live.line.close()
+      throw mcpError('closed', {})
+    }
+    this.#backoff.worked()
+    remember(key, live.agreement.revision === LATEST ? 'request' : 'handshake')
+    live.line.listen?.()
+    this.#setState('ready')
+    return live
+  }
+
+  async #exchange(live: Live, method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+    const { line, agreement } = live
+    const id = this.#nextId++
+    const lasting = methodRow(method)?.lasting === true
+    const deadline = createDeadline({
+      method,
+      idleMs: lasting ? Number.POSITIVE_INFINITY : (options.idleMs ?? this.#options.idleMs),
+      totalMs: lasting ? Number.POSITIVE_INFINITY : (options.totalMs ?? this.#options.totalMs),
+      signal: options.signal,
+    })
+    const { revision } = agreement
+    const tracked = methodRow(method)?.rounds === true
+    const told = tracked ? withToken(params, id) : params
+    const { paramHeaders } = options
+    const outgoing = sealCall({ id, method, params: told, revision, sender: this.#sender(), paramHeaders })
+    const onProgress = (params: JsonObject): void => {
+      deadline.touch()
+      options.onProgress?.(params as unknown as Progress)
+    }
+    if (tracked) this.#waiting.set(id, onProgress)
+    const onMessage = (message: Received): void => this.#receive(message, line)
+    try {
+      const headers = { ...options.headers, ...outgoing.headers }
+      const answer = await line.request({ ...outgoing, headers, signal: deadline.signal, onMessage })
+      if (answer.error !== undefined) throw fromErrorObject(answer.error)
+      return readResult(method, answer.result ?? {}, revision)
+    } catch (error) {
+      if (deadline.signal.aborted && line.cancels === 'message') await this.#cancel(line, id, revision, deadline.signal)
+      throw deadline.signal.aborted ? (deadline.signal.reason as Error) : error
+    } finally {
+      deadline.end()
+      this.#waiting.delete(id)
+    }
+  }
+
+  async #cancel(line: Line, requestId: number, revision: Revision, signal: AbortSignal): Promise<void> {
+    const reason = signal.reason instanceof McpError ? signal.reason.message : 'cancelled'
+    const text = sealNotification('notifications/cancelled', { requestId, reason }, revision)
+    await line.send(text).catch(() => undefined)
+  }
+
+  /** Takes what the server sent besides answers. */
+  #receive(message: Received, line?: Line): void {
+    const { id, method } = message
+    if (method === undefined) return
+    const params = message.params ?? {}
+    if (id !== undefined) void this.#reply(id, method, params, line)
+    else if (method === 'notifications/progress') this.#progress(params)
+    else this.#told(method, params)
+  }
+
+  #progress(params: JsonObject): void {
+    const token = params['progressToken']
+    if (typeof token === 'number' && typeof params['progress'] === 'number') this.#waiting.get(token)?.(params)
+  }
+
+  async #reply(id: RequestId, method: string, params: JsonObject, from?: Line): Promise<void> {
+    const { line, agreement } = from === undefined ? await this.open() : { line: from, agreement: await this.agreement() }
+    let text: string
+    try {
+      const result = await answerQuestion(this.#answers, method, params, new AbortController().signal)
+      text = sealReply(id, JSON.stringify(result))
+    } catch (error) {
+      const known = error instanceof McpError ? error : mcpError('internal', { reference: crypto.randomUUID() })
+      text = sealError(id, toErrorObject(known, agreement.revision))
+    }
+    await line.send(text).catch(() => undefined)
+  }
+
+  #sender(): Sender {
+    return {
+      client: this.#options.client,
+      capabilities: capabilitiesOf(this.#answers),
+      ...(this.#logLevel === undefined ? {} : { logLevel: this.#logLevel }),
+    }
+  }
+
+  /** Whether to try again, on a new line where the old one is of no use. */
+  #mayRepeat(error: unknown, live: Live, options: RequestOptions): boolean {
+    if (!(error instanceof McpError) || this.#state === 'closed' || options.signal?.aborted === true) return false
+    switch (error.kind) {
+      case 'session_lost':
+        // The server refused before it did anything, so the request has not run.
+        this.#lost(live, error)
+        return true
+      case 'connection_closed':
+        this.#lost(live, error)
+        return options.repeatable === true
+      case 'stream_lost':
+        return options.repeatable === true
+      default:
+        return false
+    }
+  }
+
+  #lost(live: Live | undefined, reason: Error): void {
+    if (this.#state === 'closed' || live === undefined || this.#down === live) return
+    this.#down = live
+    this.#live = undefined
+    this.#options.events.emit('warning', reason.message)
+    this.#setState('reconnecting')
+    void live.line.close().catch(() => undefined)
+  }
+
+  async #drop(live: Live): Promise<void> {
+    this.#down = live
+    this.#live = undefined
+    await live.line.close()
+  }
+
+  #setState(state: State): void {
+    if (this.#state === state) return
+    this.#state = state
+    this.#options.events.emit('state', state)
+  }
+}
+
+function withToken(params: JsonObject, token: number): JsonObject {
+  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
+}
+
+function readResult(method: string, sealed: JsonObject, revision: Revision): JsonObject {
+  if (revision !== LATEST) return checkResult(method, sealed)
+  const { resultType = 'complete' } = sealed
+  if (resultType === 'input_required') return sealed
+  if (resultType !== 'complete') {
+    throw mcpError('bad_answer', { method, issue: `the result type "${String(resultType).slice(0, 32)}" is unknown` })
+  }
+  return checkResult(method, openResult(sealed))
+}

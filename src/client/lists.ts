@@ -1,0 +1,33 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+
+export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
+
+const MAX_PAGES = 1000
+const MAX_ITEMS = 1_000_000
+
+/** Every item of a list, page by page. A list that never ends, or turns in circles, is an error. */
+export async function* eachItem<Item>(
+  method: ListMethod,
+  member: string,
+  page: (params: JsonObject) => Promise<JsonObject>,
+): AsyncGenerator<Item, void, undefined> {
+  const seen = new Set<string>()
+  let params: JsonObject = {}
+  for (let pages = 0, items = 0; ; pages++) {
+    const result = await page(params)
+    const list = result[member] as readonly Item[]
+    yield* list
+    const { nextCursor: cursor } = result
+    if (typeof cursor !== 'string') return
+    items += list.length
+    if (seen.has(cursor)) throw endless(method, 'a cursor came twice')
+    if (pages + 1 >= MAX_PAGES || items > MAX_ITEMS) throw endless(method, `it has more than ${MAX_PAGES} pages`)
+    seen.add(cursor)
+    params = { cursor }
+  }
+}
+
+function endless(method: string, issue: string): Error {
+  return mcpError('bad_answer', { method, issue: `the list does not end: ${issue}` })
+}

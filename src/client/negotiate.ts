@@ -1,0 +1,133 @@
+import { McpError, mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { fromErrorObject } from '../protocol/remote-error.ts'
+import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
+import type { Line, LineEvents, OpenLine } from '../rpc/line.ts'
+import { openResult } from '../wire/2026-07-28/open.ts'
+import { sealNotification } from '../wire/seal.ts'
+import { checkResult } from './results.ts'
+import { sealCall, type Sender } from './seal-call.ts'
+
+/** What client and server agreed on. */
+export interface Agreement {
+  readonly revision: Revision
+  readonly server: JsonObject | undefined
+  readonly capabilities: JsonObject
+  readonly instructions: string | undefined
+}
+
+export interface NegotiateOptions {
+  readonly open: OpenLine
+  readonly events: LineEvents
+  readonly sender: () => Sender
+  /** A revision to insist on; otherwise it is found out. */
+  readonly revision: Revision | undefined
+  /** How the server opened last time. */
+  readonly remembered: 'request' | 'handshake' | undefined
+  readonly timeoutMs: number
+  /** How long a server may take to answer whether it knows the newest revision. */
+  readonly probeMs: number
+  nextId(): number
+}
+
+const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
+
+/** Opens a line and agrees on a revision: the newest when the server knows it, otherwise by a handshake. */
+export async function negotiate(options: NegotiateOptions): Promise<{ readonly line: Line; readonly agreement: Agreement }> {
+  const { revision, remembered } = options
+  let down = false
+  const line = await options.open(watched(options.events, () => (down = true)))
+  try {
+    if (revision === LATEST) return { line, agreement: await discover(line, options, options.timeoutMs) }
+    if (revision === undefined && remembered !== 'handshake') {
+      const agreement = await probe(line, options)
+      if (agreement !== undefined) return { line, agreement }
+    }
+    if (!down) return { line, agreement: await shakeHands(line, options) }
+  } catch (error) {
+    await line.close()
+    throw error
+  }
+  // Some servers do not survive a first request they do not know: begin again with the one they do.
+  await line.close()
+  return negotiate({ ...options, remembered: 'handshake' })
+}
+
+/** Asks what the server is; undefined means that it does not know the newest revision. */
+async function probe(line: Line, options: NegotiateOptions): Promise<Agreement | undefined> {
+  try {
+    return await discover(line, options, options.probeMs)
+  } catch (error) {
+    if (!(error instanceof McpError)) throw error
+    if (error.kind === 'http_failed' || error.kind === 'connect_failed' || error.kind === 'no_revision') {
+      const status = error.data?.['status']
+      if (status !== 400 && status !== 404 && status !== 405) throw error
+    }
+    return undefined
+  }
+}
+
+async function discover(line: Line, options: NegotiateOptions, timeoutMs: number): Promise<Agreement> {
+  const result = openResult(await exchange(line, 'server/discover', {}, LATEST, { ...options, timeoutMs }))
+  const versions = result['supportedVersions'] as readonly unknown[]
+  if (!versions.includes(LATEST)) throw mcpError('unknown_method', { method: 'server/discover', revision: LATEST })
+  line.agree(LATEST)
+  return agreed(LATEST, undefined, result)
+}
+
+async function shakeHands(line: Line, options: NegotiateOptions): Promise<Agreement> {
+  const asked = options.revision ?? (SHAKEN.at(-1) as Revision)
+  const { client, capabilities } = options.sender()
+  const roots = capabilities['roots'] === undefined ? {} : { roots: { listChanged: true } }
+  const params = { protocolVersion: asked, capabilities: { ...capabilities, ...roots }, clientInfo: client }
+  const result = await exchange(line, 'initialize', params, asked, options)
+  const { protocolVersion: offered } = result
+  if (!isRevision(offered) || offered === LATEST || (options.revision !== undefined && offered !== options.revision)) {
+    throw mcpError('no_revision', { offered: String(offered).slice(0, 64) })
+  }
+  line.agree(offered)
+  await line.send(sealNotification('notifications/initialized', {}, offered))
+  return agreed(offered, result['serverInfo'] as JsonObject, result)
+}
+
+function agreed(revision: Revision, server: JsonObject | undefined, result: JsonObject): Agreement {
+  const { instructions } = result
+  return {
+    revision,
+    server,
+    capabilities: result['capabilities'] as JsonObject,
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  }
+}
+
+async function exchange(
+  line: Line,
+  method: string,
+  params: JsonObject,
+  revision: Revision,
+  options: NegotiateOptions,
+): Promise<JsonObject> {
+  const controller = new AbortController()
+  const { timeoutMs } = options
+  const timer = setTimeout(() => controller.abort(mcpError('timeout', { method, ms: timeoutMs })), timeoutMs)
+  try {
+    const outgoing = sealCall({ id: options.nextId(), method, params, revision, sender: options.sender() })
+    const answer = await line.request({ ...outgoing, signal: controller.signal, onMessage: options.events.onMessage })
+    if (answer.error !== undefined) throw fromErrorObject(answer.error)
+    return checkResult(method, answer.result ?? {})
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The same events, and a word when the line goes down while we negotiate. */
+function watched(events: LineEvents, onDown: () => void): LineEvents {
+  return {
+    ...events,
+    onMessage: (message) => events.onMessage(message),
+    onDown(reason) {
+      onDown()
+      events.onDown(reason)
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import type { Duration } from '../protocol/duration.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+
+export interface Progress {
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}
+
+/** What one request may do differently. */
+export interface CallOptions {
+  /** Silence that ends the request; progress begins it anew. */
+  readonly timeout?: Duration
+  /** The longest that the request may take. */
+  readonly total?: Duration
+  readonly signal?: AbortSignal
+  /** HTTP headers for this request only. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly onProgress?: (progress: Progress) => void
+  /** Says that repeating the request does no harm, so that it may be sent again when its answer is lost. */
+  readonly idempotent?: boolean
+  /** Members of `_meta` to send along. */
+  readonly meta?: JsonObject
+}
+
+/** A request on its way through the middleware of a client. */
+export interface ClientRequest {
+  readonly method: string
+  readonly params: JsonObject
+  readonly options: CallOptions
+}
+
+/** Wraps requests. `next` may be called once, with what should differ. */
+export type ClientMiddleware = (
+  request: ClientRequest,
+  next: (changed?: Partial<Pick<ClientRequest, 'params' | 'options'>>) => Promise<JsonObject>,
+) => JsonObject | Promise<JsonObject>

@@ -1,0 +1,19 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { VENDOR } from '../protocol/meta.ts'
+import { ToolError } from '../protocol/tool-error.ts'
+
+/** What a call gives back: structured content, else the text of an only text block, else all blocks. */
+export function toValue(result: JsonObject): unknown {
+  if (result['isError'] === true) throw toToolError(result)
+  if (result['structuredContent'] !== undefined) return result['structuredContent']
+  const content = result['content'] as readonly { readonly type: string; readonly text?: unknown }[]
+  const [only] = content
+  return content.length === 1 && only?.type === 'text' && typeof only.text === 'string' ? only.text : content
+}
+
+function toToolError(result: JsonObject): ToolError {
+  const content = result['content'] as readonly { readonly type: string; readonly text?: unknown }[]
+  const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
+  const data = (result['_meta'] as JsonObject | undefined)?.[`${VENDOR}/data`]
+  return new ToolError(texts[0] ?? 'the tool failed', typeof data === 'object' && data !== null ? (data as JsonObject) : undefined, { cause: result })
+}

@@ -1,0 +1,52 @@
+import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
+import type { Revision } from '../protocol/revisions.ts'
+
+/** A message from the server: an answer, a notification, or a question. Members that its kind lacks are undefined. */
+export interface Received {
+  readonly id?: RequestId
+  readonly method?: string
+  readonly params?: JsonObject | null
+  readonly result?: JsonObject
+  readonly error?: ErrorObject
+}
+
+/** A request as the client hands it to a transport. */
+export interface Outgoing {
+  readonly id: number
+  readonly method: string
+  /** The whole message, sealed for the revision. */
+  readonly text: string
+  /** Headers that belong to this request; transports without headers ignore them. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Aborts when nobody waits for the answer any more; the transport then tells the server in its own way. */
+  readonly signal: AbortSignal
+  /** Takes what arrives for this request before its answer: notifications and questions. */
+  onMessage(message: Received): void
+}
+
+/** What a transport tells the client besides answers. */
+export interface LineEvents {
+  /** Takes what belongs to no request: notifications, and questions on transports that do not say whose they are. */
+  onMessage(message: Received): void
+  /** The line is of no use any more; requests that waited on it were rejected. Not called after `close`. */
+  onDown(reason: Error): void
+  /** Something worth telling that is no failure, such as what a server process writes to stderr. */
+  onNote?(kind: 'stderr' | 'stream', text: string): void
+}
+
+/** The client side of a transport: one way to one server. */
+export interface Line {
+  /** How the transport cancels: by a message of the client, or by itself when the signal aborts. */
+  readonly cancels: 'message' | 'itself'
+  /** Sends a request and gives back its answer, whatever it says. Rejects when no answer can come any more. */
+  request(outgoing: Outgoing): Promise<Received>
+  /** Sends a message that has no answer. */
+  send(text: string, headers?: Readonly<Record<string, string>>): Promise<void>
+  /** Tells the transport what was agreed on, from which its own rules follow. */
+  agree(revision: Revision): void
+  /** Leaves in the way the transport has, and frees everything. */
+  close(): Promise<void>
+}
+
+/** Opens a line; called again whenever a new one is needed. */
+export type OpenLine = (events: LineEvents) => Promise<Line>

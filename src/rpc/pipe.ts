@@ -1,0 +1,127 @@
+import { McpError, mcpError } from '../protocol/errors.ts'
+import type { RequestId } from '../protocol/jsonrpc.ts'
+import type { LineEvents, Outgoing, Received } from './line.ts'
+
+export interface PipeOptions {
+  readonly events: LineEvents
+  /** Writes one message; throws when it cannot be taken. */
+  write(text: string): void
+}
+
+/**
+ * The client's end of a stream that carries messages both ways: answers find their request by id, everything else is
+ * handed to the client, and no request waits longer than the stream lives.
+ */
+export class Pipe {
+  readonly #events: LineEvents
+  readonly #write: (text: string) => void
+  readonly #waiting = new Map<RequestId, Waiting>()
+  #failure: McpError | undefined
+
+  constructor({ events, write }: PipeOptions) {
+    this.#events = events
+    this.#write = write
+  }
+
+  /** How many requests wait for their answer. */
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  /** Why nothing can be sent any more. */
+  get failure(): McpError | undefined {
+    return this.#failure
+  }
+
+  /** The id of the one request that waits; undefined when none does, or several. */
+  get only(): RequestId | undefined {
+    return this.#waiting.size === 1 ? this.#waiting.keys().next().value : undefined
+  }
+
+  request(outgoing: Outgoing): Promise<Received> {
+    return new Promise((resolve, reject) => {
+      const { signal } = outgoing
+      if (this.#failure !== undefined) return reject(unanswered(outgoing.method, this.#failure))
+      if (signal.aborted) return reject(signal.reason as Error)
+      const waiting = new Waiting(outgoing, this.#waiting, resolve, reject)
+      this.#waiting.set(outgoing.id, waiting)
+      signal.addEventListener('abort', waiting)
+      try {
+        this.#write(outgoing.text)
+      } catch (thrown) {
+        waiting.end()
+        reject(thrown as Error)
+      }
+    })
+  }
+
+  /** Takes a message from the server. An answer that nobody waits for is ignored. */
+  take(message: Received): void {
+    if (message.method !== undefined) return this.#events.onMessage(message)
+    if (message.id === undefined) return this.#complain(message)
+    const waiting = this.#waiting.get(message.id)
+    if (waiting === undefined) return
+    waiting.end()
+    waiting.resolve(message)
+  }
+
+  /** Fails one request; false when nobody waits under the id. */
+  refuse(id: RequestId | undefined, toError: (method: string) => McpError): boolean {
+    const waiting = id === undefined ? undefined : this.#waiting.get(id)
+    if (waiting === undefined) return false
+    waiting.end()
+    waiting.reject(toError(waiting.outgoing.method))
+    return true
+  }
+
+  /** Fails everything that waits and all that would be sent. Only the first reason counts. */
+  fail(reason: McpError): void {
+    if (this.#failure !== undefined) return
+    this.#failure = reason
+    for (const waiting of this.#waiting.values()) {
+      waiting.end()
+      waiting.reject(unanswered(waiting.outgoing.method, reason))
+    }
+  }
+
+  #complain({ error }: Received): void {
+    const text = `the server could not read a message and says: ${error?.message.slice(0, 256) ?? 'nothing'}`
+    this.#events.onNote?.('stream', text)
+  }
+}
+
+/** A request on its way. It listens to its own signal, so that a call costs no closures. */
+class Waiting {
+  readonly outgoing: Outgoing
+  readonly resolve: (answer: Received) => void
+  readonly reject: (error: unknown) => void
+  readonly #all: Map<RequestId, Waiting>
+
+  constructor(
+    outgoing: Outgoing,
+    all: Map<RequestId, Waiting>,
+    resolve: (answer: Received) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.outgoing = outgoing
+    this.#all = all
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  end(): void {
+    this.#all.delete(this.outgoing.id)
+    this.outgoing.signal.removeEventListener('abort', this)
+  }
+
+  handleEvent(): void {
+    this.end()
+    this.reject(this.outgoing.signal.reason)
+  }
+}
+
+function unanswered(method: string, reason: McpError): McpError {
+  if (reason.kind === 'closed') return mcpError('closed', {}, { cause: reason })
+  const extras = { cause: reason, ...(reason.data === undefined ? {} : { data: reason.data }) }
+  return new McpError(reason.kind, `${method} was not answered: ${reason.message}`, extras)
+}

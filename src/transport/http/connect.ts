@@ -1,0 +1,330 @@
+import { mcpError, type McpError } from '../../protocol/errors.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import { LATEST, type Revision } from '../../protocol/revisions.ts'
+import type { Line, LineEvents, OpenLine, Outgoing, Received } from '../../rpc/line.ts'
+import {
+  readFailure,
+  readJsonAnswer,
+  readStreamAnswer,
+  toFailure,
+  toUseless,
+  type ReadingOptions,
+} from './client-answer.ts'
+import { dropBody } from './client-body.ts'
+import { createSend, nameOf, type Send } from './client-fetch.ts'
+import {
+  isSessionId,
+  mediaTypeOf,
+  readCallerHeaders,
+  readRequestHeaders,
+  type CallerHeaders,
+  type HeaderRecord,
+} from './client-headers.ts'
+import { listen } from './client-listen.ts'
+import { Pace, type Reconnect } from './client-pace.ts'
+import { isStream, resume } from './client-resume.ts'
+import { Place, readRest } from './client-stream.ts'
+
+export interface HttpConnectOptions {
+  /** Sends HTTP requests in place of the platform's own function. */
+  readonly fetch?: typeof globalThis.fetch
+  /** Sent with every HTTP request; a function is asked each time. */
+  readonly headers?: CallerHeaders
+  readonly limits: Pick<Limits, 'clientBytes' | 'depth'>
+  readonly reconnect?: Reconnect
+  /** Spreads out when clients come back; numbers from 0 up to 1. */
+  readonly random?: () => number
+}
+
+const DELETE_MS = 2000
+const ACCEPT = 'application/json, text/event-stream'
+
+/** Opens lines to the server at a URL. Nothing is sent before the first request. */
+export function connectHttp(url: string | URL, options: HttpConnectOptions): OpenLine {
+  const target = readTarget(url)
+  const { headers = {} } = options
+  const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
+  const callerHeaders = async (): Promise<HeaderRecord> =>
+    fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
+  const send = createSend(target, options.fetch ?? ((input, init) => globalThis.fetch(input, init)))
+  return (events) => Promise.resolve(new HttpLine({ ...options, target, send, callerHeaders, events }))
+}
+
+function readTarget(url: string | URL): URL {
+  const refuse = (reason: string): McpError => mcpError('bad_option', { where: 'url', reason })
+  if (!URL.canParse(String(url))) throw refuse('it is not a URL')
+  const target = new URL(url)
+  if (target.protocol !== 'http:' && target.protocol !== 'https:')
+    throw refuse('it is not an http or https URL')
+  if (target.username !== '' || target.password !== '')
+    throw refuse('put credentials into headers, not into the URL')
+  target.hash = ''
+  return target
+}
+
+interface Parts extends HttpConnectOptions {
+  readonly target: URL
+  readonly send: Send
+  readonly events: LineEvents
+  callerHeaders(): Promise<HeaderRecord>
+}
+
+/** Something under way that ends with the line, or before. */
+interface Hold {
+  readonly signal: AbortSignal
+  /** It is over; with an error, what is left of it is cut. Gives back the error that counts. */
+  release(error?: unknown): Error
+}
+
+class HttpLine implements Line {
+  readonly #parts: Parts
+  readonly #holds = new Set<() => void>()
+  readonly #leftovers = new Set<() => void>()
+  #agreed: Revision | undefined
+  #session: string | undefined
+  #listening = false
+  #waiting = 0
+  #lost = false
+  #closing: Promise<void> | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Leaving the reply cancels, except where a session lets the client come back for it. */
+  get cancels(): 'message' | 'itself' {
+    return this.#agreed === undefined || this.#agreed === LATEST ? 'itself' : 'message'
+  }
+
+  async request(outgoing: Outgoing): Promise<Received> {
+    this.#check()
+    const hold = this.#hold(outgoing.method, outgoing.signal)
+    this.#waiting++
+    try {
+      const answer = await this.#exchange(outgoing, hold.signal)
+      hold.release()
+      return answer
+    } catch (error) {
+      throw hold.release(error)
+    } finally {
+      this.#waiting--
+      this.#tellLoss()
+    }
+  }
+
+  async send(text: string, headers?: HeaderRecord): Promise<void> {
+    this.#check()
+    const method = 'the message'
+    const hold = this.#hold(method)
+    try {
+      const response = await this.#post({ text, headers, method }, hold.signal)
+      if (!response.ok) dropBody(response)
+      if (response.status === 404 && this.#hasSession) throw this.#lose()
+      if (!response.ok) throw toFailure(response, method)
+      if (response.body !== null) void readRest(response.body.getReader(), this.#leftovers)
+      hold.release()
+    } catch (error) {
+      throw hold.release(error)
+    } finally {
+      this.#tellLoss()
+    }
+  }
+
+  agree(revision: Revision): void {
+    this.#agreed = revision
+  }
+
+  listen(): void {
+    if (this.cancels === 'itself' || this.#listening || this.#lost || this.#closing !== undefined) return
+    this.#listening = true
+    const hold = this.#hold('listen')
+    const { events } = this.#parts
+    const options = this.#reading(hold.signal)
+    const get = (lastId: string | undefined): Promise<Response> => this.#get(lastId, 'listen', hold.signal)
+    const onLost = (): void => {
+      this.#lose()
+      this.#tellLoss()
+    }
+    listen({ ...options, events, get, onLost, pace: this.#pace() }).then(
+      () => hold.release(),
+      (error: unknown) => {
+        const { message } = hold.release(error)
+        if (this.#closing === undefined)
+          events.onNote?.('stream', `the stream for notifications failed: ${message}`)
+      },
+    )
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#end())
+  }
+
+  async #exchange(outgoing: Outgoing, signal: AbortSignal): Promise<Received> {
+    const opens = outgoing.method === 'initialize'
+    if (opens) this.#session = undefined
+    const response = await this.#post(outgoing, signal)
+    if (response.status === 404 && this.#hasSession && !opens) {
+      dropBody(response)
+      throw this.#lose()
+    }
+    const options = this.#reading(signal)
+    if (!response.ok) return readFailure(response, outgoing, options)
+    if (opens) this.#keepSession(response)
+    const type = mediaTypeOf(response.headers)
+    if (type === 'application/json') return readJsonAnswer(response, outgoing, options)
+    if (type === 'text/event-stream') return this.#follow(response, outgoing, options)
+    throw toUseless(response, outgoing.method)
+  }
+
+  /** Reads a stream to the answer, coming back for it when the connection is lost and the stream can be resumed. */
+  async #follow(first: Response, outgoing: Outgoing, options: ReadingOptions): Promise<Received> {
+    const { method } = outgoing
+    const { signal } = options
+    const place = new Place()
+    const pace = this.#pace()
+    const get = (lastId: string | undefined): Promise<Response> => this.#get(lastId, method, signal)
+    for (let response = first; ;) {
+      const since = performance.now()
+      const answer = await readStreamAnswer(response, outgoing, { ...options, place })
+      if (answer !== undefined) return answer
+      if (!this.#resumes || place.lastId === undefined) throw mcpError('stream_lost', { method })
+      pace.learn(place, performance.now() - since)
+      const next = await resume({ place, pace, signal, get, counted: true }, true)
+      if (next === undefined) throw mcpError('stream_lost', { method })
+      if (!isStream(next)) throw this.#refused(next, method)
+      response = next
+    }
+  }
+
+  /** Why a stream cannot be resumed. The request may have run: even when the session is gone, this says no more than that the answer is lost. */
+  #refused(response: Response, method: string): McpError {
+    dropBody(response)
+    const { status } = response
+    if (status === 401 || status === 403) return toFailure(response, method)
+    if (status === 404 && this.#hasSession) this.#lose()
+    return mcpError('stream_lost', { method }, { data: { status } })
+  }
+
+  async #post(
+    {
+      text,
+      headers,
+      method,
+    }: Pick<Outgoing, 'text' | 'method'> & { readonly headers?: HeaderRecord | undefined },
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const own = { 'content-type': 'application/json', accept: ACCEPT }
+    const all = await this.#headers(own, headers)
+    if (signal.aborted) throw signal.reason
+    return this.#parts.send({ verb: 'POST', headers: all, body: text, signal, method })
+  }
+
+  async #get(lastId: string | undefined, method: string, signal: AbortSignal): Promise<Response> {
+    const own = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
+    const headers = await this.#headers(own)
+    return this.#parts.send({ verb: 'GET', headers, signal, method })
+  }
+
+  /** The headers of one HTTP request; those that the protocol defines win. */
+  async #headers(own: HeaderRecord, request: HeaderRecord = {}): Promise<HeaderRecord> {
+    const caller = await this.#parts.callerHeaders()
+    const { 'mcp-session-id': _, ...headers } = { ...caller, ...readRequestHeaders(request), ...own }
+    return {
+      ...headers,
+      ...(this.#agreed !== undefined && { 'mcp-protocol-version': this.#agreed }),
+      ...(this.#hasSession && { 'mcp-session-id': this.#session as string }),
+    }
+  }
+
+  #keepSession({ headers }: Response): void {
+    const session = headers.get('mcp-session-id')
+    if (session === null) return
+    if (!isSessionId(session)) {
+      const reason = 'the server gave a session id that is not visible ASCII or too long'
+      throw mcpError('connect_failed', { target: nameOf(this.#parts.target), reason })
+    }
+    this.#session = session
+  }
+
+  get #hasSession(): boolean {
+    return this.#session !== undefined && this.#agreed !== LATEST
+  }
+
+  /** Whether lost streams can be resumed: a reply to the handshake, which comes before the agreement, too. */
+  get #resumes(): boolean {
+    return this.#agreed === undefined ? this.#session !== undefined : this.#agreed !== LATEST
+  }
+
+  #reading(signal: AbortSignal): ReadingOptions {
+    const { clientBytes: maxBytes, depth: maxDepth } = this.#parts.limits
+    return { maxBytes, maxDepth, signal, leftovers: this.#leftovers }
+  }
+
+  #pace(): Pace {
+    const { reconnect = {}, random = Math.random } = this.#parts
+    return new Pace(reconnect, random)
+  }
+
+  #check(): void {
+    if (this.#lost) throw mcpError('session_lost', {})
+    if (this.#closing !== undefined) throw mcpError('closed', {})
+  }
+
+  #hold(method: string, outer?: AbortSignal): Hold {
+    const controller = new AbortController()
+    const { signal } = controller
+    const end = (): void =>
+      controller.abort(this.#lost ? mcpError('stream_lost', { method }) : mcpError('closed', {}))
+    const stop = (): void => controller.abort(outer?.reason)
+    this.#holds.add(end)
+    if (outer?.aborted === true) stop()
+    else outer?.addEventListener('abort', stop, { once: true })
+    return {
+      signal,
+      release: (error) => {
+        this.#holds.delete(end)
+        outer?.removeEventListener('abort', stop)
+        if (signal.aborted) return signal.reason as Error
+        if (error !== undefined) controller.abort()
+        return error as Error
+      },
+    }
+  }
+
+  /** The session is gone. Nothing more is sent; what still waits for an answer goes on waiting. */
+  #lose(): McpError {
+    this.#lost = true
+    return mcpError('session_lost', {})
+  }
+
+  #tellLoss(): void {
+    if (!this.#lost || this.#session === undefined || this.#waiting > 0 || this.#closing !== undefined) return
+    this.#session = undefined
+    this.#cut()
+    this.#parts.events.onDown(mcpError('session_lost', {}))
+  }
+
+  #cut(): void {
+    for (const end of this.#holds) end()
+    for (const cut of this.#leftovers) cut()
+    this.#holds.clear()
+    this.#leftovers.clear()
+  }
+
+  async #end(): Promise<void> {
+    this.#cut()
+    if (!this.#hasSession || this.#lost) return
+    const controller = new AbortController()
+    const timer = setTimeout(() => controller.abort(), DELETE_MS)
+    try {
+      const headers = await this.#headers({ accept: ACCEPT })
+      dropBody(
+        await this.#parts.send({ verb: 'DELETE', headers, signal: controller.signal, method: 'close' }),
+      )
+    } catch {
+      // A server that cannot be told ends the session by itself.
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { Limits } from '../../protocol/limits.ts'
+import { everyMs, type Timer } from '../timer.ts'
+import type { EventStream } from './events.ts'
+import type { Sessions } from './sessions.ts'
+
+const SWEEP_MS = 30_000
+
+/** Looks after the sessions and streams of an endpoint for as long as there are any. */
+export class Watch {
+  readonly #everyMs: number
+  readonly #wantsComments: boolean
+  readonly #sessions: Sessions
+  readonly #streams: ReadonlySet<EventStream>
+  #timer: Timer
+
+  constructor({ keepAliveMs }: Limits, sessions: Sessions, streams: ReadonlySet<EventStream>) {
+    this.#wantsComments = keepAliveMs !== Number.POSITIVE_INFINITY
+    this.#everyMs = this.#wantsComments ? keepAliveMs : SWEEP_MS
+    this.#sessions = sessions
+    this.#streams = streams
+  }
+
+  begin(): void {
+    this.#timer ??= everyMs(this.#everyMs, () => this.#look())
+  }
+
+  end(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #look(): void {
+    this.#sessions.sweep()
+    if (this.#wantsComments) {
+      this.#sessions.keepAlive()
+      for (const stream of this.#streams) stream.keepAlive()
+    }
+    if (this.#sessions.size + this.#streams.size === 0) this.end()
+  }
+}

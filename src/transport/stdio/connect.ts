@@ -1,0 +1,164 @@
+import { Buffer, isUtf8 } from 'node:buffer'
+import { McpError, mcpError } from '../../protocol/errors.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import type { Line, LineEvents, OpenLine } from '../../rpc/line.ts'
+import { Pipe } from '../../rpc/pipe.ts'
+import { createLineReader } from '../../wire/lines.ts'
+import { answeredId, receiveText, refuseAnswer } from '../receive.ts'
+import { failed } from './executable.ts'
+import { checkCommand, toLaunch, type Command } from './launch.ts'
+import { plainText } from './plain.ts'
+import { startProcess, type Ending, type ServerProcess } from './process.ts'
+import { createStderrReader, type StderrReader } from './stderr.ts'
+import { createLineWriter } from './writer.ts'
+
+export interface ConnectStdioOptions extends Command {
+  /** What becomes of stderr: notes for the client, our own stderr, or nothing. */
+  readonly stderr?: 'note' | 'inherit' | 'ignore'
+  readonly limits: Pick<Limits, 'clientBytes' | 'depth'>
+  /** How long the server may take to end once its stdin is closed. */
+  readonly closeMs?: number
+}
+
+const CLOSE_MS = 2000
+
+/** A line to a server that is started for it, without a shell, and ended with everything that it started. */
+export function connectStdio(options: ConnectStdioOptions): OpenLine {
+  checkCommand(options)
+  return async (events) => {
+    const launch = toLaunch(options)
+    const { stderr = 'note', command } = options
+    const server = await startProcess(launch, stderr === 'note' ? 'pipe' : stderr).catch((thrown: Error) => {
+      throw failed(command, thrown.message, thrown)
+    })
+    if (launch.left.length > 0)
+      events.onNote?.(
+        'stream',
+        `${launch.left.join(', ')} was not set for the server: it makes programs load code`,
+      )
+    return openLine(server, events, options)
+  }
+}
+
+function openLine(server: ServerProcess, events: LineEvents, options: ConnectStdioOptions): Line {
+  const { command, limits, closeMs = CLOSE_MS } = options
+  const writer = createLineWriter(server.stdin, limits.clientBytes)
+  const pipe = new Pipe({ events, write: writer.write })
+  const stderr = createStderrReader((text) => events.onNote?.('stderr', text))
+  const hears = listen(server, pipe, events, { limits, onBroken: down })
+  server.stderr?.on('data', stderr.push)
+  void server.finished.then((ending) => {
+    stderr.end()
+    down(toReason(command, ending, stderr, hears.anything()))
+  })
+
+  return {
+    cancels: 'message',
+    request: (outgoing) => pipe.request(outgoing),
+    send: (text) => (pipe.failure === undefined ? writer.send(text) : Promise.reject(pipe.failure)),
+    agree: () => undefined,
+    close() {
+      hears.stop()
+      pipe.fail(mcpError('closed', {}))
+      writer.flush()
+      return server.stop(closeMs)
+    },
+  }
+
+  function down(reason: McpError): void {
+    if (pipe.failure !== undefined) return
+    hears.stop()
+    pipe.fail(reason)
+    events.onDown(reason)
+    void server.stop(0)
+  }
+}
+
+interface Hearing {
+  /** Whether a message ever came. */
+  anything(): boolean
+  /** From now on what comes is read, so that the server can go on, and thrown away. */
+  stop(): void
+}
+
+interface ListenOptions {
+  readonly limits: ConnectStdioOptions['limits']
+  onBroken(reason: McpError): void
+}
+
+/** Reads the messages of a server from its stdout. */
+function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: ListenOptions): Hearing {
+  const { limits, onBroken } = options
+  const { stdout } = server
+  const tooLarge = (): McpError =>
+    mcpError('answer_too_large', { limit: limits.clientBytes, unit: 'bytes in one line' })
+  let heard = false
+  let noted = false
+  let isText = true
+  let head = ''
+  const lines = createLineReader({
+    maxBytes: limits.clientBytes,
+    decode,
+    onLine,
+    onOversize,
+    onBadEncoding: () => undefined,
+  })
+  stdout.on('data', onData)
+  return {
+    anything: () => heard,
+    stop() {
+      stdout.off('data', onData)
+      stdout.resume()
+    },
+  }
+
+  function onData(chunk: Buffer): void {
+    const started = lines.buffered > 0
+    lines.push(chunk)
+    if (lines.buffered > 0 && (!started || chunk.includes(LF))) head = headOf(chunk)
+  }
+
+  function decode(bytes: Uint8Array): string {
+    isText = isUtf8(bytes)
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  }
+
+  function onLine(text: string): void {
+    const known = isText
+      ? mayBeMessage(text) && receiveText(pipe, text, limits.depth)
+      : refuseAnswer(pipe, text, 'it is not valid UTF-8')
+    heard ||= known
+    if (known || noted) return
+    noted = true
+    const example = plainText(text.slice(0, 200))
+    events.onNote?.('stream', `the server writes things to stdout that are no messages, such as: ${example}`)
+  }
+
+  /** One answer is too large for its request, when it is known which; otherwise nobody can wait any longer. */
+  function onOversize(): void {
+    if (!pipe.refuse(answeredId(head) ?? pipe.only, tooLarge) && pipe.size > 0) onBroken(tooLarge())
+    head = ''
+  }
+}
+
+const LF = 0x0a
+
+/** The first letters of the line that a chunk leaves unfinished. */
+function headOf(chunk: Buffer): string {
+  const start = chunk.lastIndexOf(LF) + 1
+  return chunk.toString('latin1', start, start + 256)
+}
+
+function mayBeMessage(text: string): boolean {
+  const first = text.trimStart().charCodeAt(0)
+  return first === 0x7b || first === 0x5b
+}
+
+function toReason(command: string, ending: Ending, stderr: StderrReader, wasUp: boolean): McpError {
+  const said = stderr.lastLines()
+  const last = said.length === 0 ? '' : `; the end of its stderr:\n  ${said.join('\n  ')}`
+  const data = { exitCode: ending.exitCode, signal: ending.signal, stderr: said }
+  const { message } = failed(command, `the server ${ending.how}${last}`)
+  if (!wasUp) return new McpError('connect_failed', message, { data })
+  return new McpError('stream_lost', `the server ${JSON.stringify(command)} ${ending.how}${last}`, { data })
+}

@@ -1,0 +1,97 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { posix, win32 } from 'node:path'
+import { mcpError, type McpError } from '../../protocol/errors.ts'
+
+export interface Lookup {
+  /** Where a command with a path in it starts from. */
+  readonly cwd: string
+  /** The search path, as the environment has it. */
+  readonly path: string
+  /** The endings of programs on Windows, as the environment has them. */
+  readonly endings: string
+  readonly platform: NodeJS.Platform
+  /** What stands at a path. */
+  readonly probe?: (file: string) => Found
+}
+
+/** A program, something that may not be run, or nothing. */
+type Found = 'program' | 'blocked' | undefined
+
+const MAX_SHOWN = 12
+
+/**
+ * The absolute path of the program that a command names. Only absolute directories of the search path count, so that
+ * no program is taken from the current directory by accident.
+ */
+export function findExecutable(command: string, lookup: Lookup): string {
+  const { cwd, platform, probe = probeFile } = lookup
+  const path = platform === 'win32' ? win32 : posix
+  const hasPath = platform === 'win32' ? /[\\/:]/.test(command) : command.includes('/')
+  if (hasPath) return fromPath(path.resolve(cwd, command))
+  const all = lookup.path.split(path.delimiter).map(unquoted)
+  const directories = all.filter((directory) => path.isAbsolute(directory))
+  let blocked: string | undefined
+  for (const directory of directories) {
+    for (const file of candidates(path.join(directory, command), lookup)) {
+      const found = probe(file)
+      if (found === 'program') return file
+      if (found === 'blocked') blocked ??= file
+    }
+  }
+  if (blocked !== undefined) throw notAllowed(command, blocked)
+  throw failed(command, `there is no such program in ${placesOf(directories)}${remedy(command)}`)
+
+  function fromPath(target: string): string {
+    const files = candidates(target, lookup)
+    const program = files.find((file) => probe(file) === 'program')
+    if (program !== undefined) return program
+    const held = files.find((file) => probe(file) === 'blocked')
+    if (held !== undefined) throw notAllowed(command, held)
+    throw failed(command, `there is no file ${target}${remedy(command)}`)
+  }
+}
+
+/** An error of a command that could not be started. */
+export function failed(command: string, reason: string, cause?: unknown): McpError {
+  const target = `the command ${JSON.stringify(command.slice(0, 256))}`
+  return mcpError('connect_failed', { target, reason }, cause === undefined ? {} : { cause })
+}
+
+function candidates(file: string, { platform, endings }: Lookup): readonly string[] {
+  if (platform !== 'win32') return [file]
+  const known = endings.split(';').filter((ending) => /^\.\w+$/.test(ending))
+  const has = known.some((ending) => file.toLowerCase().endsWith(ending.toLowerCase()))
+  return has ? [file] : known.map((ending) => file + ending)
+}
+
+function unquoted(directory: string): string {
+  return directory.replace(/^"(.*)"$/, '$1')
+}
+
+function placesOf(directories: readonly string[]): string {
+  if (directories.length === 0) return 'PATH, which names no absolute directory'
+  const more = directories.length - MAX_SHOWN
+  return `PATH: ${directories.slice(0, MAX_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+function remedy(command: string): string {
+  return /\s/.test(command) ? '; give arguments apart from the command, in args' : ''
+}
+
+function notAllowed(command: string, file: string): McpError {
+  return failed(command, `${file} is not a file that may be executed`)
+}
+
+function probeFile(file: string): Found {
+  try {
+    if (!statSync(file).isFile()) return 'blocked'
+  } catch {
+    return undefined
+  }
+  try {
+    accessSync(file, constants.X_OK)
+    return 'program'
+  } catch {
+    return 'blocked'
+  }
+}

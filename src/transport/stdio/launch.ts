@@ -1,0 +1,79 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import process from 'node:process'
+import { mcpError } from '../../protocol/errors.ts'
+import { isBatchFile, toBatchCall } from './batch-file.ts'
+import { toEnvironment, type Inherit } from './environment.ts'
+import { failed, findExecutable } from './executable.ts'
+
+/** What to start. */
+export interface Command {
+  readonly command: string
+  /** Handed over one by one and never looked at by a shell. */
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly cwd?: string
+  /** What the process gets of our environment; by default what is harmless and needed. */
+  readonly inherit?: Inherit
+}
+
+/** Everything that the system needs to start a program. */
+export interface Launch {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly env: Record<string, string>
+  readonly cwd: string
+  /** The arguments are a command line already; Windows only. */
+  readonly verbatim: boolean
+  /** Variables that were asked for and left out. */
+  readonly left: readonly string[]
+}
+
+/** Refuses what can never be started. */
+export function checkCommand({ command, args = [], inherit = 'safe', cwd }: Command): void {
+  if (typeof command !== 'string' || command.trim() === '')
+    throw bad('command', 'it is not the name of a program')
+  if (command.includes('\0')) throw bad('command', 'it holds NUL')
+  if (!Array.isArray(args)) throw bad('args', 'they are not a list')
+  for (const argument of args as readonly unknown[]) {
+    if (typeof argument !== 'string' || argument.includes('\0'))
+      throw bad('args', 'each one is a text without NUL')
+  }
+  if (!['none', 'safe', 'all'].includes(inherit)) throw bad('inherit', 'it is "none", "safe" or "all"')
+  if (cwd !== undefined && (typeof cwd !== 'string' || cwd.includes('\0')))
+    throw bad('cwd', 'it is not a directory')
+}
+
+/** Finds the program and prepares its start; the error says what was not found, and where. */
+export function toLaunch({ command, args = [], env = {}, inherit = 'safe', cwd = '.' }: Command): Launch {
+  const { platform } = process
+  const directory = resolve(cwd)
+  if (!isDirectory(directory)) throw failed(command, `the working directory ${directory} does not exist`)
+  const { variables, left } = toEnvironment({ inherit, env, own: process.env, platform })
+  const file = findExecutable(command, {
+    cwd: directory,
+    path: named('PATH', variables) ?? named('PATH', process.env) ?? '',
+    endings: named('PATHEXT', variables) ?? named('PATHEXT', process.env) ?? '.COM;.EXE;.BAT;.CMD',
+    platform,
+  })
+  const batch = platform === 'win32' && isBatchFile(file)
+  const call = batch
+    ? toBatchCall(file, args, named('SYSTEMROOT', process.env) ?? 'C:\\Windows')
+    : { file, args }
+  return { ...call, env: variables, cwd: directory, verbatim: batch, left }
+}
+
+/** A variable, whose name Windows may write in any case. */
+function named(name: string, variables: Readonly<Record<string, string | undefined>>): string | undefined {
+  if (process.platform !== 'win32') return variables[name]
+  const found = Object.keys(variables).find((key) => key.toUpperCase() === name)
+  return found === undefined ? undefined : variables[found]
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+function bad(name: string, reason: string): Error {
+  return mcpError('bad_option', { where: name, reason })
+}

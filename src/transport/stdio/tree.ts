@@ -1,0 +1,89 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { win32 } from 'node:path'
+import process from 'node:process'
+
+/** A process and what it started. */
+export interface Tree {
+  /** Whether any of them still runs. */
+  isAlive(): boolean
+  signal(name: 'SIGTERM' | 'SIGKILL'): void
+  /** Resolves when none runs any more, or when the time is up. */
+  gone(ms: number): Promise<void>
+  /** Ends at once what still runs, without waiting. */
+  killNow(): void
+}
+
+const POLL_MS = 10
+
+/** The tree below a child that was started as the leader of a process group (on Windows: of any child). */
+export function createTree(child: ChildProcess): Tree {
+  const pid = child.pid as number
+  const windows = process.platform === 'win32'
+  const leads = (): boolean => child.exitCode === null && child.signalCode === null
+  // Once nothing is left, the number may be given to a stranger.
+  let ended = false
+
+  const tree: Tree = {
+    isAlive() {
+      if (!ended && !leads() && (windows || !hasMembers(pid))) ended = true
+      return !ended
+    },
+    signal(name) {
+      if (!tree.isAlive()) return
+      if (windows) endWindowsTree(pid)
+      else signalGroup(pid, name)
+    },
+    async gone(ms) {
+      const deadline = performance.now() + ms
+      while (tree.isAlive() && performance.now() < deadline)
+        await new Promise<void>((resolve) => setTimeout(resolve, POLL_MS))
+    },
+    killNow() {
+      if (ended) return
+      if (windows) spawnSync(taskkill(), taskkillArgs(pid), { windowsHide: true, stdio: 'ignore' })
+      else signalGroup(pid, 'SIGKILL')
+    },
+  }
+  return tree
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-pid, signal)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Whether a group has members that run. Dead ones that nobody collects also count as members for signals. */
+function hasMembers(pid: number): boolean {
+  if (!signalGroup(pid, 0)) return false
+  return process.platform !== 'linux' || readdirSync('/proc').some((name) => isRunning(name, pid))
+}
+
+function isRunning(name: string, group: number): boolean {
+  if (!/^\d+$/.test(name)) return false
+  try {
+    const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+    const [state, , member] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return Number(member) === group && state !== 'Z' && state !== 'X'
+  } catch {
+    return false
+  }
+}
+
+function endWindowsTree(pid: number): void {
+  const killer = spawn(taskkill(), taskkillArgs(pid), { windowsHide: true, stdio: 'ignore' })
+  killer.on('error', () => undefined)
+  killer.unref()
+}
+
+function taskkill(): string {
+  return win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'taskkill.exe')
+}
+
+function taskkillArgs(pid: number): readonly string[] {
+  return ['/pid', String(pid), '/t', '/f']
+}

@@ -1,0 +1,18 @@
+/** A running timer; undefined when the limit is off, so that it never comes. */
+export type Timer = ReturnType<typeof setTimeout> | undefined
+
+/** The longest time that timers can wait; they take anything above for "at once". */
+const LONGEST_MS = 2_147_483_647
+
+/** Does something after a while. */
+export function afterMs(ms: number, act: () => void): Timer {
+  return ms > LONGEST_MS ? undefined : setTimeout(act, ms)
+}
+
+/** Does something again and again, without keeping the process alive for it. */
+export function everyMs(ms: number, act: () => void): Timer {
+  if (ms > LONGEST_MS) return undefined
+  const timer = setInterval(act, ms)
+  ;(timer as { unref?(): void }).unref?.()
+  return timer
+}

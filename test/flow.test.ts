@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { expect, onTestFinished, test } from 'vitest'
+import { createServer, ToolError, type App } from '../src/index.ts'
+import { call, initialize, headed } from './http/messages.ts'
+import { open, start } from './http/server.ts'
+import { post } from './http/wire.ts'
+
+const HTTP = ['server/tools.ts', 'rpc/dispatch.ts', 'transport/http/answer.ts', 'transport/http/node.ts']
+
+test('over HTTP the way to a tool is four files long, each entered once, at 2025-11-25', async () => {
+  const { port } = await start(failing())
+  const reply = await (await open(port)).post(call('fail'))
+  expect(filesOf(reply.json)).toEqual(HTTP)
+})
+
+test('over HTTP the way to a tool is four files long, each entered once, at 2026-07-28', async () => {
+  const { port } = await start(failing())
+  const { body, headers } = headed('tools/call', { name: 'fail' })
+  expect(filesOf((await post(port, body, headers)).json)).toEqual(HTTP)
+})
+
+test('in memory the way to a tool is four files long, each entered once', () => {
+  const replies: string[] = []
+  const end = failing().connect({ receive: (text) => void replies.push(text) })
+  onTestFinished(() => end.close())
+  end.send(initialize())
+  end.send(call('fail'))
+  expect(filesOf(JSON.parse(replies[1] as string))).toEqual([
+    'server/tools.ts',
+    'rpc/dispatch.ts',
+    'transport/connection.ts',
+    'transport/memory/serve.ts',
+  ])
+})
+
+test('over stdio the way to a tool is four files long, each entered once', async () => {
+  const script = `
+    import { createServer, ToolError } from './src/index.ts'
+    Error.stackTraceLimit = 50
+    const app = createServer({ name: 'flow', version: '1' })
+    app.tool('fail', {}, () => { throw new ToolError(String(new Error('here').stack)) })
+    await app.listen()`
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script])
+  onTestFinished(() => void child.kill())
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  child.stdin.write(`${initialize()}\n${call('fail')}\n`)
+  await lines.next()
+  const { value } = await lines.next()
+  expect(filesOf(JSON.parse(value as string))).toEqual([
+    'server/tools.ts',
+    'rpc/dispatch.ts',
+    'transport/connection.ts',
+    'transport/stdio/serve.ts',
+  ])
+})
+
+/** The stack limit hides the end of a long way. */
+function failing(): App {
+  const before = Error.stackTraceLimit
+  Error.stackTraceLimit = 50
+  onTestFinished(() => void (Error.stackTraceLimit = before))
+  return createServer({ name: 'flow', version: '1' }).tool('fail', {}, () => {
+    throw new ToolError(String(new Error('here').stack))
+  })
+}
+
+/** The files of ours that a stack passes through; a file that is entered again is listed again. */
+function filesOf(reply: unknown): readonly string[] {
+  const [block] = (reply as { result: { content: { text: string }[] } }).result.content
+  const files = [...(block as { text: string }).text.matchAll(/[/\\]src[/\\]([\w./\\-]+?\.ts)[:?]/g)].map(
+    ([, file]) => (file as string).replaceAll('\\', '/'),
+  )
+  return files.filter((file, at) => file !== files[at - 1])
+}

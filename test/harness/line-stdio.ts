@@ -1,0 +1,26 @@
+import { PassThrough } from 'node:stream'
+import { serveStdio } from '../../src/transport/stdio/serve.ts'
+import type { AnyApp, Line, LineOptions } from './line.ts'
+
+/** A connection over two streams of lines, as between two processes. */
+export async function openStdio(app: AnyApp, { receive }: LineOptions): Promise<Line> {
+  const input = new PassThrough()
+  const output = new PassThrough()
+  const server = serveStdio(app.service, { limits: app.limits, input, output })
+  let rest = ''
+  output.setEncoding('utf8')
+  output.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) receive(line, undefined)
+  })
+  return {
+    send: async (text) => void input.write(`${text}\n`),
+    watch: async () => undefined,
+    abandon: () => false,
+    close: () => {
+      input.end()
+      return server.closed
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { afterAll, test } from 'vitest'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
+import { open, type Client } from './client.ts'
+import { closeListener, closeListeners } from './line-http.ts'
+import { TRANSPORTS, type AnyApp, type Transport } from './line.ts'
+import { complaints } from './transcript.ts'
+
+export interface ScenarioOptions {
+  /** First and last revision that has what is shown. */
+  readonly since?: Revision
+  readonly until?: Revision
+  readonly only?: readonly Revision[]
+  /** What the client declares. */
+  readonly capabilities?: JsonObject
+  readonly clientInfo?: JsonObject
+  /** False leaves the handshake to the scenario. */
+  readonly handshake?: boolean
+}
+
+/** What a scenario may need besides its client. */
+export interface Stage {
+  readonly app: AnyApp
+  /** Connects another client of the same kind. */
+  join(options?: { readonly capabilities?: JsonObject; readonly clientInfo?: JsonObject }): Promise<Client>
+}
+
+type Run = (client: Client, revision: Revision, stage: Stage) => Promise<void>
+
+/** One behaviour, stated once and tested over every transport and every revision that has it. */
+export function scenario(
+  title: string,
+  app: AnyApp | (() => AnyApp),
+  run: Run,
+  options: ScenarioOptions = {},
+): void {
+  const [, words = title, ids = ''] = /^(.*?)((?: \[[A-Z0-9.-]+\])*)$/i.exec(title) ?? []
+  for (const revision of REVISIONS.filter((one) => isIncluded(one, options))) {
+    for (const transport of TRANSPORTS) {
+      test(`${words} · ${transport} ${revision}${ids}`, () => play(app, run, transport, revision, options))
+    }
+  }
+}
+
+async function play(
+  given: AnyApp | (() => AnyApp),
+  run: Run,
+  transport: Transport,
+  revision: Revision,
+  options: ScenarioOptions,
+): Promise<void> {
+  const app = typeof given === 'function' ? given() : given
+  const clients: Client[] = []
+  const join: Stage['join'] = async (more = {}) => {
+    const client = await open(app, { ...options, ...more, transport, revision })
+    clients.push(client)
+    return client
+  }
+  try {
+    await run(await join(), revision, { app, join })
+    for (const client of clients) judge(client)
+  } finally {
+    for (const client of clients) await client.close()
+    if (given !== app) closeListener(app)
+  }
+}
+
+/** Fails when a message broke the official schema of its revision. */
+function judge({ transcript, revision }: Client): void {
+  const found = complaints(transcript, revision)
+  if (found.length > 0) throw new Error(`the schema of ${revision} is broken:\n${found.join('\n')}`)
+}
+
+function isIncluded(revision: Revision, { since, until, only }: ScenarioOptions): boolean {
+  if (only !== undefined) return only.includes(revision)
+  return (since === undefined || revision >= since) && (until === undefined || revision <= until)
+}
+
+afterAll(() => closeListeners())

@@ -1,0 +1,26 @@
+/** An error reply as it came over the wire, or as it is to be sent. */
+export class WireError extends Error {
+  readonly code: number
+  readonly data: unknown
+
+  constructor({ code, message, data }: { readonly code: number; readonly message: string; readonly data?: unknown }) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+
+  override get name(): string {
+    return 'WireError'
+  }
+}
+
+/** The error that a request ends in. */
+export async function refusal(request: Promise<unknown>): Promise<WireError> {
+  try {
+    await request
+  } catch (thrown) {
+    if (thrown instanceof WireError) return thrown
+    throw thrown
+  }
+  throw new Error('the request succeeded')
+}

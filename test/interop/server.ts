@@ -1,0 +1,3 @@
+import { createInteropApp } from './app.ts'
+
+await createInteropApp().listen()

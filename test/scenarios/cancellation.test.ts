@@ -1,0 +1,137 @@
+import { expect } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import type { Client } from '../harness/client.ts'
+import { scenario } from '../harness/scenario.ts'
+
+/** A server whose tool waits until it is told to stop, and tells when it began and how it ended. */
+function make(): ReturnType<typeof createServer> & { began: Map<string, Promise<void>>; ended: Map<string, Promise<string>> } {
+  const began = new Map<string, Promise<void>>()
+  const ended = new Map<string, Promise<string>>()
+  const begin = new Map<string, () => void>()
+  const end = new Map<string, (how: string) => void>()
+  for (const name of ['a', 'b']) {
+    began.set(name, new Promise((resolve) => begin.set(name, resolve)))
+    ended.set(name, new Promise((resolve) => end.set(name, resolve)))
+  }
+  const app = createServer({ name: 'waits', version: '1', log: () => undefined, limits: { drainMs: 20 } }).tool(
+    'wait',
+    { input: { type: 'object', properties: { key: { type: 'string' } } } },
+    async ({ key = 'a' }, { signal, progress }) => {
+      begin.get(key)?.()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      progress(1, 1, 'after the end')
+      end.get(key)?.((signal.reason as Error).message)
+      return 'never seen'
+    },
+  )
+  return Object.assign(app, { began, ended })
+}
+type Waiting = ReturnType<typeof make>
+
+function answers(client: Client, id: string): number {
+  return client.transcript.filter(({ from, text }) => from === 'server' && text.includes(`"id":"${id}"`)).length
+}
+
+scenario(
+  'a cancelled request stops, is not answered, and nothing more is sent for it [R194] [R127] [R191] [S4-14-2] [S4-14-3]',
+  make,
+  async (client, _revision, stage) => {
+    const app = stage.app as unknown as Waiting
+    const stop = new AbortController()
+    const options = { id: 'work', signal: stop.signal, meta: { progressToken: 'p' } }
+    const waiting = client.call('wait', { key: 'a' }, options)
+    waiting.catch(() => undefined)
+    await app.began.get('a')
+    stop.abort()
+    await app.ended.get('a')
+    await client.settle()
+    expect(answers(client, 'work')).toBe(0)
+    expect(client.notices).toEqual([])
+    await expect(waiting).rejects.toThrow('aborted')
+    await client.settle()
+  },
+)
+
+scenario(
+  'the reason of a cancellation reaches the handler [S4-14-2]',
+  make,
+  async (client, _revision, stage) => {
+    const app = stage.app as unknown as Waiting
+    void client.put(client.requestText('work', 'tools/call', { name: 'wait', arguments: { key: 'a' } }))
+    await app.began.get('a')
+    await client.notify('notifications/cancelled', { requestId: 'work', reason: 'the user left' })
+    expect(await app.ended.get('a')).toBe('the request was cancelled: the user left')
+  },
+  { until: '2025-11-25' },
+)
+
+scenario(
+  'cancelling what is unknown, done or not one’s own does nothing [R193] [R194] [R008] [S4-14-2]',
+  make,
+  async (client, _revision, stage) => {
+    const app = stage.app as unknown as Waiting
+    const other = await stage.join()
+    const stop = new AbortController()
+    const waiting = client.call('wait', { key: 'a' }, { id: 'mine', signal: stop.signal })
+    waiting.catch(() => undefined)
+    await app.began.get('a')
+    await other.notify('notifications/cancelled', { requestId: 'mine' })
+    await client.notify('notifications/cancelled', { requestId: 'none' })
+    await client.notify('notifications/cancelled', { requestId: 1 })
+    for (const params of ['{}', '{"requestId":null}', '{"requestId":{"a":1}}']) {
+      await client.put(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`)
+    }
+    await other.settle()
+    await client.settle()
+    expect(await Promise.race([app.ended.get('a'), Promise.resolve('still running')])).toBe('still running')
+    stop.abort()
+    await app.ended.get('a')
+  },
+)
+
+scenario(
+  'an id is free again once its request was cancelled [R003] [R004]',
+  make,
+  async (client, _revision, stage) => {
+    const app = stage.app as unknown as Waiting
+    const stop = new AbortController()
+    client.call('wait', { key: 'a' }, { id: 'again', signal: stop.signal }).catch(() => undefined)
+    await app.began.get('a')
+    stop.abort()
+    await app.ended.get('a')
+    await client.settle()
+    const { tools } = await client.get('tools/list', {}, { id: 'again' })
+    expect(tools).toHaveLength(1)
+  },
+)
+
+scenario(
+  'a client that goes away cancels what it asked for [R194]',
+  make,
+  async (_client, _revision, stage) => {
+    const app = stage.app as unknown as Waiting
+    const other = await stage.join()
+    other.call('wait', { key: 'b' }).catch(() => undefined)
+    await app.began.get('b')
+    await other.close()
+    await app.ended.get('b')
+  },
+  { since: '2026-07-28' },
+)
+
+scenario(
+  'the server never says that it cancels an ordinary request [R195] [R020]',
+  make,
+  async (client, _revision, stage) => {
+    const app = stage.app as unknown as Waiting
+    const stop = new AbortController()
+    client.call('wait', { key: 'a' }, { signal: stop.signal }).catch(() => undefined)
+    await app.began.get('a')
+    stop.abort()
+    await app.ended.get('a')
+    await client.settle()
+    const methods = client.transcript.filter(({ from }) => from === 'server').map(({ text }) => (JSON.parse(text) as { method?: string }).method)
+    expect(methods.filter((method) => method !== undefined)).toEqual([])
+  },
+  { since: '2026-07-28' },
+)

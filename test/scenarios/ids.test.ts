@@ -1,0 +1,91 @@
+import { expect } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import { scenario } from '../harness/scenario.ts'
+import { refusal } from '../harness/wire-error.ts'
+
+let release: (() => void) | undefined
+const app = createServer({ name: 'ids', version: '1' })
+  .tool('echo', { input: { type: 'object', properties: { n: { type: 'number' } } } }, ({ n }) => n)
+  .tool('id', {}, (_, { id }) => `${typeof id} ${String(id)}`)
+  .tool('wait', {}, async () => {
+    await new Promise<void>((resolve) => (release = resolve))
+    return 'waited'
+  })
+
+scenario(
+  'ids are echoed in value and type, large integers digit by digit [R002] [R005] [S2-1.2-1] [S2-1.2-2] [S2-1.3-2] [S0-2.2]',
+  app,
+  async (client) => {
+    const ids = [
+      0, -1, 1, 2 ** 31, -(2 ** 53) + 1, Number.MAX_SAFE_INTEGER,
+      9007199254740992n, 9007199254740993n, 1152921504606846975n, -1152921504606846975n,
+      123456789012345678901234567890n,
+      '', '1', 'abc', '1152921504606846975', 'ünïcödé ✓', 'quo"te\\slash', '\u0000\n\t', '__proto__', 'x'.repeat(1000),
+    ]
+    for (const id of ids) {
+      const { content } = await client.call('id', {}, { id })
+      expect(content).toEqual([{ type: 'text', text: `${typeof id} ${String(id)}` }])
+    }
+    const exact = client.transcript.filter(({ from, text }) => from === 'server' && text.includes('"id":1152921504606846975,'))
+    expect(exact).toHaveLength(1)
+  },
+)
+
+scenario(
+  'an id that is neither a string nor an integer is refused [R002] [R010] [S0-2.1] [S2-1.2-1] [S3-2.1-1]',
+  app,
+  async (client) => {
+    for (const id of ['null', '1.5', 'true', '{}', '[1]', '1e400', '1.0e-3']) {
+      const text = client.requestText('ID', 'tools/call', { name: 'id' }).replace('"ID"', id)
+      const reply = (await client.post(text)) as { error: { code: number; message: string } }
+      expect([reply.error.code, reply.error.message]).toEqual([
+        -32600,
+        'not a JSON-RPC 2.0 message: the id is neither a string nor an integer',
+      ])
+      expect(reply).not.toHaveProperty('id')
+    }
+  },
+)
+
+scenario(
+  'many requests at once are each answered under their own id [S2-15-1] [S0-2.2] [R006] [R081] [S3-9-9]',
+  app,
+  async (client) => {
+    const numbers = Array.from({ length: 50 }, (_, at) => at)
+    const results = await Promise.all(
+      numbers.map((n) => client.call('echo', { n }, { id: n % 2 === 0 ? 1000 + n : `s${n}` })),
+    )
+    expect(results.map(({ content }) => content)).toEqual(numbers.map((n) => [{ type: 'text', text: String(n) }]))
+    for (const { from, text } of client.transcript) {
+      if (from === 'client') continue
+      const message = JSON.parse(text) as object
+      expect('result' in message !== 'error' in message).toBe(true)
+    }
+  },
+)
+
+scenario(
+  'an id in flight is refused for another request of the same client, then free again [R003] [R004] [S3-2.1-1] [S2-13-S6]',
+  app,
+  async (client, _revision, { join }) => {
+    release = undefined
+    const waiting = client.call('wait', {}, { id: 'busy' })
+    const other = await join()
+    await other.settle()
+    while (release === undefined) await other.settle()
+    const reply = await client.post(client.requestText('busy', 'tools/list').replace('"id":"busy"', '"id": "busy"'))
+    void reply
+    expect(await other.call('id', {}, { id: 'busy' })).toMatchObject({ isError: false })
+    release()
+    await expect(waiting).resolves.toMatchObject({ isError: false })
+    expect((await client.get('tools/list', {}, { id: 'busy' }))['tools']).toHaveLength(3)
+  },
+  { until: '2024-11-05' },
+)
+
+scenario('a refusal repeats the id of its request [R005] [R007] [S0-2.3]', app, async (client) => {
+  for (const id of [7, '7', 9007199254740993n]) {
+    const error = await refusal(client.request('no/such', {}, { id }))
+    expect([error.code, typeof error.message]).toEqual([-32601, 'string'])
+  }
+})

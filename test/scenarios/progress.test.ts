@@ -1,0 +1,76 @@
+import { expect } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import { scenario } from '../harness/scenario.ts'
+
+const PROGRESS = 'notifications/progress'
+let late: (() => void) | undefined
+
+const app = createServer({ name: 'works', version: '1' })
+  .tool('work', {}, async (_, { progress }) => {
+    progress(1)
+    progress(2, 4)
+    await Promise.resolve()
+    progress(2, 4, 'not rising')
+    progress(1.5)
+    progress(Number.NaN)
+    progress(3.5, 4, 'almost')
+    late = () => progress(9, 9, 'too late')
+    return 'done'
+  })
+  .prompt('ask', {}, (_, { progress }) => {
+    progress(1, 1, 'thinking')
+    return 'x'
+  })
+
+scenario(
+  'progress rises under the token of its request and stops at completion [R190] [R191] [R192] [S2-4.5-2] [S2-9.4-13] [S4-14-5]',
+  app,
+  async (client, revision) => {
+    for (const progressToken of ['a-token', 7, 0]) {
+      client.notices.length = 0
+      const result = await client.call('work', {}, { meta: { progressToken } })
+      expect(result['content']).toEqual([{ type: 'text', text: 'done' }])
+      late?.()
+      await client.settle()
+      const message = revision === '2024-11-05' ? {} : { message: 'almost' }
+      expect(client.heard(PROGRESS)).toEqual([
+        { progressToken, progress: 1 },
+        { progressToken, progress: 2, total: 4 },
+        { progressToken, progress: 3.5, total: 4, ...message },
+      ])
+    }
+  },
+)
+
+scenario('no progress is sent to a client that did not ask for it [R190]', app, async (client) => {
+  await client.call('work')
+  await client.get('prompts/get', { name: 'ask' })
+  await client.settle()
+  expect(client.notices).toEqual([])
+})
+
+scenario('a token is a string or an integer; anything else asks for nothing [R192]', app, async (client) => {
+  for (const token of ['1.5', 'true', 'null', '{}', '["a"]']) {
+    const text = client.requestText(client.nextId(), 'tools/call', { name: 'work' }, { meta: { progressToken: 'TOKEN' } })
+    await client.post(text.replace('"TOKEN"', token))
+  }
+  await client.settle()
+  expect(client.notices).toEqual([])
+})
+
+scenario(
+  'requests that share a token, or run side by side, are kept apart [S4-14-4] [R190] [R101]',
+  app,
+  async (client) => {
+    await Promise.all([
+      client.call('work', {}, { id: 'x', meta: { progressToken: 'one' } }),
+      client.call('work', {}, { id: 'y', meta: { progressToken: 'two' } }),
+      client.get('prompts/get', { name: 'ask' }, { id: 'z', meta: { progressToken: 3 } }),
+    ])
+    for (const [token, id, values] of [['one', '"x"', [1, 2, 3.5]], ['two', '"y"', [1, 2, 3.5]], [3, '"z"', [1]]] as const) {
+      const own = client.notices.filter(({ params }) => params['progressToken'] === token)
+      expect(own.map(({ params }) => params['progress'])).toEqual(values)
+      for (const { carrier } of own) expect([undefined, id]).toContain(carrier)
+    }
+  },
+)

@@ -1,0 +1,185 @@
+import { expect } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { META } from '../../src/protocol/meta.ts'
+import type { Client } from '../harness/client.ts'
+import { scenario } from '../harness/scenario.ts'
+import { refusal } from '../harness/wire-error.ts'
+
+const UPDATED = 'notifications/resources/updated'
+
+function make(): ReturnType<typeof createServer> {
+  return createServer({ name: 'watched', version: '1' })
+    .tool('one', {}, () => 1)
+    .prompt('one', {}, () => 'x')
+    .resource('ships://anna', {}, () => 'at sea')
+    .resource('ships://berta', {}, () => 'at sea')
+    .resource('ships://fleet', {}, () => 'all')
+    .resource('log://{day}', {}, () => 'calm')
+}
+
+/** The URIs that a client was told of, in order. */
+function told(client: Client): unknown[] {
+  return client.heard(UPDATED).map(({ uri }) => uri)
+}
+
+scenario(
+  'each change of a watched resource is told to each who watches it, and to no other [R176] [S2-3.1-2] [S2-3.4-2] [S2-3.4-3] [S2-3.6-1] [S2-15-6] [S3-5.2-4] [S3-7.2-3] [S3-9-8] [S4-8-6]',
+  make,
+  async (client, _revision, { app, join }) => {
+    const [second, third] = [await join(), await join()]
+    await client.follow({ uris: ['ships://anna', 'log://monday'] })
+    await second.follow({ uris: ['ships://anna'] })
+    await third.follow({ uris: ['ships://berta'] })
+    app.updated('ships://anna')
+    app.updated('ships://berta')
+    app.updated('log://tuesday')
+    app.updated('log://monday')
+    app.updated('ships://anna')
+    await client.hear(UPDATED, 3)
+    await second.hear(UPDATED, 2)
+    await third.hear(UPDATED, 1)
+    expect(told(client)).toEqual(['ships://anna', 'log://monday', 'ships://anna'])
+    expect(told(second)).toEqual(['ships://anna', 'ships://anna'])
+    expect(told(third)).toEqual(['ships://berta'])
+  },
+)
+
+scenario(
+  'whoever watches a resource hears of what lies below it [R176]',
+  make,
+  async (client, _revision, { app }) => {
+    await client.follow({ uris: ['ships://fleet', 'ships://anna'] })
+    app.updated('ships://fleet/1')
+    app.updated('ships://fleets')
+    app.updated('ships://fleet')
+    app.updated('ships://anna')
+    await client.hear(UPDATED, 3)
+    expect(told(client)).toEqual(['ships://fleet/1', 'ships://fleet', 'ships://anna'])
+  },
+)
+
+scenario(
+  'subscribing and unsubscribing answer with an empty result, and the last word counts [R175] [S2-3.4-1] [S2-3.4-4] [S2-3.5-1] [S3-5.2-3]',
+  make,
+  async (client, _revision, { app }) => {
+    await client.follow({})
+    expect(await client.request('resources/subscribe', { uri: 'ships://anna' })).toEqual({})
+    expect(await client.request('resources/subscribe', { uri: 'ships://anna' })).toEqual({})
+    expect(await client.request('resources/subscribe', { uri: 'ships://berta' })).toEqual({})
+    app.updated('ships://anna')
+    expect(await client.request('resources/unsubscribe', { uri: 'ships://anna' })).toEqual({})
+    expect(await client.request('resources/unsubscribe', { uri: 'ships://none' })).toEqual({})
+    app.updated('ships://anna')
+    app.updated('ships://berta')
+    await client.hear(UPDATED, 2)
+    expect(told(client)).toEqual(['ships://anna', 'ships://berta'])
+  },
+  { until: '2025-11-25' },
+)
+
+scenario(
+  'a resource that does not exist cannot be watched [R172] [R012]',
+  make,
+  async (client) => {
+    const error = await refusal(client.request('resources/subscribe', { uri: 'ships://none' }))
+    expect([error.code, error.message]).toEqual([-32002, 'resource "ships://none" does not exist'])
+    expect((await refusal(client.request('resources/subscribe', {}))).code).toBe(-32602)
+    expect((await refusal(client.request('resources/unsubscribe', { uri: 7 }))).code).toBe(-32602)
+  },
+  { until: '2025-11-25' },
+)
+
+scenario(
+  'a listen request begins with what it honours and marks everything with its id [R228] [R229] [R187]',
+  make,
+  async (client, _revision, { app }) => {
+    const stop = new AbortController()
+    const ids = [77, 'listen-a'] as const
+    const filters = [
+      { toolsListChanged: true, promptsListChanged: false, resourceSubscriptions: ['ships://anna', 'ships://none'] },
+      { resourcesListChanged: true, promptsListChanged: true },
+    ]
+    for (const [at, id] of ids.entries()) {
+      client.request('subscriptions/listen', { notifications: filters[at] }, { id, signal: stop.signal }).catch(() => undefined)
+    }
+    await client.until(() => ids.every((id) => client.acknowledged(id) !== undefined))
+    expect(client.acknowledged(77)?.['notifications']).toEqual({ toolsListChanged: true, resourceSubscriptions: ['ships://anna'] })
+    expect(client.acknowledged('listen-a')?.['notifications']).toEqual({ resourcesListChanged: true, promptsListChanged: true })
+    app.updated('ships://berta')
+    app.updated('ships://anna')
+    app.tool('two', {}, () => 2)
+    app.prompt('two', {}, () => 'x')
+    app.resource('ships://carla', {}, () => 'new')
+    await client.hear('notifications/resources/list_changed')
+    await client.hear('notifications/prompts/list_changed')
+    await client.hear('notifications/tools/list_changed')
+    const of = (id: string | number): string[] =>
+      client.notices.filter(({ params }) => (params['_meta'] as JsonObject)[META.subscriptionId] === id).map(({ method }) => method)
+    expect(of(77)).toEqual(['notifications/subscriptions/acknowledged', UPDATED, 'notifications/tools/list_changed'])
+    expect(of('listen-a').toSorted()).toEqual([
+      'notifications/prompts/list_changed',
+      'notifications/resources/list_changed',
+      'notifications/subscriptions/acknowledged',
+    ])
+    expect(client.heard(UPDATED)).toEqual([{ uri: 'ships://anna', _meta: { [META.subscriptionId]: 77 } }])
+    for (const { carrier, params } of client.notices) {
+      const id = (params['_meta'] as JsonObject)[META.subscriptionId] as string | number
+      expect([undefined, JSON.stringify(id)]).toContain(carrier)
+    }
+    stop.abort()
+  },
+  { since: '2026-07-28' },
+)
+
+scenario(
+  'a listen request that asks for nothing ends at once with its id [R230]',
+  make,
+  async (client) => {
+    const result = await client.request('subscriptions/listen', { notifications: {} }, { id: 5 })
+    expect(result).toEqual({
+      resultType: 'complete',
+      _meta: { [META.subscriptionId]: 5, [META.serverInfo]: { name: 'watched', version: '1' } },
+    })
+    expect(client.acknowledged(5)?.['notifications']).toEqual({})
+  },
+  { since: '2026-07-28' },
+)
+
+scenario(
+  'a cancelled listen hears nothing more, while another goes on [R229] [R194]',
+  make,
+  async (client, _revision, { app }) => {
+    const stop = await client.follow({ uris: ['ships://anna'] })
+    await client.follow({ uris: ['ships://berta'] })
+    app.updated('ships://anna')
+    await client.hear(UPDATED, 1)
+    stop()
+    await client.settle()
+    while (app.service.changes.listeners > 1) await client.settle()
+    app.updated('ships://anna')
+    app.updated('ships://berta')
+    await client.hear(UPDATED, 2)
+    expect(told(client)).toEqual(['ships://anna', 'ships://berta'])
+  },
+  { since: '2026-07-28' },
+)
+
+scenario(
+  'what to listen to must be readable [R012]',
+  make,
+  async (client) => {
+    const wrong: [JsonObject, string][] = [
+      [{}, 'notifications is not an object'],
+      [{ notifications: [] }, 'notifications is not an object'],
+      [{ notifications: { toolsListChanged: 'yes' } }, 'notifications.toolsListChanged is not a boolean'],
+      [{ notifications: { resourceSubscriptions: 'x' } }, 'notifications.resourceSubscriptions is not a list of at most 1000 URIs'],
+      [{ notifications: { resourceSubscriptions: [1] } }, 'notifications.resourceSubscriptions is not a list of at most 1000 URIs'],
+    ]
+    for (const [params, reason] of wrong) {
+      const error = await refusal(client.request('subscriptions/listen', params))
+      expect([error.code, error.message]).toEqual([-32602, `invalid params for subscriptions/listen: ${reason}`])
+    }
+  },
+  { since: '2026-07-28' },
+)
