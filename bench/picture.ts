@@ -37,7 +37,7 @@ const HEADER = 56
 const BAR_HEIGHT = 16
 const BAR_STEP = 23
 const BAR_FROM = 92
-const VALUE_ROOM = 96
+const VALUE_ROOM = 112
 
 const STYLE = `
   text { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f2328 }
@@ -117,7 +117,7 @@ function panelText(panel: {
   })
   return (
     `<text class="title" x="0" y="18">${escaped(title)}</text>` +
-    `<text class="quiet" x="${PANEL_WIDTH}" y="18" text-anchor="end">${escaped(unit)}, ${way}</text>${bars.join('')}`
+    `<text class="quiet" x="${PANEL_WIDTH}" y="18" text-anchor="end">${escaped(unit.split(' ')[0] ?? unit)}, ${way}</text>${bars.join('')}`
   )
 }
 

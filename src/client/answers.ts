@@ -23,7 +23,10 @@ type Soon<Value> = Value | Promise<Value>
 /** How the client answers what servers ask. What is not here is neither declared nor answered. */
 export interface Answers {
   readonly elicit?: (question: FormQuestion, signal: AbortSignal) => Soon<FormAnswer>
-  readonly elicitUrl?: (question: UrlQuestion, signal: AbortSignal) => Soon<{ readonly action: FormAnswer['action'] }>
+  readonly elicitUrl?: (
+    question: UrlQuestion,
+    signal: AbortSignal,
+  ) => Soon<{ readonly action: FormAnswer['action'] }>
   /** Asks a model; shows the user first what is sent and what comes back. */
   readonly sample?: (params: JsonObject, signal: AbortSignal) => Soon<JsonObject>
   /** Whether `sample` can give tools to the model. */
@@ -73,11 +76,16 @@ async function rootsOf({ roots }: Answers): Promise<readonly Root[]> {
   if (roots === undefined) throw unsupported('roots/list')
   const list = typeof roots === 'function' ? await roots() : roots
   const foreign = list.find(({ uri }) => !uri.startsWith('file://'))
-  if (foreign !== undefined) throw mcpError('bad_option', { where: 'roots', reason: `"${foreign.uri}" is not a file:// URI` })
+  if (foreign !== undefined)
+    throw mcpError('bad_option', { where: 'roots', reason: `"${foreign.uri}" is not a file:// URI` })
   return list
 }
 
-async function sampled({ sample, sampleTools }: Answers, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+async function sampled(
+  { sample, sampleTools }: Answers,
+  params: JsonObject,
+  signal: AbortSignal,
+): Promise<JsonObject> {
   if (sample === undefined) throw unsupported('sampling/createMessage')
   if (params['tools'] !== undefined && sampleTools !== true) {
     throw mcpError('bad_params', { method: 'sampling/createMessage', reason: 'tools were not declared' })
@@ -93,10 +101,14 @@ async function elicited(answers: Answers, params: JsonObject, signal: AbortSigna
     const { action, content } = await answers.elicit({ message, schema }, signal)
     return action === 'accept' ? { action, content: withDefaults(schema, content ?? {}) } : { action }
   }
-  if (params['mode'] !== 'url' || answers.elicitUrl === undefined) throw unsupportedMode(params['mode'], answers)
+  if (params['mode'] !== 'url' || answers.elicitUrl === undefined)
+    throw unsupportedMode(params['mode'], answers)
   const url = String(params['url'])
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw mcpError('bad_params', { method: 'elicitation/create', reason: 'the URL is not an http or https URL' })
+    throw mcpError('bad_params', {
+      method: 'elicitation/create',
+      reason: 'the URL is not an http or https URL',
+    })
   }
   return { action: (await answers.elicitUrl({ message, url }, signal)).action }
 }
@@ -116,7 +128,8 @@ function unsupported(method: string): McpError {
 }
 
 function unsupportedMode(mode: unknown, answers: Answers): McpError {
-  if (answers.elicit === undefined && answers.elicitUrl === undefined) return unsupported('elicitation/create')
+  if (answers.elicit === undefined && answers.elicitUrl === undefined)
+    return unsupported('elicitation/create')
   const reason = `the mode "${String(mode).slice(0, 32)}" was not declared`
   return mcpError('bad_params', { method: 'elicitation/create', reason })
 }

@@ -59,5 +59,8 @@ export class Cache {
 const FORGOTTEN: ReadonlyMap<string, readonly string[]> = new Map([
   ['notifications/tools/list_changed', ['tools/list ']],
   ['notifications/prompts/list_changed', ['prompts/list ']],
-  ['notifications/resources/list_changed', ['resources/list ', 'resources/templates/list ', 'resources/read ']],
+  [
+    'notifications/resources/list_changed',
+    ['resources/list ', 'resources/templates/list ', 'resources/read '],
+  ],
 ])

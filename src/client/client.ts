@@ -49,7 +49,9 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   constructor({ answers, mirrors, ...options }: ClientSettings) {
     this.#mirrors = mirrors
-    this.#link = new Link({ ...options, events: this.#events }, answers, (method, params) => this.#told(method, params))
+    this.#link = new Link({ ...options, events: this.#events }, answers, (method, params) =>
+      this.#told(method, params),
+    )
     this.#events.on('state', (state) => {
       if (state === 'reconnecting') this.#cache.clear()
     })
@@ -77,7 +79,10 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     input?: InputOfTool<Tools, Name>,
     options: CallOptions = {},
   ): Promise<OutputOfTool<Tools, Name>> {
-    return toValue((await this.callRaw(name, input, options)) as unknown as JsonObject) as OutputOfTool<Tools, Name>
+    return toValue((await this.callRaw(name, input, options)) as unknown as JsonObject) as OutputOfTool<
+      Tools,
+      Name
+    >
   }
 
   /** Calls a tool and gives back its whole result, failed or not. */
@@ -122,8 +127,16 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return result as unknown as ReadResourceResult
   }
 
-  async prompt(name: string, args: Readonly<Record<string, string>> = {}, options: CallOptions = {}): Promise<GetPromptResult> {
-    const { result } = await this.#send('prompts/get', { name, arguments: args }, { idempotent: true, ...options })
+  async prompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: CallOptions = {},
+  ): Promise<GetPromptResult> {
+    const { result } = await this.#send(
+      'prompts/get',
+      { name, arguments: args },
+      { idempotent: true, ...options },
+    )
     return result as unknown as GetPromptResult
   }
 
@@ -134,9 +147,15 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     known: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
   ): Promise<{ readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean }> {
-    const ref = owner.includes('{') ? { type: 'ref/resource', uri: owner } : { type: 'ref/prompt', name: owner }
+    const ref = owner.includes('{')
+      ? { type: 'ref/resource', uri: owner }
+      : { type: 'ref/prompt', name: owner }
     const context = Object.keys(known).length === 0 ? {} : { context: { arguments: known } }
-    const { result } = await this.#send('completion/complete', { ref, argument, ...context }, { idempotent: true, ...options })
+    const { result } = await this.#send(
+      'completion/complete',
+      { ref, argument, ...context },
+      { idempotent: true, ...options },
+    )
     return result['completion'] as { readonly values: readonly string[] }
   }
 
@@ -150,7 +169,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   async setLogLevel(level: string): Promise<void> {
     this.#link.setLogLevel(level)
     const { revision, capabilities } = await this.#link.agreement()
-    if (revision !== LATEST && capabilities['logging'] !== undefined) await this.#send('logging/setLevel', { level }, { idempotent: true })
+    if (revision !== LATEST && capabilities['logging'] !== undefined)
+      await this.#send('logging/setLevel', { level }, { idempotent: true })
   }
 
   /** Every change of what is watched, for as long as the loop runs. */
@@ -202,7 +222,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   use(middleware: ClientMiddleware): this
   use(first: string | ClientMiddleware, second?: ClientMiddleware): this {
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
-    if (typeof wrap !== 'function') throw mcpError('bad_option', { where: 'use', reason: 'the middleware is not a function' })
+    if (typeof wrap !== 'function')
+      throw mcpError('bad_option', { where: 'use', reason: 'the middleware is not a function' })
     this.#middleware.push({ method, wrap })
     return this
   }
@@ -216,7 +237,10 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return this.close()
   }
 
-  async #callOnce(params: { readonly name: string; readonly arguments: JsonObject }, options: CallOptions): Promise<JsonObject> {
+  async #callOnce(
+    params: { readonly name: string; readonly arguments: JsonObject },
+    options: CallOptions,
+  ): Promise<JsonObject> {
     const known = this.#tools.get(params.name)
     const idempotent = options.idempotent ?? known?.repeatable ?? false
     const { result } = await this.#send('tools/call', params, { ...options, idempotent }, known?.paramHeaders)
@@ -245,7 +269,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     }
   }
 
-  #list<Item>(method: ListMethod, member: string, options: CallOptions): AsyncGenerator<Item, void, undefined> {
+  #list<Item>(
+    method: ListMethod,
+    member: string,
+    options: CallOptions,
+  ): AsyncGenerator<Item, void, undefined> {
     return eachItem<Item>(method, member, async (params) => {
       const cursor = JSON.stringify(params['cursor'] ?? null)
       const kept = options.headers === undefined ? this.#cache.get(method, cursor) : undefined
@@ -265,7 +293,10 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     let rounds = 1
     const last = async (request: ClientRequest): Promise<JsonObject> => {
       const { timeout, total, signal, headers, onProgress, idempotent, meta } = request.options
-      const sent = meta === undefined ? request.params : { ...request.params, _meta: { ...(request.params['_meta'] as JsonObject | undefined), ...meta } }
+      const sent =
+        meta === undefined
+          ? request.params
+          : { ...request.params, _meta: { ...(request.params['_meta'] as JsonObject | undefined), ...meta } }
       const done = await requestInRounds(this.#link, method, sent, {
         idleMs: timeout === undefined ? undefined : toMs(timeout, 'timeout'),
         totalMs: total === undefined ? undefined : toMs(total, 'total'),

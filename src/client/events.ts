@@ -9,7 +9,9 @@ export interface ClientEvents {
   /** A log message of the server. */
   readonly log: { readonly level: string; readonly logger?: string; readonly data: unknown }
   /** A list or a resource changed. */
-  readonly change: { readonly kind: 'tools' | 'prompts' | 'resources' } | { readonly kind: 'resource'; readonly uri: string }
+  readonly change:
+    | { readonly kind: 'tools' | 'prompts' | 'resources' }
+    | { readonly kind: 'resource'; readonly uri: string }
   /** The user is done at a URL that a server asked to visit. */
   readonly elicited: { readonly elicitationId: string }
   /** What a server process wrote to stderr. */

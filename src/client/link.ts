@@ -122,7 +122,10 @@ export class Link {
     const answered = Object.entries(questions).map(async ([key, question]): Promise<[string, JsonObject]> => {
       const { method, params } = (question ?? {}) as { method?: unknown; params?: JsonObject }
       if (methodRow(String(method))?.embedded !== true) {
-        throw mcpError('bad_answer', { method: 'the request', issue: `"${String(method).slice(0, 64)}" cannot be asked` })
+        throw mcpError('bad_answer', {
+          method: 'the request',
+          issue: `"${String(method).slice(0, 64)}" cannot be asked`,
+        })
       }
       return [key, await answerQuestion(this.#answers, String(method), params ?? {}, signal)]
     })
@@ -168,7 +171,8 @@ export class Link {
     } catch (error) {
       this.#backoff.failed()
       forget(key)
-      if (remembered === 'handshake' && error instanceof McpError && error.kind === 'revision_unsupported') return this.#openNow()
+      if (remembered === 'handshake' && error instanceof McpError && error.kind === 'revision_unsupported')
+        return this.#openNow()
       throw error
     }
     if (this.#state === 'closed') {
@@ -182,7 +186,12 @@ export class Link {
     return live
   }
 
-  async #exchange(live: Live, method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+  async #exchange(
+    live: Live,
+    method: string,
+    params: JsonObject,
+    options: RequestOptions,
+  ): Promise<JsonObject> {
     const { line, agreement } = live
     const id = this.#nextId++
     const lasting = methodRow(method)?.lasting === true
@@ -209,7 +218,8 @@ export class Link {
       if (answer.error !== undefined) throw fromErrorObject(answer.error)
       return readResult(method, answer.result ?? {}, revision)
     } catch (error) {
-      if (deadline.signal.aborted && line.cancels === 'message') await this.#cancel(line, id, revision, deadline.signal)
+      if (deadline.signal.aborted && line.cancels === 'message')
+        await this.#cancel(line, id, revision, deadline.signal)
       throw deadline.signal.aborted ? (deadline.signal.reason as Error) : error
     } finally {
       deadline.end()
@@ -235,17 +245,20 @@ export class Link {
 
   #progress(params: JsonObject): void {
     const token = params['progressToken']
-    if (typeof token === 'number' && typeof params['progress'] === 'number') this.#waiting.get(token)?.(params)
+    if (typeof token === 'number' && typeof params['progress'] === 'number')
+      this.#waiting.get(token)?.(params)
   }
 
   async #reply(id: RequestId, method: string, params: JsonObject, from?: Line): Promise<void> {
-    const { line, agreement } = from === undefined ? await this.open() : { line: from, agreement: await this.agreement() }
+    const { line, agreement } =
+      from === undefined ? await this.open() : { line: from, agreement: await this.agreement() }
     let text: string
     try {
       const result = await answerQuestion(this.#answers, method, params, new AbortController().signal)
       text = sealReply(id, JSON.stringify(result))
     } catch (error) {
-      const known = error instanceof McpError ? error : mcpError('internal', { reference: crypto.randomUUID() })
+      const known =
+        error instanceof McpError ? error : mcpError('internal', { reference: crypto.randomUUID() })
       text = sealError(id, toErrorObject(known, agreement.revision))
     }
     await line.send(text).catch(() => undefined)
@@ -261,7 +274,8 @@ export class Link {
 
   /** Whether to try again, on a new line where the old one is of no use. */
   #mayRepeat(error: unknown, live: Live, options: RequestOptions): boolean {
-    if (!(error instanceof McpError) || this.#state === 'closed' || options.signal?.aborted === true) return false
+    if (!(error instanceof McpError) || this.#state === 'closed' || options.signal?.aborted === true)
+      return false
     switch (error.kind) {
       case 'session_lost':
         // The server refused before it did anything, so the request has not run.
@@ -308,7 +322,10 @@ function readResult(method: string, sealed: JsonObject, revision: Revision): Jso
   const { resultType = 'complete' } = sealed
   if (resultType === 'input_required') return sealed
   if (resultType !== 'complete') {
-    throw mcpError('bad_answer', { method, issue: `the result type "${String(resultType).slice(0, 32)}" is unknown` })
+    throw mcpError('bad_answer', {
+      method,
+      issue: `the result type "${String(resultType).slice(0, 32)}" is unknown`,
+    })
   }
   return checkResult(method, openResult(sealed))
 }

@@ -22,7 +22,8 @@ export async function* eachItem<Item>(
     if (typeof cursor !== 'string') return
     items += list.length
     if (seen.has(cursor)) throw endless(method, 'a cursor came twice')
-    if (pages + 1 >= MAX_PAGES || items > MAX_ITEMS) throw endless(method, `it has more than ${MAX_PAGES} pages`)
+    if (pages + 1 >= MAX_PAGES || items > MAX_ITEMS)
+      throw endless(method, `it has more than ${MAX_PAGES} pages`)
     seen.add(cursor)
     params = { cursor }
   }

@@ -33,7 +33,9 @@ export interface NegotiateOptions {
 const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
 
 /** Opens a line and agrees on a revision: the newest when the server knows it, otherwise by a handshake. */
-export async function negotiate(options: NegotiateOptions): Promise<{ readonly line: Line; readonly agreement: Agreement }> {
+export async function negotiate(
+  options: NegotiateOptions,
+): Promise<{ readonly line: Line; readonly agreement: Agreement }> {
   const { revision, remembered } = options
   let down = false
   const line = await options.open(watched(options.events, () => (down = true)))
@@ -70,7 +72,8 @@ async function probe(line: Line, options: NegotiateOptions): Promise<Agreement |
 async function discover(line: Line, options: NegotiateOptions, timeoutMs: number): Promise<Agreement> {
   const result = openResult(await exchange(line, 'server/discover', {}, LATEST, { ...options, timeoutMs }))
   const versions = result['supportedVersions'] as readonly unknown[]
-  if (!versions.includes(LATEST)) throw mcpError('unknown_method', { method: 'server/discover', revision: LATEST })
+  if (!versions.includes(LATEST))
+    throw mcpError('unknown_method', { method: 'server/discover', revision: LATEST })
   line.agree(LATEST)
   return agreed(LATEST, undefined, result)
 }
@@ -82,7 +85,11 @@ async function shakeHands(line: Line, options: NegotiateOptions): Promise<Agreem
   const params = { protocolVersion: asked, capabilities: { ...capabilities, ...roots }, clientInfo: client }
   const result = await exchange(line, 'initialize', params, asked, options)
   const { protocolVersion: offered } = result
-  if (!isRevision(offered) || offered === LATEST || (options.revision !== undefined && offered !== options.revision)) {
+  if (
+    !isRevision(offered) ||
+    offered === LATEST ||
+    (options.revision !== undefined && offered !== options.revision)
+  ) {
     throw mcpError('no_revision', { offered: String(offered).slice(0, 64) })
   }
   line.agree(offered)
@@ -112,7 +119,11 @@ async function exchange(
   const timer = setTimeout(() => controller.abort(mcpError('timeout', { method, ms: timeoutMs })), timeoutMs)
   try {
     const outgoing = sealCall({ id: options.nextId(), method, params, revision, sender: options.sender() })
-    const answer = await line.request({ ...outgoing, signal: controller.signal, onMessage: options.events.onMessage })
+    const answer = await line.request({
+      ...outgoing,
+      signal: controller.signal,
+      onMessage: options.events.onMessage,
+    })
     if (answer.error !== undefined) throw fromErrorObject(answer.error)
     return checkResult(method, answer.result ?? {})
   } finally {

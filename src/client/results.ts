@@ -9,22 +9,44 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['resources/list', listOf('resources', 'uri')],
   ['resources/templates/list', listOf('resourceTemplates', 'uriTemplate')],
   ['prompts/list', listOf('prompts', 'name')],
-  ['tools/call', ({ content, isError }) => {
-    if (!Array.isArray(content) || !content.every(isBlock)) return 'content is not a list of blocks'
-    return isError === undefined || typeof isError === 'boolean' ? undefined : 'isError is not a boolean'
-  }],
+  [
+    'tools/call',
+    ({ content, isError }) => {
+      if (!Array.isArray(content) || !content.every(isBlock)) return 'content is not a list of blocks'
+      return isError === undefined || typeof isError === 'boolean' ? undefined : 'isError is not a boolean'
+    },
+  ],
   ['resources/read', listOf('contents', 'uri')],
-  ['prompts/get', ({ messages }) => (Array.isArray(messages) && messages.every(isMessage) ? undefined : 'messages are missing')],
-  ['completion/complete', ({ completion }) => {
-    const values = (completion as JsonObject | undefined)?.['values']
-    return Array.isArray(values) && values.every((value) => typeof value === 'string') ? undefined : 'completion.values are missing'
-  }],
-  ['initialize', ({ protocolVersion, capabilities, serverInfo }) => {
-    if (typeof protocolVersion !== 'string') return 'protocolVersion is missing'
-    return isObject(capabilities) && isObject(serverInfo) ? undefined : 'capabilities or serverInfo is missing'
-  }],
-  ['server/discover', ({ supportedVersions, capabilities }) =>
-    Array.isArray(supportedVersions) && isObject(capabilities) ? undefined : 'supportedVersions or capabilities is missing'],
+  [
+    'prompts/get',
+    ({ messages }) =>
+      Array.isArray(messages) && messages.every(isMessage) ? undefined : 'messages are missing',
+  ],
+  [
+    'completion/complete',
+    ({ completion }) => {
+      const values = (completion as JsonObject | undefined)?.['values']
+      return Array.isArray(values) && values.every((value) => typeof value === 'string')
+        ? undefined
+        : 'completion.values are missing'
+    },
+  ],
+  [
+    'initialize',
+    ({ protocolVersion, capabilities, serverInfo }) => {
+      if (typeof protocolVersion !== 'string') return 'protocolVersion is missing'
+      return isObject(capabilities) && isObject(serverInfo)
+        ? undefined
+        : 'capabilities or serverInfo is missing'
+    },
+  ],
+  [
+    'server/discover',
+    ({ supportedVersions, capabilities }) =>
+      Array.isArray(supportedVersions) && isObject(capabilities)
+        ? undefined
+        : 'supportedVersions or capabilities is missing',
+  ],
 ])
 
 /** Refuses a result that lacks what its method promises. */
@@ -38,8 +60,11 @@ function listOf(name: string, key: string): Check {
   return (result) => {
     const { [name]: items, nextCursor } = result
     if (!Array.isArray(items)) return `${name} is not a list`
-    if (!items.every((item) => isObject(item) && typeof item[key] === 'string')) return `an item of ${name} has no ${key}`
-    return nextCursor === undefined || nextCursor === null || typeof nextCursor === 'string' ? undefined : 'nextCursor is not a string'
+    if (!items.every((item) => isObject(item) && typeof item[key] === 'string'))
+      return `an item of ${name} has no ${key}`
+    return nextCursor === undefined || nextCursor === null || typeof nextCursor === 'string'
+      ? undefined
+      : 'nextCursor is not a string'
   }
 }
 

@@ -15,16 +15,24 @@ export async function requestInRounds(
 ): Promise<{ readonly result: JsonObject; readonly rounds: number }> {
   let asked = params
   for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
-    const result = await link.request(method, asked, rounds === 1 ? options : { ...options, repeatable: false })
+    const result = await link.request(
+      method,
+      asked,
+      rounds === 1 ? options : { ...options, repeatable: false },
+    )
     if (result['resultType'] !== 'input_required') return { result, rounds }
     const { inputRequests, requestState } = result
-    if (requestState !== undefined && typeof requestState !== 'string') throw invalid(method, 'requestState is not a string')
-    if (inputRequests === undefined && requestState === undefined) throw invalid(method, 'it asks for nothing')
+    if (requestState !== undefined && typeof requestState !== 'string')
+      throw invalid(method, 'requestState is not a string')
+    if (inputRequests === undefined && requestState === undefined)
+      throw invalid(method, 'it asks for nothing')
     const signal = options.signal ?? new AbortController().signal
     if (inputRequests === undefined) await pause(PAUSE_MS, signal)
     asked = {
       ...params,
-      ...(inputRequests === undefined ? {} : { inputResponses: await link.answersTo(inputRequests as JsonObject, signal) }),
+      ...(inputRequests === undefined
+        ? {}
+        : { inputResponses: await link.answersTo(inputRequests as JsonObject, signal) }),
       ...(requestState === undefined ? {} : { requestState }),
     }
   }

@@ -36,7 +36,12 @@ export function sealCall(parts: CallParts): {
   if (revision !== LATEST) return { id, method, text: sealRequest(id, method, params, revision) }
   const level = sender.logLevel === undefined ? {} : { [META.logLevel]: sender.logLevel }
   const told = { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...level } }
-  return { id, method, text: sealRequest(id, method, sealParams(told, sender), revision), headers: headersOf(parts) }
+  return {
+    id,
+    method,
+    text: sealRequest(id, method, sealParams(told, sender), revision),
+    headers: headersOf(parts),
+  }
 }
 
 function headersOf({ method, params, revision, paramHeaders }: CallParts): Readonly<Record<string, string>> {

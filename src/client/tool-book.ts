@@ -34,7 +34,12 @@ export class ToolBook {
     if (this.#tools.size >= MAX_TOOLS) return undefined
     const hints = (shown['annotations'] ?? {}) as JsonObject
     const repeatable = hints['idempotentHint'] === true || hints['readOnlyHint'] === true
-    this.#tools.set(name, { shown, paramHeaders: headers, repeatable, output: outputOf(shown['outputSchema']) })
+    this.#tools.set(name, {
+      shown,
+      paramHeaders: headers,
+      repeatable,
+      output: outputOf(shown['outputSchema']),
+    })
     return undefined
   }
 }

@@ -13,7 +13,13 @@ export function toValue(result: JsonObject): unknown {
 
 function toToolError(result: JsonObject): ToolError {
   const content = result['content'] as readonly { readonly type: string; readonly text?: unknown }[]
-  const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
+  const texts = content.flatMap(({ type, text }) =>
+    type === 'text' && typeof text === 'string' ? [text] : [],
+  )
   const data = (result['_meta'] as JsonObject | undefined)?.[`${VENDOR}/data`]
-  return new ToolError(texts[0] ?? 'the tool failed', typeof data === 'object' && data !== null ? (data as JsonObject) : undefined, { cause: result })
+  return new ToolError(
+    texts[0] ?? 'the tool failed',
+    typeof data === 'object' && data !== null ? (data as JsonObject) : undefined,
+    { cause: result },
+  )
 }

@@ -21,7 +21,11 @@ const RELISTEN_MS = 1000
  * Every change of what is watched, until the loop that reads it ends. After a break in the connection everything that
  * is watched counts as changed, since nobody knows what was missed. Changes that nobody has read yet are told once.
  */
-export async function* watch(link: Link, events: Emitter, watched: Watched): AsyncGenerator<Change, void, undefined> {
+export async function* watch(
+  link: Link,
+  events: Emitter,
+  watched: Watched,
+): AsyncGenerator<Change, void, undefined> {
   const uris = Array.isArray(watched.resources) ? (watched.resources as readonly string[]) : []
   const waiting = new Map<string, Change>()
   let wake: () => void = () => undefined
@@ -82,7 +86,11 @@ export async function* watch(link: Link, events: Emitter, watched: Watched): Asy
         everything(watched, uris).forEach(push)
       }
       try {
-        await link.request('subscriptions/listen', { notifications: filterOf(watched, uris) }, { signal: stopped.signal })
+        await link.request(
+          'subscriptions/listen',
+          { notifications: filterOf(watched, uris) },
+          { signal: stopped.signal },
+        )
       } catch (error) {
         if (error instanceof McpError && FINAL.has(error.kind)) return end()
       }

@@ -3,11 +3,16 @@ import type { ErrorObject, JsonObject } from './jsonrpc.ts'
 
 /** An error that a server answered with, as one of ours: of the kind that says the same, or `remote`. */
 export function fromErrorObject({ code, message, data }: ErrorObject): McpError {
-  const facts = typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as JsonObject) : { value: data }
+  const facts =
+    typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as JsonObject) : { value: data }
   const refusal = facts['refusal'] as { readonly name?: unknown; readonly retryAfterMs?: unknown } | undefined
   const kind = kindOf(code, typeof refusal?.name === 'string' ? refusal.name : undefined)
   const retryAfterMs = typeof refusal?.retryAfterMs === 'number' ? { retryAfterMs: refusal.retryAfterMs } : {}
-  return new McpError(kind, message, { code, ...(data === undefined ? {} : { data: facts }), ...retryAfterMs })
+  return new McpError(kind, message, {
+    code,
+    ...(data === undefined ? {} : { data: facts }),
+    ...retryAfterMs,
+  })
 }
 
 /** Kinds by the code that only they have. */

@@ -44,6 +44,8 @@ export interface Line {
   send(text: string, headers?: Readonly<Record<string, string>>): Promise<void>
   /** Tells the transport what was agreed on, from which its own rules follow. */
   agree(revision: Revision): void
+  /** Begins to read what belongs to no request, where the transport keeps a stream of its own for that. */
+  listen?(): void
   /** Leaves in the way the transport has, and frees everything. */
   close(): Promise<void>
 }

@@ -73,6 +73,7 @@ export class Client {
   readonly #waiting = new Map<string, Waiting>()
   readonly #listeners = new Set<() => void>()
   #raw: Waiting[] = []
+  #answersRaw = false
   #line: Line | undefined
   #next = 1
 
@@ -144,9 +145,10 @@ export class Client {
     await this.#send(text, true)
   }
 
-  /** Says how to answer a question of the server. */
-  answer(method: string, answer: Answer): void {
+  /** Says how to answer a question of the server; a raw answer may break the schema. */
+  answer(method: string, answer: Answer, form: 'checked' | 'raw' = 'checked'): void {
     this.#answers.set(method, answer)
+    this.#answersRaw = form === 'raw'
   }
 
   /** Hears of changes: by listening at 2026-07-28, otherwise in the session. Resolves when the server knows. */
@@ -297,7 +299,7 @@ export class Client {
   async #reply(id: number, method: string, params: JsonObject): Promise<void> {
     try {
       const result = await this.#answer(method, params)
-      await this.#send(JSON.stringify({ jsonrpc: '2.0', id, result }), false)
+      await this.#send(JSON.stringify({ jsonrpc: '2.0', id, result }), this.#answersRaw)
     } catch (thrown) {
       if (!(thrown instanceof WireError)) throw thrown
       const { code, message, data } = thrown

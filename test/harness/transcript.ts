@@ -31,7 +31,7 @@ class Check {
   readonly #official: Official
   readonly #revision: Revision
   /** The requests of each side that were not answered yet, by id. */
-  readonly #asked = { client: new Map<unknown, Message>(), server: new Map<unknown, Message>() }
+  readonly #asked = { client: new Map<unknown, Message[]>(), server: new Map<unknown, Message[]>() }
   readonly #raw = new Set<unknown>()
 
   constructor(official: Official, revision: Revision) {
@@ -56,7 +56,7 @@ class Check {
     if (stateless && from === 'client' && method === undefined) return 'a client sends no responses'
     if (method === undefined) return this.#answer(from === 'client' ? 'server' : 'client', message)
     if (from === 'server') {
-      if (id !== undefined) this.#asked.server.set(id, message)
+      if (id !== undefined) this.#remember(from, message, false)
       return this.#official.message(method, message)
     }
     // What a client asks is judged when it is answered: a request that is refused may be wrong on purpose.
@@ -67,12 +67,15 @@ class Check {
   #remember(from: 'client' | 'server', message: Message, raw: boolean): undefined {
     const { id } = message ?? {}
     if (id === undefined || message.method === undefined) return
-    this.#asked[from].set(id, message)
+    const asked = this.#asked[from].get(id) ?? []
+    this.#asked[from].set(id, [...asked, message])
     if (raw) this.#raw.add(id)
   }
 
   #answer(asker: 'client' | 'server', { id, result, error }: Message): string | undefined {
-    const request = this.#asked[asker].get(id)
+    // An id that was used twice at once is refused to the later request.
+    const asked = this.#asked[asker].get(id) ?? []
+    const request = error === undefined ? asked.shift() : asked.pop()
     if (error !== undefined) {
       const code = Number(error['code'])
       if (this.#revision === '2026-07-28' && isReserved(code)) return `the code ${code} is reserved`
@@ -80,7 +83,6 @@ class Check {
       return this.#official.shape(name, { jsonrpc: '2.0', id: id ?? 0, error })
     }
     if (request?.method === undefined || result === undefined) return 'it answers nothing that was asked'
-    this.#asked[asker].delete(id)
     const wrong = this.#raw.has(id) ? undefined : this.#official.message(request.method, request)
     if (wrong !== undefined) return `the request that it answers: ${wrong}`
     if (result['resultType'] === 'input_required') return this.#official.shape('InputRequiredResult', result)

@@ -305,11 +305,12 @@ describe('a client that goes away', () => {
       headers,
       signal: controller.signal,
     })
+    const failed = expect(reply).rejects.toThrow()
     await entered
     const left = performance.now()
     controller.abort()
     expect((await stopped) - left).toBeLessThan(100)
-    await expect(reply).rejects.toThrow()
+    await failed
     await expect.poll(() => endpoint.running).toBe(0)
   })
 })
@@ -370,7 +371,7 @@ describe('listening', () => {
   test('N.listen-odd a filter of which nothing is honoured is acknowledged and over [R228]', async () => {
     const { port } = await start(createServer({ name: 'bare', version: '1' }).tool('a', {}, () => 1))
     const { body, headers } = headed('subscriptions/listen', {
-      notifications: { promptsListChanged: true, __proto__: true },
+      notifications: { promptsListChanged: true, ['__proto__']: true },
     })
     const reply = await post(port, body, headers)
     expect(reply.events.map(({ data }) => JSON.parse(data))).toMatchObject([

@@ -1,14 +1,19 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
+import { open, type Client } from '../harness/client.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
-let release: (() => void) | undefined
+let start: () => void = () => undefined
+let finish: () => void = () => undefined
 const app = createServer({ name: 'ids', version: '1' })
   .tool('echo', { input: { type: 'object', properties: { n: { type: 'number' } } } }, ({ n }) => n)
   .tool('id', {}, (_, { id }) => `${typeof id} ${String(id)}`)
   .tool('wait', {}, async () => {
-    await new Promise<void>((resolve) => (release = resolve))
+    await new Promise<void>((resolve) => {
+      finish = resolve
+      start()
+    })
     return 'waited'
   })
 
@@ -64,23 +69,34 @@ scenario(
   },
 )
 
+/** Asks twice under one id; the first request is still running when the second comes. */
+async function askTwice(client: Client): Promise<void> {
+  let began: () => void = () => undefined
+  const running = new Promise<void>((resolve) => (began = resolve))
+  start = began
+  void client.put(client.requestText('busy', 'tools/call', { name: 'wait' }))
+  await running
+  const error = await refusal(client.request('tools/list', {}, { id: 'busy' }))
+  expect([error.code, error.message]).toEqual([-32600, 'a request with id "busy" is still being answered'])
+  finish()
+  await client.until(() => client.transcript.some(({ from, text }) => from === 'server' && text.includes('waited')))
+  expect((await client.get('tools/list', {}, { id: 'busy' }))['tools']).toHaveLength(3)
+}
+
 scenario(
-  'an id in flight is refused for another request of the same client, then free again [R003] [R004] [S3-2.1-1] [S2-13-S6]',
+  'an id in flight is refused for another request, then free again [R003] [S3-2.1-1] [S2-13-S6]',
   app,
-  async (client, _revision, { join }) => {
-    release = undefined
-    const waiting = client.call('wait', {}, { id: 'busy' })
-    const other = await join()
-    await other.settle()
-    while (release === undefined) await other.settle()
-    const reply = await client.post(client.requestText('busy', 'tools/list').replace('"id":"busy"', '"id": "busy"'))
-    void reply
-    expect(await other.call('id', {}, { id: 'busy' })).toMatchObject({ isError: false })
-    release()
-    await expect(waiting).resolves.toMatchObject({ isError: false })
-    expect((await client.get('tools/list', {}, { id: 'busy' }))['tools']).toHaveLength(3)
+  (client) => askTwice(client),
+  { until: '2025-11-25' },
+)
+
+test.each(['memory', 'stdio'] as const)(
+  'so it is where requests share a connection without a session: %s [R004]',
+  async (transport) => {
+    const client = await open(app, { transport, revision: '2026-07-28' })
+    await askTwice(client)
+    await client.close()
   },
-  { until: '2024-11-05' },
 )
 
 scenario('a refusal repeats the id of its request [R005] [R007] [S0-2.3]', app, async (client) => {

@@ -8,6 +8,7 @@ import { createServer, defineTools, image, link, text, ToolError, type Context }
 import * as v from 'valibot'
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
+import type { StandardSchema } from '../../src/schema/schema.ts'
 import type { ToolInput, ToolOutput } from '../../src/schema/typed-tools.ts'
 import type { ToolEntry, ToolFacts, ToolMap } from '../../src/types.ts'
 
@@ -64,8 +65,8 @@ app.tool('bad', { input: { type: 'object', required: 'city' } }, () => '')
 app.tool('bad', { descripton: 'Weather' }, () => '')
 // @ts-expect-error no such hint
 app.tool('bad', { hints: { readonly: true } }, () => '')
-// @ts-expect-error durations end in ms, s, m or h
-app.tool('bad', { timeout: 'soon' }, () => '')
+// @ts-expect-error a timeout is a duration
+app.tool('bad', { timeout: true }, () => '')
 // @ts-expect-error a tool has a handler
 app.tool('bad', {})
 
@@ -84,7 +85,7 @@ app.tool('async generator', { input: city, output: weather }, async function* ({
 })
 app.tool('a promise', { output: weather }, () => Promise.resolve({ high: 1, low: 0 }))
 app.tool('whole', { output: weather }, () => ({ content: [], structuredContent: { high: 1, low: 0 } }))
-app.tool('either', { output: weather }, ({}) => {
+app.tool('either', { output: weather }, (_input) => {
   if (Date.now() === 0) return { content: [text('no')], isError: true }
   if (Date.now() === 1) throw new ToolError('No such city')
   return { high: 1, low: 0 }
@@ -102,7 +103,7 @@ app.tool('deep', { output: deep }, async () => ({
   pair: ['x', 1],
   shape: { kind: 'dot', at: 1 },
 }))
-app.tool('words', { output: { enum: ['yes', 'no'] } }, ({}) => (Date.now() === 0 ? 'yes' : 'no'))
+app.tool('words', { output: { enum: ['yes', 'no'] } }, (_input) => (Date.now() === 0 ? 'yes' : 'no'))
 app.tool('taken', { output: z.object({ n: z.number().default(1) }) }, () => ({}))
 interface Row {
   readonly high: number
@@ -191,8 +192,8 @@ app.tool('ask', {}, async (_input, ctx) => {
   if (answer.action !== 'accept') return 'declined'
   expectTypeOf(answer.content).toEqualTypeOf<{ amount: number }>()
   expectTypeOf(await ctx.once('hold', () => ({ id: 7 }))).toEqualTypeOf<{ id: number }>()
-  // @ts-expect-error a number of tokens is needed
-  await ctx.sample({ messages: [] })
+  // @ts-expect-error a model is asked something
+  await ctx.sample({ maxTokens: 10 })
   return answer.content.amount
 })
 
@@ -332,3 +333,24 @@ createServer({ name: 'x', version: '1', transports: ['smoke'] })
 app.remove('tools', 'find')
 // @ts-expect-error a port is a number
 void app.listen({ http: { port: '3000' } })
+
+// Schemas that only the run knows promise nothing; a plain object of tools is a map of tools.
+declare const loaded: Record<string, unknown>
+app.tool('loaded', { input: loaded }, (input) => {
+  expectTypeOf(input).toEqualTypeOf<unknown>()
+})
+declare const wide: StandardSchema<unknown, { n: number }>
+app.tool('wide', { input: wide }, ({ n }) => n.toFixed())
+app.add({ plain: { description: 'x', input: city, run: ({ city: name }: { city: string }) => name } })
+const chained: typeof orders = orders.tool('chained', {}, () => 1).prompt('chained', {}, () => '')
+void chained
+
+// A map in which each tool is functions only keeps no names, but its handlers know what they are given.
+const functions = defineTools({
+  method: { run: (_input, ctx) => ctx.method.length },
+  mine: { visible: (ctx) => ctx.tenant.plan === 'paid', run: (_input, ctx: OrderContext) => ctx.tenant.id },
+})
+orders.add(functions)
+// @ts-expect-error the first server provides no tenant
+app.add(functions)
+app.add(defineTools({}))

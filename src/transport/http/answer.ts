@@ -184,8 +184,11 @@ export class Endpoint {
       if (session.session.opened) this.sessions.keep(session)
       this.#watch.begin()
     }
-    const told = (out: HttpOut): HttpOut =>
-      session.session.opened || out.stream !== undefined ? out : { ...out, headers }
+    const told = (out: HttpOut): HttpOut => {
+      if (session.session.opened || out.stream !== undefined) return out
+      const { 'mcp-session-id': _, ...without } = out.headers
+      return { ...out, headers: without }
+    }
     const way = {
       peer: session.session,
       session,

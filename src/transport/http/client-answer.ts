@@ -3,7 +3,7 @@ import type { Outgoing, Received } from '../../rpc/line.ts'
 import { dropBody, readBody, tooLarge } from './client-body.ts'
 import { mediaTypeOf, retryAfterOf } from './client-headers.ts'
 import { answers, readReceived } from './client-message.ts'
-import { isMessageEvent, Place, readStream } from './client-stream.ts'
+import { isMessageEvent, readStream, type Place } from './client-stream.ts'
 
 export interface ReadingOptions {
   readonly maxBytes: number
@@ -101,7 +101,10 @@ async function readErrorBody(
   { id }: Outgoing,
   { maxBytes, maxDepth, signal }: ReadingOptions,
 ): Promise<Received | undefined> {
-  if (mediaTypeOf(response.headers) !== 'application/json') return void dropBody(response)
+  if (mediaTypeOf(response.headers) !== 'application/json') {
+    dropBody(response)
+    return undefined
+  }
   try {
     const text = await readBody(response, Math.min(maxBytes, MAX_ERROR_BYTES), signal)
     const messages = text === undefined ? [] : readReceived(text, maxDepth)

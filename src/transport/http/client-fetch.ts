@@ -85,17 +85,16 @@ function redirected(method: string, status: number, target: URL | undefined): Mc
 }
 
 function toNetworkError(error: unknown, target: string, method: string): McpError {
-  const code = codeOf(error)
-  const extras = { cause: error, data: code === undefined ? { opaque: true } : { code } }
-  if (code === undefined) return mcpError('connect_failed', { target, reason: 'the request failed' }, extras)
-  if (CUT.has(code)) return mcpError('stream_lost', { method }, extras)
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
+  const cause = (error as { cause?: { code?: unknown; message?: unknown } }).cause
+  // Browsers tell nothing at all, so that nobody learns about servers that do not want to be read.
+  if (cause === undefined) {
+    const data = { opaque: true }
+    return mcpError('connect_failed', { target, reason: 'the request failed' }, { cause: error, data })
+  }
+  const code = typeof cause.code === 'string' ? cause.code : undefined
+  const extras = { cause: error, ...(code !== undefined && { data: { code } }) }
+  if (code !== undefined && CUT.has(code)) return mcpError('stream_lost', { method }, extras)
+  if (code?.startsWith('HPE_') === true || code === 'UND_ERR_HEADERS_OVERFLOW')
     return mcpError('bad_answer', { method, issue: 'the reply is not valid HTTP' }, extras)
-  return mcpError('connect_failed', { target, reason: code }, extras)
-}
-
-/** The system's code for a failure; browsers tell none. */
-function codeOf(error: unknown): string | undefined {
-  const { code } = ((error as { cause?: unknown }).cause ?? {}) as { code?: unknown }
-  return typeof code === 'string' ? code : undefined
+  return mcpError('connect_failed', { target, reason: code ?? String(cause.message) }, extras)
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { mcpError } from '../../protocol/errors.ts'
 import type { Endpoint } from './answer.ts'
 import { serveNode, turnAway } from './node.ts'
@@ -20,7 +20,7 @@ export interface HttpServer {
 const TEXT = { 'content-type': 'text/plain' }
 const CHECK_MS = 5000
 /** How long replies have to leave once everything has been answered. */
-const LEAVE_MS = 1000
+const LEAVE_MS = 2000
 
 /** Opens a listener of our own: the endpoint at its path, and two paths that tell whether the server is well. */
 export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions): Promise<HttpServer> {
@@ -31,6 +31,11 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   let ready = true
   const server = createServer(timesOf(endpoint), answer)
   server.keepAliveTimeout = 75_000
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   await listening(server, options)
   server.on('error', (error) => endpoint.report('the listener failed', error))
   const { port } = server.address() as AddressInfo
@@ -46,12 +51,10 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   async function close(): Promise<void> {
     ready = false
     await endpoint.close()
+    await left(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    const leaving = setInterval(() => server.closeIdleConnections(), 10)
-    const late = setTimeout(() => server.closeAllConnections(), LEAVE_MS)
+    server.closeAllConnections()
     await closed
-    clearInterval(leaving)
-    clearTimeout(late)
   }
 }
 
@@ -78,6 +81,15 @@ function timesOf({ limits }: Endpoint): {
     requestTimeout: whole(limits.bodyMs + limits.headersMs),
     connectionsCheckingInterval: Math.min(CHECK_MS, limits.headersMs),
   }
+}
+
+/** Closes connections once what was written to them has left. Node itself would cut them off in the middle. */
+function left(sockets: ReadonlySet<Socket>): Promise<unknown> {
+  const all = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+  for (const socket of sockets) socket.destroySoon()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, LEAVE_MS)))
+  return Promise.race([Promise.all(all), late]).finally(() => clearTimeout(timer))
 }
 
 function listening(server: Server, { port, host }: HttpListenOptions): Promise<void> {

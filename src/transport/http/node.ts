@@ -13,7 +13,7 @@ type NodeRequest = IncomingMessage & { readonly body?: unknown; readonly auth?: 
 /** A body up to this size is cheaper to read than a new connection. */
 const SMALL_BYTES = 65_536
 /** How long a client that is still sending has to take the reply. */
-const LINGER_MS = 1000
+const LINGER_MS = 500
 
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
 export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: ServerResponse) => void {

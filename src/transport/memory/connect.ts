@@ -1,25 +1,30 @@
 import { mcpError } from '../../protocol/errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import type { Origin } from '../../rpc/call.ts'
+import type { Auth } from '../../rpc/call.ts'
 import type { OpenLine } from '../../rpc/line.ts'
 import { Pipe } from '../../rpc/pipe.ts'
-import type { Service } from '../../rpc/service.ts'
 import { receiveText } from '../receive.ts'
-import { serveMemory } from './serve.ts'
 
 export interface ConnectMemoryOptions {
   readonly limits: Limits
-  readonly origin?: Origin
+  readonly auth?: Auth | undefined
+}
+
+/** A server in this process, as far as a line to it needs to know. */
+export interface MemoryServer {
+  connect(options: { receive(text: string): void; readonly auth?: Auth }): {
+    send(text: string): void
+    close(): void
+  }
 }
 
 /** A line to a server in the same process. Everything is carried as text, as on any other transport. */
-export function connectMemory(service: Service, { limits, origin = {} }: ConnectMemoryOptions): OpenLine {
+export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMemoryOptions): OpenLine {
   return async (events) => {
     const pipe = new Pipe({ events, write: (text) => end.send(text) })
-    const end = serveMemory(service, {
-      limits,
-      origin,
+    const end = server.connect({
       receive: (text) => void receiveText(pipe, text, limits.depth),
+      ...(auth === undefined ? {} : { auth }),
     })
     return {
       cancels: 'message',

@@ -28,9 +28,11 @@ export function connectStdio(options: ConnectStdioOptions): OpenLine {
   return async (events) => {
     const launch = toLaunch(options)
     const { stderr = 'note', command } = options
-    const server = await startProcess(launch, stderr === 'note' ? 'pipe' : stderr).catch((thrown: Error) => {
-      throw failed(command, thrown.message, thrown)
-    })
+    const server = await startProcess(launch, stderr === 'note' ? 'pipe' : stderr).catch(
+      (thrown: unknown) => {
+        throw failed(command, startIssue(launch.file, thrown as NodeJS.ErrnoException), thrown)
+      },
+    )
     if (launch.left.length > 0)
       events.onNote?.(
         'stream',
@@ -38,6 +40,11 @@ export function connectStdio(options: ConnectStdioOptions): OpenLine {
       )
     return openLine(server, events, options)
   }
+}
+
+function startIssue(file: string, { code, message }: NodeJS.ErrnoException): string {
+  if (code !== 'ENOENT') return message
+  return `${file} needs something that does not exist, such as the interpreter in its first line`
 }
 
 function openLine(server: ServerProcess, events: LineEvents, options: ConnectStdioOptions): Line {
@@ -49,6 +56,7 @@ function openLine(server: ServerProcess, events: LineEvents, options: ConnectStd
   server.stderr?.on('data', stderr.push)
   void server.finished.then((ending) => {
     stderr.end()
+    hears.end()
     down(toReason(command, ending, stderr, hears.anything()))
   })
 
@@ -77,6 +85,8 @@ function openLine(server: ServerProcess, events: LineEvents, options: ConnectStd
 interface Hearing {
   /** Whether a message ever came. */
   anything(): boolean
+  /** Nothing more can come: a last line needs no line break. */
+  end(): void
   /** From now on what comes is read, so that the server can go on, and thrown away. */
   stop(): void
 }
@@ -93,6 +103,7 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
   const tooLarge = (): McpError =>
     mcpError('answer_too_large', { limit: limits.clientBytes, unit: 'bytes in one line' })
   let heard = false
+  let isStopped = false
   let noted = false
   let isText = true
   let head = ''
@@ -106,7 +117,9 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
   stdout.on('data', onData)
   return {
     anything: () => heard,
+    end: () => (isStopped ? undefined : lines.end()),
     stop() {
+      isStopped = true
       stdout.off('data', onData)
       stdout.resume()
     },

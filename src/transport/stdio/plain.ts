@@ -3,7 +3,6 @@ export function plainText(text: string): string {
   return text.replace(SEQUENCES, '').replace(CONTROLS, '')
 }
 
-// Written as text, because control characters in a pattern are easily lost in an editor.
 const SEQUENCES = new RegExp(
   [
     '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]?',
@@ -12,7 +11,4 @@ const SEQUENCES = new RegExp(
   ].join('|'),
   'g',
 )
-const CONTROLS = new RegExp(
-  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]',
-  'g',
-)
+const CONTROLS = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu

@@ -94,21 +94,23 @@ export class ServerProcess {
   }
 
   #watch(finish: (ending: Ending) => void): void {
-    const { stdin, stdout } = this
     const child = this.#child
     let timer: ReturnType<typeof afterMs>
+    let isOver = false
     const done = (): void => {
+      isOver = true
       clearTimeout(timer)
-      for (const event of ['exit', 'close'] as const) child.off(event, event === 'exit' ? soon : done)
-      stdout.off('end', soon)
       finish({ how: this.#how(), exitCode: child.exitCode, signal: child.signalCode })
     }
-    const soon = (): void => void (timer ??= afterMs(SETTLE_MS, done))
+    const soon = (): void => {
+      if (!isOver) timer ??= afterMs(SETTLE_MS, done)
+    }
     child.once('exit', soon)
     child.once('close', done)
-    stdout.once('end', soon)
-    stdout.on('error', ignore)
-    stdin.on('error', soon)
+    this.stdout.once('end', soon)
+    this.stdout.on('error', soon)
+    this.stdin.on('error', soon)
+    this.stderr?.on('error', ignore)
   }
 
   #how(): string {

@@ -12,7 +12,7 @@ export interface StderrReader {
 
 const LINE_BYTES = 8192
 const TAIL_BYTES = 4096
-const TAIL_LINES = 8
+const TAIL_LINES = 20
 const TAIL_LINE_LETTERS = 240
 const WINDOW_MS = 1000
 const WINDOW_BYTES = 262_144

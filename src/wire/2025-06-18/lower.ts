@@ -49,5 +49,7 @@ function lowerClient(value: ClientCapabilities): ClientCapabilities {
   const plain = change(rest, 'sampling', (declared) => omit(declared, 'tools', 'context'))
   if (elicitation === undefined) return plain
   const urlOnly = elicitation.url !== undefined && elicitation.form === undefined
-  return urlOnly ? omit(plain, 'elicitation') : change(plain, 'elicitation', (declared) => omit(declared, 'form', 'url'))
+  return urlOnly
+    ? omit(plain, 'elicitation')
+    : change(plain, 'elicitation', (declared) => omit(declared, 'form', 'url'))
 }

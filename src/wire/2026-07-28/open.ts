@@ -55,7 +55,11 @@ export function openParams(sealed: JsonObject): JsonObject {
   return own.length === 0 ? members : { ...members, _meta: Object.fromEntries(own) }
 }
 
-const ENVELOPE: ReadonlySet<string> = new Set([META.protocolVersion, META.clientCapabilities, META.clientInfo])
+const ENVELOPE: ReadonlySet<string> = new Set([
+  META.protocolVersion,
+  META.clientCapabilities,
+  META.clientInfo,
+])
 
 /** The error for a version that cannot be claimed. */
 export function unsupported(version: string | undefined): Error {

@@ -16,7 +16,10 @@ export function sealText(result: JsonObject, infoText: string, cached: boolean):
 }
 
 /** Params with what this revision wants to know of their sender in every request. */
-export function sealParams(params: JsonObject, sender: { readonly client: JsonObject; readonly capabilities: JsonObject }): JsonObject {
+export function sealParams(
+  params: JsonObject,
+  sender: { readonly client: JsonObject; readonly capabilities: JsonObject },
+): JsonObject {
   const envelope = {
     [META.protocolVersion]: '2026-07-28',
     [META.clientInfo]: sender.client,

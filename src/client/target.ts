@@ -1,0 +1,56 @@
+import type { Auth } from '../rpc/call.ts'
+
+/** A server in the same process, as `createServer` makes it. */
+export interface LocalServer {
+  connect(options: { receive(text: string): void; readonly auth?: Auth }): {
+    send(text: string): void
+    close(): void
+  }
+}
+
+/** A server program to start. */
+export interface CommandTarget {
+  readonly command: string
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+/** A server at a URL, as `mcp.json` files write it. */
+export interface UrlTarget {
+  readonly url: string | URL
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Anything that can be connected to. */
+export type Target = string | URL | CommandTarget | UrlTarget | LocalServer
+
+/** The servers of an `mcp.json` file. */
+export interface Config {
+  readonly mcpServers?: Readonly<Record<string, CommandTarget | UrlTarget>>
+  readonly servers?: Readonly<Record<string, CommandTarget | UrlTarget>>
+}
+
+export function isLocal(target: Target): target is LocalServer {
+  return typeof target === 'object' && 'connect' in target && typeof target.connect === 'function'
+}
+
+export function isCommand(target: Target): target is CommandTarget {
+  return typeof target === 'object' && 'command' in target && typeof target.command === 'string'
+}
+
+/** The URL of a target, when it is one. */
+export function urlOf(target: string | URL | UrlTarget): URL | undefined {
+  const url = typeof target === 'string' || target instanceof URL ? target : target.url
+  if (url instanceof URL) return url
+  return URL.canParse(url) ? new URL(url) : undefined
+}
+
+/** A name for a target, without anything secret in it. */
+export function nameOf(target: Target): string {
+  if (isLocal(target)) return 'the server in this process'
+  if (isCommand(target)) return target.command
+  const url = urlOf(target)
+  return url === undefined ? String(target).slice(0, 128) : `${url.origin}${url.pathname}`
+}

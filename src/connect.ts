@@ -1,0 +1,106 @@
+import { Client, type ClientSettings } from './client/client.ts'
+import type { Answers } from './client/answers.ts'
+import { isCommand, isLocal, nameOf, urlOf, type Target } from './client/target.ts'
+import type { AnyTools } from './client/typed.ts'
+import { toMs, type Duration } from './protocol/duration.ts'
+import { mcpError } from './protocol/errors.ts'
+import type { JsonObject } from './protocol/jsonrpc.ts'
+import { toLimits, type Limits } from './protocol/limits.ts'
+import { checkOptions } from './protocol/nearest.ts'
+import type { Revision } from './protocol/revisions.ts'
+import type { OpenLine } from './rpc/line.ts'
+import { connectHttp } from './transport/http/connect.ts'
+import { connectMemory } from './transport/memory/connect.ts'
+
+export interface ConnectOptions {
+  /** What the client calls itself. */
+  readonly client?: { readonly name: string; readonly version: string; readonly title?: string }
+  /** A revision to insist on; without, the newest that the server knows. */
+  readonly revision?: Revision
+  /** How questions of the server are answered. */
+  readonly answers?: Answers
+  /** Silence that ends a request; progress begins it anew. */
+  readonly timeout?: Duration
+  /** The longest that a request may take. */
+  readonly total?: Duration
+  /** How long to wait for a server to say whether it knows the newest revision. */
+  readonly probe?: Duration
+  /** HTTP headers for every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly fetch?: typeof fetch
+  readonly limits?: 'strict' | Partial<Limits>
+  /** What the environment of a server program begins with. */
+  readonly inherit?: 'none' | 'safe' | 'all'
+}
+
+const OPTIONS = [
+  'client',
+  'revision',
+  'answers',
+  'timeout',
+  'total',
+  'probe',
+  'headers',
+  'fetch',
+  'limits',
+  'inherit',
+]
+const SELF = { name: 'pierhead', version: '0.1.0' }
+
+/** Connects to a server: a URL, a program to start, a server in this process, or an entry of an `mcp.json` file. */
+export async function connect<Tools = AnyTools>(
+  target: Target,
+  options: ConnectOptions = {},
+): Promise<Client<Tools>> {
+  return createClient<Tools>(target, options).open()
+}
+
+/** A client that connects with its first request. */
+export function createClient<Tools = AnyTools>(target: Target, options: ConnectOptions = {}): Client<Tools> {
+  checkOptions('connect', options, OPTIONS)
+  const { open, key, mirrors } = wayTo(target, options)
+  const settings: ClientSettings = {
+    open,
+    key,
+    mirrors,
+    client: (options.client ?? SELF) as JsonObject,
+    revision: options.revision,
+    idleMs: toMs(options.timeout ?? '60s', 'connect timeout'),
+    totalMs: toMs(options.total ?? '5m', 'connect total'),
+    probeMs: toMs(options.probe ?? '3s', 'connect probe'),
+    answers: options.answers ?? {},
+  }
+  return new Client<Tools>(settings)
+}
+
+interface Way {
+  readonly open: OpenLine
+  readonly key: string | undefined
+  readonly mirrors: boolean
+}
+
+function wayTo(target: Target, options: ConnectOptions): Way {
+  const limits = toLimits(options.limits)
+  if (isLocal(target)) return { open: connectMemory(target, { limits }), key: undefined, mirrors: false }
+  if (isCommand(target)) {
+    const { inherit = 'safe' } = options
+    const key = JSON.stringify([target.command, target.args ?? [], target.cwd ?? ''])
+    const open: OpenLine = async (events) => {
+      const { connectStdio } = await import('#stdio')
+      return connectStdio({ ...target, inherit, limits })(events)
+    }
+    return { open, key, mirrors: false }
+  }
+  const url = urlOf(target)
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    const reason = 'write an http or https URL, or { command, args } to start a program'
+    throw mcpError('bad_option', { where: `connect to "${nameOf(target)}"`, reason })
+  }
+  const own = typeof target === 'object' && 'headers' in target ? target.headers : {}
+  const settings = {
+    headers: { ...own, ...options.headers },
+    limits,
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  }
+  return { open: connectHttp(url, settings), key: url.href, mirrors: true }
+}

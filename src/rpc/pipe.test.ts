@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+import { mcpError } from '../protocol/errors.ts'
+import type { Outgoing, Received } from './line.ts'
+import { Pipe } from './pipe.ts'
+
+interface Made {
+  readonly pipe: Pipe
+  readonly written: string[]
+  readonly messages: Received[]
+  readonly notes: string[]
+}
+
+function make(write?: (text: string) => void): Made {
+  const written: string[] = []
+  const messages: Received[] = []
+  const notes: string[] = []
+  const pipe = new Pipe({
+    write: write ?? ((text) => void written.push(text)),
+    events: {
+      onMessage: (message) => void messages.push(message),
+      onDown: () => undefined,
+      onNote: (_, text) => void notes.push(text),
+    },
+  })
+  return { pipe, written, messages, notes }
+}
+
+function outgoing(id: number, signal: AbortSignal = new AbortController().signal): Outgoing {
+  return { id, method: 'tools/call', text: `request ${id}`, signal, onMessage: () => undefined }
+}
+
+test('answers reach their requests in whatever order they come', async () => {
+  const { pipe, written } = make()
+  const requests = [1, 2, 3].map((id) => pipe.request(outgoing(id)))
+  expect(pipe.size).toBe(3)
+  for (const id of [3, 1, 2]) pipe.take({ id, result: { of: id } })
+  expect(await Promise.all(requests)).toEqual([1, 2, 3].map((id) => ({ id, result: { of: id } })))
+  expect(written).toEqual(['request 1', 'request 2', 'request 3'])
+  expect(pipe.size).toBe(0)
+})
+
+test('an answer that comes while its request is being written is not lost', async () => {
+  const pipe: Pipe = new Pipe({
+    write: () => pipe.take({ id: 1, result: {} }),
+    events: { onMessage: () => undefined, onDown: () => undefined },
+  })
+  expect(await pipe.request(outgoing(1))).toEqual({ id: 1, result: {} })
+})
+
+test('an error is an answer, and a second answer is ignored', async () => {
+  const { pipe } = make()
+  const request = pipe.request(outgoing(1))
+  pipe.take({ id: 1, error: { code: -32601, message: 'no' } })
+  pipe.take({ id: 1, result: {} })
+  pipe.take({ id: '1', result: {} })
+  expect(await request).toMatchObject({ error: { code: -32601 } })
+})
+
+test('notifications and questions go to the client, also under an id that waits', async () => {
+  const { pipe, messages } = make()
+  const request = pipe.request(outgoing(1))
+  pipe.take({ id: 1, method: 'roots/list' })
+  pipe.take({ method: 'notifications/progress', params: {} })
+  pipe.take({ id: 1, result: {} })
+  await request
+  expect(messages.map(({ method }) => method)).toEqual(['roots/list', 'notifications/progress'])
+})
+
+test('an error without an id is noted, because nobody can be told', () => {
+  const { pipe, notes, messages } = make()
+  pipe.take({ error: { code: -32700, message: 'cannot read this' } })
+  expect(notes).toEqual(['the server could not read a message and says: cannot read this'])
+  expect(messages).toEqual([])
+})
+
+test('an abort rejects with its reason and leaves nothing behind', async () => {
+  const { pipe, written } = make()
+  const controller = new AbortController()
+  const request = pipe.request(outgoing(1, controller.signal))
+  const reason = new Error('enough')
+  controller.abort(reason)
+  await expect(request).rejects.toBe(reason)
+  await expect(pipe.request(outgoing(2, controller.signal))).rejects.toBe(reason)
+  expect([pipe.size, written]).toEqual([0, ['request 1']])
+})
+
+test('a request that cannot be written is rejected and waits for nothing', async () => {
+  const { pipe } = make(() => {
+    throw mcpError('overloaded', {})
+  })
+  await expect(pipe.request(outgoing(1))).rejects.toMatchObject({ kind: 'overloaded' })
+  expect(pipe.size).toBe(0)
+})
+
+test('one request can be failed by its id', async () => {
+  const { pipe } = make()
+  const first = pipe.request(outgoing(1))
+  expect(pipe.only).toBe(1)
+  const second = pipe.request(outgoing(2))
+  expect(pipe.only).toBeUndefined()
+  const toError = (method: string) => mcpError('bad_answer', { method, issue: 'why' })
+  expect([pipe.refuse(9, toError), pipe.refuse(undefined, toError), pipe.refuse(1, toError)]).toEqual([
+    false,
+    false,
+    true,
+  ])
+  await expect(first).rejects.toThrow('the server answered tools/call with something invalid: why')
+  pipe.take({ id: 2, result: {} })
+  await second
+})
+
+test('when the stream fails, everything that waits and all that follows is rejected for the first reason', async () => {
+  const { pipe, written } = make()
+  const requests = Array.from({ length: 200 }, (_, id) => pipe.request(outgoing(id)))
+  const reason = mcpError('stream_lost', { method: 'x' }, { data: { exitCode: 1 } })
+  pipe.fail(reason)
+  pipe.fail(mcpError('closed', {}))
+  const outcomes = await Promise.allSettled([...requests, pipe.request(outgoing(200))])
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({ reason: { kind: 'stream_lost', cause: reason, data: { exitCode: 1 } } })
+  }
+  expect([written.length, pipe.size, pipe.failure]).toEqual([200, 0, reason])
+})

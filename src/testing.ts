@@ -1,0 +1,9 @@
+export {
+  everyRevision,
+  testClient,
+  TestClient,
+  type Recorded,
+  type TestAnswers,
+  type TestOptions,
+} from './testing/test-client.ts'
+export type { Faults } from './testing/faults.ts'

@@ -1,0 +1,106 @@
+import { Client } from '../client/client.ts'
+import type { Answers, FormAnswer } from '../client/answers.ts'
+import type { ClientEvents } from '../client/events.ts'
+import type { Progress } from '../client/options.ts'
+import type { LocalServer } from '../client/target.ts'
+import type { AnyTools } from '../client/typed.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { toLimits } from '../protocol/limits.ts'
+import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
+import type { Auth } from '../rpc/call.ts'
+import { connectMemory } from '../transport/memory/connect.ts'
+import { withFaults, type Faults } from './faults.ts'
+
+/** Answers given in advance: a list is used up one by one, a function answers every time. */
+export interface TestAnswers {
+  readonly elicit?: readonly FormAnswer[] | Answers['elicit']
+  readonly elicitUrl?: readonly { readonly action: FormAnswer['action'] }[] | Answers['elicitUrl']
+  readonly sample?: readonly JsonObject[] | Answers['sample']
+  readonly sampleTools?: boolean
+  readonly roots?: Answers['roots']
+}
+
+export interface TestOptions {
+  readonly revision?: Revision
+  /** The caller as an authenticator would have established it. */
+  readonly auth?: Auth
+  readonly answers?: TestAnswers
+  readonly timeout?: number
+}
+
+/** Everything that happened besides results, in order. */
+export type Recorded =
+  | { readonly kind: 'progress'; readonly value: Progress }
+  | {
+      readonly [Name in keyof ClientEvents]: { readonly kind: Name; readonly value: ClientEvents[Name] }
+    }[keyof ClientEvents]
+
+/** A client for tests: no sockets, the real messages, a record of what happened, and faults on demand. */
+export class TestClient<Tools = AnyTools> extends Client<Tools> {
+  readonly events: Recorded[] = []
+  readonly faults: Faults
+
+  constructor(server: LocalServer, options: TestOptions) {
+    const { open, faults } = withFaults(connectMemory(server, { limits: toLimits(), auth: options.auth }))
+    super({
+      open,
+      key: undefined,
+      mirrors: false,
+      client: { name: 'test', version: '1.0.0' },
+      revision: options.revision ?? LATEST,
+      idleMs: options.timeout ?? 10_000,
+      totalMs: 60_000,
+      probeMs: 1_000,
+      answers: toAnswers(options.answers ?? {}),
+    })
+    this.faults = faults
+    for (const kind of KINDS) this.on(kind, (value) => this.events.push({ kind, value } as Recorded))
+    this.use((request, next) => {
+      const { onProgress } = request.options
+      const record = (value: Progress): void => {
+        this.events.push({ kind: 'progress', value })
+        onProgress?.(value)
+      }
+      return next({ options: { ...request.options, onProgress: record } })
+    })
+  }
+}
+
+const KINDS = ['state', 'log', 'change', 'elicited', 'stderr', 'warning', 'notification'] as const
+
+/** Connects a test client to a server in this process. */
+export function testClient<Tools = AnyTools>(
+  server: LocalServer,
+  options: TestOptions = {},
+): Promise<TestClient<Tools>> {
+  return new TestClient<Tools>(server, options).open()
+}
+
+/** Runs something once for every revision. */
+export function everyRevision(run: (revision: Revision) => void): void {
+  for (const revision of REVISIONS) run(revision)
+}
+
+function toAnswers({ elicit, elicitUrl, sample, sampleTools, roots }: TestAnswers): Answers {
+  return {
+    ...(elicit === undefined ? {} : { elicit: given('elicit', elicit) }),
+    ...(elicitUrl === undefined ? {} : { elicitUrl: given('elicitUrl', elicitUrl) }),
+    ...(sample === undefined ? {} : { sample: given('sample', sample) }),
+    ...(sampleTools === undefined ? {} : { sampleTools }),
+    ...(roots === undefined ? {} : { roots }),
+  }
+}
+
+function given<Question extends (...asked: never[]) => unknown>(
+  name: string,
+  answers: readonly Awaited<ReturnType<Question>>[] | Question,
+): Question {
+  if (typeof answers === 'function') return answers
+  const left = [...answers]
+  return (() => {
+    const next = left.shift()
+    if (next === undefined)
+      throw new Error(`the test gave ${answers.length} answers to ${name}, and one more was needed`)
+    return next
+  }) as unknown as Question
+}

@@ -1,0 +1,159 @@
+import { createServer, defineTools, McpError, ToolError, type App } from 'pierhead'
+import * as v from 'valibot'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { refusal } from '../harness/wire-error.ts'
+import { callerOf } from './caller.ts'
+
+/** What a user without types, or with a typo that types cannot see, may write. */
+type Loose = Record<
+  'tool' | 'resource' | 'prompt' | 'complete' | 'use' | 'add' | 'node',
+  (...args: unknown[]) => unknown
+>
+
+let app: App
+let loose: Loose
+beforeEach(() => {
+  app = createServer({ name: 'refusals', version: '1' })
+  loose = app as unknown as Loose
+})
+
+function refused(run: () => unknown): McpError {
+  try {
+    run()
+  } catch (thrown) {
+    if (thrown instanceof McpError) return thrown
+    throw thrown
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('an option that does not exist is refused, and the nearest is named', () => {
+  test.each([
+    [
+      'createServer',
+      () => createServer({ name: 'x', version: '1', pagesize: 1 } as never),
+      'pagesize',
+      'pageSize',
+    ],
+    ['tool', () => loose.tool('t', { descripton: 'x' }, () => 1), 'descripton', 'description'],
+    ['hints', () => loose.tool('t', { hints: { readonly: true } }, () => 1), 'readonly', 'readOnly'],
+    ['resource', () => loose.resource('a://b', { mimetype: 'x' }, () => 1), 'mimetype', 'mimeType'],
+    ['prompt', () => loose.prompt('p', { arg: {} }, () => 1), 'arg', 'args'],
+    ['node', () => loose.node({ host: ['x'] }), 'host', 'hosts'],
+  ])('%s', (_where, run, wrong, meant) => {
+    const error = refused(run)
+    expect(error.message).toContain(wrong)
+    expect(error.message).toContain(`"${meant}"`)
+    expect(error.hint).not.toBe('')
+  })
+
+  test('listen', async () => {
+    await expect(app.listen({ htpp: {} } as never)).rejects.toThrow(/htpp.*"http"/)
+    await expect(app.listen({ http: { prot: 0 } } as never)).rejects.toThrow(/prot.*"port"/)
+  })
+})
+
+describe('a definition that no client could use is refused, and named', () => {
+  test.each([
+    ['an illegal name', () => app.tool('two words', {}, () => 1), /tool "two words"/],
+    ['an empty name', () => app.tool('', {}, () => 1), /tool ""/],
+    ['a name of 129 characters', () => app.tool('x'.repeat(129), {}, () => 1), /1 to 128/],
+    ['no handler', () => loose.tool('t', {}), /tool "t".*handler/],
+    ['an input that is no object', () => app.tool('t', { input: z.string() }, () => 1), /tool "t".*object/],
+    [
+      'a bare valibot schema',
+      () => app.tool('t', { input: v.object({ a: v.string() }) }, () => 1),
+      /tool "t".*valibot.*toStandardJsonSchema/,
+    ],
+    [
+      'an output that JSON cannot carry',
+      () => app.tool('t', { output: z.object({ at: z.date() }) }, () => ({ at: new Date() })),
+      /tool "t".*output/,
+    ],
+    [
+      'a broken raw schema',
+      () => loose.tool('t', { input: { type: 'object', required: 'a' } }, () => 1),
+      /tool "t".*required/,
+    ],
+    ['a bad duration', () => app.tool('t', { timeout: 'soon' }, () => 1), /tool "t" timeout.*soon/],
+    ['a URI that is none', () => app.resource('not a uri', {}, () => ''), /resource "not a uri"/],
+    ['a broken template', () => app.resource('a://{b', {}, () => ''), /resource "a:\/\/\{b"/],
+    ['completion of nothing', () => app.complete('ghost', 'id', () => []), /"ghost".*define it first/],
+    ['a map with a bad tool', () => app.add(defineTools({ 'no way': { run: () => 1 } })), /tool "no way"/],
+    ['middleware that is no function', () => loose.use('tools/call'), /middleware/],
+  ])('%s', (_what, run, message) => {
+    expect(refused(run).message).toMatch(message)
+  })
+
+  test('a name that is taken', () => {
+    app
+      .tool('t', {}, () => 1)
+      .prompt('p', {}, () => '')
+      .resource('a://b', {}, () => '')
+    expect(refused(() => app.tool('t', {}, () => 2)).message).toMatch(/tool "t".*already/)
+    expect(refused(() => app.prompt('p', {}, () => '')).message).toMatch(/prompt "p".*already/)
+    expect(refused(() => app.resource('a://b', {}, () => '')).message).toMatch(/resource "a:\/\/b".*already/)
+    expect(app.remove('tool', 't')).toBe(true)
+    app.tool('t', {}, () => 2)
+  })
+
+  test('one bad tool does not spoil the others', async () => {
+    app.tool('healthy', { input: z.object({ a: z.string() }) }, ({ a }) => a)
+    refused(() => app.tool('bare', { input: v.object({ a: v.string() }) }, () => 1))
+    refused(() => app.tool('text', { input: z.string() }, () => 1))
+    const client = await callerOf(app, '2026-07-28')
+    expect(await client.get('tools/list')).toMatchObject({ tools: [{ name: 'healthy' }] })
+    expect(await client.call('healthy', { a: 'x' })).toMatchObject({ content: [{ text: 'x' }] })
+    await client.close()
+  })
+})
+
+test('a server needs a name and a version', () => {
+  expect(refused(() => createServer({ version: '1' })).message).toMatch(/name/)
+  expect(refused(() => createServer({ name: 'x' } as never)).message).toMatch(/version/)
+  expect(refused(() => createServer({ name: 'x', version: '1', capabilities: ['tolls'] })).message).toMatch(
+    /tolls/,
+  )
+  expect(refused(() => createServer({ name: 'x', version: '1', secret: 'short' })).message).toMatch(/16/)
+})
+
+test('a caller who misspells a tool or a prompt is told the nearest', async () => {
+  app.tool('search', {}, () => '').prompt('triage', {}, () => '')
+  const client = await callerOf(app, '2025-11-25')
+  expect((await refusal(client.call('serach'))).message).toBe(
+    'tool "serach" does not exist; did you mean "search"?',
+  )
+  expect((await refusal(client.get('prompts/get', { name: 'triaeg' }))).message).toMatch(/"triaeg".*"triage"/)
+  expect((await refusal(client.call('constructor'))).code).toBe(-32602)
+  await client.close()
+})
+
+test('what a handler throws on purpose is told to the model, the rest is masked', async () => {
+  const told: unknown[] = []
+  app = createServer({
+    name: 'x',
+    version: '1',
+    log: (_level, _message, facts) => told.push(facts?.['reference']),
+  })
+  app.tool('purpose', {}, () => {
+    throw new ToolError('No such order', { id: '7' })
+  })
+  app.tool('accident', {}, async () => {
+    throw new Error('password hunter2 refused by db.internal')
+  })
+  const client = await callerOf(app, '2025-11-25')
+  expect(JSON.stringify(await client.call('purpose'))).toContain('No such order')
+  const masked = await client.call('accident')
+  expect(masked).toMatchObject({ isError: true })
+  expect(JSON.stringify(masked)).not.toMatch(/hunter2|db\.internal/)
+  expect(JSON.stringify(masked)).toContain(String(told[0]))
+  await client.close()
+})
+
+test('an error has a kind, a code, a hint and says whether to try again', () => {
+  const error = refused(() => app.tool('two words', {}, () => 1))
+  expect(error).toMatchObject({ name: 'McpError', kind: 'bad_definition', retryable: false })
+  expect(error.code).toBeTypeOf('number')
+  expect(error.hint).toBe('Correct the definition.')
+})

@@ -1,0 +1,67 @@
+import { fileURLToPath } from 'node:url'
+import { toLimits } from '../../src/protocol/limits.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import type { Line, Received } from '../../src/rpc/line.ts'
+import { connectStdio, type ConnectStdioOptions } from '../../src/transport/stdio/connect.ts'
+
+/** A line to a child, with all that it tells, and short ways to use it. */
+export interface Opened {
+  readonly line: Line
+  readonly notes: readonly string[]
+  readonly messages: readonly Received[]
+  readonly downs: readonly Error[]
+  /** Resolves when the line goes down. */
+  readonly down: Promise<Error>
+  call(method: string, params?: JsonObject, signal?: AbortSignal): Promise<Received>
+  /** The result of a call that succeeds. */
+  result(method: string, params?: JsonObject): Promise<Record<string, unknown>>
+}
+
+/** The path of a program beside this file. */
+export function program(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url))
+}
+
+export type Launch = Partial<ConnectStdioOptions>
+
+/** Starts the server of this folder, or another command. */
+export async function open(options: Launch = {}): Promise<Opened> {
+  const notes: string[] = []
+  const messages: Received[] = []
+  const downs: Error[] = []
+  let id = 0
+  let fall: (reason: Error) => void
+  const down = new Promise<Error>((resolve) => (fall = resolve))
+  const openLine = connectStdio({
+    command: process.execPath,
+    args: [program('server.mjs')],
+    limits: toLimits(),
+    ...options,
+  })
+  const line = await openLine({
+    onMessage: (message) => void messages.push(message),
+    onDown(reason) {
+      downs.push(reason)
+      fall(reason)
+    },
+    onNote: (kind, text) => void notes.push(`${kind}: ${text}`),
+  })
+  const call: Opened['call'] = (method, params = {}, signal = new AbortController().signal) => {
+    const text = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
+    return line.request({ id, method, text, signal, onMessage: () => undefined })
+  }
+  const result: Opened['result'] = async (method, params) => {
+    const { result: value } = await call(method, params)
+    return value as Record<string, unknown>
+  }
+  return { line, notes, messages, downs, down, call, result }
+}
+
+/** Waits until a condition holds, and fails when it does not within the time. */
+export async function until(holds: () => boolean, ms = 5000): Promise<void> {
+  const deadline = performance.now() + ms
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`this did not come to hold within ${ms} ms: ${holds}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

@@ -1,0 +1,139 @@
+import { Agent } from 'node:http'
+import { createServer as createNet, type AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { META } from '../../src/protocol/meta.ts'
+import { BOTH, call, headed, initialize, message } from './messages.ts'
+import { Gate, open, start, tools } from './server.ts'
+import { post, send, stream } from './wire.ts'
+
+test('what is running is finished, and new requests are told to come back later [S2-8.5-6]', async () => {
+  const gate = new Gate()
+  const app = tools().tool('wait', {}, async () => {
+    gate.enter()
+    await gate.opened
+    return 'finished'
+  })
+  const { port, server } = await start(app)
+  const session = await open(port)
+  const running = session.post(call('wait'))
+  await gate.entered
+  const closed = server.close()
+  const refused = await session.post(message('ping', {}, 9))
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5'])
+  expect(refused.json['error']).toMatchObject({ data: { refusal: { code: 1077 } } })
+  expect((await send(port, { method: 'GET', path: '/readyz' })).status).toBe(503)
+  expect((await send(port, { method: 'GET', path: '/healthz' })).status).toBe(200)
+  gate.open()
+  expect((await running).json).toMatchObject({ result: { content: [{ text: 'finished' }] } })
+  await closed
+  await expect(post(port, initialize(), BOTH)).rejects.toThrow(/ECONNREFUSED/)
+})
+
+test('a large reply that is still leaving arrives whole', async () => {
+  const gate = new Gate()
+  const text = 'x'.repeat(8_000_000)
+  const app = tools().tool('large', {}, async () => {
+    gate.enter()
+    await gate.opened
+    return text
+  })
+  const { port, server } = await start(app)
+  const { body, headers } = headed('tools/call', { name: 'large' })
+  const reply = post(port, body, headers)
+  await gate.entered
+  const closed = server.close()
+  gate.open()
+  expect((await reply).json).toMatchObject({ result: { content: [{ text }] } })
+  await closed
+})
+
+test('listening ends with an empty result that carries its id, sessions end their streams [R230]', async () => {
+  const { port, server } = await start()
+  const listening = await stream(
+    port,
+    headed('subscriptions/listen', { notifications: { toolsListChanged: true } }, 7),
+  )
+  const session = await (await open(port)).get()
+  await listening.until(({ messages }) => messages.length === 1)
+  await server.close()
+  await Promise.all([listening.end(), session.end()])
+  expect(listening.messages.at(-1)).toMatchObject({ id: 7, result: { _meta: { [META.subscriptionId]: 7 } } })
+})
+
+test('what does not finish in time is stopped', async () => {
+  const gate = new Gate()
+  let stopped = false
+  const app = tools().tool('hang', {}, async (_, { signal }) => {
+    signal.addEventListener('abort', () => (stopped = true))
+    gate.enter()
+    await new Promise(() => undefined)
+  })
+  const { port, server } = await start(app, { limits: { drainMs: 50 } })
+  const { body, headers } = headed('tools/call', { name: 'hang' })
+  const failed = expect(post(port, body, headers)).rejects.toThrow()
+  await gate.entered
+  await server.close()
+  await failed
+  expect(stopped).toBe(true)
+})
+
+test('connections that wait for another request do not delay the end', async () => {
+  const { port, server } = await start()
+  const agent = new Agent({ keepAlive: true })
+  await send(port, { body: initialize(), headers: BOTH, agent })
+  const began = performance.now()
+  await server.close()
+  expect(performance.now() - began).toBeLessThan(500)
+  agent.destroy()
+})
+
+test('closing twice is closing once', async () => {
+  const app = tools()
+  const running = await app.listen({ http: { port: 0 } })
+  await Promise.all([running.close(), running.close(), running.closed])
+})
+
+test('a port in use is named in the error, with what to do', async () => {
+  const taken = createNet()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const { port } = taken.address() as AddressInfo
+  await expect(tools().listen({ http: { port } })).rejects.toThrow(
+    `port ${port} is in use; choose another, or 0 for any`,
+  )
+  taken.close()
+})
+
+test('healthz and readyz tell that all is well, unknown paths are 404', async () => {
+  const { port } = await start()
+  for (const path of ['/healthz', '/readyz', '/healthz?now=1']) {
+    expect((await send(port, { method: 'GET', path })).status).toBe(200)
+  }
+  const unknown = await send(port, { path: '/other', body: initialize(), headers: BOTH })
+  expect([unknown.status, unknown.json['error']]).toMatchObject([
+    404,
+    { message: 'nothing is served at this path' },
+  ])
+})
+
+test.each([
+  '/mcp/',
+  '/MCP',
+  '//mcp',
+  '/mcp/../mcp',
+  '/%6dcp',
+  '/mcp%00',
+  '/mcp;x',
+  '*',
+  '/',
+  '/mcp/.',
+  '/..%2fmcp',
+])('H.paths the odd target %s is no failure of ours', async (path) => {
+  const { port } = await start()
+  const reply = await send(port, { path, body: initialize(), headers: BOTH })
+  expect(reply.status).toBe(404)
+})
+
+test('a query after the path is no other path', async () => {
+  const { port } = await start()
+  expect((await send(port, { path: '/mcp?x=1', body: initialize(), headers: BOTH })).status).toBe(200)
+})

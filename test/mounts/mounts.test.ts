@@ -1,0 +1,98 @@
+import { createServer as createHttp } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import { expect, onTestFinished, test } from 'vitest'
+import { BOTH, initialize } from '../http/messages.ts'
+import { tools } from '../http/server.ts'
+import { listen, tour } from './tour.ts'
+
+test('plain node:http takes app.node() as its listener', async () => {
+  await tour(fetch, await listen(createHttp(tools().node())))
+})
+
+test('Express 5 takes app.node() under a path', async () => {
+  const app = express()
+  app.use('/mcp', tools().node())
+  await tour(fetch, await listen(createHttp(app)))
+})
+
+test('Express 5 may have parsed the body before', async () => {
+  const app = express()
+  app.use(express.json())
+  app.use('/mcp', tools().node())
+  const url = await listen(createHttp(app))
+  const post = (body: string): Promise<Response> => fetch(url, { method: 'POST', body, headers: { ...BOTH } })
+  expect(await (await post(initialize())).json()).toMatchObject({ result: { protocolVersion: '2025-11-25' } })
+  for (const body of ['[]', '{}', '{"jsonrpc":"2.0","id":1,"method":1}'])
+    expect((await post(body)).status).toBe(400)
+  await tour(fetch, url)
+})
+
+test('Fastify 5 hands over its raw request, with the body it parsed', async () => {
+  const serve = tools().node()
+  const app = fastify()
+  onTestFinished(() => app.close())
+  app.all('/mcp', (request, reply) => {
+    reply.hijack()
+    serve(Object.assign(request.raw, { body: request.body }), reply.raw)
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  await tour(fetch, `http://127.0.0.1:${port}/mcp`)
+})
+
+test('Fastify 5 may leave the body to us', async () => {
+  const serve = tools().node()
+  const app = fastify()
+  onTestFinished(() => app.close())
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  app.all('/mcp', (request, reply) => {
+    reply.hijack()
+    serve(request.raw, reply.raw)
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  await tour(fetch, `http://127.0.0.1:${port}/mcp`)
+})
+
+test('Hono takes app.fetch', async () => {
+  const mcp = tools()
+  const app = new Hono()
+  app.all('/mcp', (context) => mcp.fetch(context.req.raw))
+  await tour((request) => app.fetch(request), 'http://localhost/mcp')
+})
+
+test('app.fetch alone answers web requests', async () => {
+  const { fetch: serve } = tools()
+  await tour((request) => serve(request), 'http://localhost/mcp')
+})
+
+test('a mounted server can do without sessions', async () => {
+  const url = await listen(createHttp(tools().node({ sessions: false })))
+  const reply = await fetch(url, { method: 'POST', body: initialize(), headers: { ...BOTH } })
+  expect([reply.status, reply.headers.get('mcp-session-id')]).toEqual([200, null])
+  expect((await fetch(url)).status).toBe(405)
+})
+
+test('a web request that breaks off is refused and not thrown', async () => {
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode('{"jsonrpc"'))
+      controller.error(new Error('gone'))
+    },
+  })
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    body,
+    headers: BOTH,
+    duplex: 'half',
+  } as RequestInit)
+  expect((await tools().fetch(request)).status).toBe(400)
+})
+
+test('a mounted server rejects options it does not know', () => {
+  expect(() => tools().node({ host: 'x' } as never)).toThrow(/host/)
+})

@@ -1,0 +1,48 @@
+import { expect } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import { scenario } from '../harness/scenario.ts'
+
+let stopped: unknown
+const app = createServer({ name: 'timed', version: '1', log: () => undefined })
+  .tool('slow', { timeout: 20 }, async (_, { signal }) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    stopped = (signal.reason as Error).message
+  })
+  .tool('deaf', { timeout: '15ms' }, () => new Promise(() => undefined))
+  .tool('asks', { timeout: 20 }, async (_, { roots }) => roots())
+  .tool('quick', { timeout: '1m' }, async () => 'quick')
+  .tool('sync', { timeout: '1m' }, () => 'sync')
+
+scenario(
+  'a tool that takes too long is stopped and says so to the model; others are not touched [R054] [R143]',
+  app,
+  async (client) => {
+    stopped = undefined
+    const refusal = { code: 1069, name: 'TIMEOUT', httpStatus: 503, severity: 'warn', retryable: true }
+    for (const [name, ms] of [['slow', 20], ['deaf', 15]] as const) {
+      expect(await client.call(name)).toEqual({
+        content: [{ type: 'text', text: `tool "${name}" did not finish within ${ms} ms` }],
+        isError: true,
+        _meta: { 'dev.pierhead/refusal': refusal },
+      })
+    }
+    expect(stopped).toBe('tool "slow" did not finish within 20 ms')
+    for (const name of ['quick', 'sync']) {
+      expect(await client.call(name)).toEqual({ content: [{ type: 'text', text: name }], isError: false })
+    }
+  },
+)
+
+scenario(
+  'a question that is not answered in time is taken back [R054] [R194]',
+  app,
+  async (client) => {
+    client.answer('roots/list', () => new Promise(() => undefined))
+    const result = await client.call('asks')
+    expect(result['content']).toEqual([{ type: 'text', text: 'tool "asks" did not finish within 20 ms' }])
+    const asked = client.transcript.find(({ from, text }) => from === 'server' && text.includes('roots/list'))
+    const { id } = JSON.parse(asked!.text) as { id: number }
+    expect(client.heard('notifications/cancelled')).toMatchObject([{ requestId: id }])
+  },
+  { until: '2025-11-25', capabilities: { roots: {} } },
+)

@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process'
+import { expect, onTestFinished, test } from 'vitest'
+import { META } from '../../src/protocol/meta.ts'
+import { call, headed, initialize, message } from '../http/messages.ts'
+import { Child, opened, SERVER } from './child.ts'
+
+async function within(ms: number, ending: Promise<number | string | null>): Promise<number | string | null> {
+  const began = performance.now()
+  const how = await ending
+  expect(performance.now() - began).toBeLessThan(ms)
+  return how
+}
+
+test('L.eof the end of input ends the server at once, with code 0 [R064] [S3-4.4-1] [S4-5-9]', async () => {
+  const child = await opened()
+  child.process.stdin.end()
+  expect(await within(1500, child.exited)).toBe(0)
+})
+
+test('L.eof-empty also before anything was said [R064]', async () => {
+  const child = new Child()
+  child.process.stdin.end()
+  expect(await within(2000, child.exited)).toBe(0)
+  expect(child.lines).toEqual([])
+})
+
+test('L.eof-busy what is running is answered first [R064]', async () => {
+  const child = await opened()
+  child.send(call('slow', { count: 400 }, 5), call('echo', { text: 'x'.repeat(1_000_000) }, 6))
+  child.process.stdin.end()
+  expect(await within(5000, child.exited)).toBe(0)
+  expect(child.messages.map(({ id }) => id)).toEqual([1, 6, 5])
+})
+
+test('L.eof-last a last line without a line break counts', async () => {
+  const child = await opened()
+  child.write(message('ping', {}, 7))
+  child.process.stdin.end()
+  expect(await child.exited).toBe(0)
+  expect(child.messages[1]).toMatchObject({ id: 7, result: {} })
+})
+
+test('L.eof-mid in the middle of a message it ends all the same', async () => {
+  const child = await opened()
+  child.write(message('ping', {}, 7).slice(0, 20))
+  child.process.stdin.end()
+  expect(await within(1500, child.exited)).toBe(0)
+  expect(child.messages[1]).toMatchObject({ error: { code: -32700 } })
+})
+
+test('L.eof-asking a question that can no longer be answered fails, and its request is answered', async () => {
+  const child = await opened([], { elicitation: {} })
+  child.send(call('ask', {}, 5))
+  await child.until(({ lines }) => lines.length === 2)
+  child.process.stdin.end()
+  expect(await within(1500, child.exited)).toBe(0)
+  expect(child.messages.at(-1)).toMatchObject({ id: 5, result: { isError: true } })
+})
+
+test('L.eof-hang a tool that never ends does not keep the server [R064]', async () => {
+  const child = await opened()
+  child.send(call('hang', {}, 5))
+  child.process.stdin.end()
+  expect(await within(5000, child.exited)).toBe(0)
+})
+
+test('L.sigterm what is running is answered, what is new refused, listening ended, code 0 [R230] [S2-8.5-6]', async () => {
+  const child = await opened()
+  child.send(
+    headed('subscriptions/listen', { notifications: { toolsListChanged: true } }, 4).body,
+    call('slow', { count: 600 }, 5),
+  )
+  await child.count(2)
+  child.process.kill('SIGTERM')
+  expect(await child.reply(4)).toMatchObject({ result: { _meta: { [META.subscriptionId]: 4 } } })
+  child.send(message('ping', {}, 6))
+  expect(await child.reply(6)).toMatchObject({ error: { data: { refusal: { code: 1077 } } } })
+  expect(await within(5000, child.exited)).toBe(0)
+  expect(child.messages.at(-1)).toMatchObject({ id: 5, result: { content: [{ text: 'slow' }] } })
+})
+
+test('L.sigterm-twice a second signal forces the end', async () => {
+  const child = await opened()
+  child.send(call('hang', {}, 5), message('ping', {}, 6))
+  await child.reply(6)
+  child.process.kill('SIGTERM')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  child.process.kill('SIGTERM')
+  expect(await within(1500, child.exited)).toBe(143)
+})
+
+test('L.epipe a reader that is gone ends the server quietly, even with work to do', async () => {
+  const child = await opened()
+  child.process.stdout.destroy()
+  child.process.stderr.destroy()
+  child.send(
+    call('hang', {}, 4),
+    call('shout', {}, 5),
+    ...Array.from({ length: 50 }, (_, at) => call('echo', { text: 'x' }, at + 10)),
+  )
+  expect(await within(2000, child.exited)).toBe(0)
+})
+
+const ALIVE = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test.each([
+  ['and its pipes close', "['pipe', 'pipe', 'ignore']"],
+  ['though the pipes stay open', "'inherit'"],
+])('L.parent when the process that started it is killed %s, the server ends', async (_, stdio) => {
+  const script = `
+    const { spawn } = require('node:child_process')
+    const child = spawn(process.execPath, [${JSON.stringify(SERVER)}], { stdio: ${stdio} })
+    if (child.stdin) child.stdin.write(${JSON.stringify(`${initialize()}\n`)})
+    process.send(child.pid)
+    setInterval(() => undefined, 1000)`
+  const parent = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'pipe', 'ipc'] })
+  onTestFinished(() => void parent.kill('SIGKILL'))
+  const pid = await new Promise<number>((resolve) =>
+    parent.once('message', (sent) => resolve(sent as number)),
+  )
+  onTestFinished(() => void (ALIVE(pid) && process.kill(pid, 'SIGKILL')))
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  expect(ALIVE(pid)).toBe(true)
+  parent.kill('SIGKILL')
+  await expect.poll(() => ALIVE(pid), { timeout: 5000, interval: 50 }).toBe(false)
+})

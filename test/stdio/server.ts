@@ -1,0 +1,39 @@
+import process from 'node:process'
+import { createServer } from '../../src/index.ts'
+
+// The server that the tests of stdio start as a process of its own.
+const flags = new Set(process.argv.slice(2))
+const bytes = flags.has('small') ? { stdioBytes: 1000 } : {}
+const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
+const count = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] } as const
+const sure = { type: 'object', properties: { sure: { type: 'boolean' } } } as const
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+const app = createServer({ name: 'stdio', version: '1.0.0', limits: bytes })
+  .tool('echo', { input: text }, ({ text: said }) => said)
+  .tool('slow', { input: count }, async ({ count: ms }) => {
+    await wait(ms)
+    return 'slow'
+  })
+  .tool('hang', {}, () => new Promise(() => undefined))
+  .tool('ask', {}, async (_, { elicit }) => (await elicit('sure?', sure)).action)
+  .tool('shout', {}, () => {
+    console.log('a line from console.log')
+    console.info('%s', 'another')
+    process.stdout.write('and one from write\n')
+    process.stdout.write(Buffer.from('bytes\n'), () => undefined)
+    return 'shouted'
+  })
+  .tool('flood', { input: count }, async ({ count: times }, { progress }) => {
+    const message = 'x'.repeat(10_000)
+    for (let step = 1; step <= times; step++) {
+      progress(step, times, message)
+      if (step % 50 === 0) await wait(0)
+    }
+    return 'flooded'
+  })
+
+if (flags.has('early')) console.log('after createServer, before listen')
+await app.listen()
+if (flags.has('late')) console.log('after listen')
+process.stderr.write('listening\n')

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { call, message } from '../http/messages.ts'
+import { opened } from './child.ts'
+
+const WARNING = 'something wrote to stdout'
+
+test.each([
+  ['after createServer and before listen', ['early'], 'after createServer, before listen'],
+  ['after listen', ['late'], 'after listen'],
+])(
+  'L.stdout what is written %s goes to stderr, with one warning [R061] [S0-3.4] [S4-3-3]',
+  async (_, flags, said) => {
+    const child = await opened(flags)
+    await child.until(({ stderr }) => stderr.includes('listening'))
+    expect(child.stderr).toContain(said)
+    expect(child.stderr.split(WARNING)).toHaveLength(2)
+    expect(child.messages).toHaveLength(1)
+  },
+)
+
+test('L.stdout what a tool writes goes to stderr, with one warning, and stdout stays pure [R061] [S0-3.4] [S4-3-3]', async () => {
+  const child = await opened(['early', 'late'])
+  child.send(call('shout', {}, 2), call('shout', {}, 3), message('ping', {}, 4))
+  await child.reply(4)
+  expect(child.messages.map(({ id }) => id)).toEqual([1, 2, 3, 4])
+  await child.until(({ stderr }) => stderr.split('bytes\n').length === 3)
+  for (const said of ['a line from console.log', 'another', 'and one from write', 'bytes']) {
+    expect(child.stderr.split(said)).toHaveLength(3)
+  }
+  expect(child.stderr.split(WARNING)).toHaveLength(2)
+})

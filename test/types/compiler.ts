@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const TSC = resolve('node_modules/typescript/bin/tsc')
+
+/** Runs the compiler in a folder and gives back all that it said. */
+export function compile(folder: string, args: readonly string[]): string {
+  const { stdout, stderr } = spawnSync(process.execPath, [TSC, ...args], { cwd: folder, encoding: 'utf8' })
+  return stdout + stderr
+}
+
+/** Puts the declarations of the package into a folder, as an installed copy has them. */
+export function install(folder: string): void {
+  const home = join(folder, 'node_modules', 'pierhead')
+  mkdirSync(home, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
+  const exports = { '.': { types: './dist/index.d.ts' } }
+  writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'pierhead', type: 'module', exports }))
+  const outDir = join(home, 'dist')
+  compile(process.cwd(), ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', resolve(outDir)])
+  for (const name of readdirSync(outDir, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.d.ts')) continue
+    const path = join(outDir, name)
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replaceAll(/((?:from |import\()['"]\.[^'"\n]*)\.ts(?=['"])/g, '$1.js'))
+  }
+}

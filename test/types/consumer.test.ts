@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serverText } from '../../bench/types-source.ts'
+import { compile, install } from './compiler.ts'
+
+const STRICT = ['--strict', '--noEmit', '--ignoreConfig', '--target', 'es2023', '--module', 'nodenext']
+
+describe('an installed copy', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'consumer-'))
+  beforeAll(() => install(folder))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  test.each(['es2023,dom', 'es2023,webworker'])('compiles without the types of Node, with lib %s', (lib) => {
+    const source = `
+      import { createServer, defineTools, text, type Context } from 'pierhead'
+      const app = createServer({ name: 'worker', version: '1' }).provide(() => ({ tenant: 'a' }))
+      app.tool('echo', {
+        input: { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] },
+      }, ({ q }, ctx) => text(q.toUpperCase() + ctx.tenant))
+      app.add(defineTools({ ping: { run: (_input, ctx: Context) => ctx.method } }))
+      export default app
+    `
+    writeFileSync(join(folder, 'worker.ts'), source)
+    expect(
+      compile(folder, [...STRICT, '--lib', lib, '--types', '', '--exactOptionalPropertyTypes', 'worker.ts']),
+    ).toBe('')
+  })
+
+  test('tells what is wrong with an output in terms of the output', () => {
+    const source = `
+      import { createServer } from 'pierhead'
+      createServer({ name: 'x', version: '1' }).tool('t', {
+        output: {
+          type: 'object',
+          properties: { high: { type: 'number' }, low: { type: 'number' } },
+          required: ['high', 'low'],
+        },
+      }, async () => ({ high: 2, lwo: 1 }))
+    `
+    writeFileSync(join(folder, 'wrong.ts'), source)
+    const said = compile(folder, [...STRICT, '--lib', 'es2023,dom', 'wrong.ts'])
+    expect(said).toContain("Property 'low' is missing in type '{ high: 2; lwo: 1; }'")
+  })
+})
+
+describe('what the compiler does for a server of many tools', () => {
+  const folder = `.cache/type-cost-${process.pid}`
+  beforeAll(() => {
+    mkdirSync(folder, { recursive: true })
+    install(folder)
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  function instantiations(dialect: 'pierhead' | 'pierhead-map' | 'v2', tools: number): number {
+    const file = `${dialect}-${tools}.ts`
+    writeFileSync(join(folder, file), serverText(dialect, tools))
+    const said = compile(folder, [
+      ...STRICT,
+      '--skipLibCheck',
+      '--singleThreaded',
+      '--extendedDiagnostics',
+      file,
+    ])
+    expect(said).not.toContain('error TS')
+    return Number(/^Instantiations:\s+(\d+)/m.exec(said)?.[1])
+  }
+
+  test.each([50, 200])(
+    'is well below the official SDK at %i tools, one by one and as a flat map',
+    (tools) => {
+      const official = instantiations('v2', tools)
+      expect(instantiations('pierhead', tools)).toBeLessThan(0.85 * official)
+      expect(instantiations('pierhead-map', tools)).toBeLessThan(0.85 * official)
+    },
+  )
+
+  test('grows no faster than the number of tools', () => {
+    for (const dialect of ['pierhead', 'pierhead-map'] as const)
+      expect(instantiations(dialect, 200)).toBeLessThanOrEqual(4 * instantiations(dialect, 50))
+  })
+})
