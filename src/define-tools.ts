@@ -4,7 +4,10 @@ import type { Context } from './server/context.ts'
 import type { Hints, Icon } from './server/register.ts'
 import type { Delivered, Returns, ToolEntry } from './types.ts'
 
-/** A flat map of tools, each typed by its own schemas; the way to define many of them, and to type a client. */
+/**
+ * A flat map of tools, each typed by its own schemas; the way to define many of them, and to type a client.
+ * Where tools need what a server provides, each that takes a context says so: `(input, ctx: OrderContext) => …`.
+ */
 export function defineTools<
   const In = Readonly<Record<string, unknown>>,
   const Out extends { readonly [Name in keyof In]: unknown } = { readonly [Name in keyof In]: unknown },

@@ -1,2 +1,18 @@
-console.error('the conformance client is not part of this release')
-process.exitCode = 1
+import { build } from 'esbuild'
+
+const BUNDLE = '.cache/conformance-client.mjs'
+
+/** Bundles the client under test, which is started once for every scenario; gives the command that runs it. */
+export async function bundleClient(): Promise<string> {
+  await build({
+    entryPoints: ['examples/conformance/client.ts'],
+    outfile: BUNDLE,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    conditions: ['pierhead-source'],
+    logLevel: 'error',
+  })
+  return `"${process.execPath}" ${BUNDLE}`
+}

@@ -13,7 +13,7 @@ export interface Fixture {
 
 /** Starts the fixture server on a free port and waits until it listens. */
 export async function startFixture(): Promise<Fixture> {
-  const args = ['--conditions=source', '--import', 'tsx', 'examples/conformance/server.ts']
+  const args = ['--conditions=pierhead-source', '--import', 'tsx', 'examples/conformance/server.ts']
   const env = { ...process.env, PORT: '0' }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   try {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Side } from './conformance-suite.ts'
 
 /** One check of a scenario, as the suite writes it. */
 export interface Check {
@@ -18,26 +19,45 @@ export interface Verdict {
 /** Checked on every message of every scenario, so by itself it says nothing about the scenario. */
 const EVERYWHERE = 'wire-schema-valid'
 
-/**
- * Whether a scenario passed: something of its own succeeded, and nothing failed or drew a warning.
- * Warnings are noted and do not fail it, as in the suite itself.
- */
+/** What the client under test says when it has come to a good end by itself. */
+const ENDED_WELL = 'ended with 0'
+
+/** Whether a scenario passed: something of its own succeeded, and nothing failed or drew a warning. */
 export function judge(checks: readonly Check[] | undefined): Verdict {
   if (checks === undefined) return { passed: false, notes: ['it ended before it wrote its checks'] }
   const failed = checks.filter((check) => check.status === 'FAILURE')
   const warned = checks.filter((check) => check.status === 'WARNING')
   const proved = checks.some((check) => check.status === 'SUCCESS' && check.id !== EVERYWHERE)
   const vacuous = failed.length === 0 && !proved ? ['nothing of its own was checked'] : []
-  return { passed: failed.length === 0 && warned.length === 0 && proved, notes: [...vacuous, ...[...failed, ...warned].map(toNote)] }
+  const notes = [...vacuous, ...[...failed, ...warned].map(toNote)]
+  return { passed: notes.length === 0, notes }
 }
 
-/** The checks of a scenario from the folder of a run; undefined when it wrote none. */
-export function readChecks(folder: string, scenario: string): readonly Check[] | undefined {
-  const stamped = new RegExp(`^server-${scenario}-\\d{4}-\\d\\d-\\d\\dT`)
+/** The verdict on a scenario from the folder of a run. A client must also have ended by itself, without an error. */
+export function judgeRun(folder: string, side: Side, scenario: string): Verdict {
+  const own = folderOf(folder, side, scenario)
+  const verdict = judge(own === undefined ? undefined : readChecks(own))
+  if (side === 'server' || own === undefined) return verdict
+  const said = readIfThere(join(own, 'stdout.txt'))
+  if (said.trimEnd().endsWith(ENDED_WELL)) return verdict
+  const reason = readIfThere(join(own, 'stderr.txt')).trim() || 'it was stopped, or left without a word'
+  return { passed: false, notes: [...verdict.notes, `the client did not end well: ${reason}`] }
+}
+
+function folderOf(folder: string, side: Side, scenario: string): string | undefined {
+  const stamped = new RegExp(`^${side === 'server' ? 'server-' : ''}${scenario}-\\d{4}-\\d\\d-\\d\\dT`)
   const found = readdirSync(folder).find((name) => stamped.test(name))
-  const file = found === undefined ? undefined : join(folder, found, 'checks.json')
-  if (file === undefined || !existsSync(file)) return undefined
+  return found === undefined ? undefined : join(folder, found)
+}
+
+function readChecks(folder: string): readonly Check[] | undefined {
+  const file = join(folder, 'checks.json')
+  if (!existsSync(file)) return undefined
   return JSON.parse(readFileSync(file, 'utf8')) as readonly Check[]
+}
+
+function readIfThere(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
 function toNote(check: Check): string {

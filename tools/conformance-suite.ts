@@ -13,32 +13,41 @@ const PROGRAM = join(PACKAGE, 'dist', 'index.js')
 /** How long one revision may take before it is ended; what is missing then has failed. */
 const LIMIT_MS = 600_000
 
+/** What is under test. */
+export type Side = 'server' | 'client'
+
 /** The official conformance suite, ready to run. */
 export interface Suite {
-  /** The scenarios that a revision has for servers, scored or not. */
-  serverScenarios(revision: string): readonly string[]
-  /** Runs them all against a URL; gives the folder of the results and the file with all that the suite said. */
-  testServer(revision: string, url: string): Promise<{ readonly folder: string; readonly log: string }>
+  /** The scenarios that a revision has for servers or clients, scored or not. */
+  scenarios(side: Side, revision: string): readonly string[]
+  /** Runs them all against a URL or a command; gives the folder of the results and the file with all that was said. */
+  test(side: Side, revision: string, subject: string): Promise<Outcome>
+}
+
+export interface Outcome {
+  readonly folder: string
+  readonly log: string
 }
 
 /** Installs the suite into the cache unless it is there, to be run by the given Node. */
 export function installSuite(node: string): Suite {
   if (installedVersion() !== VERSION) install()
   return {
-    serverScenarios: (revision) => {
-      const scenarios = toServerScenarios(run(node, [PROGRAM, 'list', '--requirements', revision]))
+    scenarios: (side, revision) => {
+      const scenarios = toScenarios(run(node, [PROGRAM, 'list', '--requirements', revision]), side)
       if (scenarios.length > 0) return scenarios
-      throw new Error(`the suite lists no server scenarios for ${revision}`)
+      throw new Error(`the suite lists no ${side} scenarios for ${revision}`)
     },
-    testServer: (revision, url) => testServer(node, revision, url),
+    test: (side, revision, subject) => test(node, side, revision, subject),
   }
 }
 
-/** The server scenarios in what `list --requirements` prints: a section of their own, and marked lines below. */
-export function toServerScenarios(listing: string): readonly string[] {
-  const required = /^Server scenarios.*\n((?: {2}- .*\n)*)/m.exec(listing)?.[1] ?? ''
+/** The scenarios of one side in what `list --requirements` prints: a section of their own, and marked lines below. */
+export function toScenarios(listing: string, side: Side): readonly string[] {
+  const section = new RegExp(`^${side} scenarios.*\\n((?: {2}- .*\\n)*)`, 'im')
+  const required = section.exec(listing)?.[1] ?? ''
   const names = required.matchAll(/- (\S+)/g)
-  const unscored = listing.matchAll(/- (\S+) \[server\]/g)
+  const unscored = listing.matchAll(new RegExp(`- (\\S+) \\[${side}\\]`, 'g'))
   return [...names, ...unscored].map((found) => found[1]!)
 }
 
@@ -56,19 +65,23 @@ function install(): void {
   run('npm', ['install', `${NAME}@${VERSION}`, ...flags], HOME)
 }
 
-async function testServer(
-  node: string,
-  revision: string,
-  url: string,
-): Promise<{ readonly folder: string; readonly log: string }> {
-  const folder = join(HOME, 'results', revision)
-  const log = join(HOME, 'results', `${revision}.log`)
+async function test(node: string, side: Side, revision: string, subject: string): Promise<Outcome> {
+  const folder = join(HOME, 'results', side, revision)
+  const log = join(HOME, 'results', side, `${revision}.log`)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const output = openSync(log, 'w')
   try {
-    const args = [PROGRAM, 'server', '--url', url, '--requirements', revision, '-o', folder]
-    const running = spawn(node, args, { stdio: ['ignore', output, output], timeout: LIMIT_MS })
+    const flags = [
+      side === 'server' ? '--url' : '--command',
+      subject,
+      '--requirements',
+      revision,
+      '-o',
+      folder,
+    ]
+    const stdio = ['ignore', output, output] as const
+    const running = spawn(node, [PROGRAM, side, ...flags], { stdio: [...stdio], timeout: LIMIT_MS })
     await once(running, 'exit')
   } finally {
     closeSync(output)

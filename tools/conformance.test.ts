@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { judge, readChecks } from './conformance-results.ts'
-import { toServerScenarios } from './conformance-suite.ts'
+import { judge, judgeRun } from './conformance-results.ts'
+import { toScenarios } from './conformance-suite.ts'
 
 test('a scenario passes when something of its own succeeded and nothing failed', () => {
   expect(judge([{ id: 'ping', status: 'SUCCESS' }])).toEqual({ passed: true, notes: [] })
@@ -33,7 +33,7 @@ test('a warning is noted and fails the scenario', () => {
   expect(judge([{ id: 'retry', status: 'WARNING' }]).passed).toBe(false)
 })
 
-test('the server scenarios of a listing are the required ones and the unscored ones', () => {
+test('the scenarios of a side in a listing are the required ones and the unscored ones', () => {
   const listing = [
     'Server scenarios (test against a server):',
     '  - ping',
@@ -48,17 +48,43 @@ test('the server scenarios of a listing are the required ones and the unscored o
     '    - json-schema-2020-12 [server]',
     '',
   ]
-  expect(toServerScenarios(listing.join('\n'))).toEqual(['ping', 'tools-list', 'json-schema-2020-12'])
+  expect(toScenarios(listing.join('\n'), 'server')).toEqual(['ping', 'tools-list', 'json-schema-2020-12'])
+  expect(toScenarios(listing.join('\n'), 'client')).toEqual(['initialize', 'auth/dpop'])
 })
 
 test('checks are read from the folder of the scenario, not of one whose name begins alike', () => {
+  const folder = openFolder()
+  writeRun(folder, 'server-tools-call-error', { 'checks.json': PASSED })
+  writeRun(folder, 'server-ping', {})
+  expect(judgeRun(folder, 'server', 'tools-call-error').passed).toBe(true)
+  expect(judgeRun(folder, 'server', 'tools-call').passed).toBe(false)
+  expect(judgeRun(folder, 'server', 'ping').passed).toBe(false)
+})
+
+test('a client passes only when it also came to its end by itself and without an error', () => {
+  const folder = openFolder()
+  writeRun(folder, 'initialize', { 'checks.json': PASSED, 'stdout.txt': 'ended with 0\n' })
+  writeRun(folder, 'sse-retry', { 'checks.json': PASSED, 'stdout.txt': '' })
+  const crashed = { 'checks.json': PASSED, 'stdout.txt': 'ended with 1\n', 'stderr.txt': 'no answer\n' }
+  writeRun(folder, 'tools_call', crashed)
+  expect(judgeRun(folder, 'client', 'initialize')).toEqual({ passed: true, notes: [] })
+  expect(judgeRun(folder, 'client', 'sse-retry').passed).toBe(false)
+  expect(judgeRun(folder, 'client', 'tools_call')).toEqual({
+    passed: false,
+    notes: ['the client did not end well: no answer'],
+  })
+})
+
+const PASSED = '[{ "id": "any", "status": "SUCCESS" }]'
+
+function openFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'conformance-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const longer = join(folder, 'server-tools-call-error-2026-11-15T09-00-00-000Z')
-  mkdirSync(longer)
-  writeFileSync(join(longer, 'checks.json'), '[{ "id": "tools-call-error", "status": "SUCCESS" }]')
-  mkdirSync(join(folder, 'server-ping-2026-11-15T09-00-00-000Z'))
-  expect(readChecks(folder, 'tools-call-error')).toHaveLength(1)
-  expect(readChecks(folder, 'tools-call')).toBeUndefined()
-  expect(readChecks(folder, 'ping')).toBeUndefined()
-})
+  return folder
+}
+
+function writeRun(folder: string, name: string, files: Readonly<Record<string, string>>): void {
+  const own = join(folder, `${name}-2026-11-15T09-00-00-000Z`)
+  mkdirSync(own)
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(own, file), text)
+}

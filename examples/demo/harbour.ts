@@ -43,7 +43,10 @@ export function createHarbour(): App {
 
   app.tool(
     'book',
-    { description: 'Books a free berth, asking the user for the name of the ship.', input: z.object({ berth: z.string() }) },
+    {
+      description: 'Books a free berth, asking the user for the name of the ship.',
+      input: z.object({ berth: z.string() }),
+    },
     async ({ berth: id }, ctx) => {
       const berth = BERTHS.get(id)
       if (berth === undefined) throw new ToolError(`There is no berth ${id}.`, { berths: [...BERTHS.keys()] })
@@ -56,14 +59,26 @@ export function createHarbour(): App {
     },
   )
 
-  app.resource('harbour://berths', { mimeType: 'application/json', description: 'All berths.' }, () => [...BERTHS.values()])
-  app.resource('harbour://berths/{id}', { mimeType: 'application/json', description: 'One berth.' }, ({ id }) => BERTHS.get(id))
-  app.complete('harbour://berths/{id}', 'id', (start) => [...BERTHS.keys()].filter((id) => id.startsWith(start)))
+  app.resource('harbour://berths', { mimeType: 'application/json', description: 'All berths.' }, () => [
+    ...BERTHS.values(),
+  ])
+  app.resource(
+    'harbour://berths/{id}',
+    { mimeType: 'application/json', description: 'One berth.' },
+    ({ id }) => BERTHS.get(id),
+  )
+  app.complete('harbour://berths/{id}', 'id', (start) =>
+    [...BERTHS.keys()].filter((id) => id.startsWith(start)),
+  )
 
   app.prompt(
     'arrival',
-    { description: 'Prepares the arrival of a ship.', args: z.object({ ship: z.string(), hour: z.string().optional() }) },
-    ({ ship, hour = 'now' }) => `The ${ship} arrives (${hour}). Find a free berth that is long enough and check the tide.`,
+    {
+      description: 'Prepares the arrival of a ship.',
+      args: z.object({ ship: z.string(), hour: z.string().optional() }),
+    },
+    ({ ship, hour = 'now' }) =>
+      `The ${ship} arrives (${hour}). Find a free berth that is long enough and check the tide.`,
   )
   return app
 }
@@ -71,6 +86,8 @@ export function createHarbour(): App {
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => (clearTimeout(timer), reject(signal.reason as Error)), { once: true })
+    signal.addEventListener('abort', () => (clearTimeout(timer), reject(signal.reason as Error)), {
+      once: true,
+    })
   })
 }

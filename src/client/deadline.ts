@@ -1,4 +1,5 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError, type McpError } from '../protocol/errors.ts'
+import type { Stop } from '../rpc/line.ts'
 
 export interface DeadlineOptions {
   readonly method: string
@@ -10,9 +11,9 @@ export interface DeadlineOptions {
   readonly signal: AbortSignal | undefined
 }
 
-/** The time that one request has. */
-export interface Deadline {
-  /** Aborts when the time is up or the caller stops waiting. */
+/** The time that one request has: it aborts when the time is up or the caller stops waiting. */
+export interface Deadline extends Stop {
+  /** The same as a signal, made when first asked for. */
   readonly signal: AbortSignal
   /** Something was heard: the silence begins anew. */
   touch(): void
@@ -22,9 +23,17 @@ export interface Deadline {
 
 /** Begins the time of a request. */
 export function createDeadline({ method, idleMs, totalMs, signal }: DeadlineOptions): Deadline {
-  const controller = new AbortController()
-  const expire = (ms: number): void => controller.abort(mcpError('timeout', { method, ms }))
-  const stop = (): void => controller.abort(mcpError('cancelled', { reason: '' }, { cause: signal?.reason }))
+  let controller: AbortController | undefined
+  let reason: McpError | undefined
+  let listener: (() => void) | undefined
+  const abort = (why: McpError): void => {
+    if (reason !== undefined) return
+    reason = why
+    controller?.abort(why)
+    listener?.()
+  }
+  const expire = (ms: number): void => abort(mcpError('timeout', { method, ms }))
+  const stop = (): void => abort(mcpError('cancelled', { reason: '' }, { cause: signal?.reason }))
   const lasts = Number.isFinite(totalMs)
   const total = lasts && totalMs !== idleMs ? setTimeout(() => expire(totalMs), totalMs) : undefined
   let idle = Number.isFinite(idleMs) ? setTimeout(() => expire(idleMs), idleMs) : undefined
@@ -32,7 +41,20 @@ export function createDeadline({ method, idleMs, totalMs, signal }: DeadlineOpti
   else signal?.addEventListener('abort', stop, { once: true })
 
   return {
-    signal: controller.signal,
+    get aborted() {
+      return reason !== undefined
+    },
+    get reason() {
+      return reason
+    },
+    get signal() {
+      if (controller === undefined) {
+        controller = new AbortController()
+        if (reason !== undefined) controller.abort(reason)
+      }
+      return controller.signal
+    },
+    onAbort: (next) => void (listener = next),
     touch() {
       if (idle === undefined) return
       clearTimeout(idle)

@@ -214,7 +214,15 @@ export class Link {
     const onMessage = (message: Received): void => this.#receive(message, line)
     try {
       const headers = { ...options.headers, ...outgoing.headers }
-      const answer = await line.request({ ...outgoing, headers, signal: deadline.signal, onMessage })
+      const answer = await line.request({
+        ...outgoing,
+        headers,
+        stop: deadline,
+        get signal() {
+          return deadline.signal
+        },
+        onMessage,
+      })
       if (answer.error !== undefined) throw fromErrorObject(answer.error)
       return readResult(method, answer.result ?? {}, revision)
     } catch (error) {
@@ -227,8 +235,8 @@ export class Link {
     }
   }
 
-  async #cancel(line: Line, requestId: number, revision: Revision, signal: AbortSignal): Promise<void> {
-    const reason = signal.reason instanceof McpError ? signal.reason.message : 'cancelled'
+  async #cancel(line: Line, requestId: number, revision: Revision, why: unknown): Promise<void> {
+    const reason = why instanceof McpError ? why.message : 'cancelled'
     const text = sealNotification('notifications/cancelled', { requestId, reason }, revision)
     await line.send(text).catch(() => undefined)
   }

@@ -70,12 +70,26 @@ async function probe(line: Line, options: NegotiateOptions): Promise<Agreement |
 }
 
 async function discover(line: Line, options: NegotiateOptions, timeoutMs: number): Promise<Agreement> {
-  const result = openResult(await exchange(line, 'server/discover', {}, LATEST, { ...options, timeoutMs }))
+  const ask = (): Promise<JsonObject> =>
+    exchange(line, 'server/discover', {}, LATEST, { ...options, timeoutMs })
+  const result = openResult(
+    await ask().catch((error: unknown) => {
+      if (!isListedAllTheSame(error)) throw error
+      return ask()
+    }),
+  )
   const versions = result['supportedVersions'] as readonly unknown[]
   if (!versions.includes(LATEST))
     throw mcpError('unknown_method', { method: 'server/discover', revision: LATEST })
   line.agree(LATEST)
   return agreed(LATEST, undefined, result)
+}
+
+/** Whether a server refused the newest revision and named it among those it speaks: then it is asked once more. */
+function isListedAllTheSame(error: unknown): boolean {
+  if (!(error instanceof McpError) || error.kind !== 'revision_unsupported') return false
+  const supported = error.data?.['supported']
+  return Array.isArray(supported) && supported.includes(LATEST)
 }
 
 async function shakeHands(line: Line, options: NegotiateOptions): Promise<Agreement> {

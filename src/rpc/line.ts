@@ -20,8 +20,18 @@ export interface Outgoing {
   readonly headers?: Readonly<Record<string, string>>
   /** Aborts when nobody waits for the answer any more; the transport then tells the server in its own way. */
   readonly signal: AbortSignal
+  /** The same without an AbortSignal, which is dear to make; transports that need none use this when it is there. */
+  readonly stop?: Stop
   /** Takes what arrives for this request before its answer: notifications and questions. */
   onMessage(message: Received): void
+}
+
+/** The end of somebody's patience. */
+export interface Stop {
+  readonly aborted: boolean
+  readonly reason: unknown
+  /** Sets the one listener. */
+  onAbort(listener: (() => void) | undefined): void
 }
 
 /** What a transport tells the client besides answers. */

@@ -40,12 +40,12 @@ export class Pipe {
 
   request(outgoing: Outgoing): Promise<Received> {
     return new Promise((resolve, reject) => {
-      const { signal } = outgoing
+      const stop = outgoing.stop ?? outgoing.signal
       if (this.#failure !== undefined) return reject(unanswered(outgoing.method, this.#failure))
-      if (signal.aborted) return reject(signal.reason as Error)
+      if (stop.aborted) return reject(stop.reason as Error)
       const waiting = new Waiting(outgoing, this.#waiting, resolve, reject)
       this.#waiting.set(outgoing.id, waiting)
-      signal.addEventListener('abort', waiting)
+      waiting.begin()
       try {
         this.#write(outgoing.text)
       } catch (thrown) {
@@ -90,7 +90,7 @@ export class Pipe {
   }
 }
 
-/** A request on its way. It listens to its own signal, so that a call costs no closures. */
+/** A request on its way. It listens to its own signal. */
 class Waiting {
   readonly outgoing: Outgoing
   readonly resolve: (answer: Received) => void
@@ -109,14 +109,22 @@ class Waiting {
     this.reject = reject
   }
 
+  begin(): void {
+    const { stop } = this.outgoing
+    if (stop === undefined) this.outgoing.signal.addEventListener('abort', this)
+    else stop.onAbort(() => this.handleEvent())
+  }
+
   end(): void {
     this.#all.delete(this.outgoing.id)
-    this.outgoing.signal.removeEventListener('abort', this)
+    const { stop } = this.outgoing
+    if (stop === undefined) this.outgoing.signal.removeEventListener('abort', this)
+    else stop.onAbort(undefined)
   }
 
   handleEvent(): void {
     this.end()
-    this.reject(this.outgoing.signal.reason)
+    this.reject((this.outgoing.stop ?? this.outgoing.signal).reason)
   }
 }
 

@@ -126,14 +126,17 @@ export class Connection implements Channel {
         return this.#errorText(readableId(thrown), thrown, this.#session)
       }
     })
-    if (replies.some((reply) => reply instanceof Promise)) return Promise.all(replies).then(joined)
+    if (replies.some((reply) => reply instanceof Promise))
+      return Promise.all(replies.map(async (reply) => reply)).then(joined)
     return joined(replies as readonly Reply[])
   }
 
   #take(message: Incoming): Reply | Promise<Reply> {
-    if (message.method === undefined) return void this.#session.pending.settle(message)
-    if (message.id === undefined) return void this.#note(message.method, message.params ?? NO_PARAMS)
-    return this.#answer(message.id, message.method, message.params ?? NO_PARAMS)
+    const { id, method, params } = message
+    if (method !== undefined && id !== undefined) return this.#answer(id, method, params ?? NO_PARAMS)
+    if (method === undefined) this.#session.pending.settle(message)
+    else this.#note(method, params ?? NO_PARAMS)
+    return undefined
   }
 
   #answer(id: RequestId, method: string, params: JsonObject): Reply | Promise<Reply> {

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import type { McpError } from '../../src/protocol/errors.ts'
 import { toLimits } from '../../src/protocol/limits.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Line, Received } from '../../src/rpc/line.ts'
@@ -61,7 +62,18 @@ export async function open(options: Launch = {}): Promise<Opened> {
 export async function until(holds: () => boolean, ms = 5000): Promise<void> {
   const deadline = performance.now() + ms
   while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`this did not come to hold within ${ms} ms: ${holds}`)
+    if (performance.now() > deadline)
+      throw new Error(`this did not come to hold within ${ms} ms: ${holds.toString()}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** The kind of the error that something is rejected with. Ask for it at once, so that no rejection goes unheard. */
+export async function kindOf(work: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    return (error as McpError).kind
   }
 }

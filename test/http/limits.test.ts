@@ -1,5 +1,6 @@
 import { Agent } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { LIMITS } from '../../src/protocol/limits.ts'
 import { BOTH, call, initialize, message } from './messages.ts'
 import { open, start, tools } from './server.ts'
 import { post, Raw, send } from './wire.ts'
@@ -47,6 +48,10 @@ describe('the size of a body', () => {
       message: expect.stringContaining('10000'),
       data: { refusal: { code: 1068 } },
     })
+  })
+
+  test('the limits are those that were asked for [S2-1.6-1] [S2-1.6-3]', () => {
+    expect([LIMITS.stdioBytes.usual, LIMITS.httpBytes.usual]).toEqual([10 * 1024 * 1024, 50 * 1024 * 1024])
   })
 
   test('H.cl-10g a body that is declared too large is refused before a byte of it, and the connection closed', async () => {
@@ -119,7 +124,7 @@ describe('the size of a body', () => {
     await expect.poll(async () => (await post(port, sized(20_000), BOTH)).status).toBe(200)
   })
 
-  test('large messages arrive whole [S3-9-10]', async () => {
+  test('large messages arrive whole', async () => {
     const { port } = await start()
     const session = await open(port)
     const text = 'ü'.repeat(3_000_000)

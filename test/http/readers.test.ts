@@ -63,12 +63,13 @@ describe('a client that does not read', () => {
         notify('notifications/progress', { progressToken: 't', progress: each, message: 'x'.repeat(100_000) })
       await gate.opened
     })
-    const { port } = await start(app, { limits: { keepAliveMs: 50, streamBytes: 100_000_000 } })
+    const { port, endpoint } = await start(app, { limits: { keepAliveMs: 50, streamBytes: 100_000_000 } })
     const { body, headers } = headed('tools/call', { name: 'quiet', _meta: TOKEN })
     const response = await begin(port, { body, headers })
     response.pause()
     response.on('error', () => undefined)
     await gate.opened
+    await expect.poll(() => endpoint.running).toBe(0)
     response.destroy()
   })
 

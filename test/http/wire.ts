@@ -1,4 +1,4 @@
-import { Agent, request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request, type Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { createEventReader, type ReadEvent } from '../../src/wire/sse-reader.ts'

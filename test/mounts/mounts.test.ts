@@ -6,16 +6,16 @@ import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
 import { BOTH, initialize } from '../http/messages.ts'
 import { tools } from '../http/server.ts'
-import { listen, tour } from './tour.ts'
+import { ENDS, listen, tour } from './tour.ts'
 
 test('plain node:http takes app.node() as its listener', async () => {
-  await tour(fetch, await listen(createHttp(tools().node())))
+  expect(await tour(fetch, await listen(createHttp(tools().node())))).toEqual(ENDS)
 })
 
 test('Express 5 takes app.node() under a path', async () => {
   const app = express()
   app.use('/mcp', tools().node())
-  await tour(fetch, await listen(createHttp(app)))
+  expect(await tour(fetch, await listen(createHttp(app)))).toEqual(ENDS)
 })
 
 test('Express 5 may have parsed the body before', async () => {
@@ -27,7 +27,7 @@ test('Express 5 may have parsed the body before', async () => {
   expect(await (await post(initialize())).json()).toMatchObject({ result: { protocolVersion: '2025-11-25' } })
   for (const body of ['[]', '{}', '{"jsonrpc":"2.0","id":1,"method":1}'])
     expect((await post(body)).status).toBe(400)
-  await tour(fetch, url)
+  expect(await tour(fetch, url)).toEqual(ENDS)
 })
 
 test('Fastify 5 hands over its raw request, with the body it parsed', async () => {
@@ -40,7 +40,7 @@ test('Fastify 5 hands over its raw request, with the body it parsed', async () =
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
-  await tour(fetch, `http://127.0.0.1:${port}/mcp`)
+  expect(await tour(fetch, `http://127.0.0.1:${port}/mcp`)).toEqual(ENDS)
 })
 
 test('Fastify 5 may leave the body to us', async () => {
@@ -55,19 +55,19 @@ test('Fastify 5 may leave the body to us', async () => {
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
-  await tour(fetch, `http://127.0.0.1:${port}/mcp`)
+  expect(await tour(fetch, `http://127.0.0.1:${port}/mcp`)).toEqual(ENDS)
 })
 
 test('Hono takes app.fetch', async () => {
   const mcp = tools()
   const app = new Hono()
   app.all('/mcp', (context) => mcp.fetch(context.req.raw))
-  await tour((request) => app.fetch(request), 'http://localhost/mcp')
+  expect(await tour((request) => app.fetch(request), 'http://localhost/mcp')).toEqual(ENDS)
 })
 
 test('app.fetch alone answers web requests', async () => {
   const { fetch: serve } = tools()
-  await tour((request) => serve(request), 'http://localhost/mcp')
+  expect(await tour((request) => serve(request), 'http://localhost/mcp')).toEqual(ENDS)
 })
 
 test('a mounted server can do without sessions', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { createServer, image, text, ToolError } from '../../src/index.ts'
 import { scenario } from '../harness/scenario.ts'
 
-const ended: string[] = []
+let cleaned: () => void = () => undefined
 const app = createServer({ name: 'streams', version: '1', log: () => undefined })
   .tool('steps', {}, function* () {
     yield 'one'
@@ -28,10 +28,9 @@ const app = createServer({ name: 'streams', version: '1', log: () => undefined }
       for (let at = 0; ; at++) {
         yield `step ${at}`
         await new Promise((resolve) => setImmediate(resolve))
-        if (signal.aborted) ended.push('saw the signal')
       }
     } finally {
-      ended.push('cleaned up')
+      if (signal.aborted) cleaned()
     }
   })
 
@@ -64,14 +63,15 @@ scenario('and is told step by step to a client that asks for progress [R190] [R1
 })
 
 scenario('a cancelled generator is ended and cleans up [R194] [R127]', app, async (client) => {
-  ended.length = 0
+  const ended = new Promise<void>((resolve) => (cleaned = resolve))
   const stop = new AbortController()
   const options = { signal: stop.signal, meta: { progressToken: 't' } }
   const called = client.call('endless', {}, options)
   called.catch(() => undefined)
   await client.hear(PROGRESS, 3)
   stop.abort()
-  while (!ended.includes('cleaned up')) await client.settle()
+  await ended
+  await client.settle()
   const count = client.heard(PROGRESS).length
   await client.settle()
   expect(client.heard(PROGRESS)).toHaveLength(count)

@@ -79,7 +79,10 @@ scenario(
   'a provider that fails, or takes a name that every context has, is a masked error [R188]',
   () =>
     createServer({ name: 'provided', version: '1', log: () => undefined })
-      .provide(({ client }) => (client.info?.name === 'bo' ? { signal: 1 } : Promise.reject(new Error('hunter2'))))
+      .provide(({ client }): object => {
+        if (client.info?.name === 'bo') return { signal: 1 }
+        throw new Error('hunter2')
+      })
       .tool('who', {}, () => 'x'),
   async (client, _revision, { join }) => {
     const other = await join({ clientInfo: { name: 'bo', version: '1' } })

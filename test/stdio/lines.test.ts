@@ -45,6 +45,17 @@ test.each<[string, string | Uint8Array, number]>([
   expect(messages[2]).toMatchObject({ id: 9, result: {} })
 })
 
+test('L.batch at 2025-03-26 a batch is answered on one line, in order [R013] [R015]', async () => {
+  const child = new Child().send(initialize('2025-03-26'))
+  child.send(`[${call('slow', { count: 20 }, 5)},${message('notifications/odd')},${PING(6)},7]`)
+  await child.until(({ lines }) => lines.length === 2)
+  expect(JSON.parse(child.lines[1] as string)).toMatchObject([
+    { id: 5 },
+    { id: 6 },
+    { error: { code: -32600 } },
+  ])
+})
+
 test('L.huge a line beyond the limit is answered once, never held, and survived [S2-1.6-1]', async () => {
   const child = await opened(['small'])
   const ping = PING(5)
@@ -106,7 +117,7 @@ test('L.mixed both kinds of revision are served on one pipe, mixed', async () =>
   expect(await child.reply(3)).toMatchObject({ result: {} })
 })
 
-test('L.cancel a cancelled request is not answered, the next one is [R067] [R194]', async () => {
+test('L.cancel a cancelled request is not answered, the next one is [R194]', async () => {
   const child = await opened()
   child.send(
     call('slow', { count: 300 }, 5),

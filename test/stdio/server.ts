@@ -15,6 +15,13 @@ const app = createServer({ name: 'stdio', version: '1.0.0', limits: bytes })
     await wait(ms)
     return 'slow'
   })
+  .tool('crash', {}, () => {
+    process.stdout.write('last words\n')
+    setTimeout(() => {
+      throw new Error('nobody caught this')
+    })
+    return 'about to crash'
+  })
   .tool('hang', {}, () => new Promise(() => undefined))
   .tool('ask', {}, async (_, { elicit }) => (await elicit('sure?', sure)).action)
   .tool('shout', {}, () => {

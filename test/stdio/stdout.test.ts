@@ -18,6 +18,14 @@ test.each([
   },
 )
 
+test('L.crash a crash tells stderr and leaves stdout pure [R061]', async () => {
+  const child = await opened()
+  child.send(call('crash', {}, 2))
+  expect(await child.exited).toBe(1)
+  expect(child.messages.map(({ id }) => id)).toEqual([1, 2])
+  expect([child.rest, child.stderr]).toEqual(['', expect.stringContaining('nobody caught this')])
+})
+
 test('L.stdout what a tool writes goes to stderr, with one warning, and stdout stays pure [R061] [S0-3.4] [S4-3-3]', async () => {
   const child = await opened(['early', 'late'])
   child.send(call('shout', {}, 2), call('shout', {}, 3), message('ping', {}, 4))

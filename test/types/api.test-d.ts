@@ -347,8 +347,8 @@ void chained
 
 // A map in which each tool is functions only keeps no names, but its handlers know what they are given.
 const functions = defineTools({
-  method: { run: (_input, ctx) => ctx.method.length },
-  mine: { visible: (ctx) => ctx.tenant.plan === 'paid', run: (_input, ctx: OrderContext) => ctx.tenant.id },
+  mine: { run: (_input, ctx: OrderContext) => ctx.tenant.id },
+  method: { visible: (ctx) => ctx.tenant.plan === 'paid', run: (_input, ctx) => ctx.method.length },
 })
 orders.add(functions)
 // @ts-expect-error the first server provides no tenant

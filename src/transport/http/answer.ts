@@ -1,7 +1,7 @@
-import { McpError, mcpError, toErrorObject, toStatus } from '../../protocol/errors.ts'
+import { mcpError, toErrorObject, toStatus, type McpError } from '../../protocol/errors.ts'
 import { idText, type JsonObject, type RequestId } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import { LATEST, isRevision, type Revision } from '../../protocol/revisions.ts'
+import { LATEST, type Revision } from '../../protocol/revisions.ts'
 import { Call, type Peer } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { isClaim } from '../../wire/2026-07-28/open.ts'
@@ -13,7 +13,7 @@ import { openRequest } from './envelope.ts'
 import type { EventStream } from './events.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
-import { checkContent, readAccept } from './negotiate.ts'
+import { checkContent, readAccept, readVersion } from './negotiate.ts'
 import { NO_HEADERS, type Headers, type HttpHead, type HttpIn, type HttpOut } from './parts.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
@@ -305,9 +305,9 @@ export class Endpoint {
     const header = (name: string): string | undefined =>
       name === 'accept' ? JSON_ONLY : request.header(name)
     const { method, body, auth, onGone } = request
-    const outs = members.map((member) => {
+    const outs = members.map(async (member) => {
       try {
-        return this.#post({ method, header, body, parsed: readMessage(member), auth, onGone }, headers)
+        return await this.#post({ method, header, body, parsed: readMessage(member), auth, onGone }, headers)
       } catch (thrown) {
         return this.fail(readableId(thrown), thrown, undefined, headers)
       }
@@ -335,9 +335,7 @@ export class Endpoint {
   }
 
   #session(request: HttpIn): HttpSession {
-    const version = request.header('mcp-protocol-version')
-    if (version !== undefined && !isRevision(version))
-      throw mcpError('version_header', { version: version.slice(0, 64) })
+    readVersion(request)
     const id = request.header('mcp-session-id')
     if (id === undefined) throw mcpError('session_required', {})
     return this.sessions.get(id, request.auth)

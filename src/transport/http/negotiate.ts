@@ -1,4 +1,5 @@
 import { mcpError } from '../../protocol/errors.ts'
+import { isRevision, REVISIONS, type Revision } from '../../protocol/revisions.ts'
 import type { HttpHead } from './parts.ts'
 
 /** Which forms of reply a client takes. */
@@ -20,6 +21,13 @@ export function readAccept(head: HttpHead): Accepts {
     if (known.size < 64) known.set(header, accepts)
   }
   return accepts
+}
+
+/** Reads the version header; refuses one that names no revision. */
+export function readVersion(head: HttpHead): Revision | undefined {
+  const version = head.header('mcp-protocol-version')
+  if (version === undefined || isRevision(version)) return version
+  throw mcpError('version_header', { version: version.slice(0, 64) }, { data: { supported: REVISIONS } })
 }
 
 /** Refuses a body that is not plain JSON. */

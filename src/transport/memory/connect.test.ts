@@ -51,9 +51,9 @@ test('a server in the same process answers over a line', async () => {
 test('closing rejects what waits, and what comes after', async () => {
   const { line, call } = await open()
   await call('initialize', INITIALIZE)
-  const waiting = expect(call('tools/call', { name: 'wait' })).rejects.toMatchObject({ kind: 'closed' })
+  const waiting = call('tools/call', { name: 'wait' }).catch((error: unknown) => error)
   await line.close()
-  await waiting
+  expect(await waiting).toMatchObject({ kind: 'closed' })
   await expect(call('ping', {})).rejects.toMatchObject({ kind: 'closed' })
   await expect(line.send('{}')).rejects.toMatchObject({ kind: 'closed' })
 })

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
 import process from 'node:process'
 import type { Readable, Writable } from 'node:stream'
 import { afterMs } from '../timer.ts'
@@ -8,6 +9,7 @@ import { createTree, type Tree } from './tree.ts'
 
 /** How long output may still come after a process is gone: a process that it left behind may hold the pipe open. */
 const SETTLE_MS = 200
+const MAX_LOOKS = 10
 /** What a tree gets for ending by itself once its first process has. */
 const FOLLOW_MS = 100
 const TERM_MS = 1000
@@ -96,14 +98,23 @@ export class ServerProcess {
   #watch(finish: (ending: Ending) => void): void {
     const child = this.#child
     let timer: ReturnType<typeof afterMs>
-    let isOver = false
+    let looks = 0
     const done = (): void => {
-      isOver = true
+      looks = Infinity
       clearTimeout(timer)
       finish({ how: this.#how(), exitCode: child.exitCode, signal: child.signalCode })
     }
     const soon = (): void => {
-      if (!isOver) timer ??= afterMs(SETTLE_MS, done)
+      if (looks < MAX_LOOKS) timer ??= afterMs(SETTLE_MS, look)
+    }
+    // When we were busy ourselves, what was said long ago is read only after this timer.
+    const look = (): void => {
+      const before = this.#bytesRead()
+      setImmediate(() => {
+        if (looks === Infinity) return
+        if (this.#bytesRead() === before || ++looks === MAX_LOOKS) return done()
+        timer = afterMs(SETTLE_MS, look)
+      })
     }
     child.once('exit', soon)
     child.once('close', done)
@@ -111,6 +122,14 @@ export class ServerProcess {
     this.stdout.on('error', soon)
     this.stdin.on('error', soon)
     this.stderr?.on('error', ignore)
+  }
+
+  #bytesRead(): number {
+    const { stdout, stderr } = this.#child as {
+      stdout: Partial<Socket> | null
+      stderr: Partial<Socket> | null
+    }
+    return (stdout?.bytesRead ?? 0) + (stderr?.bytesRead ?? 0)
   }
 
   #how(): string {

@@ -24,7 +24,7 @@ export interface StdioServer {
 
 const PARENT_CHECK_MS = 2000
 /** Whoever closes our input is about to end us. */
-const FAREWELL_MS = 4000
+const FAREWELL_MS = 3000
 const FLUSH_MS = 1000
 
 /** Serves one client over standard input and output, one message a line. */

@@ -60,7 +60,12 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
 /** Whether a group has members that run. Dead ones that nobody collects also count as members for signals. */
 function hasMembers(pid: number): boolean {
   if (!signalGroup(pid, 0)) return false
-  return process.platform !== 'linux' || readdirSync('/proc').some((name) => isRunning(name, pid))
+  if (process.platform !== 'linux') return true
+  try {
+    return readdirSync('/proc').some((name) => isRunning(name, pid))
+  } catch {
+    return true
+  }
 }
 
 function isRunning(name: string, group: number): boolean {

@@ -1,0 +1,31 @@
+import { connect, type Revision } from 'pierhead/client'
+import { SCENARIOS } from './scenarios.ts'
+
+/** Does what a scenario of the official conformance suite asks a client for, at the URL of its server. */
+export async function play(name: string, url: string): Promise<void> {
+  const scenario = SCENARIOS.get(name)
+  if (scenario === undefined) throw new Error(`there is no scenario "${name}" in this example`)
+  const revision = process.env['MCP_CONFORMANCE_PROTOCOL_VERSION'] as Revision | undefined
+  const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Record<string, unknown>
+  await using client = await connect(url, {
+    client: { name: 'conformance-client', version: '1.0.0' },
+    ...(revision === undefined ? {} : { revision }),
+    ...(scenario.answers === undefined ? {} : { answers: scenario.answers }),
+  })
+  await scenario.run(client, context)
+}
+
+const name = process.env['MCP_CONFORMANCE_SCENARIO']
+const url = process.argv.at(-1)
+if (name === undefined || url === undefined || !URL.canParse(url)) {
+  console.error('set MCP_CONFORMANCE_SCENARIO to a scenario and give the URL of its server as the argument')
+  process.exit(2)
+}
+// Said at the very end only, so that a client that does not come to its end is noticed.
+process.on('exit', (code) => console.log(`ended with ${code}`))
+try {
+  await play(name, url)
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+}
