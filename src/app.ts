@@ -2,7 +2,8 @@ import { mcpError } from './protocol/errors.ts'
 import { toMs } from './protocol/duration.ts'
 import type { JsonObject } from './protocol/jsonrpc.ts'
 import { toLimits, type Limits } from './protocol/limits.ts'
-import { checkOptions } from './protocol/nearest.ts'
+import { METHODS, methodRow } from './protocol/methods.ts'
+import { checkOptions, nearest } from './protocol/nearest.ts'
 import type { Auth } from './rpc/call.ts'
 import type { Middleware } from './rpc/dispatch.ts'
 import type { Completer } from './server/completion.ts'
@@ -167,6 +168,10 @@ export class App<Ctx extends Context = Context> {
   use(first: string | Middleware<Ctx>, second?: Middleware<Ctx>): this {
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
     if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
+    if (method !== undefined && methodRow(method) === undefined) {
+      const meant = nearest(method, Object.keys(METHODS))
+      throw badOption('use', `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`)
+    }
     this.service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
     this.service.refold()
     return this

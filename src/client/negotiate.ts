@@ -42,7 +42,10 @@ export async function negotiate(
   try {
     if (revision === LATEST) return { line, agreement: await discover(line, options, options.timeoutMs) }
     if (revision === undefined && remembered !== 'handshake') {
-      const agreement = await probe(line, options)
+      const agreement = await probe(line, options).catch((error: unknown) => {
+        if (!down) throw error
+        return undefined
+      })
       if (agreement !== undefined) return { line, agreement }
     }
     if (!down) return { line, agreement: await shakeHands(line, options) }

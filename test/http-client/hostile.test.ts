@@ -77,6 +77,18 @@ test('an event without end is given up at the limit [C.sse-huge-event]', async (
   }
 })
 
+test('a server that sends a lot after the answer is left', async () => {
+  const peer = await serve(({ message }, response) => {
+    events(response)
+    response.write(event(result(message.id)))
+    pour(response)
+  })
+  const { line } = await open(peer.url, { bytes: LIMIT })
+  await ask(line, 'tools/list')
+  await peer.seen[0]!.gone
+  expect(peer.sent).toBeLessThan(BUFFERED)
+})
+
 test('a compressed answer is counted as it unpacks [C.gzip-bomb]', async () => {
   const bomb = gzipSync(Buffer.alloc(BOMB, 'x'))
   for (const type of ['application/json', 'text/event-stream']) {

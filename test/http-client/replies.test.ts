@@ -73,7 +73,8 @@ test('connections are used again after JSON, after a stream and after a notifica
     if (message.id === undefined) return response.writeHead(202).end()
     if (message.method === 'json') return json(response, result(message.id))
     events(response)
-    return response.end(event(result(message.id)))
+    response.write(event(result(message.id)))
+    return setTimeout(() => response.end(), 3)
   })
   const { line } = await open(peer.url)
   for (const method of ['json', 'stream', 'note', 'stream', 'note', 'json']) {

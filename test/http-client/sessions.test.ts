@@ -95,6 +95,7 @@ test('requests on a lost session that is closed may have run: their answers are 
   await expect(ask(opened.line, 'gone')).rejects.toMatchObject({ kind: 'session_lost' })
   await opened.line.close()
   expect(await slow).toMatchObject({ kind: 'stream_lost' })
+  expect(peer.of('DELETE')).toEqual([])
   await expect(ask(opened.line, 'later')).rejects.toMatchObject({ kind: 'session_lost' })
 })
 

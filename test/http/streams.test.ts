@@ -211,6 +211,25 @@ describe('a stream that is resumed', () => {
     expect((await (await session.get(first.events[0]?.id)).end()).raw).toBe('')
   })
 
+  test('streams that are over keep no more together than one may', async () => {
+    const app = tools().tool('wide', {}, async (_, { progress }) => {
+      progress(1, 2, 'x'.repeat(4000))
+      return 'done'
+    })
+    const { port, endpoint } = await start(app, { limits: { streamBytes: 10_000 } })
+    const session = await open(port)
+    const firsts: string[] = []
+    for (let id = 2; id < 12; id++) {
+      const whole = await (await session.stream(call('wide', {}, id, TOKEN))).end()
+      firsts.push(whole.events[0]?.id ?? '')
+    }
+    const statuses: number[] = []
+    for (const id of firsts) statuses.push((await session.get(id)).status)
+    expect(statuses.slice(0, 7)).toEqual(Array(7).fill(204))
+    expect(statuses.at(-1)).toBe(200)
+    expect(endpoint.sessions.size).toBe(1)
+  })
+
   test('a broken connection does not stop the work; the answer waits for the client [R098]', async () => {
     const { app, step, finish, entered } = stepping()
     const { port } = await start(app)

@@ -25,7 +25,8 @@ test('Express 5 may have parsed the body before', async () => {
   const url = await listen(createHttp(app))
   const post = (body: string): Promise<Response> => fetch(url, { method: 'POST', body, headers: { ...BOTH } })
   expect(await (await post(initialize())).json()).toMatchObject({ result: { protocolVersion: '2025-11-25' } })
-  for (const body of ['[]', '{}', '{"jsonrpc":"2.0","id":1,"method":1}'])
+  const deep = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${'['.repeat(200)}${']'.repeat(200)}}}`
+  for (const body of [deep, '[]', '{}', '{"jsonrpc":"2.0","id":1,"method":1}'])
     expect((await post(body)).status).toBe(400)
   expect(await tour(fetch, url)).toEqual(ENDS)
 })

@@ -14,6 +14,7 @@ import type { EventStream } from './events.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion } from './negotiate.ts'
+import { readParsed } from './parsed.ts'
 import { NO_HEADERS, type Headers, type HttpHead, type HttpIn, type HttpOut } from './parts.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
@@ -131,16 +132,21 @@ export class Endpoint {
   }
 
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
-    const message =
-      request.parsed === undefined ? readText(request.body, this.limits.depth) : readParsed(request.parsed)
+    const { body, parsed } = request
+    const { depth } = this.limits
+    const message = parsed === undefined ? readText(body, depth) : readParsed(parsed, depth)
     if (Array.isArray(message)) return this.#batch(message, request, headers)
-    const { id, method, params } = message as Incoming
-    if (method === undefined) {
-      if (this.#stateful) this.#session(request).session.pending.settle(message as Incoming)
-      return { status: 202, headers }
+    return this.#take(message as Incoming, request, headers)
+  }
+
+  #take(message: Incoming, request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
+    const { id, method, params } = message
+    if (method !== undefined && id !== undefined) {
+      return this.#request(id, method, params ?? NO_PARAMS, request, headers)
     }
-    if (id === undefined) return this.#note(method, params ?? NO_PARAMS, request, headers)
-    return this.#request(id, method, params ?? NO_PARAMS, request, headers)
+    if (method !== undefined) return this.#note(method, params ?? NO_PARAMS, request, headers)
+    if (this.#stateful) this.#session(request).session.pending.settle(message)
+    return { status: 202, headers }
   }
 
   #request(
@@ -307,7 +313,7 @@ export class Endpoint {
     const { method, body, auth, onGone } = request
     const outs = members.map(async (member) => {
       try {
-        return await this.#post({ method, header, body, parsed: readMessage(member), auth, onGone }, headers)
+        return await this.#take(readMessage(member), { method, header, body, auth, onGone }, headers)
       } catch (thrown) {
         return this.fail(readableId(thrown), thrown, undefined, headers)
       }
@@ -370,8 +376,4 @@ const JSON_ONLY = 'application/json'
 function opening({ headers, opened }: { headers: Headers; opened?: () => void }): Headers {
   opened?.()
   return headers
-}
-
-function readParsed(value: unknown): Incoming | readonly unknown[] {
-  return Array.isArray(value) ? value : readMessage(value)
 }

@@ -49,6 +49,11 @@ export class EventStream {
     return this.#ended
   }
 
+  /** How many characters are kept for a client that comes back. */
+  get keptSize(): number {
+    return this.#keptSize
+  }
+
   /** Whether a client is reading. */
   get attached(): boolean {
     return this.#sink !== undefined

@@ -42,9 +42,11 @@ export class HttpSession {
   /** A new stream for the answer to one request. The oldest streams that ended are forgotten. */
   openStream(): EventStream {
     const streams = (this.#streams ??= new Map())
+    let size = 0
+    for (const stream of streams.values()) size += stream.keptSize
     for (const [name, stream] of streams) {
-      if (streams.size < this.#limits.keptStreams) break
-      if (stream.ended) streams.delete(name)
+      if (streams.size < this.#limits.keptStreams && size <= this.#limits.streamBytes) break
+      if (stream.ended && streams.delete(name)) size -= stream.keptSize
     }
     const name = (++this.#named).toString(36)
     const stream = new EventStream({ limits: this.#limits, name: `r${name}` })

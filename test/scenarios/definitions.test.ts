@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { createServer, type App } from '../../src/index.ts'
+import { ERRORS, type ErrorRow } from '../../src/protocol/errors.ts'
+import { META } from '../../src/protocol/meta.ts'
+import { METHODS } from '../../src/protocol/methods.ts'
+import { REFUSALS } from '../../src/protocol/refusals.ts'
+import { REVISIONS } from '../../src/protocol/revisions.ts'
+import { open } from '../harness/client.ts'
+
+const make = (): App => createServer({ name: 'x', version: '1' })
+const run = (): string => 'x'
+
+describe('what no client could use is refused when it is defined', () => {
+  test('names of tools and prompts have 1 to 128 plain characters [R152]', () => {
+    for (const name of ['', 'a b', 'ü', 'a/b', 'x'.repeat(129), 'a\n']) {
+      expect(() => make().tool(name, {}, run)).toThrow('a name has 1 to 128 of the characters A-Z a-z 0-9 _ . -')
+      expect(() => make().prompt(name, {}, run)).toThrow('a name has 1 to 128 of the characters')
+    }
+    for (const name of ['a', 'A-z_0.9', 'x'.repeat(128)]) expect(() => make().tool(name, {}, run)).not.toThrow()
+  })
+
+  test('names are unique among their kind [R152] [S2-4.2-2]', () => {
+    const app = make().tool('a', {}, run).prompt('a', {}, run).resource('a://b', {}, run).resource('a://{b}', {}, run)
+    expect(() => app.tool('a', {}, run)).toThrow('tool "a": it is defined already; remove it first to replace it')
+    expect(() => app.prompt('a', {}, run)).toThrow('prompt "a": it is defined already')
+    expect(() => app.resource('a://b', {}, run)).toThrow('resource "a://b": it is defined already')
+    expect(() => app.resource('a://{b}', {}, run)).toThrow('resource "a://{b}": it is defined already')
+    app.remove('tool', 'a')
+    expect(() => app.tool('a', {}, run)).not.toThrow()
+  })
+
+  test('the input of a tool is an object schema [R141] [S0-4.4] [S2-4.2-3]', () => {
+    for (const input of [{ type: 'string' }, { type: 'array' }, {}, { type: ['object', 'null'] }]) {
+      expect(() => make().tool('a', { input } as never, run)).toThrow(/^tool "a": /)
+    }
+    for (const input of [null, 5, 'x', []]) {
+      expect(() => make().tool('a', { input } as never, run)).toThrow()
+    }
+  })
+
+  test('a schema never points to the network [R154]', () => {
+    for (const $ref of ['https://x.example/schema.json', 'other.json', '#/$defs/none', 'file:///etc/passwd']) {
+      const input = { type: 'object', properties: { a: { $ref } } }
+      expect(() => make().tool('a', { input }, run)).toThrow(/^tool "a": input: /)
+    }
+    const local = { type: 'object', properties: { a: { $ref: '#/$defs/b' } }, $defs: { b: { type: 'string' } } }
+    expect(() => make().tool('a', { input: local }, run)).not.toThrow()
+  })
+
+  test('URIs and templates can be read [R177]', () => {
+    expect(() => make().resource('not a uri', {}, run)).toThrow('it is not a URI')
+    expect(() => make().resource('a://{b', {}, run)).toThrow('resource "a://{b": ')
+    expect(() => make().resource('a://{b}{b!}', {}, run)).toThrow('resource "a://{b}{b!}": ')
+  })
+
+  test('an option that does not exist is named, with the one that was meant', () => {
+    expect(() => make().tool('a', { descripton: 'x' } as never, run)).toThrow('there is no option "descripton"; did you mean "description"?')
+    expect(() => createServer({ name: 'x', version: '1', instruction: 'x' } as never)).toThrow('did you mean "instructions"?')
+    expect(() => createServer({ name: '', version: '1' })).toThrow('a server needs a name')
+    expect(() => createServer({ name: 'x' } as never)).toThrow('a server needs a version')
+  })
+})
+
+describe('the tables', () => {
+  test('every error has an integer code, a text and a remedy [R007] [S0-2.3] [S2-8.4-1] [S3-7.3-2] [S2-1.3-4]', () => {
+    for (const row of Object.values(ERRORS) as ErrorRow[]) {
+      expect(Number.isInteger(row.code)).toBe(true)
+      expect(row.text).not.toBe('')
+      expect(row.hint).toMatch(/\.$/)
+    }
+  })
+
+  test('what is sent at 2026-07-28 keeps out of the reserved codes, and private codes out of the whole band [R021] [R022]', () => {
+    const official = [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022]
+    for (const [kind, row] of Object.entries(ERRORS) as [string, ErrorRow][]) {
+      if (row.where !== 'wire' || ONLY_BEFORE_2026.includes(kind)) continue
+      expect([kind, official.includes(row.code) || row.code > 0]).toEqual([kind, true])
+    }
+  })
+
+  test('every refusal has a code, an HTTP status, a severity and a reaction [S2-8.3-1] [S2-8.3-2]', () => {
+    const rows = Object.values(REFUSALS)
+    expect(new Set(rows.map(({ code }) => code)).size).toBe(61)
+    for (const { http, severity, reaction } of rows) {
+      expect(http).toBeGreaterThanOrEqual(400)
+      expect(['warn', 'error', 'critical']).toContain(severity)
+      expect(['fix', 'back off', 'authenticate', 'initialize', 'reconnect', 'give up']).toContain(reaction)
+    }
+    expect(REFUSALS.INTERNAL_ERROR.severity).toBe('critical')
+  })
+
+  test('revisions, methods and metadata keys have names [S2-1.1-5] [S2-2.5-1] [S2-2.5-4] [S4-15-1] [S4-15-2]', () => {
+    expect(REVISIONS).toEqual(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'])
+    expect(Object.keys(METHODS)).toContain('tools/call')
+    for (const key of Object.values(META)) expect(key).toMatch(/^(progressToken|io\.modelcontextprotocol\/[A-Za-z-]+)$/)
+  })
+})
+
+/** Errors of sessions, which 2026-07-28 does not have, and of URLs, which it asks for in rounds. */
+const ONLY_BEFORE_2026 = ['unknown_session', 'url_needed']
+
+test('a listen request ends with an empty result when the server stops [R230]', async () => {
+  const client = await open(make().tool('a', {}, run), { transport: 'stdio', revision: '2026-07-28' })
+  await client.follow({ lists: ['tools'] })
+  await client.close()
+  const last = JSON.parse(client.transcript.at(-1)!.text) as object
+  expect(last).toEqual({
+    jsonrpc: '2.0',
+    id: 1,
+    result: { resultType: 'complete', _meta: { [META.subscriptionId]: 1, [META.serverInfo]: { name: 'x', version: '1' } } },
+  })
+})
