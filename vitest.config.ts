@@ -1,12 +1,11 @@
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
+const conditions = ['pierhead-source', 'module', 'node', 'development|production']
+
 const config: ViteUserConfig = defineConfig({
-  // An alias, not the `source` condition: dependencies have one of that name too, and Node cannot run their TypeScript.
-  resolve: {
-    alias: [{ find: /^pierhead$/, replacement: fileURLToPath(new URL('src/index.ts', import.meta.url)) }],
-  },
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'tools/**/*.test.ts'],
     testTimeout: 20_000,

@@ -46,8 +46,8 @@ const FULL: Plan = {
 
 const QUICK: Plan = {
   rounds: 3,
-  seconds: 0.3,
-  warmUp: 0.4,
+  seconds: 0.2,
+  warmUp: 0.3,
   starts: 3,
   sessions: 300,
   toolCounts: [1, 1000],

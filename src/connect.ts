@@ -23,7 +23,7 @@ export interface ConnectOptions {
   readonly timeout?: Duration
   /** The longest that a request may take. */
   readonly total?: Duration
-  /** How long to wait for a server to say whether it knows the newest revision. */
+  /** How long to wait for a server program to say whether it knows the newest revision; one at a URL always says something. */
   readonly probe?: Duration
   /** HTTP headers for every request. */
   readonly headers?: Readonly<Record<string, string>>
@@ -59,15 +59,16 @@ export async function connect<Tools = AnyTools>(
 export function createClient<Tools = AnyTools>(target: Target, options: ConnectOptions = {}): Client<Tools> {
   checkOptions('connect', options, OPTIONS)
   const { open, key, mirrors } = wayTo(target, options)
+  const { timeout: idle = '60s' } = options
   const settings: ClientSettings = {
     open,
     key,
     mirrors,
     client: (options.client ?? SELF) as JsonObject,
     revision: options.revision,
-    idleMs: toMs(options.timeout ?? '60s', 'connect timeout'),
+    idleMs: toMs(idle, 'connect timeout'),
     totalMs: toMs(options.total ?? '5m', 'connect total'),
-    probeMs: toMs(options.probe ?? '3s', 'connect probe'),
+    probeMs: toMs(options.probe ?? (mirrors ? idle : '3s'), 'connect probe'),
     answers: options.answers ?? {},
   }
   return new Client<Tools>(settings)

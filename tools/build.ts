@@ -102,7 +102,7 @@ function refuseStrangers(): void {
   const known = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })])
   for (const path of walk(FRESH).filter((file) => /\.(js|d\.ts)$/.test(file))) {
     for (const specifier of importsOf(path, readFileSync(path, 'utf8'))) {
-      if (specifier.startsWith('.') || isBuiltin(specifier) || known.has(packageOf(specifier))) continue
+      if (/^[.#]/.test(specifier) || isBuiltin(specifier) || known.has(packageOf(specifier))) continue
       throw new Error(`${path.replace(FRESH, 'dist')} imports ${specifier}, which is no dependency of ours`)
     }
   }

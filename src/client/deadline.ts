@@ -35,7 +35,9 @@ export function createDeadline({ method, idleMs, totalMs, signal }: DeadlineOpti
   const expire = (ms: number): void => abort(mcpError('timeout', { method, ms }))
   const stop = (): void => abort(mcpError('cancelled', { reason: '' }, { cause: signal?.reason }))
   const lasts = Number.isFinite(totalMs)
-  const total = lasts && totalMs !== idleMs ? setTimeout(() => expire(totalMs), totalMs) : undefined
+  const begun = performance.now()
+  // Until something is heard, the shorter of two times that begin together is enough.
+  let total = lasts && totalMs < idleMs ? setTimeout(() => expire(totalMs), totalMs) : undefined
   let idle = Number.isFinite(idleMs) ? setTimeout(() => expire(idleMs), idleMs) : undefined
   if (signal?.aborted === true) stop()
   else signal?.addEventListener('abort', stop, { once: true })
@@ -56,7 +58,9 @@ export function createDeadline({ method, idleMs, totalMs, signal }: DeadlineOpti
     },
     onAbort: (next) => void (listener = next),
     touch() {
-      if (idle === undefined) return
+      if (idle === undefined || reason !== undefined) return
+      const left = totalMs - (performance.now() - begun)
+      if (lasts) total ??= setTimeout(() => expire(totalMs), Math.max(0, left))
       clearTimeout(idle)
       idle = setTimeout(() => expire(idleMs), idleMs)
     },

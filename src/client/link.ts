@@ -1,4 +1,4 @@
-import { McpError, mcpError, toErrorObject } from '../protocol/errors.ts'
+import { McpError, mcpError } from '../protocol/errors.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { methodRow } from '../protocol/methods.ts'
@@ -7,13 +7,14 @@ import { LATEST, type Revision } from '../protocol/revisions.ts'
 import type { Line, OpenLine, Received } from '../rpc/line.ts'
 import { openResult } from '../wire/2026-07-28/open.ts'
 import type { ParamHeader } from '../wire/param-headers.ts'
-import { sealError, sealNotification, sealReply } from '../wire/seal.ts'
+import { sealNotification } from '../wire/seal.ts'
 import { answerQuestion, capabilitiesOf, type Answers } from './answers.ts'
-import { createBackoff, type Backoff } from './backoff.ts'
-import { createDeadline } from './deadline.ts'
+import { createBackoff, orAborted, type Backoff } from './backoff.ts'
+import { createDeadline, type Deadline } from './deadline.ts'
 import type { Emitter, State } from './events.ts'
 import { negotiate, type Agreement } from './negotiate.ts'
 import { checkResult } from './results.ts'
+import { Questions } from './questions.ts'
 import type { Progress } from './options.ts'
 import { sealCall, type Sender } from './seal-call.ts'
 import { forget, recall, remember } from './verdicts.ts'
@@ -39,12 +40,16 @@ export interface RequestOptions {
   /** Whether the request may be sent again when its answer was lost. */
   readonly repeatable?: boolean | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Told the id of each attempt. */
+  readonly onId?: ((id: number) => void) | undefined
 }
 
 /** A line that works, and what was agreed on it. */
 interface Live {
   readonly line: Line
   readonly agreement: Agreement
+  /** How many requests wait for their answer on it. */
+  waiting: number
 }
 
 /** Notifications that change nothing here but are told to listeners. */
@@ -63,8 +68,13 @@ export class Link {
   #logLevel: string | undefined
   #nextId = 1
   #live: Promise<Live> | undefined
+  #current: Live | undefined
   #state: State = 'connecting'
-  #down: Live | undefined
+  #reopening = false
+  /** Lines that are of no use for new requests, on which old ones still wait. */
+  readonly #retired = new Set<Live>()
+  readonly #questions = new Questions()
+  readonly #closing = new AbortController()
 
   constructor(options: LinkOptions, answers: Answers, told: Told) {
     this.#options = options
@@ -93,13 +103,19 @@ export class Link {
 
   /** Sends a request until it is answered, repeating it once when its answer was lost and that is safe. */
   async request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
-    for (let tries = 0; ; tries++) {
-      const live = await this.open()
-      try {
-        return await this.#exchange(live, method, params, options)
-      } catch (error) {
-        if (tries > 0 || !this.#mayRepeat(error, live, options)) throw error
+    const deadline = this.#deadline(method, options)
+    try {
+      for (let tries = 0; ; tries++) {
+        const live = this.#current ?? (await orAborted(this.open(), deadline.signal))
+        try {
+          return await this.#exchange(live, method, params, options, deadline)
+        } catch (error) {
+          if (tries > 0 || !this.#mayRepeat(error, live, options)) throw error
+          deadline.touch()
+        }
       }
+    } finally {
+      deadline.end()
     }
   }
 
@@ -140,21 +156,30 @@ export class Link {
   async close(): Promise<void> {
     if (this.#state === 'closed') return
     const live = this.#live
+    const retired = [...this.#retired]
     this.#setState('closed')
     this.#live = undefined
-    await live?.then(
-      ({ line }) => line.close(),
-      () => undefined,
-    )
+    this.#current = undefined
+    this.#retired.clear()
+    this.#closing.abort(mcpError('closed', {}))
+    this.#questions.drop()
+    await Promise.all([
+      live?.then(
+        ({ line }) => line.close(),
+        () => undefined,
+      ),
+      ...retired.map(({ line }) => line.close()),
+    ])
   }
 
   async #openNow(): Promise<Live> {
-    await this.#backoff.wait()
+    await this.#backoff.wait(this.#closing.signal)
+    if (this.#state === 'closed') throw mcpError('closed', {})
     const { open, key, revision, idleMs, probeMs } = this.#options
     const remembered = recall(key)
     let live: Live | undefined
     try {
-      live = await negotiate({
+      const opened = await negotiate({
         open,
         events: {
           onMessage: (message) => this.#receive(message),
@@ -166,8 +191,10 @@ export class Link {
         remembered,
         timeoutMs: idleMs,
         probeMs,
+        signal: this.#closing.signal,
         nextId: () => this.#nextId++,
       })
+      live = { ...opened, waiting: 0 }
     } catch (error) {
       this.#backoff.failed()
       forget(key)
@@ -175,15 +202,39 @@ export class Link {
         return this.#openNow()
       throw error
     }
-    if (this.#state === 'closed') {
+    if (this.#closing.signal.aborted) {
       await live.line.close()
       throw mcpError('closed', {})
     }
+    this.#current = live
     this.#backoff.worked()
     remember(key, live.agreement.revision === LATEST ? 'request' : 'handshake')
     live.line.listen?.()
+    if (this.#reopening) this.#restore(live)
+    this.#reopening = false
     this.#setState('ready')
     return live
+  }
+
+  /** Says again what the server was told on the line before. */
+  #restore(live: Live): void {
+    const { revision, capabilities } = live.agreement
+    const level = this.#logLevel
+    if (level === undefined || revision === LATEST || capabilities['logging'] === undefined) return
+    const deadline = this.#deadline('logging/setLevel', {})
+    this.#exchange(live, 'logging/setLevel', { level }, {}, deadline)
+      .catch(() => undefined)
+      .finally(() => deadline.end())
+  }
+
+  #deadline(method: string, { idleMs, totalMs, signal }: RequestOptions): Deadline {
+    const lasting = methodRow(method)?.lasting === true
+    return createDeadline({
+      method,
+      idleMs: lasting ? Number.POSITIVE_INFINITY : (idleMs ?? this.#options.idleMs),
+      totalMs: lasting ? Number.POSITIVE_INFINITY : (totalMs ?? this.#options.totalMs),
+      signal,
+    })
   }
 
   async #exchange(
@@ -191,17 +242,12 @@ export class Link {
     method: string,
     params: JsonObject,
     options: RequestOptions,
+    deadline: Deadline,
   ): Promise<JsonObject> {
     const { line, agreement } = live
     const id = this.#nextId++
-    const lasting = methodRow(method)?.lasting === true
-    const deadline = createDeadline({
-      method,
-      idleMs: lasting ? Number.POSITIVE_INFINITY : (options.idleMs ?? this.#options.idleMs),
-      totalMs: lasting ? Number.POSITIVE_INFINITY : (options.totalMs ?? this.#options.totalMs),
-      signal: options.signal,
-    })
     const { revision } = agreement
+    options.onId?.(id)
     const tracked = methodRow(method)?.rounds === true
     const told = tracked ? withToken(params, id) : params
     const { paramHeaders } = options
@@ -211,7 +257,8 @@ export class Link {
       options.onProgress?.(params as unknown as Progress)
     }
     if (tracked) this.#waiting.set(id, onProgress)
-    const onMessage = (message: Received): void => this.#receive(message, line)
+    const onMessage = (message: Received): void => this.#receive(message, live)
+    live.waiting++
     try {
       const headers = { ...options.headers, ...outgoing.headers }
       const answer = await line.request({
@@ -223,15 +270,18 @@ export class Link {
         },
         onMessage,
       })
+      this.#backoff.answered()
       if (answer.error !== undefined) throw fromErrorObject(answer.error)
       return readResult(method, answer.result ?? {}, revision)
     } catch (error) {
-      if (deadline.signal.aborted && line.cancels === 'message')
-        await this.#cancel(line, id, revision, deadline.signal)
-      throw deadline.signal.aborted ? (deadline.signal.reason as Error) : error
+      // Nobody waits for this: a server that does not answer may not take the message either.
+      if (deadline.aborted && line.cancels === 'message')
+        void this.#cancel(line, id, revision, deadline.reason)
+      throw deadline.aborted ? (deadline.reason as Error) : error
     } finally {
-      deadline.end()
       this.#waiting.delete(id)
+      live.waiting--
+      this.#leave(live)
     }
   }
 
@@ -242,12 +292,13 @@ export class Link {
   }
 
   /** Takes what the server sent besides answers. */
-  #receive(message: Received, line?: Line): void {
+  #receive(message: Received, live?: Live): void {
     const { id, method } = message
     if (method === undefined) return
     const params = message.params ?? {}
-    if (id !== undefined) void this.#reply(id, method, params, line)
+    if (id !== undefined) this.#reply(id, method, params, live).catch(() => undefined)
     else if (method === 'notifications/progress') this.#progress(params)
+    else if (method === 'notifications/cancelled') this.#questions.cancel(params['requestId'])
     else this.#told(method, params)
   }
 
@@ -257,19 +308,10 @@ export class Link {
       this.#waiting.get(token)?.(params)
   }
 
-  async #reply(id: RequestId, method: string, params: JsonObject, from?: Line): Promise<void> {
-    const { line, agreement } =
-      from === undefined ? await this.open() : { line: from, agreement: await this.agreement() }
-    let text: string
-    try {
-      const result = await answerQuestion(this.#answers, method, params, new AbortController().signal)
-      text = sealReply(id, JSON.stringify(result))
-    } catch (error) {
-      const known =
-        error instanceof McpError ? error : mcpError('internal', { reference: crypto.randomUUID() })
-      text = sealError(id, toErrorObject(known, agreement.revision))
-    }
-    await line.send(text).catch(() => undefined)
+  async #reply(id: RequestId, method: string, params: JsonObject, from?: Live): Promise<void> {
+    const { line, agreement } = from ?? (await this.open())
+    const text = await this.#questions.reply({ id, method, params }, this.#answers, agreement.revision)
+    if (text !== undefined) await line.send(text)
   }
 
   #sender(): Sender {
@@ -286,8 +328,8 @@ export class Link {
       return false
     switch (error.kind) {
       case 'session_lost':
-        // The server refused before it did anything, so the request has not run.
-        this.#lost(live, error)
+        // The server refused before it did anything, so the request has not run; others on the line may have.
+        this.#retire(live, error)
         return true
       case 'connection_closed':
         this.#lost(live, error)
@@ -299,18 +341,37 @@ export class Link {
     }
   }
 
+  /** The line is of no use any more. */
   #lost(live: Live | undefined, reason: Error): void {
-    if (this.#state === 'closed' || live === undefined || this.#down === live) return
-    this.#down = live
+    if (live === undefined) return
+    this.#retire(live, reason)
+    this.#retired.delete(live)
+    void live.line.close().catch(() => undefined)
+  }
+
+  /** Sends nothing more on a line; it is left when nothing waits on it any longer. */
+  #retire(live: Live, reason: Error): void {
+    if (this.#state === 'closed' || this.#current !== live) return
     this.#live = undefined
+    this.#current = undefined
+    this.#reopening = true
+    this.#retired.add(live)
+    this.#questions.drop()
     this.#options.events.emit('warning', reason.message)
     this.#setState('reconnecting')
+  }
+
+  #leave(live: Live): void {
+    if (live.waiting > 0 || !this.#retired.delete(live)) return
     void live.line.close().catch(() => undefined)
   }
 
   async #drop(live: Live): Promise<void> {
-    this.#down = live
-    this.#live = undefined
+    if (this.#current === live) {
+      this.#live = undefined
+      this.#current = undefined
+      this.#reopening = true
+    }
     await live.line.close()
   }
 

@@ -1,5 +1,6 @@
 import { McpError, mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { META } from '../protocol/meta.ts'
 import { fromErrorObject } from '../protocol/remote-error.ts'
 import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
 import type { Line, LineEvents, OpenLine } from '../rpc/line.ts'
@@ -25,8 +26,10 @@ export interface NegotiateOptions {
   /** How the server opened last time. */
   readonly remembered: 'request' | 'handshake' | undefined
   readonly timeoutMs: number
-  /** How long a server may take to answer whether it knows the newest revision. */
+  /** How long a server may stay silent before it counts as one that does not know the newest revision. */
   readonly probeMs: number
+  /** Aborts when nobody wants the connection any more. */
+  readonly signal: AbortSignal
   nextId(): number
 }
 
@@ -37,18 +40,22 @@ export async function negotiate(
   options: NegotiateOptions,
 ): Promise<{ readonly line: Line; readonly agreement: Agreement }> {
   const { revision, remembered } = options
-  let down = false
-  const line = await options.open(watched(options.events, () => (down = true)))
+  let down: Error | undefined
+  const line = await options.open(watched(options.events, (reason) => (down = reason)))
+  const standing = (agreement: Agreement): { readonly line: Line; readonly agreement: Agreement } => {
+    if (down !== undefined) throw down
+    return { line, agreement }
+  }
   try {
-    if (revision === LATEST) return { line, agreement: await discover(line, options, options.timeoutMs) }
+    if (revision === LATEST) return standing(await discover(line, options, options.timeoutMs))
     if (revision === undefined && remembered !== 'handshake') {
       const agreement = await probe(line, options).catch((error: unknown) => {
-        if (!down) throw error
+        if (down === undefined || options.signal.aborted) throw error
         return undefined
       })
-      if (agreement !== undefined) return { line, agreement }
+      if (agreement !== undefined) return standing(agreement)
     }
-    if (!down) return { line, agreement: await shakeHands(line, options) }
+    if (down === undefined) return standing(await shakeHands(line, options))
   } catch (error) {
     await line.close()
     throw error
@@ -63,7 +70,8 @@ async function probe(line: Line, options: NegotiateOptions): Promise<Agreement |
   try {
     return await discover(line, options, options.probeMs)
   } catch (error) {
-    if (!(error instanceof McpError)) throw error
+    if (!(error instanceof McpError) || options.signal.aborted) throw error
+    if (error.kind === 'timeout' && options.probeMs >= options.timeoutMs) throw error
     if (error.kind === 'http_failed' || error.kind === 'connect_failed' || error.kind === 'no_revision') {
       const status = error.data?.['status']
       if (status !== 400 && status !== 404 && status !== 405) throw error
@@ -75,17 +83,22 @@ async function probe(line: Line, options: NegotiateOptions): Promise<Agreement |
 async function discover(line: Line, options: NegotiateOptions, timeoutMs: number): Promise<Agreement> {
   const ask = (): Promise<JsonObject> =>
     exchange(line, 'server/discover', {}, LATEST, { ...options, timeoutMs })
-  const result = openResult(
-    await ask().catch((error: unknown) => {
-      if (!isListedAllTheSame(error)) throw error
-      return ask()
-    }),
-  )
+  const sealed = await ask().catch((error: unknown) => {
+    if (!isListedAllTheSame(error)) throw error
+    return ask()
+  })
+  const result = openResult(sealed)
   const versions = result['supportedVersions'] as readonly unknown[]
   if (!versions.includes(LATEST))
     throw mcpError('unknown_method', { method: 'server/discover', revision: LATEST })
   line.agree(LATEST)
-  return agreed(LATEST, undefined, result)
+  return agreed(LATEST, serverOf(sealed), result)
+}
+
+/** Who answered, which this revision says in `_meta`. */
+function serverOf({ _meta: meta }: JsonObject): JsonObject | undefined {
+  const info = (meta as JsonObject | null | undefined)?.[META.serverInfo]
+  return typeof info === 'object' && info !== null && !Array.isArray(info) ? (info as JsonObject) : undefined
 }
 
 /** Whether a server refused the newest revision and named it among those it speaks: then it is asked once more. */
@@ -132,8 +145,11 @@ async function exchange(
   options: NegotiateOptions,
 ): Promise<JsonObject> {
   const controller = new AbortController()
-  const { timeoutMs } = options
+  const { timeoutMs, signal } = options
   const timer = setTimeout(() => controller.abort(mcpError('timeout', { method, ms: timeoutMs })), timeoutMs)
+  const stop = (): void => controller.abort(signal.reason)
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
   try {
     const outgoing = sealCall({ id: options.nextId(), method, params, revision, sender: options.sender() })
     const answer = await line.request({
@@ -145,16 +161,17 @@ async function exchange(
     return checkResult(method, answer.result ?? {})
   } finally {
     clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
   }
 }
 
 /** The same events, and a word when the line goes down while we negotiate. */
-function watched(events: LineEvents, onDown: () => void): LineEvents {
+function watched(events: LineEvents, onDown: (reason: Error) => void): LineEvents {
   return {
     ...events,
     onMessage: (message) => events.onMessage(message),
     onDown(reason) {
-      onDown()
+      onDown(reason)
       events.onDown(reason)
     },
   }

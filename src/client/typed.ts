@@ -14,4 +14,6 @@ export type InputOfTool<Tools, Name extends keyof Tools> = string extends keyof 
   : ToolInput<Tools, Name>
 
 /** What a call of a tool gives back: the type of its output schema, or unknown. */
-export type OutputOfTool<Tools, Name extends keyof Tools> = string extends keyof Tools ? unknown : ToolOutput<Tools, Name>
+export type OutputOfTool<Tools, Name extends keyof Tools> = string extends keyof Tools
+  ? unknown
+  : ToolOutput<Tools, Name>

@@ -51,7 +51,7 @@ export const ERRORS = {
   bad_cursor:          { where: 'wire', code: -32602, http: 200, refusal: 'INVALID_PARAMS', text: 'the cursor is not one of this list', hint: 'Start again without a cursor.' },
   bad_state:           { where: 'wire', code: -32602, http: 200, refusal: 'INVALID_PARAMS', text: 'requestState was not accepted: {reason}', hint: 'Send the request again without requestState.' },
   tool_arguments:      { where: 'wire', code: -32602, http: 200, refusal: 'INVALID_PARAMS', text: 'arguments of tool "{name}" are invalid: {issue}', hint: 'Correct the arguments and call again.' },
-  url_needed:          { where: 'wire', code: -32042, http: 200, text: 'this needs the user to visit a URL first', hint: 'Open the URL of each elicitation, then repeat the request.' },
+  url_needed:          { where: 'wire', code: -32603, codeBefore2026: -32042, http: 200, text: 'this needs the user to visit a URL first', hint: 'Open the URL of each elicitation, then repeat the request.' },
 
   // HTTP
   forbidden_host:      { where: 'wire', code: -32600, http: 403, text: 'the Host "{host}" is not served here', hint: 'Name the host in http.hosts.' },

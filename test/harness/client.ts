@@ -105,12 +105,22 @@ export class Client {
   /** Sends a request and gives back its result; an error reply is thrown as a WireError. */
   async request(method: string, params?: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
     let result = await this.#once(method, params, options)
-    for (this.rounds = 1; result['resultType'] === 'input_required' && options.rounds !== false; this.rounds++) {
+    for (
+      this.rounds = 1;
+      result['resultType'] === 'input_required' && options.rounds !== false;
+      this.rounds++
+    ) {
       if (this.rounds >= MAX_ROUNDS) throw new Error(`${method} still asks after ${MAX_ROUNDS} rounds`)
-      const inputResponses = await this.#fulfil(result['inputRequests'] as Readonly<Record<string, JsonObject>>)
+      const inputResponses = await this.#fulfil(
+        result['inputRequests'] as Readonly<Record<string, JsonObject>>,
+      )
       const { requestState } = result
       const state = requestState === undefined ? {} : { requestState }
-      result = await this.#once(method, { ...params, inputResponses, ...state }, { ...options, id: this.nextId() })
+      result = await this.#once(
+        method,
+        { ...params, inputResponses, ...state },
+        { ...options, id: this.nextId() },
+      )
     }
     return result
   }
@@ -130,7 +140,10 @@ export class Client {
   }
 
   async notify(method: string, params?: JsonObject): Promise<void> {
-    await this.#send(JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) }), false)
+    await this.#send(
+      JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) }),
+      false,
+    )
   }
 
   /** Sends a text as it is and gives back the next reply that belongs to no other request. */
@@ -152,7 +165,10 @@ export class Client {
   }
 
   /** Hears of changes: by listening at 2026-07-28, otherwise in the session. Resolves when the server knows. */
-  async follow(wanted: { readonly lists?: readonly string[]; readonly uris?: readonly string[] }): Promise<() => void> {
+  async follow(wanted: {
+    readonly lists?: readonly string[]
+    readonly uris?: readonly string[]
+  }): Promise<() => void> {
     const { lists = [], uris = [] } = wanted
     await this.#line?.watch()
     if (this.hasSession) {
@@ -165,7 +181,9 @@ export class Client {
       ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
       ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
     }
-    this.request('subscriptions/listen', { notifications }, { id, signal: stop.signal }).catch(() => undefined)
+    this.request('subscriptions/listen', { notifications }, { id, signal: stop.signal }).catch(
+      () => undefined,
+    )
     await this.until(() => this.acknowledged(id) !== undefined)
     return () => stop.abort()
   }

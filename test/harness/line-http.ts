@@ -67,11 +67,17 @@ class HttpLine implements Line {
 
   async send(text: string): Promise<void> {
     const message = read(text)
-    const carrier = message?.id === undefined || message.method === undefined ? undefined : exactId(text, message.id)
+    const carrier =
+      message?.id === undefined || message.method === undefined ? undefined : exactId(text, message.id)
     const abort = new AbortController()
     if (carrier !== undefined) this.#open.set(carrier, abort)
     const signal = AbortSignal.any([abort.signal, this.#all.signal])
-    const response = await fetch(this.#url, { method: 'POST', headers: this.#headers(message), body: text, signal })
+    const response = await fetch(this.#url, {
+      method: 'POST',
+      headers: this.#headers(message),
+      body: text,
+      signal,
+    })
     const session = response.headers.get('mcp-session-id')
     if (session !== null) [this.#session, this.#agreed] = [session, this.#revision]
     void this.#take(response, carrier).catch(() => undefined)
@@ -93,7 +99,8 @@ class HttpLine implements Line {
   }
 
   async close(): Promise<void> {
-    if (this.#session !== undefined) await fetch(this.#url, { method: 'DELETE', headers: this.#headers(undefined) })
+    if (this.#session !== undefined)
+      await fetch(this.#url, { method: 'DELETE', headers: this.#headers(undefined) })
     this.#all.abort()
   }
 
@@ -104,7 +111,8 @@ class HttpLine implements Line {
     }
     if (this.#session !== undefined) headers['mcp-session-id'] = this.#session
     if (this.#revision === '2026-07-28') return { ...headers, ...standardHeaders(message) }
-    if (this.#agreed !== undefined && this.#revision >= '2025-06-18') headers['mcp-protocol-version'] = this.#agreed
+    if (this.#agreed !== undefined && this.#revision >= '2025-06-18')
+      headers['mcp-protocol-version'] = this.#agreed
     return headers
   }
 
@@ -127,7 +135,8 @@ class HttpLine implements Line {
       onOversize: () => this.#all.abort(),
     })
     for await (const chunk of response.body ?? []) reader.push(chunk as Uint8Array)
-    if (resumable && reader.lastEventId !== undefined) await this.#resume(reader.lastEventId, retryMs, carrier)
+    if (resumable && reader.lastEventId !== undefined)
+      await this.#resume(reader.lastEventId, retryMs, carrier)
   }
 
   /** Comes back for the rest of a stream that the server dropped. */
@@ -141,7 +150,9 @@ class HttpLine implements Line {
 function read(text: string): Outgoing | undefined {
   try {
     const value = JSON.parse(text) as unknown
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Outgoing) : undefined
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Outgoing)
+      : undefined
   } catch {
     return undefined
   }

@@ -37,12 +37,12 @@ export function scenario(
   const [, words = title, ids = ''] = /^(.*?)((?: \[[A-Z0-9.-]+\])*)$/i.exec(title) ?? []
   for (const revision of REVISIONS.filter((one) => isIncluded(one, options))) {
     for (const transport of TRANSPORTS) {
-      test(`${words} · ${transport} ${revision}${ids}`, () => play(app, run, transport, revision, options))
+      test(`${words} · ${transport} ${revision}${ids}`, () => assertScenario(app, run, transport, revision, options))
     }
   }
 }
 
-async function play(
+async function assertScenario(
   given: AnyApp | (() => AnyApp),
   run: Run,
   transport: Transport,

@@ -44,7 +44,9 @@ class Check {
     if (messages === undefined) return raw ? [] : [`not JSON: ${text.slice(0, 200)}`]
     return messages.flatMap((message) => {
       const complaint = raw ? this.#remember(from, message, raw) : this.#message(from, message)
-      return complaint === undefined ? [] : [`${from} sent ${JSON.stringify(message).slice(0, 600)}: ${complaint}`]
+      return complaint === undefined
+        ? []
+        : [`${from} sent ${JSON.stringify(message).slice(0, 600)}: ${complaint}`]
     })
   }
 
@@ -52,7 +54,8 @@ class Check {
     const { id, method } = message
     if (message['jsonrpc'] !== '2.0') return 'jsonrpc is not 2.0'
     const stateless = this.#revision === '2026-07-28'
-    if (stateless && from === 'server' && id !== undefined && method !== undefined) return 'a server sends no requests'
+    if (stateless && from === 'server' && id !== undefined && method !== undefined)
+      return 'a server sends no requests'
     if (stateless && from === 'client' && method === undefined) return 'a client sends no responses'
     if (method === undefined) return this.#answer(from === 'client' ? 'server' : 'client', message)
     if (from === 'server') {
@@ -73,9 +76,9 @@ class Check {
   }
 
   #answer(asker: 'client' | 'server', { id, result, error }: Message): string | undefined {
-    // An id that was used twice at once is refused to the later request.
+    // An id that is used twice belongs to the later request: the earlier was cancelled, or the later is refused first.
     const asked = this.#asked[asker].get(id) ?? []
-    const request = error === undefined ? asked.shift() : asked.pop()
+    const request = asked.pop()
     if (error !== undefined) {
       const code = Number(error['code'])
       if (this.#revision === '2026-07-28' && isReserved(code)) return `the code ${code} is reserved`

@@ -3,7 +3,15 @@ export class WireError extends Error {
   readonly code: number
   readonly data: unknown
 
-  constructor({ code, message, data }: { readonly code: number; readonly message: string; readonly data?: unknown }) {
+  constructor({
+    code,
+    message,
+    data,
+  }: {
+    readonly code: number
+    readonly message: string
+    readonly data?: unknown
+  }) {
     super(message)
     this.code = code
     this.data = data

@@ -80,7 +80,8 @@ test('connections are used again after JSON, after a stream and after a notifica
   for (const method of ['json', 'stream', 'note', 'stream', 'note', 'json']) {
     if (method === 'note') await line.send('{"jsonrpc":"2.0","method":"notifications/cancelled"}')
     else await ask(line, method)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await peer.seen.at(-1)!.gone
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
   expect(ports.size).toBe(1)
 })

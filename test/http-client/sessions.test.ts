@@ -150,6 +150,41 @@ test('headers from a function are made for every request', async () => {
   expect(peer.seen.map(({ headers }) => headers['authorization'])).toEqual(['Bearer 1', 'Bearer 2'])
 })
 
+test('headers that never come keep nobody waiting', async () => {
+  const peer = await serve((seen, response) => void handshake(seen, response))
+  let stuck = false
+  const headers = (): Promise<Record<string, string>> =>
+    stuck ? new Promise(() => undefined) : Promise.resolve({})
+  const opened = await open(peer.url, { headers })
+  await shake(opened)
+  stuck = true
+  const abort = new AbortController()
+  const waiting = failure(ask(opened.line, 'tools/call', { signal: abort.signal }))
+  const sending = failure(opened.line.send('{}'))
+  abort.abort(new Error('enough'))
+  expect(await waiting).toMatchObject({ message: 'enough' })
+  const begun = performance.now()
+  await opened.line.close()
+  expect(await sending).toMatchObject({ kind: 'closed' })
+  expect(performance.now() - begun).toBeLessThan(2500)
+})
+
+test('a session that is lost ends the stream for notifications without a word about it', async () => {
+  const peer = await serve((seen, response) => {
+    if (handshake(seen, response)) return
+    if (seen.verb === 'GET') response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    else response.writeHead(404).end()
+  })
+  const opened = await open(peer.url)
+  await shake(opened)
+  opened.line.listen?.()
+  await until(() => peer.of('GET').length === 1)
+  await expect(ask(opened.line, 'tools/call')).rejects.toMatchObject({ kind: 'session_lost' })
+  await peer.of('GET')[0]!.gone
+  expect(opened.downs.length).toBe(1)
+  expect(opened.notes).toEqual([])
+})
+
 test('only http and https URLs without credentials are connected to', () => {
   for (const url of [
     'file:///etc/passwd',

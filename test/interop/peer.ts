@@ -148,7 +148,7 @@ export const ROOTS: readonly { uri: string; name: string }[] = [
 ]
 export const SERVER_COMMAND: { command: string; args: string[]; stderr: 'inherit' } = {
   command: process.execPath,
-  args: ['--import', 'tsx', '--conditions=source', new URL('./server.ts', import.meta.url).pathname],
+  args: ['--import', 'tsx', '--conditions=pierhead-source', new URL('./server.ts', import.meta.url).pathname],
   stderr: 'inherit',
 }
 

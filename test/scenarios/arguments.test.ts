@@ -33,7 +33,9 @@ const app = createServer({ name: 'checks', version: '1' })
     {
       input: {
         type: 'object',
-        properties: { pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false } },
+        properties: {
+          pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false },
+        },
         dependentRequired: { pair: ['unit'] },
         unevaluatedProperties: false,
         allOf: [{ properties: { unit: { const: 'm' } } }],
@@ -52,10 +54,18 @@ const app = createServer({ name: 'checks', version: '1' })
     },
     () => 'taken',
   )
-  .tool('zod', { input: z.object({ n: z.number().int().default(7), list: z.array(z.string()).max(1).optional() }) }, ({ n }) => n)
+  .tool(
+    'zod',
+    { input: z.object({ n: z.number().int().default(7), list: z.array(z.string()).max(1).optional() }) },
+    ({ n }) => n,
+  )
 
 /** What became of a call: the text of its result, or the refusal in the form of the revision. */
-async function outcome(client: Client, name: string, args: JsonObject): Promise<{ refused: string } | { said: string }> {
+async function outcome(
+  client: Client,
+  name: string,
+  args: JsonObject,
+): Promise<{ refused: string } | { said: string }> {
   if (client.revision < '2025-11-25') {
     try {
       return { said: textOf(await client.call(name, args)) }
@@ -101,7 +111,9 @@ scenario(
       expect(found).toEqual({ refused: expect.stringContaining(place) })
     }
     expect(ran).toEqual([])
-    expect(await outcome(client, 'book', { berth: 9, name: 'Anna', note: 'x', kind: 'sail' })).toEqual({ said: 'booked' })
+    expect(await outcome(client, 'book', { berth: 9, name: 'Anna', note: 'x', kind: 'sail' })).toEqual({
+      said: 'booked',
+    })
     expect(ran).toEqual([{ berth: 9, name: 'Anna', note: 'x', kind: 'sail' }])
   },
 )
@@ -111,12 +123,23 @@ scenario(
   app,
   async (client) => {
     expect(await outcome(client, 'newer', { pair: ['a', 1], unit: 'm' })).toEqual({ said: 'taken' })
-    for (const args of [{ pair: ['a', 1] }, { pair: [1, 1], unit: 'm' }, { pair: ['a', 1, 2], unit: 'm' }, { unit: 'm', x: 1 }]) {
-      expect(await outcome(client, 'newer', args)).toEqual({ refused: expect.stringContaining('tool "newer"') })
+    for (const args of [
+      { pair: ['a', 1] },
+      { pair: [1, 1], unit: 'm' },
+      { pair: ['a', 1, 2], unit: 'm' },
+      { unit: 'm', x: 1 },
+    ]) {
+      expect(await outcome(client, 'newer', args)).toEqual({
+        refused: expect.stringContaining('tool "newer"'),
+      })
     }
     expect(await outcome(client, 'draft7', { pair: ['a'] })).toEqual({ said: 'taken' })
-    expect(await outcome(client, 'draft7', { pair: [1] })).toEqual({ refused: expect.stringContaining('pair') })
-    expect(await outcome(client, 'draft7', { pair: ['a', 'b'] })).toEqual({ refused: expect.stringContaining('pair') })
+    expect(await outcome(client, 'draft7', { pair: [1] })).toEqual({
+      refused: expect.stringContaining('pair'),
+    })
+    expect(await outcome(client, 'draft7', { pair: ['a', 'b'] })).toEqual({
+      refused: expect.stringContaining('pair'),
+    })
   },
 )
 
@@ -124,7 +147,9 @@ scenario('a schema of a library checks and fills in defaults [S2-4.2-4] [S3-7.1-
   expect(await outcome(client, 'zod', {})).toEqual({ said: '7' })
   expect(await outcome(client, 'zod', { n: 3 })).toEqual({ said: '3' })
   expect(await outcome(client, 'zod', { n: 'x' })).toEqual({ refused: expect.stringContaining('n: ') })
-  expect(await outcome(client, 'zod', { list: ['a', 'b'] })).toEqual({ refused: expect.stringContaining('list: ') })
+  expect(await outcome(client, 'zod', { list: ['a', 'b'] })).toEqual({
+    refused: expect.stringContaining('list: '),
+  })
 })
 
 scenario(
@@ -136,7 +161,10 @@ scenario(
       const unknown = await refusal(client.request('tools/call', { name: 'none', arguments: args }))
       expect(unknown.message).toContain('tool "none" does not exist')
       const error = await refusal(client.request('tools/call', { name: 'book', arguments: args }))
-      expect([error.code, error.message]).toEqual([-32602, 'arguments of tool "book" are invalid: they are not an object'])
+      expect([error.code, error.message]).toEqual([
+        -32602,
+        'arguments of tool "book" are invalid: they are not an object',
+      ])
       expect(error.data).toEqual({ refusal: REFUSAL })
     }
     expect(ran).toEqual([])

@@ -22,7 +22,7 @@ const result = (id: unknown, text: string): object => ({
 })
 
 scenario(
-  'a batch is answered in the order of its requests, with nothing for notifications [R013] [R015] [S2-1.5-1] [S2-1.5-3] [S2-1.5-4] [S2-1.5-6]',
+  'a batch is answered in the order of its requests, with nothing for notifications [R013] [R015] [S2-1.5-1] [S2-1.5-3] [S2-1.5-4] [S2-1.5-6] [S4-4-2]',
   app,
   async (client) => {
     const batch = [
@@ -46,7 +46,13 @@ scenario(
   'members of a batch that are wrong get an error each, the others are served [S2-1.5-5]',
   app,
   async (client) => {
-    const batch = [5, call(1, 'fast'), { jsonrpc: '1.0', id: 2, method: 'ping' }, call(3, 'none'), { jsonrpc: '2.0', id: 4, method: 'no/such' }]
+    const batch = [
+      5,
+      call(1, 'fast'),
+      { jsonrpc: '1.0', id: 2, method: 'ping' },
+      call(3, 'none'),
+      { jsonrpc: '2.0', id: 4, method: 'no/such' },
+    ]
     const reply = await client.post(JSON.stringify(batch))
     expect(reply).toMatchObject([
       { error: { code: -32600, message: 'not a JSON-RPC 2.0 message: it is not an object' } },
@@ -63,8 +69,14 @@ scenario(
   'a batch of notifications or of answers gets no answer [R013] [S2-1.5-6] [R008]',
   app,
   async (client) => {
-    const notes = [{ jsonrpc: '2.0', method: 'notifications/initialized' }, { jsonrpc: '2.0', method: 'notifications/x' }]
-    const answers = [{ jsonrpc: '2.0', id: 1, result: {} }, { jsonrpc: '2.0', id: 2, error: { code: 1, message: 'x' } }]
+    const notes = [
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', method: 'notifications/x' },
+    ]
+    const answers = [
+      { jsonrpc: '2.0', id: 1, result: {} },
+      { jsonrpc: '2.0', id: 2, error: { code: 1, message: 'x' } },
+    ]
     const before = client.transcript.filter(({ from }) => from === 'server').length
     await client.put(JSON.stringify(notes))
     await client.put(JSON.stringify(answers))
@@ -91,7 +103,9 @@ scenario(
     const answers = asked.map((id) => ({ jsonrpc: '2.0', id, result: { roots: [{ uri: `file:///${id}` }] } }))
     await client.put(JSON.stringify(answers))
     const { content } = await called
-    expect(content).toEqual([{ type: 'text', text: JSON.stringify(asked.map((id) => [{ uri: `file:///${id}` }])) }])
+    expect(content).toEqual([
+      { type: 'text', text: JSON.stringify(asked.map((id) => [{ uri: `file:///${id}` }])) },
+    ])
   },
   { only: ['2025-03-26'], capabilities: { roots: {} } },
 )

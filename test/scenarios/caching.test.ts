@@ -13,7 +13,12 @@ const METHODS = [
 function make(options: { ttl?: string; visible?: () => boolean } = {}): ReturnType<typeof createServer> {
   const { ttl, visible } = options
   const guarded = visible === undefined ? {} : { visible }
-  return createServer({ name: 'cached', version: '1', pageSize: 1, ...(ttl === undefined ? {} : { ttl: ttl as '1m' }) })
+  return createServer({
+    name: 'cached',
+    version: '1',
+    pageSize: 1,
+    ...(ttl === undefined ? {} : { ttl: ttl as '1m' }),
+  })
     .tool('one', guarded, () => 1)
     .tool('two', {}, () => 2)
     .resource('a://b', guarded, () => 'x')
@@ -49,7 +54,9 @@ scenario(
       expect(await client.request(method, params)).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
     }
     const { nextCursor } = await client.request('tools/list')
-    expect(await client.request('tools/list', { cursor: nextCursor })).toMatchObject({ cacheScope: 'private' })
+    expect(await client.request('tools/list', { cursor: nextCursor })).toMatchObject({
+      cacheScope: 'private',
+    })
   },
   { since: '2026-07-28' },
 )

@@ -4,7 +4,10 @@ import type { Client } from '../harness/client.ts'
 import { scenario } from '../harness/scenario.ts'
 
 /** A server whose tool waits until it is told to stop, and tells when it began and how it ended. */
-function make(): ReturnType<typeof createServer> & { began: Map<string, Promise<void>>; ended: Map<string, Promise<string>> } {
+function make(): ReturnType<typeof createServer> & {
+  began: Map<string, Promise<void>>
+  ended: Map<string, Promise<string>>
+} {
   const began = new Map<string, Promise<void>>()
   const ended = new Map<string, Promise<string>>()
   const begin = new Map<string, () => void>()
@@ -13,7 +16,12 @@ function make(): ReturnType<typeof createServer> & { began: Map<string, Promise<
     began.set(name, new Promise((resolve) => begin.set(name, resolve)))
     ended.set(name, new Promise((resolve) => end.set(name, resolve)))
   }
-  const app = createServer({ name: 'waits', version: '1', log: () => undefined, limits: { drainMs: 20 } }).tool(
+  const app = createServer({
+    name: 'waits',
+    version: '1',
+    log: () => undefined,
+    limits: { drainMs: 20 },
+  }).tool(
     'wait',
     { input: { type: 'object', properties: { key: { type: 'string' } } } },
     async ({ key = 'a' }, { signal, progress }) => {
@@ -29,7 +37,8 @@ function make(): ReturnType<typeof createServer> & { began: Map<string, Promise<
 type Waiting = ReturnType<typeof make>
 
 function answers(client: Client, id: string): number {
-  return client.transcript.filter(({ from, text }) => from === 'server' && text.includes(`"id":"${id}"`)).length
+  return client.transcript.filter(({ from, text }) => from === 'server' && text.includes(`"id":"${id}"`))
+    .length
 }
 
 scenario(
@@ -130,7 +139,9 @@ scenario(
     stop.abort()
     await app.ended.get('a')
     await client.settle()
-    const methods = client.transcript.filter(({ from }) => from === 'server').map(({ text }) => (JSON.parse(text) as { method?: string }).method)
+    const methods = client.transcript
+      .filter(({ from }) => from === 'server')
+      .map(({ text }) => (JSON.parse(text) as { method?: string }).method)
     expect(methods.filter((method) => method !== undefined)).toEqual([])
   },
   { since: '2026-07-28' },

@@ -7,10 +7,16 @@ import { refusal } from '../harness/wire-error.ts'
 
 const CITIES = ['Berlin', 'Bern', 'Bonn']
 const app = createServer({ name: 'completes', version: '1', log: () => undefined })
-  .prompt('trip', { args: z.object({ from: z.string(), to: z.string(), note: z.string().optional() }) }, () => 'x')
+  .prompt(
+    'trip',
+    { args: z.object({ from: z.string(), to: z.string(), note: z.string().optional() }) },
+    () => 'x',
+  )
   .resource('city://{country}/{city}', {}, () => 'x')
   .complete('trip', 'from', (value) => CITIES.filter((city) => city.startsWith(value)))
-  .complete('trip', 'to', (_value, known) => (known['from'] === undefined ? ['anywhere'] : [`not ${known['from']}`]))
+  .complete('trip', 'to', (_value, known) =>
+    known['from'] === undefined ? ['anywhere'] : [`not ${known['from']}`],
+  )
   .complete('city://{country}/{city}', 'city', () => Array.from({ length: 150 }, (_, at) => `c${at}`))
   .complete('city://{country}/{city}', 'country', () => ({ values: ['de'], total: 12 }))
 
@@ -23,20 +29,32 @@ scenario(
   async (client) => {
     const complete = (value: string): Promise<JsonObject> =>
       client.get('completion/complete', { ref: prompt, argument: { name: 'from', value } })
-    expect(await complete('Be')).toEqual({ completion: { values: ['Berlin', 'Bern'], total: 2, hasMore: false } })
+    expect(await complete('Be')).toEqual({
+      completion: { values: ['Berlin', 'Bern'], total: 2, hasMore: false },
+    })
     expect(await complete('')).toEqual({ completion: { values: CITIES, total: 3, hasMore: false } })
     expect(await complete('x')).toEqual({ completion: { values: [], total: 0, hasMore: false } })
   },
 )
 
-scenario('at most a hundred values are sent, and how many there are [R181] [S4-14-8]', app, async (client) => {
-  const all = await client.get('completion/complete', { ref: template, argument: { name: 'city', value: '' } })
-  expect(all).toEqual({
-    completion: { values: Array.from({ length: 100 }, (_, at) => `c${at}`), total: 150, hasMore: true },
-  })
-  const some = await client.get('completion/complete', { ref: template, argument: { name: 'country', value: '' } })
-  expect(some).toEqual({ completion: { values: ['de'], total: 12, hasMore: true } })
-})
+scenario(
+  'at most a hundred values are sent, and how many there are [R181] [S4-14-8]',
+  app,
+  async (client) => {
+    const all = await client.get('completion/complete', {
+      ref: template,
+      argument: { name: 'city', value: '' },
+    })
+    expect(all).toEqual({
+      completion: { values: Array.from({ length: 100 }, (_, at) => `c${at}`), total: 150, hasMore: true },
+    })
+    const some = await client.get('completion/complete', {
+      ref: template,
+      argument: { name: 'country', value: '' },
+    })
+    expect(some).toEqual({ completion: { values: ['de'], total: 12, hasMore: true } })
+  },
+)
 
 scenario(
   'arguments that are resolved already reach the completer [S4-1-11] [S4-14-9] [S2-7.1-2]',
@@ -62,13 +80,28 @@ scenario('an argument without a completer has no values [S2-7.1-2]', app, async 
 scenario('what cannot be completed is refused and says why [R012] [S3-9-7]', app, async (client) => {
   const argument = { name: 'from', value: '' }
   const wrong: [JsonObject, string][] = [
-    [{ ref: prompt, argument: { name: 'none', value: '' } }, 'nothing to complete: "trip" has no argument "none"'],
+    [
+      { ref: prompt, argument: { name: 'none', value: '' } },
+      'nothing to complete: "trip" has no argument "none"',
+    ],
     [{ ref: { type: 'ref/prompt', name: 'none' }, argument }, 'prompt "none" does not exist'],
-    [{ ref: { type: 'ref/resource', uri: 'no://{x}' }, argument }, 'nothing to complete: there is no resource template "no://{x}"'],
-    [{ ref: { type: 'ref/tool', name: 'x' }, argument }, 'nothing to complete: ref.type must be "ref/prompt" or "ref/resource"'],
+    [
+      { ref: { type: 'ref/resource', uri: 'no://{x}' }, argument },
+      'nothing to complete: there is no resource template "no://{x}"',
+    ],
+    [
+      { ref: { type: 'ref/tool', name: 'x' }, argument },
+      'nothing to complete: ref.type must be "ref/prompt" or "ref/resource"',
+    ],
     [{ argument }, 'nothing to complete: ref.type must be "ref/prompt" or "ref/resource"'],
-    [{ ref: prompt, argument: { name: 'from' } }, 'invalid params for completion/complete: argument needs a name and a value, both strings'],
-    [{ ref: prompt }, 'invalid params for completion/complete: argument needs a name and a value, both strings'],
+    [
+      { ref: prompt, argument: { name: 'from' } },
+      'invalid params for completion/complete: argument needs a name and a value, both strings',
+    ],
+    [
+      { ref: prompt },
+      'invalid params for completion/complete: argument needs a name and a value, both strings',
+    ],
   ]
   for (const [params, message] of wrong) {
     const error = await refusal(client.request('completion/complete', params))

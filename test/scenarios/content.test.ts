@@ -13,12 +13,21 @@ const blocks = [
   audio(bytes, 'audio/ogg', { annotations: { priority: 0 } }),
   embed('note://1', 'inside', 'text/plain', { annotations }),
   embed('bin://1', bytes, 'application/pdf'),
-  link('note://2', { name: 'two', title: 'Note two', description: 'The second', mimeType: 'text/plain', size: 7, icons }),
+  link('note://2', {
+    name: 'two',
+    title: 'Note two',
+    description: 'The second',
+    mimeType: 'text/plain',
+    size: 7,
+    icons,
+  }),
   link('note://3', { name: 'three' }),
 ]
 const app = createServer({ name: 'content', version: '1' })
   .tool('all', {}, () => blocks)
-  .prompt('all', {}, () => blocks.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content })))
+  .prompt('all', {}, () =>
+    blocks.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content })),
+  )
 
 /** The blocks in the form of each revision. */
 function shown(revision: string, at: (index: number) => number): JsonObject[] {
@@ -31,12 +40,24 @@ function shown(revision: string, at: (index: number) => number): JsonObject[] {
     resource: { uri: `audio://inline/${at(2)}`, mimeType: 'audio/ogg', blob: data },
     annotations: { priority: 0 },
   }
-  const about = { type: 'resource_link', uri: 'note://2', name: 'two', title: 'Note two', description: 'The second', mimeType: 'text/plain', size: 7 }
+  const about = {
+    type: 'resource_link',
+    uri: 'note://2',
+    name: 'two',
+    title: 'Note two',
+    description: 'The second',
+    mimeType: 'text/plain',
+    size: 7,
+  }
   return [
     { type: 'text', text: 'words', annotations: dated, ...meta },
     { type: 'image', data, mimeType: 'image/png', annotations: dated },
     revision === '2024-11-05' ? asResource : sound,
-    { type: 'resource', resource: { uri: 'note://1', mimeType: 'text/plain', text: 'inside' }, annotations: dated },
+    {
+      type: 'resource',
+      resource: { uri: 'note://1', mimeType: 'text/plain', text: 'inside' },
+      annotations: dated,
+    },
     { type: 'resource', resource: { uri: 'bin://1', mimeType: 'application/pdf', blob: data } },
     ...(revision < '2025-06-18'
       ? [
@@ -61,6 +82,9 @@ scenario(
 scenario('the same holds for the messages of a prompt [S4-9-4] [R178]', app, async (client, revision) => {
   const { messages } = await client.get('prompts/get', { name: 'all' })
   expect(messages).toEqual(
-    shown(revision, (index) => index).map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content })),
+    shown(revision, (index) => index).map((content, at) => ({
+      role: at % 2 === 0 ? 'user' : 'assistant',
+      content,
+    })),
   )
 })

@@ -7,13 +7,42 @@ import { refusal, WireError } from '../harness/wire-error.ts'
 
 const choices = {
   plain: { type: 'string', enum: ['a', 'b'], default: 'b' },
-  titled: { type: 'string', oneOf: [{ const: 'x', title: 'X' }, { const: 'y', title: 'Y' }], default: 'x' },
+  titled: {
+    type: 'string',
+    oneOf: [
+      { const: 'x', title: 'X' },
+      { const: 'y', title: 'Y' },
+    ],
+    default: 'x',
+  },
   named: { type: 'string', enum: ['p', 'q'], enumNames: ['P', 'Q'] },
-  many: { type: 'array', title: 'Many', items: { type: 'string', enum: ['s', 't'] }, minItems: 1, default: ['t'] },
-  manyTitled: { type: 'array', items: { anyOf: [{ const: 'u', title: 'U' }, { const: 'v', title: 'V' }] }, maxItems: 2 },
+  many: {
+    type: 'array',
+    title: 'Many',
+    items: { type: 'string', enum: ['s', 't'] },
+    minItems: 1,
+    default: ['t'],
+  },
+  manyTitled: {
+    type: 'array',
+    items: {
+      anyOf: [
+        { const: 'u', title: 'U' },
+        { const: 'v', title: 'V' },
+      ],
+    },
+    maxItems: 2,
+  },
 } as const
 const fields = {
-  name: { type: 'string', title: 'Name', description: 'Your name', minLength: 1, maxLength: 40, default: 'Ada' },
+  name: {
+    type: 'string',
+    title: 'Name',
+    description: 'Your name',
+    minLength: 1,
+    maxLength: 40,
+    default: 'Ada',
+  },
   mail: { type: 'string', format: 'email' },
   age: { type: 'integer', minimum: 0, maximum: 150, default: 30 },
   score: { type: 'number', default: 0.5 },
@@ -34,10 +63,14 @@ const app = createServer({ name: 'asks', version: '1', log: () => undefined })
     return `${first.content?.a} ${second.content?.b}`
   })
   .tool('nested', {}, async (_, { elicit }) =>
-    JSON.stringify(await elicit('?', { type: 'object', properties: { deep: { type: 'object', properties: {} } } })),
+    JSON.stringify(
+      await elicit('?', { type: 'object', properties: { deep: { type: 'object', properties: {} } } }),
+    ),
   )
   .tool('secret', {}, async (_, { elicit }) =>
-    JSON.stringify(await elicit('?', { type: 'object', properties: { word: { type: 'string', format: 'password' } } })),
+    JSON.stringify(
+      await elicit('?', { type: 'object', properties: { word: { type: 'string', format: 'password' } } }),
+    ),
   )
   .tool('url', {}, async (_, { elicitUrl }) => {
     const asked = await elicitUrl('Sign in', 'https://id.example/start?x=1')
@@ -56,7 +89,16 @@ scenario(
   'a form is asked in the words of the revision, all spellings of a choice and defaults included [R207] [R214] [S4-13-4]',
   app,
   async (client, revision) => {
-    const content = { name: 'Bo', mail: 'bo@x.example', age: 4, score: 1, agree: false, plain: 'a', titled: 'y', named: 'q' }
+    const content = {
+      name: 'Bo',
+      mail: 'bo@x.example',
+      age: 4,
+      score: 1,
+      agree: false,
+      plain: 'a',
+      titled: 'y',
+      named: 'q',
+    }
     const newer = { ...content, many: ['s', 't'], manyTitled: ['v'] }
     const older = { ...content, 'many.s': true, 'many.t': true, 'manyTitled.u': false, 'manyTitled.v': true }
     client.answer(ASK, () => ({ action: 'accept', content: revision === '2025-06-18' ? older : newer }))
@@ -74,7 +116,12 @@ scenario(
   { since: '2025-06-18', capabilities: forms },
 )
 
-const box = (title: string, description: string, preset = false): object => ({ type: 'boolean', title, description, default: preset })
+const box = (title: string, description: string, preset = false): object => ({
+  type: 'boolean',
+  title,
+  description,
+  default: preset,
+})
 const lowered = {
   type: 'object',
   properties: {
@@ -134,7 +181,10 @@ scenario(
   'an answer that breaks the form is not used [R227]',
   app,
   async (client) => {
-    const answers = [{ action: 'accept', content: { n: 0 } }, { action: 'accept', content: { n: 'x' } }]
+    const answers = [
+      { action: 'accept', content: { n: 0 } },
+      { action: 'accept', content: { n: 'x' } },
+    ]
     if (client.hasSession) {
       for (const answer of answers) {
         client.answer(ASK, () => answer)
@@ -181,7 +231,9 @@ scenario(
       if (client.hasSession) {
         const { isError, content } = await client.call(tool)
         expect(isError).toBe(true)
-        expect((content as { text: string }[])[0]!.text).toMatch(new RegExp(`^the client cannot be asked for elicitation.${mode}: `))
+        expect((content as { text: string }[])[0]!.text).toMatch(
+          new RegExp(`^the client cannot be asked for elicitation.${mode}: `),
+        )
       } else {
         const error = await refusal(client.call(tool))
         expect([error.code, error.message]).toEqual([
@@ -205,9 +257,15 @@ scenario(
       expect(textOf(await client.call('url'))).toBe(action)
     }
     const asked = client.questions.map(({ params }) => params)
-    const elicitationId = revision === '2025-11-25' ? { elicitationId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string } : {}
+    const elicitationId =
+      revision === '2025-11-25' ? { elicitationId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string } : {}
     for (const params of asked) {
-      expect(params).toEqual({ mode: 'url', message: 'Sign in', url: 'https://id.example/start?x=1', ...elicitationId })
+      expect(params).toEqual({
+        mode: 'url',
+        message: 'Sign in',
+        url: 'https://id.example/start?x=1',
+        ...elicitationId,
+      })
     }
     const DONE = 'notifications/elicitation/complete'
     if (revision !== '2025-11-25') return expect(client.heard(DONE)).toEqual([])

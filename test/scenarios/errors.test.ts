@@ -5,9 +5,13 @@ import { refusal } from '../harness/wire-error.ts'
 
 const elicitations = [{ mode: 'url', elicitationId: 'e1', url: 'https://x.example/', message: 'Sign in' }]
 const app = createServer({ name: 'errors', version: '1', log: () => undefined })
-  .tool('throw', { input: { type: 'object', properties: { kind: { type: 'string' } }, required: ['kind'] } }, ({ kind }) => {
-    throw new McpError(kind as ErrorKind, `on purpose: ${kind}`, { data: { field: 'x', maxSize: 5 } })
-  })
+  .tool(
+    'throw',
+    { input: { type: 'object', properties: { kind: { type: 'string' } }, required: ['kind'] } },
+    ({ kind }) => {
+      throw new McpError(kind as ErrorKind, `on purpose: ${kind}`, { data: { field: 'x', maxSize: 5 } })
+    },
+  )
   .tool('visit', {}, () => {
     throw new McpError('url_needed', 'sign in first', { data: { elicitations } })
   })
@@ -18,16 +22,36 @@ scenario(
   async (client, revision) => {
     const early = revision !== '2026-07-28'
     const cases: [ErrorKind, number, object | undefined][] = [
-      ['bad_params', -32602, { code: 1021, name: 'INVALID_PARAMS', httpStatus: 400, severity: 'error', retryable: false }],
+      [
+        'bad_params',
+        -32602,
+        { code: 1021, name: 'INVALID_PARAMS', httpStatus: 400, severity: 'error', retryable: false },
+      ],
       ['unknown_method', -32601, undefined],
-      ['unknown_resource', early ? -32002 : -32602, { code: 1046, name: 'RESOURCE_NOT_FOUND', httpStatus: 404, severity: 'warn', retryable: false }],
-      ['internal', -32603, { code: 1079, name: 'INTERNAL_ERROR', httpStatus: 503, severity: 'critical', retryable: true }],
-      ['overloaded', 1005, { code: 1005, name: 'BACKPRESSURE_ACTIVE', httpStatus: 503, severity: 'warn', retryable: true }],
+      [
+        'unknown_resource',
+        early ? -32002 : -32602,
+        { code: 1046, name: 'RESOURCE_NOT_FOUND', httpStatus: 404, severity: 'warn', retryable: false },
+      ],
+      [
+        'internal',
+        -32603,
+        { code: 1079, name: 'INTERNAL_ERROR', httpStatus: 503, severity: 'critical', retryable: true },
+      ],
+      [
+        'overloaded',
+        1005,
+        { code: 1005, name: 'BACKPRESSURE_ACTIVE', httpStatus: 503, severity: 'warn', retryable: true },
+      ],
     ]
     for (const [kind, code, facts] of cases) {
       const error = await refusal(client.call('throw', { kind }))
       expect([error.code, error.message]).toEqual([code, `on purpose: ${kind}`])
-      expect(error.data).toEqual({ field: 'x', maxSize: 5, ...(facts === undefined ? {} : { refusal: facts }) })
+      expect(error.data).toEqual({
+        field: 'x',
+        maxSize: 5,
+        ...(facts === undefined ? {} : { refusal: facts }),
+      })
     }
   },
 )

@@ -15,10 +15,14 @@ const app = createServer({ name: 'streams', version: '1', log: () => undefined }
     yield 'two'
     return 'all'
   })
-  .tool('typed', { output: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } }, async function* () {
-    yield 'working'
-    return { n: 1 }
-  })
+  .tool(
+    'typed',
+    { output: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } },
+    async function* () {
+      yield 'working'
+      return { n: 1 }
+    },
+  )
   .tool('fails', {}, function* () {
     yield 'one'
     throw new ToolError('broke')
@@ -52,15 +56,19 @@ scenario('what a generator yields is the content of its result [R142]', app, asy
   expect(client.notices).toEqual([])
 })
 
-scenario('and is told step by step to a client that asks for progress [R190] [R191]', app, async (client, revision) => {
-  await client.call('steps', {}, { meta: { progressToken: 't' } })
-  const message = (words: string): object => (revision === '2024-11-05' ? {} : { message: words })
-  expect(client.heard(PROGRESS)).toEqual([
-    { progressToken: 't', progress: 1, ...message('one') },
-    { progressToken: 't', progress: 3, ...message('two') },
-    { progressToken: 't', progress: 4, ...message('{"n":3}') },
-  ])
-})
+scenario(
+  'and is told step by step to a client that asks for progress [R190] [R191]',
+  app,
+  async (client, revision) => {
+    await client.call('steps', {}, { meta: { progressToken: 't' } })
+    const message = (words: string): object => (revision === '2024-11-05' ? {} : { message: words })
+    expect(client.heard(PROGRESS)).toEqual([
+      { progressToken: 't', progress: 1, ...message('one') },
+      { progressToken: 't', progress: 3, ...message('two') },
+      { progressToken: 't', progress: 4, ...message('{"n":3}') },
+    ])
+  },
+)
 
 scenario('a cancelled generator is ended and cleans up [R194] [R127]', app, async (client) => {
   const ended = new Promise<void>((resolve) => (cleaned = resolve))

@@ -22,16 +22,34 @@ scenario(
   app,
   async (client) => {
     const ids = [
-      0, -1, 1, 2 ** 31, -(2 ** 53) + 1, Number.MAX_SAFE_INTEGER,
-      9007199254740992n, 9007199254740993n, 1152921504606846975n, -1152921504606846975n,
+      0,
+      -1,
+      1,
+      2 ** 31,
+      -(2 ** 53) + 1,
+      Number.MAX_SAFE_INTEGER,
+      9007199254740992n,
+      9007199254740993n,
+      1152921504606846975n,
+      -1152921504606846975n,
       123456789012345678901234567890n,
-      '', '1', 'abc', '1152921504606846975', 'ünïcödé ✓', 'quo"te\\slash', '\u0000\n\t', '__proto__', 'x'.repeat(1000),
+      '',
+      '1',
+      'abc',
+      '1152921504606846975',
+      'ünïcödé ✓',
+      'quo"te\\slash',
+      '\u0000\n\t',
+      '__proto__',
+      'x'.repeat(1000),
     ]
     for (const id of ids) {
       const { content } = await client.call('id', {}, { id })
       expect(content).toEqual([{ type: 'text', text: `${typeof id} ${String(id)}` }])
     }
-    const exact = client.transcript.filter(({ from, text }) => from === 'server' && text.includes('"id":1152921504606846975,'))
+    const exact = client.transcript.filter(
+      ({ from, text }) => from === 'server' && text.includes('"id":1152921504606846975,'),
+    )
     expect(exact).toHaveLength(1)
   },
 )
@@ -60,7 +78,9 @@ scenario(
     const results = await Promise.all(
       numbers.map((n) => client.call('echo', { n }, { id: n % 2 === 0 ? 1000 + n : `s${n}` })),
     )
-    expect(results.map(({ content }) => content)).toEqual(numbers.map((n) => [{ type: 'text', text: String(n) }]))
+    expect(results.map(({ content }) => content)).toEqual(
+      numbers.map((n) => [{ type: 'text', text: String(n) }]),
+    )
     for (const { from, text } of client.transcript) {
       if (from === 'client') continue
       const message = JSON.parse(text) as object
@@ -70,7 +90,7 @@ scenario(
 )
 
 /** Asks twice under one id; the first request is still running when the second comes. */
-async function askTwice(client: Client): Promise<void> {
+async function expectTwiceRefused(client: Client): Promise<void> {
   let began: () => void = () => undefined
   const running = new Promise<void>((resolve) => (began = resolve))
   start = began
@@ -79,14 +99,16 @@ async function askTwice(client: Client): Promise<void> {
   const error = await refusal(client.request('tools/list', {}, { id: 'busy' }))
   expect([error.code, error.message]).toEqual([-32600, 'a request with id "busy" is still being answered'])
   finish()
-  await client.until(() => client.transcript.some(({ from, text }) => from === 'server' && text.includes('waited')))
+  await client.until(() =>
+    client.transcript.some(({ from, text }) => from === 'server' && text.includes('waited')),
+  )
   expect((await client.get('tools/list', {}, { id: 'busy' }))['tools']).toHaveLength(3)
 }
 
 scenario(
   'an id in flight is refused for another request, then free again [R003] [S3-2.1-1] [S2-13-S6]',
   app,
-  (client) => askTwice(client),
+  (client) => expectTwiceRefused(client),
   { until: '2025-11-25' },
 )
 
@@ -94,7 +116,7 @@ test.each(['memory', 'stdio'] as const)(
   'so it is where requests share a connection without a session: %s [R004]',
   async (transport) => {
     const client = await open(app, { transport, revision: '2026-07-28' })
-    await askTwice(client)
+    await expectTwiceRefused(client)
     await client.close()
   },
 )

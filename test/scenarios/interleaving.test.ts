@@ -55,7 +55,13 @@ test('a thousand interleaved clients with equal ids each get their own answers [
   }
   for (const round of ['first', 'second']) {
     const answers = await Promise.all(
-      clients.map((client, at) => client.call('mine', { token: `${round}-${at}` }, { id: `same-${round}`, meta: { progressToken: 'same' } })),
+      clients.map((client, at) =>
+        client.call(
+          'mine',
+          { token: `${round}-${at}` },
+          { id: `same-${round}`, meta: { progressToken: 'same' } },
+        ),
+      ),
     )
     for (const [at, { content }] of answers.entries()) {
       expect(content).toEqual([{ type: 'text', text: `${round}-${at} for client-${at}` }])
@@ -64,7 +70,9 @@ test('a thousand interleaved clients with equal ids each get their own answers [
   expect(gate.most).toBe(CLIENTS)
   for (const [at, client] of clients.entries()) {
     const told = client.heard('notifications/progress').map(({ message }) => message)
-    expect(told).toEqual(client.revision === '2024-11-05' ? [undefined, undefined] : [`first-${at}`, `second-${at}`])
+    expect(told).toEqual(
+      client.revision === '2024-11-05' ? [undefined, undefined] : [`first-${at}`, `second-${at}`],
+    )
     expect(REVISIONS).toContain(client.revision)
   }
   await Promise.all(clients.map((client) => client.close()))

@@ -126,7 +126,9 @@ scenario(
   'a version that is no string is told what is supported and what was asked [S3-6-3]',
   server,
   async (client) => {
-    const error = await refusal(client.request('initialize', { protocolVersion: 7, capabilities: {}, clientInfo: {} }))
+    const error = await refusal(
+      client.request('initialize', { protocolVersion: 7, capabilities: {}, clientInfo: {} }),
+    )
     expect(error.code).toBe(-32602)
     expect(error.data).toMatchObject({
       supported: ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'],
@@ -140,7 +142,11 @@ scenario(
   'a second initialize is refused and changes nothing [R039] [S4-1-9]',
   server,
   async (client, revision) => {
-    const params = { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+    const params = {
+      protocolVersion: '2024-11-05',
+      capabilities: {},
+      clientInfo: { name: 'x', version: '1' },
+    }
     const error = await refusal(client.request('initialize', params))
     expect([error.code, error.message]).toEqual([-32600, 'this session is initialized already'])
     const { tools } = await client.get('tools/list')
@@ -159,7 +165,10 @@ scenario(
     }
     const clientInfo = { name: 'x', version: '1' }
     await client.request('initialize', { protocolVersion: revision, capabilities: {}, clientInfo })
-    expect(await client.call('berths')).toEqual({ content: [{ type: 'text', text: 'three' }], isError: false })
+    expect(await client.call('berths')).toEqual({
+      content: [{ type: 'text', text: 'three' }],
+      isError: false,
+    })
     expect(await client.get('resources/read', { uri: 'ships://list' })).toEqual({
       contents: [{ uri: 'ships://list', text: 'Anna' }],
     })
@@ -176,7 +185,13 @@ test('a ping is served before initialize, and the refusal of the rest says what 
   const error = await refusal(client.request('tools/list'))
   expect([error.code, error.message]).toEqual([-32600, 'tools/list came before initialize'])
   expect(error.data).toEqual({
-    refusal: { code: 1076, name: 'SERVER_UNINITIALIZED', httpStatus: 503, severity: 'error', retryable: true },
+    refusal: {
+      code: 1076,
+      name: 'SERVER_UNINITIALIZED',
+      httpStatus: 503,
+      severity: 'error',
+      retryable: true,
+    },
   })
   await client.close()
 })
@@ -237,7 +252,8 @@ scenario(
   'a request that lacks part of its metadata is refused and told which [R044] [S3-9-7]',
   server,
   async (client) => {
-    const params = (meta: object): string => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } })
+    const params = (meta: object): string =>
+      JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } })
     const refused = async (meta: object): Promise<unknown> => {
       const { error } = (await client.post(params(meta))) as { error: { code: number; message: string } }
       return [error.code, error.message]
@@ -250,7 +266,10 @@ scenario(
       -32602,
       `${claim}: ${META.clientCapabilities} is missing`,
     ])
-    expect(await refused(capabilities)).toEqual([-32602, expect.stringContaining(`${claim}: ${META.protocolVersion}`)])
+    expect(await refused(capabilities)).toEqual([
+      -32602,
+      expect.stringContaining(`${claim}: ${META.protocolVersion}`),
+    ])
     expect(await refused({ ...version, ...capabilities, [META.clientInfo]: { name: 'x' } })).toEqual([
       -32602,
       `${claim}: ${META.clientInfo} needs a name and a version`,
@@ -261,7 +280,10 @@ scenario(
 
 scenario(
   'a request without the name of its client is served [R045]',
-  () => createServer({ name: 'who', version: '1' }).tool('who', {}, (_, { client }) => JSON.stringify(client.info ?? null)),
+  () =>
+    createServer({ name: 'who', version: '1' }).tool('who', {}, (_, { client }) =>
+      JSON.stringify(client.info ?? null),
+    ),
   async (client) => {
     const meta = { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: {} }
     const params = { name: 'who', _meta: meta }
@@ -275,7 +297,9 @@ scenario(
   'an unsupported version is refused with what is supported and what was asked [R046]',
   server,
   async (client) => {
-    const error = await refusal(client.request('tools/list', {}, { meta: { [META.protocolVersion]: 'v999.0.0' } }))
+    const error = await refusal(
+      client.request('tools/list', {}, { meta: { [META.protocolVersion]: 'v999.0.0' } }),
+    )
     expect([error.code, error.message]).toEqual([-32022, 'protocol version v999.0.0 is not supported'])
     expect(error.data).toMatchObject({ supported: ['2026-07-28'], requested: 'v999.0.0' })
   },
@@ -288,10 +312,21 @@ scenario(
   async (client, revision) => {
     const removed = ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']
     const absent = ['server/discover', 'subscriptions/listen']
-    const unknown = ['no/such', 'toString', '__proto__', 'constructor', 'tools/List', 'sampling/createMessage', 'roots/list']
+    const unknown = [
+      'no/such',
+      'toString',
+      '__proto__',
+      'constructor',
+      'tools/List',
+      'sampling/createMessage',
+      'roots/list',
+    ]
     for (const method of [...(revision === '2026-07-28' ? removed : absent), ...unknown]) {
       const error = await refusal(client.request(method, {}))
-      expect([error.code, error.message]).toEqual([-32601, `the method "${method}" does not exist at ${revision}`])
+      expect([error.code, error.message]).toEqual([
+        -32601,
+        `the method "${method}" does not exist at ${revision}`,
+      ])
     }
   },
 )
@@ -304,11 +339,17 @@ scenario(
     ),
   async (client) => {
     const first = await client.call('know', {}, { capabilities: { sampling: {}, roots: {} } })
-    const second = await client.call('know', {}, { capabilities: {}, meta: { [META.clientInfo]: { name: 'other', version: '9' } } })
+    const second = await client.call(
+      'know',
+      {},
+      { capabilities: {}, meta: { [META.clientInfo]: { name: 'other', version: '9' } } },
+    )
     expect(first['content']).toEqual([
       { type: 'text', text: JSON.stringify([client.clientInfo, { sampling: {}, roots: {} }, true]) },
     ])
-    expect(second['content']).toEqual([{ type: 'text', text: JSON.stringify([{ name: 'other', version: '9' }, {}, true]) }])
+    expect(second['content']).toEqual([
+      { type: 'text', text: JSON.stringify([{ name: 'other', version: '9' }, {}, true]) },
+    ])
   },
   { since: '2026-07-28' },
 )
@@ -316,7 +357,7 @@ scenario(
 scenario(
   'the context tells who calls, whatever the revision, and keeps capabilities it does not know [S2-9.1-3] [S4-5-8]',
   () =>
-    createServer({ name: 'who', version: '1' }).tool('who', {}, ({}, { client, revision, method }) => ({
+    createServer({ name: 'who', version: '1' }).tool('who', {}, (_, { client, revision, method }) => ({
       info: client.info,
       capabilities: client.capabilities,
       revision,

@@ -71,7 +71,9 @@ scenario(
     app.prompt('later', {}, () => 'x')
     for (const one of [client, other]) {
       await one.hear(PROMPTS)
-      const changes = one.notices.map(({ method }) => method).filter((method) => method.endsWith('list_changed'))
+      const changes = one.notices
+        .map(({ method }) => method)
+        .filter((method) => method.endsWith('list_changed'))
       expect(changes).toEqual([TOOLS, PROMPTS])
     }
   },

@@ -29,7 +29,9 @@ scenario(
       client.notices.length = 0
       expect(await client.request('logging/setLevel', { level })).toEqual({})
       await client.call('all')
-      expect(client.heard(MESSAGE)).toEqual(LOG_LEVELS.slice(at).map((one) => ({ level: one, data: `at ${one}` })))
+      expect(client.heard(MESSAGE)).toEqual(
+        LOG_LEVELS.slice(at).map((one) => ({ level: one, data: `at ${one}` })),
+      )
     }
     await other.call('all')
     expect(other.heard(MESSAGE).map(({ level }) => level)).toEqual(LOG_LEVELS.slice(1))
@@ -45,7 +47,9 @@ scenario(
     for (const level of ['loud', 'Error', 7, undefined, '__proto__']) {
       const error = await refusal(client.request('logging/setLevel', { level }))
       expect(error.code).toBe(-32602)
-      expect(error.message).toBe(`invalid params for logging/setLevel: the log level must be one of ${LOG_LEVELS.join(', ')}`)
+      expect(error.message).toBe(
+        `invalid params for logging/setLevel: the log level must be one of ${LOG_LEVELS.join(', ')}`,
+      )
     }
     await client.call('all')
     expect(client.heard(MESSAGE).map(({ level }) => level)).toEqual(['emergency'])
@@ -63,7 +67,11 @@ scenario(
     expect(client.heard(MESSAGE).map(({ level }) => level)).toEqual(['alert', 'emergency'])
     await client.call('all')
     expect(client.heard(MESSAGE)).toHaveLength(2)
-    const { contents } = await client.get('resources/read', { uri: 'a://b' }, { meta: { [META.logLevel]: 'debug' } })
+    const { contents } = await client.get(
+      'resources/read',
+      { uri: 'a://b' },
+      { meta: { [META.logLevel]: 'debug' } },
+    )
     expect(contents).toHaveLength(1)
     expect(client.heard(MESSAGE).slice(2)).toEqual([{ level: 'error', data: 'reading' }])
   },
@@ -76,9 +84,16 @@ scenario(
   async (client) => {
     const meta = client.hasSession ? {} : { meta: { [META.logLevel]: 'emergency' } }
     if (client.hasSession) await client.request('logging/setLevel', { level: 'emergency' })
-    await Promise.all([client.call('all', {}, { id: 'a', ...meta }), client.call('all', {}, { id: 'b', ...meta })])
+    await Promise.all([
+      client.call('all', {}, { id: 'a', ...meta }),
+      client.call('all', {}, { id: 'b', ...meta }),
+    ])
     const carriers = client.notices.map(({ carrier }) => carrier)
-    expect([[undefined, undefined], ['"a"', '"b"'], ['"b"', '"a"']]).toContainEqual(carriers)
+    expect([
+      [undefined, undefined],
+      ['"a"', '"b"'],
+      ['"b"', '"a"'],
+    ]).toContainEqual(carriers)
     expect(client.notices).toHaveLength(2)
   },
 )

@@ -10,13 +10,26 @@ interface Reply {
   readonly error: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-const PROTOCOL_ERROR = { code: 1066, name: 'PROTOCOL_ERROR', httpStatus: 400, severity: 'error', retryable: false }
+const PROTOCOL_ERROR = {
+  code: 1066,
+  name: 'PROTOCOL_ERROR',
+  httpStatus: 400,
+  severity: 'error',
+  retryable: false,
+}
 
 scenario(
   'text that is not JSON is a parse error without an id, and the connection goes on [R009] [S3-3-1] [S2-8.1-1] [S2-0-5] [S4-2-1]',
   app,
   async (client) => {
-    for (const text of ['{', 'hello', '{"jsonrpc":"2.0","id":1,"method":"ping"', "{'a':1}", '\u0001', '{"jsonrpc":"2.0",}']) {
+    for (const text of [
+      '{',
+      'hello',
+      '{"jsonrpc":"2.0","id":1,"method":"ping"',
+      "{'a':1}",
+      '\u0001',
+      '{"jsonrpc":"2.0",}',
+    ]) {
       const reply = (await client.post(text)) as Reply
       expect(reply).toEqual({
         jsonrpc: '2.0',
@@ -39,10 +52,18 @@ scenario(
       ['{"jsonrpc":"2.0","id":1,"method":""}', 'the method is not a name', 1],
       ['{"jsonrpc":"2.0","id":1}', 'it has no method', 1],
       ['{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}', 'it is a request and a response in one', 1],
-      ['{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}', 'it is a request and a response in one', 1],
+      [
+        '{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}',
+        'it is a request and a response in one',
+        1,
+      ],
       ['{"jsonrpc":"2.0","id":1,"result":5}', 'the result is not an object', 1],
       ['{"jsonrpc":"2.0","result":{}}', 'a result needs an id', undefined],
-      ['{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"y"}}', 'the error has no integer code and message', 1],
+      [
+        '{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"y"}}',
+        'the error has no integer code and message',
+        1,
+      ],
       ['{"jsonrpc":"2.0","id":1,"Method":"ping"}', '"Method" is written with capitals', 1],
       ['5', 'it is not an object', undefined],
       ['"text"', 'it is not an object', undefined],
@@ -55,7 +76,11 @@ scenario(
         {
           jsonrpc: '2.0',
           ...(id === undefined ? {} : { id }),
-          error: { code: -32600, message: `not a JSON-RPC 2.0 message: ${reason}`, data: { refusal: PROTOCOL_ERROR } },
+          error: {
+            code: -32600,
+            message: `not a JSON-RPC 2.0 message: ${reason}`,
+            data: { refusal: PROTOCOL_ERROR },
+          },
         },
       ])
     }
@@ -68,14 +93,21 @@ scenario(
   app,
   async (client) => {
     for (const params of ['[]', '[{"name":"one"}]', '5', '"x"', 'true']) {
-      const reply = (await client.post(`{"jsonrpc":"2.0","id":"p","method":"tools/list","params":${params}}`)) as Reply
+      const reply = (await client.post(
+        `{"jsonrpc":"2.0","id":"p","method":"tools/list","params":${params}}`,
+      )) as Reply
       expect(reply).toMatchObject({
         id: 'p',
         error: { code: -32602, message: 'invalid params for tools/list: they are not an object' },
       })
     }
-    const meta = (await client.post('{"jsonrpc":"2.0","id":"p","method":"tools/list","params":{"_meta":[]}}')) as Reply
-    expect(meta).toMatchObject({ id: 'p', error: { code: -32602, message: 'invalid params for tools/list: _meta is not an object' } })
+    const meta = (await client.post(
+      '{"jsonrpc":"2.0","id":"p","method":"tools/list","params":{"_meta":[]}}',
+    )) as Reply
+    expect(meta).toMatchObject({
+      id: 'p',
+      error: { code: -32602, message: 'invalid params for tools/list: _meta is not an object' },
+    })
     if (!client.hasSession) return
     const reply = await client.post('{"jsonrpc":"2.0","id":"p","method":"tools/list","params":null}')
     expect(reply).toMatchObject({ id: 'p', result: { tools: [{ name: 'one' }] } })
@@ -83,16 +115,24 @@ scenario(
 )
 
 scenario('a key that stands twice is refused, wherever it stands [R010]', app, async (client) => {
-  const twice = ['"method":"ping","method":"tools/list"', '"method":"tools/call","params":{"name":"one","name":"two"}']
+  const twice = [
+    '"method":"ping","method":"tools/list"',
+    '"method":"tools/call","params":{"name":"one","name":"two"}',
+  ]
   for (const rest of twice) {
     const reply = (await client.post(`{"jsonrpc":"2.0","id":4,${rest}}`)) as Reply
-    expect(reply).toMatchObject({ id: 4, error: { code: -32600, message: expect.stringMatching(/^the key "(method|name)" appears twice/) } })
+    expect(reply).toMatchObject({
+      id: 4,
+      error: { code: -32600, message: expect.stringMatching(/^the key "(method|name)" appears twice/) },
+    })
   }
 })
 
 scenario('a message that is nested too deep is refused [R010]', app, async (client) => {
   const deep = `${'{"a":'.repeat(25)}1${'}'.repeat(25)}`
-  const reply = (await client.post(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":${deep}}`)) as Reply
+  const reply = (await client.post(
+    `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":${deep}}`,
+  )) as Reply
   expect(reply.error).toEqual({
     code: -32600,
     message: 'the message is nested deeper than 20 levels',
@@ -101,15 +141,11 @@ scenario('a message that is nested too deep is refused [R010]', app, async (clie
   await client.settle()
 })
 
-scenario(
-  'fields that nobody knows are tolerated [S2-2.5-3] [S0-6.1]',
-  app,
-  async (client) => {
-    const text = client.requestText(9, 'tools/call', { name: 'one', later: { a: [1] }, requestStates: 'x' })
-    const reply = await client.post(text.replace('{"jsonrpc"', '{"trace":{"x":1},"jsonrpc"'))
-    expect(reply).toMatchObject({ id: 9, result: { content: [{ type: 'text', text: '1' }] } })
-  },
-)
+scenario('fields that nobody knows are tolerated [S2-2.5-3] [S0-6.1]', app, async (client) => {
+  const text = client.requestText(9, 'tools/call', { name: 'one', later: { a: [1] }, requestStates: 'x' })
+  const reply = await client.post(text.replace('{"jsonrpc"', '{"trace":{"x":1},"jsonrpc"'))
+  expect(reply).toMatchObject({ id: 9, result: { content: [{ type: 'text', text: '1' }] } })
+})
 
 scenario(
   'where there are no rounds, their params are fields that nobody knows [S2-2.5-3]',

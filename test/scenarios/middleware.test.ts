@@ -27,29 +27,42 @@ const app = createServer({ name: 'wrapped', version: '1', log: () => undefined }
     return next()
   })
 
-scenario('the first added is the outermost, and one for a method sees only that [R011]', app, async (client) => {
-  await client.settle()
-  seen.length = 0
-  await client.call('one')
-  expect(seen).toEqual(['all tools/call', 'calls tools/call', 'handler', 'all after'])
-  seen.length = 0
-  await client.request('prompts/get', { name: 'one' })
-  expect(seen).toEqual(['all prompts/get', 'all after'])
-})
+scenario(
+  'the first added is the outermost, and one for a method sees only that [R011]',
+  app,
+  async (client) => {
+    await client.settle()
+    seen.length = 0
+    await client.call('one')
+    expect(seen).toEqual(['all tools/call', 'calls tools/call', 'handler', 'all after'])
+    seen.length = 0
+    await client.request('prompts/get', { name: 'one' })
+    expect(seen).toEqual(['all prompts/get', 'all after'])
+  },
+)
 
-scenario('it may answer instead of the handler, refuse, or fail in private [R007] [R188]', app, async (client) => {
-  await client.settle()
-  seen.length = 0
-  expect((await client.call('one', { say: 'instead' }))['content']).toEqual([{ type: 'text', text: 'replaced' }])
-  expect(seen).not.toContain('handler')
-  const stopped = await refusal(client.call('one', { say: 'stop' }))
-  expect([stopped.code, stopped.message]).toEqual([-32602, 'stopped on the way'])
-  for (const say of ['twice', 'break']) {
-    const broken = await refusal(client.call('one', { say }))
-    expect([broken.code, broken.message]).toEqual([-32603, expect.stringMatching(/^internal error \(reference [0-9a-f-]{36}\)$/)])
-  }
-  expect(client.transcript.map((entry) => entry.text).join()).not.toContain('hunter2')
-})
+scenario(
+  'it may answer instead of the handler, refuse, or fail in private [R007] [R188]',
+  app,
+  async (client) => {
+    await client.settle()
+    seen.length = 0
+    expect((await client.call('one', { say: 'instead' }))['content']).toEqual([
+      { type: 'text', text: 'replaced' },
+    ])
+    expect(seen).not.toContain('handler')
+    const stopped = await refusal(client.call('one', { say: 'stop' }))
+    expect([stopped.code, stopped.message]).toEqual([-32602, 'stopped on the way'])
+    for (const say of ['twice', 'break']) {
+      const broken = await refusal(client.call('one', { say }))
+      expect([broken.code, broken.message]).toEqual([
+        -32603,
+        expect.stringMatching(/^internal error \(reference [0-9a-f-]{36}\)$/),
+      ])
+    }
+    expect(client.transcript.map((entry) => entry.text).join()).not.toContain('hunter2')
+  },
+)
 
 scenario('an unknown method passes no middleware [R011]', app, async (client) => {
   await client.settle()
@@ -65,15 +78,21 @@ const provided = createServer({ name: 'provided', version: '1', log: () => undef
   .resource('who://x', {}, (_, { shout }) => shout)
   .prompt('who', {}, (_, { user }) => user)
 
-scenario('what is provided reaches every handler, made anew for each request', provided, async (client, _revision, { join }) => {
-  const other = await join({ clientInfo: { name: 'bo', version: '1' } })
-  expect((await client.call('who'))['content']).toEqual([{ type: 'text', text: 'scenario SCENARIO' }])
-  expect((await other.call('who'))['content']).toEqual([{ type: 'text', text: 'bo BO' }])
-  expect((await other.get('resources/read', { uri: 'who://x' }))['contents']).toEqual([{ uri: 'who://x', text: 'BO' }])
-  expect((await client.get('prompts/get', { name: 'who' }))['messages']).toEqual([
-    { role: 'user', content: { type: 'text', text: 'scenario' } },
-  ])
-})
+scenario(
+  'what is provided reaches every handler, made anew for each request',
+  provided,
+  async (client, _revision, { join }) => {
+    const other = await join({ clientInfo: { name: 'bo', version: '1' } })
+    expect((await client.call('who'))['content']).toEqual([{ type: 'text', text: 'scenario SCENARIO' }])
+    expect((await other.call('who'))['content']).toEqual([{ type: 'text', text: 'bo BO' }])
+    expect((await other.get('resources/read', { uri: 'who://x' }))['contents']).toEqual([
+      { uri: 'who://x', text: 'BO' },
+    ])
+    expect((await client.get('prompts/get', { name: 'who' }))['messages']).toEqual([
+      { role: 'user', content: { type: 'text', text: 'scenario' } },
+    ])
+  },
+)
 
 scenario(
   'a provider that fails, or takes a name that every context has, is a masked error [R188]',
@@ -88,7 +107,10 @@ scenario(
     const other = await join({ clientInfo: { name: 'bo', version: '1' } })
     for (const one of [client, other]) {
       const error = await refusal(one.call('who'))
-      expect([error.code, error.message]).toEqual([-32603, expect.stringMatching(/^internal error \(reference /)])
+      expect([error.code, error.message]).toEqual([
+        -32603,
+        expect.stringMatching(/^internal error \(reference /),
+      ])
     }
   },
 )

@@ -26,10 +26,18 @@ const LISTS = [
 ] as const
 
 /** The names on a page, and the cursor of the next. */
-async function page(client: Client, method: string, member: string, cursor?: unknown): Promise<[string[], string | undefined]> {
+async function page(
+  client: Client,
+  method: string,
+  member: string,
+  cursor?: unknown,
+): Promise<[string[], string | undefined]> {
   const result = await client.get(method, cursor === undefined ? undefined : { cursor })
   expect(Object.keys(result).filter((key) => key !== 'nextCursor')).toEqual([member])
-  return [(result[member] as { name: string }[]).map(({ name }) => name), result['nextCursor'] as string | undefined]
+  return [
+    (result[member] as { name: string }[]).map(({ name }) => name),
+    result['nextCursor'] as string | undefined,
+  ]
 }
 
 scenario(
@@ -63,26 +71,31 @@ scenario(
   },
 )
 
-scenario('a cursor that is not of this list is refused [R183] [S3-9-7] [R012]', app, async (client, revision) => {
-  const [, cursor] = await page(client, 'tools/list', 'tools')
-  const bad: [string, unknown][] = [
-    ['tools/list', 'nonsense'],
-    ['tools/list', `${cursor}x`],
-    ['tools/list', 5],
-    ['tools/list', {}],
-    ['tools/list', 'a'.repeat(5000)],
-    ['prompts/list', cursor],
-    ['tools/list', btoa('tools:0').replaceAll('=', '')],
-    ['tools/list', btoa('tools:999999999999').replaceAll('=', '')],
-  ]
-  for (const [method, given] of bad) {
-    const error = await refusal(client.request(method, { cursor: given }))
-    expect([error.code, error.message]).toEqual([-32602, 'the cursor is not one of this list'])
-    expect((error.data as JsonObject)['refusal']).toMatchObject({ code: 1021 })
-  }
-  if (revision === '2026-07-28') expect((await refusal(client.request('tools/list', { cursor: '' }))).code).toBe(-32602)
-  else expect((await page(client, 'tools/list', 'tools', ''))[0]).toEqual(['t0', 't1', 't2'])
-})
+scenario(
+  'a cursor that is not of this list is refused [R183] [S3-9-7] [R012]',
+  app,
+  async (client, revision) => {
+    const [, cursor] = await page(client, 'tools/list', 'tools')
+    const bad: [string, unknown][] = [
+      ['tools/list', 'nonsense'],
+      ['tools/list', `${cursor}x`],
+      ['tools/list', 5],
+      ['tools/list', {}],
+      ['tools/list', 'a'.repeat(5000)],
+      ['prompts/list', cursor],
+      ['tools/list', btoa('tools:0').replaceAll('=', '')],
+      ['tools/list', btoa('tools:999999999999').replaceAll('=', '')],
+    ]
+    for (const [method, given] of bad) {
+      const error = await refusal(client.request(method, { cursor: given }))
+      expect([error.code, error.message]).toEqual([-32602, 'the cursor is not one of this list'])
+      expect((error.data as JsonObject)['refusal']).toMatchObject({ code: 1021 })
+    }
+    if (revision === '2026-07-28')
+      expect((await refusal(client.request('tools/list', { cursor: '' }))).code).toBe(-32602)
+    else expect((await page(client, 'tools/list', 'tools', ''))[0]).toEqual(['t0', 't1', 't2'])
+  },
+)
 
 scenario('a cursor that is null counts as none [S3-5.1-1] [S3-5.2-1]', app, async (client) => {
   for (const [method, member] of LISTS) {

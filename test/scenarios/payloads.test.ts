@@ -29,14 +29,27 @@ scenario(
   'text of every alphabet, and half of a character, arrives as it was sent [S0-3.3]',
   app,
   async (client) => {
-    for (const text of ['äöü', '日本語', '😀👨‍👩‍👧', '\u0000\u001f', '\u2028\u2029', '\ud800', '\\u0041', ' \t\r\n']) {
+    for (const text of [
+      'äöü',
+      '日本語',
+      '😀👨‍👩‍👧',
+      '\u0000\u001f',
+      '\u2028\u2029',
+      '\ud800',
+      '\\u0041',
+      ' \t\r\n',
+    ]) {
       expect((await client.call('echo', { text }))['content']).toEqual([{ type: 'text', text }])
     }
   },
 )
 
 const limits = { memoryBytes: 3000, stdioBytes: 3000, httpBytes: 3000 }
-const small = createServer({ name: 'small', version: '1', limits }).tool('echo', { input: { type: 'object' } }, () => 'ok')
+const small = createServer({ name: 'small', version: '1', limits }).tool(
+  'echo',
+  { input: { type: 'object' } },
+  () => 'ok',
+)
 
 scenario('a message over the limit is refused, and the next is served [S2-8.4-2]', small, async (client) => {
   const fitting = client.requestText('fits', 'tools/call', { name: 'echo', arguments: { text: '' } })
@@ -48,7 +61,15 @@ scenario('a message over the limit is refused, and the next is served [S2-8.4-2]
     error: {
       code: -32600,
       message: 'the message is larger than 3000 bytes',
-      data: { refusal: { code: 1068, name: 'MESSAGE_TOO_LARGE', httpStatus: 413, severity: 'error', retryable: false } },
+      data: {
+        refusal: {
+          code: 1068,
+          name: 'MESSAGE_TOO_LARGE',
+          httpStatus: 413,
+          severity: 'error',
+          retryable: false,
+        },
+      },
     },
   })
   await client.settle()

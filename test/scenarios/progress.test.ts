@@ -51,7 +51,12 @@ scenario('no progress is sent to a client that did not ask for it [R190]', app, 
 
 scenario('a token is a string or an integer; anything else asks for nothing [R192]', app, async (client) => {
   for (const token of ['1.5', 'true', 'null', '{}', '["a"]']) {
-    const text = client.requestText(client.nextId(), 'tools/call', { name: 'work' }, { meta: { progressToken: 'TOKEN' } })
+    const text = client.requestText(
+      client.nextId(),
+      'tools/call',
+      { name: 'work' },
+      { meta: { progressToken: 'TOKEN' } },
+    )
     await client.post(text.replace('"TOKEN"', token))
   }
   await client.settle()
@@ -67,7 +72,11 @@ scenario(
       client.call('work', {}, { id: 'y', meta: { progressToken: 'two' } }),
       client.get('prompts/get', { name: 'ask' }, { id: 'z', meta: { progressToken: 3 } }),
     ])
-    for (const [token, id, values] of [['one', '"x"', [1, 2, 3.5]], ['two', '"y"', [1, 2, 3.5]], [3, '"z"', [1]]] as const) {
+    for (const [token, id, values] of [
+      ['one', '"x"', [1, 2, 3.5]],
+      ['two', '"y"', [1, 2, 3.5]],
+      [3, '"z"', [1]],
+    ] as const) {
       const own = client.notices.filter(({ params }) => params['progressToken'] === token)
       expect(own.map(({ params }) => params['progress'])).toEqual(values)
       for (const { carrier } of own) expect([undefined, id]).toContain(carrier)

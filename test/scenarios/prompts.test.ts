@@ -10,8 +10,11 @@ const args = z.object({
   tone: z.enum(['warm', 'cool']).optional(),
 })
 const app = createServer({ name: 'prompts', version: '1', log: () => undefined })
-  .prompt('greet', { title: 'Greet', description: 'Says hello', args, icons, _meta: { 'com.example/k': 1 } }, ({ who, tone }) =>
-    'Dear {who}, in a {tone} tone'.replace('{who}', who).replace('{tone}', tone ?? 'plain'),
+  .prompt(
+    'greet',
+    { title: 'Greet', description: 'Says hello', args, icons, _meta: { 'com.example/k': 1 } },
+    ({ who, tone }) =>
+      'Dear {who}, in a {tone} tone'.replace('{who}', who).replace('{tone}', tone ?? 'plain'),
   )
   .prompt('picture', {}, () => image('AAAA', 'image/png'))
   .prompt('talk', {}, () => [
@@ -19,7 +22,10 @@ const app = createServer({ name: 'prompts', version: '1', log: () => undefined }
     { role: 'assistant', content: { type: 'text', text: 'Hello' } },
     'And you?',
   ])
-  .prompt('whole', { description: 'from the definition' }, () => ({ description: 'from the handler', messages: ['x'] }))
+  .prompt('whole', { description: 'from the definition' }, () => ({
+    description: 'from the handler',
+    messages: ['x'],
+  }))
   .prompt('wrong', {}, () => [{ role: 'system', content: 'x' }])
 
 scenario(
@@ -29,7 +35,12 @@ scenario(
     const who = { name: 'who', description: 'Whom to greet', required: true }
     const tone = { name: 'tone', required: false }
     const base = { name: 'greet', description: 'Says hello', arguments: [who, tone] }
-    const newer = { ...base, title: 'Greet', arguments: [{ ...who, title: 'Who' }, tone], _meta: { 'com.example/k': 1 } }
+    const newer = {
+      ...base,
+      title: 'Greet',
+      arguments: [{ ...who, title: 'Who' }, tone],
+      _meta: { 'com.example/k': 1 },
+    }
     const expected = revision < '2025-06-18' ? base : revision < '2025-11-25' ? newer : { ...newer, icons }
     const { prompts } = await client.get('prompts/list')
     expect(prompts).toEqual([
@@ -47,7 +58,9 @@ scenario(
   app,
   async (client) => {
     const text = (words: string): object => ({ type: 'text', text: words })
-    expect(await client.get('prompts/get', { name: 'greet', arguments: { who: 'Ada', tone: 'warm' } })).toEqual({
+    expect(
+      await client.get('prompts/get', { name: 'greet', arguments: { who: 'Ada', tone: 'warm' } }),
+    ).toEqual({
       description: 'Says hello',
       messages: [{ role: 'user', content: text('Dear Ada, in a warm tone') }],
     })
@@ -76,13 +89,22 @@ scenario(
       const { code, message } = await refusal(client.request('prompts/get', { ...params }))
       return [code, message]
     }
-    expect(await error({ name: 'greed' })).toEqual([-32602, 'prompt "greed" does not exist; did you mean "greet"?'])
-    expect(await error({})).toEqual([-32602, 'invalid params for prompts/get: the name of the prompt is not a string'])
+    expect(await error({ name: 'greed' })).toEqual([
+      -32602,
+      'prompt "greed" does not exist; did you mean "greet"?',
+    ])
+    expect(await error({})).toEqual([
+      -32602,
+      'invalid params for prompts/get: the name of the prompt is not a string',
+    ])
     expect(await error({ name: 'greet' })).toEqual([
       -32602,
       expect.stringMatching(/^invalid params for prompts\/get: arguments of prompt "greet": .*who/),
     ])
-    expect(await error({ name: 'greet', arguments: { who: 'a', tone: 'loud' } })).toEqual([-32602, expect.stringContaining('tone')])
+    expect(await error({ name: 'greet', arguments: { who: 'a', tone: 'loud' } })).toEqual([
+      -32602,
+      expect.stringContaining('tone'),
+    ])
     for (const given of [[], { who: 5 }, { who: null }, 'x']) {
       expect(await error({ name: 'greet', arguments: given })).toEqual([
         -32602,

@@ -2,13 +2,17 @@ import { expect } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import { scenario } from '../harness/scenario.ts'
 
-const app = createServer({ name: 'drops', version: '1' }).tool('drop', {}, async (_, { progress, hangUp }) => {
-  progress(1)
-  hangUp(1)
-  await new Promise((resolve) => setTimeout(resolve, 10))
-  progress(2)
-  return 'whole'
-})
+const app = createServer({ name: 'drops', version: '1' }).tool(
+  'drop',
+  {},
+  async (_, { progress, hangUp }) => {
+    progress(1)
+    hangUp(1)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    progress(2)
+    return 'whole'
+  },
+)
 
 scenario(
   'a stream that the server lets go of is taken up again, and nothing is lost or doubled [S3-9-11] [R091] [R092] [R094] [R096] [R098]',
@@ -24,10 +28,6 @@ scenario(
   },
 )
 
-scenario(
-  'so is one on which nothing was sent yet [S3-9-11] [R093] [R094] [R096]',
-  app,
-  async (client) => {
-    expect((await client.call('drop'))['content']).toEqual([{ type: 'text', text: 'whole' }])
-  },
-)
+scenario('so is one on which nothing was sent yet [S3-9-11] [R093] [R094] [R096]', app, async (client) => {
+  expect((await client.call('drop'))['content']).toEqual([{ type: 'text', text: 'whole' }])
+})

@@ -10,7 +10,16 @@ const annotations = { audience: ['assistant' as const], priority: 0.3, lastModif
 const app = createServer({ name: 'library', version: '1', log: () => undefined })
   .resource(
     'file:///notes.md',
-    { name: 'notes', title: 'Notes', description: 'All notes', mimeType: 'text/markdown', size: 12, annotations, icons, _meta: { 'com.example/k': 1 } },
+    {
+      name: 'notes',
+      title: 'Notes',
+      description: 'All notes',
+      mimeType: 'text/markdown',
+      size: 12,
+      annotations,
+      icons,
+      _meta: { 'com.example/k': 1 },
+    },
     () => '# Notes',
   )
   .resource('orders://list', {}, () => ({ open: 2 }))
@@ -21,7 +30,9 @@ const app = createServer({ name: 'library', version: '1', log: () => undefined }
     { uri: 'many://2', blob: bytes, mimeType: 'application/vnd.example+zip' },
     { text: 'c' },
   ])
-  .resource('whole://x', {}, () => ({ contents: [{ uri: 'whole://x/1', text: 'one', _meta: { 'com.example/p': 2 } }] }))
+  .resource('whole://x', {}, () => ({
+    contents: [{ uri: 'whole://x/1', text: 'one', _meta: { 'com.example/p': 2 } }],
+  }))
   .resource('none://x', {}, () => undefined)
   .resource('leak://x', {}, () => {
     throw new Error('password is hunter2')
@@ -34,7 +45,13 @@ scenario(
   'the list shows each resource with its URI, its name and what the revision knows of it [R170] [S2-3.1-1] [S2-3.2-1] [S2-3.2-2] [S3-5.2-1] [S4-8-2] [S4-1-12] [S0-6.1]',
   app,
   async (client, revision) => {
-    const base = { uri: 'file:///notes.md', name: 'notes', description: 'All notes', mimeType: 'text/markdown', size: 12 }
+    const base = {
+      uri: 'file:///notes.md',
+      name: 'notes',
+      description: 'All notes',
+      mimeType: 'text/markdown',
+      size: 12,
+    }
     const older = { ...base, annotations: { audience: ['assistant'], priority: 0.3 } }
     const newer = { ...base, annotations, title: 'Notes', _meta: { 'com.example/k': 1 } }
     const expected = revision < '2025-06-18' ? older : revision < '2025-11-25' ? newer : { ...newer, icons }
@@ -54,9 +71,14 @@ scenario(
   'strings are read as text, bytes as base64, objects as JSON, each with its URI and type [R171] [S2-3.3-1] [S2-3.3-6] [S3-5.2-2] [S4-8-3] [S4-8-4] [S4-1-10]',
   app,
   async (client, revision) => {
-    const read = async (uri: string): Promise<unknown> => (await client.get('resources/read', { uri }))['contents']
-    expect(await read('file:///notes.md')).toEqual([{ uri: 'file:///notes.md', mimeType: 'text/markdown', text: '# Notes' }])
-    expect(await read('orders://list')).toEqual([{ uri: 'orders://list', mimeType: 'application/json', text: '{"open":2}' }])
+    const read = async (uri: string): Promise<unknown> =>
+      (await client.get('resources/read', { uri }))['contents']
+    expect(await read('file:///notes.md')).toEqual([
+      { uri: 'file:///notes.md', mimeType: 'text/markdown', text: '# Notes' },
+    ])
+    expect(await read('orders://list')).toEqual([
+      { uri: 'orders://list', mimeType: 'application/json', text: '{"open":2}' },
+    ])
     expect(await read('pic://logo')).toEqual([{ uri: 'pic://logo', mimeType: 'image/png', blob: 'iVBORwD/' }])
     expect(await read('many://all')).toEqual([
       { uri: 'many://1', mimeType: 'text/csv', text: 'a,b' },
@@ -75,10 +97,25 @@ scenario('a blob without a type is sent as plain bytes [S3-7.2-2]', app, async (
 })
 
 const TYPES = [
-  'text/plain', 'text/markdown', 'text/html', 'text/csv', 'text/xml',
-  'image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/svg+xml',
-  'audio/wav', 'audio/mpeg', 'audio/aac', 'audio/flac', 'audio/ogg',
-  'application/json', 'application/xml', 'application/pdf', 'application/vnd.example.v2+json',
+  'text/plain',
+  'text/markdown',
+  'text/html',
+  'text/csv',
+  'text/xml',
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'image/svg+xml',
+  'audio/wav',
+  'audio/mpeg',
+  'audio/aac',
+  'audio/flac',
+  'audio/ogg',
+  'application/json',
+  'application/xml',
+  'application/pdf',
+  'application/vnd.example.v2+json',
 ]
 const typed = createServer({ name: 'typed', version: '1' })
 for (const [at, mimeType] of TYPES.entries()) {
@@ -103,10 +140,19 @@ scenario(
   async (client, revision) => {
     for (const uri of ['orders://nothing', 'none://x', '__proto__:x', 'ORDERS://list']) {
       const error = await refusal(client.request('resources/read', { uri }))
-      expect([error.code, error.message]).toEqual([revision === '2026-07-28' ? -32602 : -32002, `resource "${uri}" does not exist`])
+      expect([error.code, error.message]).toEqual([
+        revision === '2026-07-28' ? -32602 : -32002,
+        `resource "${uri}" does not exist`,
+      ])
       expect(error.data).toEqual({
         uri,
-        refusal: { code: 1046, name: 'RESOURCE_NOT_FOUND', httpStatus: 404, severity: 'warn', retryable: false },
+        refusal: {
+          code: 1046,
+          name: 'RESOURCE_NOT_FOUND',
+          httpStatus: 404,
+          severity: 'warn',
+          retryable: false,
+        },
       })
     }
   },
@@ -120,10 +166,14 @@ scenario('a URI must be a string of sensible length [R012] [R177]', app, async (
   }
 })
 
-scenario('a resource that fails is a masked error, unless it was meant to be told [R188] [S3-3-1]', app, async (client) => {
-  const leak = await refusal(client.request('resources/read', { uri: 'leak://x' }))
-  expect(leak.code).toBe(-32603)
-  expect(leak.message).toMatch(/^internal error \(reference [0-9a-f-]{36}\)$/)
-  const told = await refusal(client.request('resources/read', { uri: 'told://x' }))
-  expect([told.code, told.message]).toEqual([-32603, 'the shelf is locked'])
-})
+scenario(
+  'a resource that fails is a masked error, unless it was meant to be told [R188] [S3-3-1]',
+  app,
+  async (client) => {
+    const leak = await refusal(client.request('resources/read', { uri: 'leak://x' }))
+    expect(leak.code).toBe(-32603)
+    expect(leak.message).toMatch(/^internal error \(reference [0-9a-f-]{36}\)$/)
+    const told = await refusal(client.request('resources/read', { uri: 'told://x' }))
+    expect([told.code, told.message]).toEqual([-32603, 'the shelf is locked'])
+  },
+)

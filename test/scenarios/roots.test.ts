@@ -3,8 +3,8 @@ import { createServer } from '../../src/index.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
-const app = createServer({ name: 'folders', version: '1' }).tool('roots', {}, async (_, { roots, client }) =>
-  client.supports('roots') ? JSON.stringify(await roots()) : await roots(),
+const app = createServer({ name: 'folders', version: '1' }).tool('roots', {}, async (_, { roots }) =>
+  JSON.stringify(await roots()),
 )
 const ROOTS = [{ uri: 'file:///home/ada', name: 'Home' }, { uri: 'file:///tmp' }]
 
@@ -25,7 +25,9 @@ scenario('a client without roots is not asked [R051] [R222]', app, async (client
   if (client.hasSession) {
     const { isError, content } = await client.call('roots')
     expect(isError).toBe(true)
-    expect(content).toEqual([{ type: 'text', text: expect.stringContaining('the client cannot be asked for roots: ') as string }])
+    expect(content).toEqual([
+      { type: 'text', text: expect.stringContaining('the client cannot be asked for roots: ') as string },
+    ])
   } else {
     const error = await refusal(client.call('roots'))
     expect([error.code, error.data]).toEqual([-32021, { requiredCapabilities: { roots: {} } }])

@@ -40,7 +40,11 @@ function make(secret: string | string[] = SECRET): ReturnType<typeof createServe
       for (let at = 0; ; at++) await elicit(`Again ${at}?`, z.object({}), { key: `again-${at}` })
     })
     .prompt('greet', {}, async (_, { elicit }) => `Hello ${(await elicit('Your name?', name)).content?.name}`)
-    .resource('greet://me', {}, async (_, { elicit }) => `Hello ${(await elicit('Your name?', name)).content?.name}`)
+    .resource(
+      'greet://me',
+      {},
+      async (_, { elicit }) => `Hello ${(await elicit('Your name?', name)).content?.name}`,
+    )
     .prompt('completes', { args: z.object({ a: z.string() }) }, () => 'x')
     .complete('completes', 'a', async (_value, _known, { elicit }) => [(await elicit('?', name)).action])
 }
@@ -81,8 +85,16 @@ scenario(
       _meta: { [META.serverInfo]: { name: 'rounds', version: '1' } },
     })
     const { requestState } = asked
-    const params = { name: 'greet', arguments: { tone: 'Ahoy' }, requestState, inputResponses: { user_name: ada } }
-    expect(await client.get('tools/call', params)).toEqual({ content: [{ type: 'text', text: 'Ahoy Ada' }], isError: false })
+    const params = {
+      name: 'greet',
+      arguments: { tone: 'Ahoy' },
+      requestState,
+      inputResponses: { user_name: ada },
+    }
+    expect(await client.get('tools/call', params)).toEqual({
+      content: [{ type: 'text', text: 'Ahoy Ada' }],
+      isError: false,
+    })
   },
   since,
 )
@@ -95,7 +107,9 @@ scenario(
     expect((await client.get('prompts/get', { name: 'greet' }))['messages']).toEqual([
       { role: 'user', content: { type: 'text', text: 'Hello Ada' } },
     ])
-    expect((await client.get('resources/read', { uri: 'greet://me' }))['contents']).toEqual([{ uri: 'greet://me', text: 'Hello Ada' }])
+    expect((await client.get('resources/read', { uri: 'greet://me' }))['contents']).toEqual([
+      { uri: 'greet://me', text: 'Hello Ada' },
+    ])
     expect((await begin(client, { name: 'greet' }, 'prompts/get'))['resultType']).toBe('input_required')
     const read = await begin(client, { uri: 'greet://me' }, 'resources/read')
     expect(Object.keys(read).toSorted()).toEqual(['_meta', 'inputRequests', 'requestState', 'resultType'])
@@ -125,7 +139,9 @@ scenario(
     expect(Object.keys(asked.inputRequests).toSorted()).toEqual(['client_roots', 'greeting', 'user_name'])
     const { content } = await client.call('all')
     expect(client.rounds).toBe(2)
-    expect(content).toEqual([{ type: 'text', text: JSON.stringify(['Ada', said.content, [{ uri: 'file:///a' }]]) }])
+    expect(content).toEqual([
+      { type: 'text', text: JSON.stringify(['Ada', said.content, [{ uri: 'file:///a' }]]) },
+    ])
   },
   since,
 )
@@ -141,7 +157,8 @@ scenario(
     expect(client.rounds).toBe(3)
     expect(charged).toBe(1)
     expect(content).toEqual([{ type: 'text', text: JSON.stringify([{ number: 1 }, true, 'r1', true]) }])
-    for (const { text } of client.transcript) states.add((JSON.parse(text) as { result?: JsonObject }).result?.['requestState'])
+    for (const { text } of client.transcript)
+      states.add((JSON.parse(text) as { result?: JsonObject }).result?.['requestState'])
     states.delete(undefined)
     expect(states.size).toBe(2)
   },
@@ -156,16 +173,44 @@ scenario(
     const other = (await begin(client, { name: 'other', arguments: { tone: 'Hi' } })).requestState
     const prompt = (await begin(client, { name: 'greet' }, 'prompts/get')).requestState
     const flipped = `${state.slice(0, 30)}${state[30] === 'A' ? 'B' : 'A'}${state.slice(31)}`
-    for (const requestState of [`${state}-TAMPERED`, `${state}=`, flipped, state.slice(1), state.slice(0, -4), '', 'x', other, prompt]) {
-      const params = { name: 'greet', arguments: { tone: 'Hi' }, requestState, inputResponses: { user_name: ada } }
+    for (const requestState of [
+      `${state}-TAMPERED`,
+      `${state}=`,
+      flipped,
+      state.slice(1),
+      state.slice(0, -4),
+      '',
+      'x',
+      other,
+      prompt,
+    ]) {
+      const params = {
+        name: 'greet',
+        arguments: { tone: 'Hi' },
+        requestState,
+        inputResponses: { user_name: ada },
+      }
       const error = await refusal(client.request('tools/call', params))
-      expect([error.code, error.message]).toEqual([-32602, 'requestState was not accepted: it was not issued for this request'])
+      expect([error.code, error.message]).toEqual([
+        -32602,
+        'requestState was not accepted: it was not issued for this request',
+      ])
     }
     for (const args of [{ tone: 'Bye' }, {}]) {
-      const params = { name: 'greet', arguments: args, requestState: state, inputResponses: { user_name: ada } }
+      const params = {
+        name: 'greet',
+        arguments: args,
+        requestState: state,
+        inputResponses: { user_name: ada },
+      }
       expect((await refusal(client.request('tools/call', params))).code).toBe(-32602)
     }
-    const right = { name: 'greet', arguments: { tone: 'Hi' }, requestState: state, inputResponses: { user_name: ada } }
+    const right = {
+      name: 'greet',
+      arguments: { tone: 'Hi' },
+      requestState: state,
+      inputResponses: { user_name: ada },
+    }
     expect((await client.get('tools/call', right))['content']).toEqual([{ type: 'text', text: 'Hi Ada' }])
   },
   since,
@@ -176,7 +221,10 @@ scenario(
   () => make(['a newer secret, long enough', SECRET]),
   async (client) => {
     const params = { name: 'greet', inputResponses: { user_name: ada } }
-    for (const [secret, accepted] of [[SECRET, true], ['some other secret, long', false]] as const) {
+    for (const [secret, accepted] of [
+      [SECRET, true],
+      ['some other secret, long', false],
+    ] as const) {
       const requestState = await foreignState(secret)
       const called = client.get('tools/call', { ...params, requestState })
       if (accepted) expect((await called)['content']).toEqual([{ type: 'text', text: 'Hello Ada' }])
@@ -189,7 +237,12 @@ scenario(
 /** State as a server with that secret gives it to whoever calls the tool. */
 function foreignState(secret: string): Promise<string> {
   const meta = { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: capabilities }
-  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'greet', _meta: meta } })
+  const text = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'greet', _meta: meta },
+  })
   return new Promise((resolve) => {
     const end = make(secret).connect({
       receive: (reply) => resolve((JSON.parse(reply) as { result: Asking }).result.requestState),
@@ -243,19 +296,43 @@ scenario(
   app,
   async (client) => {
     const { requestState } = await begin(client, { name: 'greet' })
-    const wrong = [12345, 'Ada', null, [], { action: 'maybe' }, { action: 'accept', content: { name: 5 } }, { action: 'accept' }]
+    const wrong = [
+      12345,
+      'Ada',
+      null,
+      [],
+      { action: 'maybe' },
+      { action: 'accept', content: { name: 5 } },
+      { action: 'accept' },
+    ]
     for (const user_name of wrong) {
-      const reply = await client.post(client.requestText(99, 'tools/call', { name: 'greet', requestState, inputResponses: { user_name } }))
-      expect(reply).toMatchObject({ result: { resultType: 'input_required', inputRequests: { user_name: question } } })
+      const reply = await client.post(
+        client.requestText(99, 'tools/call', { name: 'greet', requestState, inputResponses: { user_name } }),
+      )
+      expect(reply).toMatchObject({
+        result: { resultType: 'input_required', inputRequests: { user_name: question } },
+      })
     }
     for (const inputResponses of [[], 'x', 5]) {
-      const error = await refusal(client.request('tools/call', { name: 'greet', requestState, inputResponses }))
-      expect([error.code, error.message]).toEqual([-32602, 'invalid params for tools/call: inputResponses is not an object'])
+      const error = await refusal(
+        client.request('tools/call', { name: 'greet', requestState, inputResponses }),
+      )
+      expect([error.code, error.message]).toEqual([
+        -32602,
+        'invalid params for tools/call: inputResponses is not an object',
+      ])
     }
-    const none = await client.post(client.requestText(99, 'tools/call', { name: 'greet', requestState, inputResponses: null }))
+    const none = await client.post(
+      client.requestText(99, 'tools/call', { name: 'greet', requestState, inputResponses: null }),
+    )
     expect(none).toMatchObject({ result: { resultType: 'input_required' } })
-    const error = await refusal(client.request('tools/call', { name: 'greet', requestState: 5, inputResponses: {} }))
-    expect([error.code, error.message]).toEqual([-32602, 'invalid params for tools/call: requestState is not a string'])
+    const error = await refusal(
+      client.request('tools/call', { name: 'greet', requestState: 5, inputResponses: {} }),
+    )
+    expect([error.code, error.message]).toEqual([
+      -32602,
+      'invalid params for tools/call: requestState is not a string',
+    ])
   },
   since,
 )

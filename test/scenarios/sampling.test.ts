@@ -20,7 +20,12 @@ const app = createServer({ name: 'thinks', version: '1', log: () => undefined })
       systemPrompt: 'Be brief',
       temperature: 0.2,
       stopSequences: ['END'],
-      modelPreferences: { hints: [{ name: 'small' }], costPriority: 0.1, speedPriority: 1, intelligencePriority: 0 },
+      modelPreferences: {
+        hints: [{ name: 'small' }],
+        costPriority: 0.1,
+        speedPriority: 1,
+        intelligencePriority: 0,
+      },
       includeContext: 'thisServer',
       metadata: { trace: 1 },
     })
@@ -35,18 +40,27 @@ const app = createServer({ name: 'thinks', version: '1', log: () => undefined })
       { role: 'assistant' as const, content: [use] },
       { role: 'user' as const, content: [used] },
     ]
-    const { content } = await sample({ messages, maxTokens: 10, tools: [weather], toolChoice: { mode: 'auto' } })
+    const { content } = await sample({
+      messages,
+      maxTokens: 10,
+      tools: [weather],
+      toolChoice: { mode: 'auto' },
+    })
     return JSON.stringify(content)
   })
-  .tool('wrong', { input: { type: 'object', properties: { at: { type: 'integer' } }, required: ['at'] } }, ({ at }, { sample }) =>
-    sample(WRONG[at] as never),
+  .tool(
+    'wrong',
+    { input: { type: 'object', properties: { at: { type: 'integer' } }, required: ['at'] } },
+    ({ at }, { sample }) => sample(WRONG[at] as never),
   )
 
 const asking = { role: 'user', content: 'x' }
 const WRONG = [
   { messages: [asking, { role: 'assistant', content: [use] }, asking] },
   { messages: [asking, { role: 'assistant', content: [use] }] },
-  { messages: [asking, { role: 'assistant', content: [use] }, { role: 'user', content: [used, text('and')] }] },
+  {
+    messages: [asking, { role: 'assistant', content: [use] }, { role: 'user', content: [used, text('and')] }],
+  },
   { messages: [asking], maxTokens: 0 },
   { messages: [asking], maxTokens: 1.5 },
   { messages: [asking], modelPreferences: { costPriority: 2 } },
@@ -54,7 +68,12 @@ const WRONG = [
 ]
 
 const ASK = 'sampling/createMessage'
-const answer = { role: 'assistant', content: { type: 'text', text: 'Yes' }, model: 'm-1', stopReason: 'endTurn' }
+const answer = {
+  role: 'assistant',
+  content: { type: 'text', text: 'Yes' },
+  model: 'm-1',
+  stopReason: 'endTurn',
+}
 
 function textOf(result: JsonObject): string {
   return (result['content'] as { text: string }[])[0]!.text
@@ -79,7 +98,12 @@ scenario(
           systemPrompt: 'Be brief',
           temperature: 0.2,
           stopSequences: ['END'],
-          modelPreferences: { hints: [{ name: 'small' }], costPriority: 0.1, speedPriority: 1, intelligencePriority: 0 },
+          modelPreferences: {
+            hints: [{ name: 'small' }],
+            costPriority: 0.1,
+            speedPriority: 1,
+            intelligencePriority: 0,
+          },
           metadata: { trace: 1 },
         },
       },
@@ -173,15 +197,24 @@ scenario(
   'an answer that is no message is not used [R227]',
   app,
   async (client) => {
-    for (const wrong of [{ role: 'assistant', content: 'bare', model: 'm' }, { role: 'assistant', content: answer.content }]) {
+    for (const wrong of [
+      { role: 'assistant', content: 'bare', model: 'm' },
+      { role: 'assistant', content: answer.content },
+    ]) {
       if (client.hasSession) {
         client.answer(ASK, () => wrong, 'raw')
         const said = textOf(await client.call('brief'))
-        expect(said).toBe('the client answered sampling/createMessage with something invalid: role, content and model are needed')
+        expect(said).toBe(
+          'the client answered sampling/createMessage with something invalid: role, content and model are needed',
+        )
       } else {
         const inputResponses = { 'sample-1': wrong }
-        const reply = await client.post(client.requestText(99, 'tools/call', { name: 'brief', inputResponses }))
-        expect(reply).toMatchObject({ result: { resultType: 'input_required', inputRequests: { 'sample-1': { method: ASK } } } })
+        const reply = await client.post(
+          client.requestText(99, 'tools/call', { name: 'brief', inputResponses }),
+        )
+        expect(reply).toMatchObject({
+          result: { resultType: 'input_required', inputRequests: { 'sample-1': { method: ASK } } },
+        })
       }
     }
   },

@@ -5,15 +5,32 @@ import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { scenario } from '../harness/scenario.ts'
 
 const reports: string[] = []
-const app = createServer({ name: 'structured', version: '1', log: (_level, message) => void reports.push(message) })
-  .tool('object', { output: z.object({ high: z.number(), wind: z.string().optional() }) }, () => ({ high: 21 }))
+const app = createServer({
+  name: 'structured',
+  version: '1',
+  log: (_level, message) => void reports.push(message),
+})
+  .tool('object', { output: z.object({ high: z.number(), wind: z.string().optional() }) }, () => ({
+    high: 21,
+  }))
   .tool('list', { output: z.array(z.number()) }, () => [1, 2])
   .tool('text', { output: z.string() }, () => 'calm')
   .tool('nothing', { output: z.null() }, () => null)
   .tool('either', { output: z.union([z.object({ a: z.number() }), z.number()]) }, () => 5)
-  .tool('own', { output: z.object({ a: z.number() }) }, () => ({ content: [text('own words')], structuredContent: { a: 1 } }))
-  .tool('broken', { output: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } }, () => ({ b: 'secret' }) as never)
-  .tool('broken-own', { output: z.object({ a: z.number() }) }, () => ({ content: [], structuredContent: { a: 'x' } }) as never)
+  .tool('own', { output: z.object({ a: z.number() }) }, () => ({
+    content: [text('own words')],
+    structuredContent: { a: 1 },
+  }))
+  .tool(
+    'broken',
+    { output: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } },
+    () => ({ b: 'secret' }) as never,
+  )
+  .tool(
+    'broken-own',
+    { output: z.object({ a: z.number() }) },
+    () => ({ content: [], structuredContent: { a: 'x' } }) as never,
+  )
   .tool('failed', { output: z.object({ a: z.number() }) }, () => ({ content: [text('no')], isError: true }))
   .tool('plain', {}, () => ({ content: [], structuredContent: { only: true } }))
 
@@ -47,14 +64,23 @@ scenario(
   app,
   async (client, revision) => {
     const { tools } = await client.get('tools/list')
-    const shown = new Map((tools as { name: string; outputSchema?: JsonObject }[]).map((tool) => [tool.name, tool.outputSchema]))
-    if (revision < '2025-06-18') return expect([...shown.values()].every((schema) => schema === undefined)).toBe(true)
-    expect(shown.get('object')).toMatchObject({ type: 'object', properties: { high: { type: 'number' } }, required: ['high'] })
+    const shown = new Map(
+      (tools as { name: string; outputSchema?: JsonObject }[]).map((tool) => [tool.name, tool.outputSchema]),
+    )
+    if (revision < '2025-06-18')
+      return expect([...shown.values()].every((schema) => schema === undefined)).toBe(true)
+    expect(shown.get('object')).toMatchObject({
+      type: 'object',
+      properties: { high: { type: 'number' } },
+      required: ['high'],
+    })
     const list = { type: 'array', items: { type: 'number' } }
     const wrapped = { type: 'object', properties: { result: list }, required: ['result'] }
     expect(shown.get('list')).toMatchObject(revision === '2026-07-28' ? list : wrapped)
     if (revision !== '2026-07-28') {
-      expect([...shown.values()].every((schema) => schema === undefined || schema['type'] === 'object')).toBe(true)
+      expect([...shown.values()].every((schema) => schema === undefined || schema['type'] === 'object')).toBe(
+        true,
+      )
     }
   },
 )
@@ -68,7 +94,11 @@ scenario(
       const result = await client.call(name)
       const words = (result['content'] as { text: string }[])[0]!.text
       expect(result['isError']).toBe(true)
-      expect(words).toMatch(new RegExp(`^tool "${name}" answered with something that breaks its output schema \\(reference [0-9a-f-]{36}\\)$`))
+      expect(words).toMatch(
+        new RegExp(
+          `^tool "${name}" answered with something that breaks its output schema \\(reference [0-9a-f-]{36}\\)$`,
+        ),
+      )
       expect(result['structuredContent']).toBeUndefined()
       expect(reports).toEqual([expect.stringContaining(`tool "${name}" broke its output schema: `)])
     }

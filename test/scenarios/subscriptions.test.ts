@@ -97,15 +97,27 @@ scenario(
     const stop = new AbortController()
     const ids = [77, 'listen-a'] as const
     const filters = [
-      { toolsListChanged: true, promptsListChanged: false, resourceSubscriptions: ['ships://anna', 'ships://none'] },
+      {
+        toolsListChanged: true,
+        promptsListChanged: false,
+        resourceSubscriptions: ['ships://anna', 'ships://none'],
+      },
       { resourcesListChanged: true, promptsListChanged: true },
     ]
     for (const [at, id] of ids.entries()) {
-      client.request('subscriptions/listen', { notifications: filters[at] }, { id, signal: stop.signal }).catch(() => undefined)
+      client
+        .request('subscriptions/listen', { notifications: filters[at] }, { id, signal: stop.signal })
+        .catch(() => undefined)
     }
     await client.until(() => ids.every((id) => client.acknowledged(id) !== undefined))
-    expect(client.acknowledged(77)?.['notifications']).toEqual({ toolsListChanged: true, resourceSubscriptions: ['ships://anna'] })
-    expect(client.acknowledged('listen-a')?.['notifications']).toEqual({ resourcesListChanged: true, promptsListChanged: true })
+    expect(client.acknowledged(77)?.['notifications']).toEqual({
+      toolsListChanged: true,
+      resourceSubscriptions: ['ships://anna'],
+    })
+    expect(client.acknowledged('listen-a')?.['notifications']).toEqual({
+      resourcesListChanged: true,
+      promptsListChanged: true,
+    })
     app.updated('ships://berta')
     app.updated('ships://anna')
     app.tool('two', {}, () => 2)
@@ -115,8 +127,14 @@ scenario(
     await client.hear('notifications/prompts/list_changed')
     await client.hear('notifications/tools/list_changed')
     const of = (id: string | number): string[] =>
-      client.notices.filter(({ params }) => (params['_meta'] as JsonObject)[META.subscriptionId] === id).map(({ method }) => method)
-    expect(of(77)).toEqual(['notifications/subscriptions/acknowledged', UPDATED, 'notifications/tools/list_changed'])
+      client.notices
+        .filter(({ params }) => (params['_meta'] as JsonObject)[META.subscriptionId] === id)
+        .map(({ method }) => method)
+    expect(of(77)).toEqual([
+      'notifications/subscriptions/acknowledged',
+      UPDATED,
+      'notifications/tools/list_changed',
+    ])
     expect(of('listen-a').toSorted()).toEqual([
       'notifications/prompts/list_changed',
       'notifications/resources/list_changed',
@@ -172,12 +190,21 @@ scenario(
       [{}, 'notifications is not an object'],
       [{ notifications: [] }, 'notifications is not an object'],
       [{ notifications: { toolsListChanged: 'yes' } }, 'notifications.toolsListChanged is not a boolean'],
-      [{ notifications: { resourceSubscriptions: 'x' } }, 'notifications.resourceSubscriptions is not a list of at most 1000 URIs'],
-      [{ notifications: { resourceSubscriptions: [1] } }, 'notifications.resourceSubscriptions is not a list of at most 1000 URIs'],
+      [
+        { notifications: { resourceSubscriptions: 'x' } },
+        'notifications.resourceSubscriptions is not a list of at most 1000 URIs',
+      ],
+      [
+        { notifications: { resourceSubscriptions: [1] } },
+        'notifications.resourceSubscriptions is not a list of at most 1000 URIs',
+      ],
     ]
     for (const [params, reason] of wrong) {
       const error = await refusal(client.request('subscriptions/listen', params))
-      expect([error.code, error.message]).toEqual([-32602, `invalid params for subscriptions/listen: ${reason}`])
+      expect([error.code, error.message]).toEqual([
+        -32602,
+        `invalid params for subscriptions/listen: ${reason}`,
+      ])
     }
   },
   { since: '2026-07-28' },

@@ -19,7 +19,10 @@ scenario(
   async (client) => {
     stopped = undefined
     const refusal = { code: 1069, name: 'TIMEOUT', httpStatus: 503, severity: 'warn', retryable: true }
-    for (const [name, ms] of [['slow', 20], ['deaf', 15]] as const) {
+    for (const [name, ms] of [
+      ['slow', 20],
+      ['deaf', 15],
+    ] as const) {
       expect(await client.call(name)).toEqual({
         content: [{ type: 'text', text: `tool "${name}" did not finish within ${ms} ms` }],
         isError: true,

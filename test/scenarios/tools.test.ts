@@ -4,10 +4,15 @@ import { createServer, defineTools, text, ToolError } from '../../src/index.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
-const icons = [{ src: 'https://x.example/i.svg', mimeType: 'image/svg+xml', sizes: ['any'], theme: 'dark' as const }]
+const icons = [
+  { src: 'https://x.example/i.svg', mimeType: 'image/svg+xml', sizes: ['any'], theme: 'dark' as const },
+]
 const input = {
   type: 'object',
-  properties: { city: { type: 'string', description: 'Where', default: 'Kiel' }, days: { type: 'integer', minimum: 1 } },
+  properties: {
+    city: { type: 'string', description: 'Where', default: 'Kiel' },
+    days: { type: 'integer', minimum: 1 },
+  },
   required: ['city'],
 } as const
 const output = { type: 'object', properties: { high: { type: 'number' } }, required: ['high'] } as const
@@ -34,7 +39,13 @@ scenario(
   async (client, revision) => {
     const base = { name: 'forecast', description: 'What the weather will be', inputSchema: input }
     const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true }
-    const newer = { ...base, title: 'Forecast', outputSchema: output, annotations: hints, _meta: { 'com.example/cost': 3 } }
+    const newer = {
+      ...base,
+      title: 'Forecast',
+      outputSchema: output,
+      annotations: hints,
+      _meta: { 'com.example/cost': 3 },
+    }
     const expected = {
       '2024-11-05': base,
       '2025-03-26': { ...base, annotations: { ...hints, title: 'Forecast' } },
@@ -82,7 +93,13 @@ scenario(
       ['list', { content: [block('[1,"two"]')], isError: false }],
       ['nothing', { content: [], isError: false }],
       ['null', { content: [], isError: false }],
-      ['block', { content: [{ ...block('block'), annotations: { priority: 0.5, audience: ['user'] } }], isError: false }],
+      [
+        'block',
+        {
+          content: [{ ...block('block'), annotations: { priority: 0.5, audience: ['user'] } }],
+          isError: false,
+        },
+      ],
       ['blocks', { content: [block('one'), block('two')], isError: false }],
       ['whole', { content: [block('whole')], isError: false, _meta: { 'com.example/k': 'v' } }],
       ['failed', { content: [block('no')], isError: true }],
@@ -106,7 +123,7 @@ const failing = createServer({ name: 'failing', version: '1', log: () => undefin
     throw new Error('password is hunter2')
   })
   .tool('leak-later', {}, () => Promise.reject(new TypeError('token abc')))
-  .tool('odd', {}, () => Promise.reject('secret string'))
+  .tool('odd', {}, () => Promise.reject('secret string' as unknown as Error))
 
 scenario(
   'a failing tool is a result that the model reads; only what was meant for it is told [R143] [S0-4.10] [S2-4.3-5] [S3-7.1-3] [S3-9-5] [R188] [S4-14-7]',
@@ -120,7 +137,10 @@ scenario(
       isError: true,
       _meta: { 'dev.pierhead/data': { until: 'noon' } },
     })
-    expect(await client.call('tell-later')).toEqual({ content: [{ type: 'text', text: 'closed' }], isError: true })
+    expect(await client.call('tell-later')).toEqual({
+      content: [{ type: 'text', text: 'closed' }],
+      isError: true,
+    })
     for (const name of ['leak', 'leak-later', 'odd']) {
       const { content, isError } = await client.call(name)
       expect(isError).toBe(true)
@@ -137,7 +157,10 @@ scenario(
   listed,
   async (client) => {
     const close = await refusal(client.call('forcast'))
-    expect([close.code, close.message]).toEqual([-32602, 'tool "forcast" does not exist; did you mean "forecast"?'])
+    expect([close.code, close.message]).toEqual([
+      -32602,
+      'tool "forcast" does not exist; did you mean "forecast"?',
+    ])
     expect(close.data).toEqual({
       refusal: { code: 1048, name: 'TOOL_NOT_FOUND', httpStatus: 404, severity: 'warn', retryable: false },
     })
@@ -149,7 +172,10 @@ scenario(
 scenario('the name of a tool must be a string [R012] [S3-9-7]', listed, async (client) => {
   for (const params of [{}, { name: 5 }, { name: null }, { name: ['now'] }]) {
     const error = await refusal(client.request('tools/call', params))
-    expect([error.code, error.message]).toEqual([-32602, 'invalid params for tools/call: name is not a string'])
+    expect([error.code, error.message]).toEqual([
+      -32602,
+      'invalid params for tools/call: name is not a string',
+    ])
   }
 })
 
@@ -160,11 +186,20 @@ const map = defineTools({
 
 scenario(
   'a flat map of tools, and the long form of the options, define the same [S1-11-3] [S1-11-6]',
-  createServer({ id: 'mapped', version: '2', tools: map, transports: ['http', 'stdio'], capabilities: ['async', 'stream'] }),
+  createServer({
+    id: 'mapped',
+    version: '2',
+    tools: map,
+    transports: ['http', 'stdio'],
+    capabilities: ['async', 'stream'],
+  }),
   async (client) => {
     const { tools } = await client.get('tools/list')
     expect((tools as { name: string }[]).map(({ name }) => name)).toEqual(['add', 'hello'])
-    expect(await client.call('add', { a: 1, b: 2 })).toEqual({ content: [{ type: 'text', text: '3' }], isError: false })
+    expect(await client.call('add', { a: 1, b: 2 })).toEqual({
+      content: [{ type: 'text', text: '3' }],
+      isError: false,
+    })
     expect(await client.call('hello')).toEqual({ content: [{ type: 'text', text: 'hello' }], isError: false })
   },
 )
@@ -175,7 +210,8 @@ scenario(
   'names that objects inherit are names like any other [R144] [R179]',
   () => {
     const app = createServer({ name: 'odd', version: '1' })
-    for (const name of odd.slice(0, 3)) app.tool(name, {}, () => `ran ${name}`).prompt(name, {}, () => `said ${name}`)
+    for (const name of odd.slice(0, 3))
+      app.tool(name, {}, () => `ran ${name}`).prompt(name, {}, () => `said ${name}`)
     return app
   },
   async (client) => {
@@ -202,7 +238,9 @@ scenario(
   async (client) => {
     const id = client.nextId()
     const text = client.requestText(id, 'tools/call', { name: 'echo', arguments: { PLACE: 1 } })
-    const reply = await client.post(text.replace('"PLACE":1', '"__proto__":{"polluted":1},"constructor":{"prototype":{}},"a":1'))
+    const reply = await client.post(
+      text.replace('"PLACE":1', '"__proto__":{"polluted":1},"constructor":{"prototype":{}},"a":1'),
+    )
     const { content } = (reply as { result: { content: { text: string }[] } }).result
     expect(content[0]!.text).toBe('[["__proto__","constructor","a"],true,false]')
   },

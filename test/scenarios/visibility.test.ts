@@ -21,7 +21,7 @@ const admin = { clientInfo: { name: 'admin', version: '1' } }
 
 async function names(client: Client, method: string, member: string): Promise<unknown[]> {
   const found: unknown[] = []
-  for (let cursor: unknown; ; ) {
+  for (let cursor: unknown; ;) {
     const page = await client.get(method, cursor === undefined ? {} : { cursor })
     found.push(...(page[member] as { name: string }[]).map(({ name }) => name))
     cursor = page['nextCursor']
@@ -41,29 +41,42 @@ scenario('what a caller may not see is not in any list [R158]', app, async (clie
   expect(await names(seer, 'prompts/list', 'prompts')).toEqual(['open', 'secret'])
 })
 
-scenario('and is answered exactly as what does not exist [R144] [R172] [R173] [R179]', app, async (client, _revision, { join }) => {
-  const seer = await join(admin)
-  const requests = [
-    ['tools/call', { name: 'secret' }, { name: 'absent' }],
-    ['prompts/get', { name: 'secret' }, { name: 'absent' }],
-    ['resources/read', { uri: 'secret://x' }, { uri: 'absent://x' }],
-    ['resources/read', { uri: 'secret://a/z' }, { uri: 'absent://a/z' }],
-    [
-      'completion/complete',
-      { ref: { type: 'ref/prompt', name: 'secret' }, argument: { name: 'a', value: '' } },
-      { ref: { type: 'ref/prompt', name: 'absent' }, argument: { name: 'a', value: '' } },
-    ],
-  ] as const
-  for (const [method, hidden, absent] of requests) {
-    const [first, second] = [await refusal(client.request(method, hidden)), await refusal(client.request(method, absent))]
-    const plain = (words: unknown): string => JSON.stringify(words).replaceAll('secret', 'absent')
-    expect([first.code, plain(first.message), plain(first.data)]).toEqual([second.code, plain(second.message), plain(second.data)])
-    await seer.request(method, hidden)
-  }
-})
+scenario(
+  'and is answered exactly as what does not exist [R144] [R172] [R173] [R179]',
+  app,
+  async (client, _revision, { join }) => {
+    const seer = await join(admin)
+    const requests = [
+      ['tools/call', { name: 'secret' }, { name: 'absent' }],
+      ['prompts/get', { name: 'secret' }, { name: 'absent' }],
+      ['resources/read', { uri: 'secret://x' }, { uri: 'absent://x' }],
+      ['resources/read', { uri: 'secret://a/z' }, { uri: 'absent://a/z' }],
+      [
+        'completion/complete',
+        { ref: { type: 'ref/prompt', name: 'secret' }, argument: { name: 'a', value: '' } },
+        { ref: { type: 'ref/prompt', name: 'absent' }, argument: { name: 'a', value: '' } },
+      ],
+    ] as const
+    for (const [method, hidden, absent] of requests) {
+      const [first, second] = [
+        await refusal(client.request(method, hidden)),
+        await refusal(client.request(method, absent)),
+      ]
+      const plain = (words: unknown): string => JSON.stringify(words).replaceAll('secret', 'absent')
+      expect([first.code, plain(first.message), plain(first.data)]).toEqual([
+        second.code,
+        plain(second.message),
+        plain(second.data),
+      ])
+      await seer.request(method, hidden)
+    }
+  },
+)
 
 scenario('a near name does not give it away [R144]', app, async (client, _revision, { join }) => {
   expect((await refusal(client.call('secre'))).message).toBe('tool "secre" does not exist')
   const seer = await join(admin)
-  expect((await refusal(seer.call('secre'))).message).toBe('tool "secre" does not exist; did you mean "secret"?')
+  expect((await refusal(seer.call('secre'))).message).toBe(
+    'tool "secre" does not exist; did you mean "secret"?',
+  )
 })

@@ -20,6 +20,7 @@ import {
   type CallerHeaders,
   type HeaderRecord,
 } from './client-headers.ts'
+import { Holds, type Hold } from './client-holds.ts'
 import { listen } from './client-listen.ts'
 import { Pace, type Reconnect } from './client-pace.ts'
 import { isStream, resume } from './client-resume.ts'
@@ -69,17 +70,9 @@ interface Parts extends HttpConnectOptions {
   callerHeaders(): Promise<HeaderRecord>
 }
 
-/** Something under way that ends with the line, or before. */
-interface Hold {
-  readonly signal: AbortSignal
-  /** It is over; with an error, what is left of it is cut. Gives back the error that counts. */
-  release(error?: unknown): Error
-}
-
 class HttpLine implements Line {
   readonly #parts: Parts
-  readonly #holds = new Set<() => void>()
-  readonly #leftovers = new Set<() => void>()
+  readonly #holds = new Holds()
   #agreed: Revision | undefined
   #session: string | undefined
   #listening = false
@@ -101,7 +94,7 @@ class HttpLine implements Line {
     const hold = this.#hold(outgoing.method, outgoing.signal)
     this.#waiting++
     try {
-      const answer = await this.#exchange(outgoing, hold.signal)
+      const answer = await hold.race(this.#exchange(outgoing, hold.signal))
       hold.release()
       return answer
     } catch (error) {
@@ -117,11 +110,11 @@ class HttpLine implements Line {
     const method = 'the message'
     const hold = this.#hold(method)
     try {
-      const response = await this.#post({ text, headers, method }, hold.signal)
+      const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
       if (!response.ok) dropBody(response)
       if (response.status === 404 && this.#hasSession) throw this.#lose()
       if (!response.ok) throw toFailure(response, method)
-      if (response.body !== null) void readRest(response.body.getReader(), this.#leftovers)
+      if (response.body !== null) void readRest(response.body.getReader(), this.#holds.leftovers)
       hold.release()
     } catch (error) {
       throw hold.release(error)
@@ -149,7 +142,7 @@ class HttpLine implements Line {
       () => hold.release(),
       (error: unknown) => {
         const { message } = hold.release(error)
-        if (this.#closing === undefined)
+        if (this.#closing === undefined && !this.#lost)
           events.onNote?.('stream', `the stream for notifications failed: ${message}`)
       },
     )
@@ -257,7 +250,7 @@ class HttpLine implements Line {
 
   #reading(signal: AbortSignal): ReadingOptions {
     const { clientBytes: maxBytes, depth: maxDepth } = this.#parts.limits
-    return { maxBytes, maxDepth, signal, leftovers: this.#leftovers }
+    return { maxBytes, maxDepth, signal, leftovers: this.#holds.leftovers }
   }
 
   #pace(): Pace {
@@ -271,24 +264,8 @@ class HttpLine implements Line {
   }
 
   #hold(method: string, outer?: AbortSignal): Hold {
-    const controller = new AbortController()
-    const { signal } = controller
-    const end = (): void =>
-      controller.abort(this.#lost ? mcpError('stream_lost', { method }) : mcpError('closed', {}))
-    const stop = (): void => controller.abort(outer?.reason)
-    this.#holds.add(end)
-    if (outer?.aborted === true) stop()
-    else outer?.addEventListener('abort', stop, { once: true })
-    return {
-      signal,
-      release: (error) => {
-        this.#holds.delete(end)
-        outer?.removeEventListener('abort', stop)
-        if (signal.aborted) return signal.reason as Error
-        if (error !== undefined) controller.abort()
-        return error as Error
-      },
-    }
+    const reason = (): Error => (this.#lost ? mcpError('stream_lost', { method }) : mcpError('closed', {}))
+    return this.#holds.begin(reason, outer)
   }
 
   /** The session is gone. Nothing more is sent; what still waits for an answer goes on waiting. */
@@ -300,31 +277,27 @@ class HttpLine implements Line {
   #tellLoss(): void {
     if (!this.#lost || this.#session === undefined || this.#waiting > 0 || this.#closing !== undefined) return
     this.#session = undefined
-    this.#cut()
+    this.#holds.cut()
     this.#parts.events.onDown(mcpError('session_lost', {}))
   }
 
-  #cut(): void {
-    for (const end of this.#holds) end()
-    for (const cut of this.#leftovers) cut()
-    this.#holds.clear()
-    this.#leftovers.clear()
-  }
-
   async #end(): Promise<void> {
-    this.#cut()
+    this.#holds.cut()
     if (!this.#hasSession || this.#lost) return
-    const controller = new AbortController()
-    const timer = setTimeout(() => controller.abort(), DELETE_MS)
+    const late = new AbortController()
+    const hold = new Holds().begin(() => mcpError('closed', {}), late.signal)
+    const timer = setTimeout(() => late.abort(), DELETE_MS)
     try {
-      const headers = await this.#headers({ accept: ACCEPT })
-      dropBody(
-        await this.#parts.send({ verb: 'DELETE', headers, signal: controller.signal, method: 'close' }),
-      )
+      dropBody(await hold.race(this.#delete(hold.signal)))
     } catch {
       // A server that cannot be told ends the session by itself.
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  async #delete(signal: AbortSignal): Promise<Response> {
+    const headers = await this.#headers({ accept: ACCEPT })
+    return this.#parts.send({ verb: 'DELETE', headers, signal, method: 'close' })
   }
 }
