@@ -4,6 +4,7 @@ import type { JsonObject } from './protocol/jsonrpc.ts'
 import { toLimits, type Limits } from './protocol/limits.ts'
 import { METHODS, methodRow } from './protocol/methods.ts'
 import { checkOptions, nearest } from './protocol/nearest.ts'
+import { isRevision, REVISIONS, type Revision } from './protocol/revisions.ts'
 import type { Auth } from './rpc/call.ts'
 import type { Middleware } from './rpc/dispatch.ts'
 import type { Completer } from './server/completion.ts'
@@ -45,6 +46,7 @@ export class App<Ctx extends Context = Context> {
   /** What transports are given. */
   readonly service: ServerService
   readonly #options: ServerOptions
+  readonly #endpoints = new Set<Endpoint>()
   #endpoint: Endpoint | undefined
   #fetch: ReturnType<typeof serveFetch> | undefined
   readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
@@ -65,6 +67,7 @@ export class App<Ctx extends Context = Context> {
       sealer: createSealer({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS }),
       pageSize: options.pageSize ?? 1000,
       ttlMs,
+      revisions: revisionsOf(options),
       declared: new Set([...words, 'logging']),
       experimental: options.experimental,
       extensions: options.extensions,
@@ -170,7 +173,10 @@ export class App<Ctx extends Context = Context> {
     if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
     if (method !== undefined && methodRow(method) === undefined) {
       const meant = nearest(method, Object.keys(METHODS))
-      throw badOption('use', `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`)
+      throw badOption(
+        'use',
+        `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
+      )
     }
     this.service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
     this.service.refold()
@@ -243,7 +249,15 @@ export class App<Ctx extends Context = Context> {
     readonly sessions: boolean
   }): Endpoint {
     releaseStdout()
-    return new Endpoint(this.service, { limits: this.limits, ...options })
+    const endpoint = new Endpoint(this.service, { limits: this.limits, ...options })
+    this.#endpoints.add(endpoint)
+    return endpoint
+  }
+
+  /** Finishes what mounted handlers are answering, and ends their sessions and streams. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#endpoints].map((endpoint) => endpoint.close()))
+    this.#endpoints.clear()
   }
 
   #defaultListen(): ListenOptions {
@@ -290,6 +304,13 @@ function infoOf(options: ServerOptions): JsonObject {
     ([, value]) => value !== undefined,
   )
   return Object.freeze({ name, version, ...Object.fromEntries(optional) })
+}
+
+function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly Revision[] {
+  const unknown = revisions.find((revision) => !isRevision(revision))
+  if (unknown !== undefined) throw badOption('revisions', `"${unknown}" is none of ${REVISIONS.join(', ')}`)
+  if (revisions.length === 0) throw badOption('revisions', 'name at least one')
+  return REVISIONS.filter((revision) => revisions.includes(revision))
 }
 
 function secretsOf({ secret }: ServerOptions): readonly string[] {

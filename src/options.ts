@@ -1,6 +1,7 @@
 import type { Duration } from './protocol/duration.ts'
 import type { JsonObject } from './protocol/jsonrpc.ts'
 import type { Limits } from './protocol/limits.ts'
+import type { Revision } from './protocol/revisions.ts'
 import type { Icon } from './server/register.ts'
 import type { ToolMap } from './types.ts'
 
@@ -26,6 +27,8 @@ export interface ServerOptions {
   readonly extensions?: JsonObject
   /** Seals what travels through clients; a list also accepts earlier secrets. Without one, `PIERHEAD_SECRET` or a random one. */
   readonly secret?: string | readonly string[]
+  /** The revisions to serve; all of them unless said otherwise. */
+  readonly revisions?: readonly Revision[]
   /** How many items a page of a list has. */
   readonly pageSize?: number
   /** How long clients may keep lists and resources. */
@@ -69,6 +72,7 @@ export const SERVER_OPTIONS: readonly string[] = [
   'capabilities',
   'experimental',
   'extensions',
+  'revisions',
   'secret',
   'pageSize',
   'ttl',

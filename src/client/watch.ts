@@ -1,7 +1,7 @@
 import { McpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
-import { LATEST } from '../protocol/revisions.ts'
+import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { pause } from './backoff.ts'
 import type { Emitter, ClientEvents } from './events.ts'
 import type { Link } from './link.ts'
@@ -78,11 +78,13 @@ export async function* watch(
   }
 
   /** Asks the server to tell of changes, in the way of the revision. */
-  async function follow(): Promise<void> {
+  async function follow(): Promise<Revision> {
     const { revision } = await link.agreement()
-    if (revision === LATEST) return void listen()
     const { signal } = stopped
-    for (const uri of uris) await link.request('resources/subscribe', { uri }, { repeatable: true, signal })
+    if (revision === LATEST) void listen()
+    else
+      for (const uri of uris) await link.request('resources/subscribe', { uri }, { repeatable: true, signal })
+    return revision
   }
 
   async function unfollow(left: readonly string[]): Promise<void> {
@@ -113,8 +115,7 @@ export async function* watch(
   async function resume(): Promise<void> {
     missed = true
     try {
-      await follow()
-      if (listening === undefined) caughtUp()
+      if ((await follow()) !== LATEST) caughtUp()
     } catch {
       // A connection that is lost again is opened again; a server that refuses now leaves the reader with what it knows.
       if (link.state === 'ready') caughtUp()
@@ -135,6 +136,7 @@ export async function* watch(
     const notifications = filterOf(watched, uris)
     while (!signal.aborted) {
       try {
+        if ((await link.agreement()).revision !== LATEST) break
         await link.request('subscriptions/listen', { notifications }, { signal, onId })
       } catch (error) {
         if (error instanceof McpError && FINAL.has(error.kind)) return end()
@@ -143,6 +145,7 @@ export async function* watch(
       listening = 'about to'
       await pause(RELISTEN_MS, signal)
     }
+    listening = undefined
   }
 }
 

@@ -20,6 +20,7 @@ export const LIMITS = {
   headersMs:     { usual: 10_000,      strict: 5_000,       about: 'milliseconds for the head of an HTTP request' },
   bodyMs:        { usual: 30_000,      strict: 10_000,      about: 'milliseconds for a whole HTTP request' },
   keepAliveMs:   { usual: 15_000,      strict: 15_000,      about: 'milliseconds between comments on an open stream' },
+  questionMs:    { usual: 600_000,     strict: 120_000,     about: 'milliseconds that a client has to answer a question of the server' },
   drainMs:       { usual: 10_000,      strict: 10_000,      about: 'milliseconds to finish what is running at shutdown' },
 } as const
 LIMITS satisfies Record<string, { usual: number; strict: number; about: string }>

@@ -13,3 +13,22 @@ export const META = {
 
 /** Our own prefix for `_meta` keys, error data and extensions. */
 export const VENDOR = 'dev.pierhead'
+
+/** Why a `_meta` key may not be used by an author; undefined when it may. */
+export function metaKeyProblem(key: string): string | undefined {
+  const at = key.indexOf('/')
+  const prefix = at < 0 ? undefined : key.slice(0, at)
+  const name = key.slice(at + 1)
+  if (name !== '' && !NAME.test(name))
+    return 'a name begins and ends with a letter or digit, with - _ . inside'
+  if (prefix === undefined) return undefined
+  const labels = prefix.split('.')
+  if (!labels.every((label) => LABEL.test(label)))
+    return 'a prefix is labels of letters, digits and hyphens, joined by dots'
+  return labels[1] === 'modelcontextprotocol' || labels[1] === 'mcp'
+    ? 'its prefix is reserved for the protocol'
+    : undefined
+}
+
+const LABEL = /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/

@@ -1,6 +1,9 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 
+/** The longest that a timer can wait. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
 interface Waiting {
   readonly method: string
   resolve(result: JsonObject): void
@@ -17,23 +20,37 @@ export class Pending {
     return this.#waiting.size
   }
 
-  /** Sends a request under a fresh id; gives up, and says so to the peer, when the signal aborts. */
+  /** Sends a request under a fresh id; gives up, and says so to the peer, when the signal aborts or time is up. */
   ask(
     method: string,
     send: (id: number) => void,
-    options: { readonly signal: AbortSignal; readonly cancel: (id: number) => void },
+    options: {
+      readonly signal: AbortSignal
+      readonly timeoutMs: number
+      readonly cancel: (id: number) => void
+    },
   ): Promise<JsonObject> {
     const id = this.#next++
-    const { signal, cancel } = options
+    const { signal, timeoutMs, cancel } = options
     return new Promise<JsonObject>((resolve, reject) => {
       if (this.#closed) throw mcpError('connection_closed', { method })
       signal.throwIfAborted()
-      const onAbort = (): void => {
+      const giveUp = (reason: Error): void => {
+        done()
         this.#waiting.delete(id)
-        reject(signal.reason as Error)
+        reject(reason)
         cancel(id)
       }
-      const done = (): void => signal.removeEventListener('abort', onAbort)
+      const onAbort = (): void => giveUp(signal.reason as Error)
+      const onTimeout = (): void =>
+        giveUp(mcpError('ask_refused', { method, reason: `no answer within ${timeoutMs} ms` }))
+      const timer = Number.isFinite(timeoutMs)
+        ? setTimeout(onTimeout, Math.min(timeoutMs, MAX_TIMER_MS))
+        : undefined
+      const done = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', onAbort)
+      }
       this.#waiting.set(id, {
         method,
         resolve: (result) => (done(), resolve(result)),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Revision } from '../protocol/revisions.ts'
 import type { Call } from './call.ts'
 import type { Changes } from './changes.ts'
 import type { Result } from './dispatch.ts'
@@ -8,6 +9,8 @@ export interface Service {
   /** The server's own name, version and decoration, in the newest form. */
   readonly info: JsonObject
   readonly changes: Changes
+  /** The revisions that are served. */
+  readonly revisions: readonly Revision[]
   /** Answers a request; throws, or rejects with, an McpError for the peer. */
   answer(call: Call): Result | Promise<Result>
   /** Takes note of a notification. Never throws. */

@@ -15,13 +15,12 @@ export class Session implements Peer {
   opened = false
   /** Whether the client said that it is ready for more than answers. */
   ready = false
-  /** Notifications that wait until it is. */
-  missed: Set<string> | undefined = undefined
   /** The least severe level of log messages that the client wants. */
   logLevel = 'info'
   /** Resource URIs that the client subscribed to. */
   subscriptions: Set<string> | undefined = undefined
   #pending: Pending | undefined
+  #waiting: Map<unknown, () => void> | undefined
   #closers: (() => void)[] | undefined
   #notify: (method: string, params: JsonObject) => void
 
@@ -41,6 +40,21 @@ export class Session implements Peer {
 
   notify(method: string, params: JsonObject): void {
     this.#notify(method, params)
+  }
+
+  /** Does something now or as soon as the client is ready; of several things under one key only the first. */
+  whenReady(act: () => void, key: unknown = act): void {
+    if (this.ready) return act()
+    this.#waiting ??= new Map()
+    if (!this.#waiting.has(key)) this.#waiting.set(key, act)
+  }
+
+  /** The client is ready: what waited for it is done. */
+  setReady(): void {
+    this.ready = true
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (waiting !== undefined) for (const act of waiting.values()) act()
   }
 
   onClose(closer: () => void): void {

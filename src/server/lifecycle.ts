@@ -1,7 +1,7 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { REVISIONS, type Revision } from '../protocol/revisions.ts'
-import { DIALECTS } from '../protocol/switches.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import { DIALECTS, type Dialect } from '../protocol/switches.ts'
 import type { ClientInfo } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
@@ -13,17 +13,20 @@ export interface Greeting {
   readonly capabilities: JsonObject
   readonly instructions: string | undefined
   readonly ttlMs: number
+  readonly revisions: readonly Revision[]
 }
-
-const SHAKEN = REVISIONS.filter((revision) => DIALECTS[revision].opening === 'handshake')
-const CLAIMED = REVISIONS.filter((revision) => DIALECTS[revision].opening === 'request')
 
 /** `initialize`: agrees on a revision and remembers the client in the session. */
 export function initialize(greeting: Greeting, follow: (session: Session) => void, context: Context): Result {
   const session = context.call.peer.session as Session
   if (session.opened) throw mcpError('already_initialized', {})
-  const { protocolVersion, capabilities, clientInfo } = readOpening(context.call.params)
-  const revision = SHAKEN.find((known) => known === protocolVersion) ?? (SHAKEN.at(-1) as Revision)
+  const shaken = openedBy('handshake', greeting.revisions)
+  const { protocolVersion, capabilities, clientInfo } = readOpening(context.call.params, shaken)
+  const revision = shaken.find((known) => known === protocolVersion) ?? shaken.at(-1)
+  if (revision === undefined) {
+    const data = { supported: greeting.revisions, requested: protocolVersion.slice(0, 64) }
+    throw mcpError('revision_unsupported', { version: protocolVersion.slice(0, 64) }, { data })
+  }
   session.dialect = DIALECTS[revision]
   session.client = clientInfo
   session.capabilities = capabilities
@@ -35,23 +38,36 @@ export function initialize(greeting: Greeting, follow: (session: Session) => voi
 }
 
 /** `server/discover`: what can be claimed here, and what the server offers. */
-export function discover({ capabilities, instructions, ttlMs }: Greeting): Result {
+export function discover({ capabilities, instructions, ttlMs, revisions }: Greeting): Result {
   const optional = instructions === undefined ? {} : { instructions }
-  return { supportedVersions: CLAIMED, capabilities, ...optional, ttlMs, cacheScope: 'public' }
+  return {
+    supportedVersions: openedBy('request', revisions),
+    capabilities,
+    ...optional,
+    ttlMs,
+    cacheScope: 'public',
+  }
 }
 
 export function ping(): Result {
   return {}
 }
 
-function readOpening(params: JsonObject): {
+function openedBy(opening: Dialect['opening'], revisions: readonly Revision[]): readonly Revision[] {
+  return revisions.filter((revision) => DIALECTS[revision].opening === opening)
+}
+
+function readOpening(
+  params: JsonObject,
+  supported: readonly Revision[],
+): {
   readonly protocolVersion: string
   readonly capabilities: JsonObject
   readonly clientInfo: ClientInfo
 } {
   const { protocolVersion, capabilities, clientInfo } = params
   if (typeof protocolVersion !== 'string') {
-    const data = { supported: SHAKEN, requested: protocolVersion ?? null }
+    const data = { supported, requested: protocolVersion ?? null }
     throw invalid('protocolVersion is not a string', data)
   }
   if (!isObject(capabilities)) throw invalid('capabilities is not an object')

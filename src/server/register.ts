@@ -1,6 +1,7 @@
 import { mcpError } from '../protocol/errors.ts'
 import { toMs, type Duration } from '../protocol/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { metaKeyProblem } from '../protocol/meta.ts'
 import { checkOptions } from '../protocol/nearest.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
@@ -141,6 +142,10 @@ export function isTemplate(resource: Resource | Template): resource is Template 
 }
 
 function toItem(key: string, shown: JsonObject, spec: Described<Context>): Item {
+  for (const name of Object.keys(spec._meta ?? {})) {
+    const problem = metaKeyProblem(name)
+    if (problem !== undefined) throw refused(`"${key}"`, `the _meta key "${name}" cannot be used: ${problem}`)
+  }
   return { key, place: ++places, shown, visible: spec.visible, scopes: spec.scopes }
 }
 

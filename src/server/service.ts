@@ -1,5 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
+import type { Revision } from '../protocol/revisions.ts'
 import type { Call } from '../rpc/call.ts'
 import { Changes } from '../rpc/changes.ts'
 import { createDispatch, type Handler, type MiddlewareEntry, type Result } from '../rpc/dispatch.ts'
@@ -25,6 +26,7 @@ export interface ServiceOptions {
   readonly sealer: Sealer
   readonly pageSize: number
   readonly ttlMs: number
+  readonly revisions: readonly Revision[]
   /** Capabilities to declare even before anything that needs them is defined. */
   readonly declared: ReadonlySet<string>
   readonly experimental: JsonObject | undefined
@@ -36,6 +38,7 @@ export interface ServiceOptions {
 export class ServerService implements Service {
   readonly info: JsonObject
   readonly changes: Changes = new Changes()
+  readonly revisions: readonly Revision[]
   readonly tools: List<Tool>
   readonly resources: List<Resource>
   readonly templates: List<Template>
@@ -53,6 +56,7 @@ export class ServerService implements Service {
   constructor(options: ServiceOptions) {
     this.#options = options
     this.info = options.info
+    this.revisions = options.revisions
     this.tools = new List('tools', options)
     this.resources = new List('resources', options)
     this.templates = new List('resourceTemplates', options)
@@ -77,7 +81,11 @@ export class ServerService implements Service {
   }
 
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void {
-    this.#options.report(level, message, facts)
+    try {
+      this.#options.report(level, message, facts)
+    } catch {
+      // A log that fails must not take a request down with it.
+    }
   }
 
   /** Folds anew at the next request: something was added that decides how requests are answered. */
@@ -132,7 +140,13 @@ export class ServerService implements Service {
 
   #routes(): Map<string, Handler<Context>> {
     const { instructions, ttlMs } = this.#options
-    const greeting: Greeting = { info: this.info, capabilities: this.#capabilities(), instructions, ttlMs }
+    const greeting: Greeting = {
+      info: this.info,
+      capabilities: this.#capabilities(),
+      instructions,
+      ttlMs,
+      revisions: this.revisions,
+    }
     const lists = { resources: this.resources.items, templates: this.templates.items, ttlMs }
     const completion = {
       prompts: this.prompts.items,

@@ -23,22 +23,20 @@ const NOTICES = {
 export function follow(changes: Changes, session: Session): void {
   if (session.dialect.changes !== 'session') return
   const stop = changes.listen((change) => {
-    if (change.kind === 'resource') {
-      if (isWatched(session.subscriptions, change.uri))
-        session.notify('notifications/resources/updated', { uri: change.uri })
-    } else if (session.ready) session.notify(NOTICES[change.kind].method, {})
-    else (session.missed ??= new Set()).add(NOTICES[change.kind].method)
+    if (change.kind !== 'resource') {
+      const { method } = NOTICES[change.kind]
+      return session.whenReady(() => session.notify(method, {}), method)
+    }
+    const { uri } = change
+    if (!isWatched(session.subscriptions, uri)) return
+    session.whenReady(() => session.notify('notifications/resources/updated', { uri }), uri)
   })
   session.onClose(stop)
 }
 
 /** `notifications/initialized` */
 export function initialized(context: Context): void {
-  const { session } = context.call.peer
-  if (session === undefined) return
-  session.ready = true
-  for (const method of session.missed ?? []) session.notify(method, {})
-  session.missed = undefined
+  context.call.peer.session?.setReady()
 }
 
 /** `resources/subscribe` */

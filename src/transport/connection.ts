@@ -85,6 +85,7 @@ export class Connection implements Channel {
       (id) => this.#send(sealRequest(id, method, params, revision)),
       {
         signal: call.signal,
+        timeoutMs: this.#limits.questionMs,
         cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
       },
     )
@@ -143,7 +144,7 @@ export class Connection implements Channel {
     const key = idText(id)
     let peer: Peer = this.#session
     try {
-      if (isClaim(params)) peer = openEnvelope(params)
+      if (isClaim(params)) peer = openEnvelope(params, this.#service.revisions)
       else if (!this.#session.opened && method !== 'initialize' && method !== 'ping') {
         throw mcpError('not_initialized', { method: method.slice(0, 256) })
       }

@@ -51,7 +51,8 @@ function opened({ kind, method, value }: Example, revision: Revision): unknown {
 /** The same message; at 2026-07-28 caching hints are always written, and metadata that says nothing is not. */
 function expected({ kind, method, value }: Example, revision: Revision): JsonObject {
   const plain = JSON.parse(JSON.stringify(value)) as JsonObject
-  if (revision !== '2026-07-28' || kind === 'notification' || methodRow(method)?.embedded === true) return plain
+  if (revision !== '2026-07-28' || kind === 'notification' || methodRow(method)?.embedded === true)
+    return plain
   const hinted = kind === 'result' && methodRow(method)?.cached === true && plain['resultType'] === undefined
   const { _meta: meta, ...members } = plain
   const told = meta === undefined || Object.keys(meta as object).length === 0 ? {} : { _meta: meta }

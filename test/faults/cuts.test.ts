@@ -57,13 +57,19 @@ describe('a connection that is cut while a call streams', () => {
     const [first, ...others] = all
     expect(first).toMatchObject({ ended: 'stream_lost', runs: 1, cut: 1 })
     for (const [index, one] of others.entries())
-      expect(one, `cut after ${index + 1} events`).toMatchObject({ ended: 'answered', told: STREAMED, runs: 1 })
+      expect(one, `cut after ${index + 1} events`).toMatchObject({
+        ended: 'answered',
+        told: STREAMED,
+        runs: 1,
+      })
     expect(others.filter(({ cut }) => cut === 1).length).toBeGreaterThan(STEPS)
   })
 
   test('is resumed again when the resumed stream is cut too [R095]', async () => {
     const twice = await Promise.all(
-      places.slice(1).map((events) => callCut('2025-11-25', [{ events }, { events: 1 }, { events: 0 }], false)),
+      places
+        .slice(1)
+        .map((events) => callCut('2025-11-25', [{ events }, { events: 1 }, { events: 0 }], false)),
     )
     for (const one of twice) expect(one).toMatchObject({ ended: 'answered', told: STREAMED, runs: 1 })
   })
@@ -85,7 +91,9 @@ describe('a connection that is cut while a call streams', () => {
     for (const { ended, told, runs, cut } of all) {
       expect(told).toEqual(STREAMED.slice(0, told.length))
       expect(runs).toBe(1)
-      expect(ended).toBeOneOf(cut === 0 || told.length === STEPS ? ['answered', 'stream_lost'] : ['stream_lost'])
+      expect(ended).toBeOneOf(
+        cut === 0 || told.length === STEPS ? ['answered', 'stream_lost'] : ['stream_lost'],
+      )
     }
     expect(all.filter(({ ended }) => ended === 'stream_lost').length).toBeGreaterThanOrEqual(STEPS)
   })

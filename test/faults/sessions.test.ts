@@ -23,84 +23,87 @@ const STEPS: readonly Step[] = [
   ['setLogLevel', (client) => client.setLogLevel('error'), undefined],
 ]
 
-describe.each(['2025-03-26', '2025-06-18', '2025-11-25'] as const)('a session of %s that is gone', (revision) => {
-  let counting: CountingApp
-  let running: Running
-  let network: Sessions
-  let client: Client
-  const states: State[] = []
-  beforeAll(async () => {
-    counting = createCountingApp()
-    running = await counting.app.listen({ http: { port: 0 } })
-  })
-  afterAll(() => running.close())
-  beforeEach(async () => {
-    states.length = 0
-    network = new Sessions(running.url as string)
-    client = await connect(running.url as string, { revision, fetch: network.fetch })
-    client.on('state', (state) => states.push(state))
-  })
-  afterEach(() => client.close())
+describe.each(['2025-03-26', '2025-06-18', '2025-11-25'] as const)(
+  'a session of %s that is gone',
+  (revision) => {
+    let counting: CountingApp
+    let running: Running
+    let network: Sessions
+    let client: Client
+    const states: State[] = []
+    beforeAll(async () => {
+      counting = createCountingApp()
+      running = await counting.app.listen({ http: { port: 0 } })
+    })
+    afterAll(() => running.close())
+    beforeEach(async () => {
+      states.length = 0
+      network = new Sessions(running.url as string)
+      client = await connect(running.url as string, { revision, fetch: network.fetch })
+      client.on('state', (state) => states.push(state))
+    })
+    afterEach(() => client.close())
 
-  test.each(STEPS.map((step, index) => [STEPS.at(index - 1)?.[0], step[0], index] as const))(
-    'between %s and %s is opened anew, and both are answered [R086] [S2-13-C11]',
-    async (_, __, index) => {
-      const [before, after] = [STEPS.at(index - 1), STEPS[index]] as [Step, Step]
-      const keys = [`${revision} ${index} before`, `${revision} ${index} after`] as const
-      expect(await before[1](client, keys[0])).toEqual(before[2])
-      await network.forget()
-      expect(await after[1](client, keys[1])).toEqual(after[2])
-      expect(states).toEqual(['reconnecting', 'ready'])
-      expect(network.opened).toBe(2)
-      for (const key of keys) expect(counting.runs(key)).toBeLessThanOrEqual(1)
-    },
-  )
+    test.each(STEPS.map((step, index) => [STEPS.at(index - 1)?.[0], step[0], index] as const))(
+      'between %s and %s is opened anew, and both are answered [R086] [S2-13-C11]',
+      async (_, __, index) => {
+        const [before, after] = [STEPS.at(index - 1), STEPS[index]] as [Step, Step]
+        const keys = [`${revision} ${index} before`, `${revision} ${index} after`] as const
+        expect(await before[1](client, keys[0])).toEqual(before[2])
+        await network.forget()
+        expect(await after[1](client, keys[1])).toEqual(after[2])
+        expect(states).toEqual(['reconnecting', 'ready'])
+        expect(network.opened).toBe(2)
+        for (const key of keys) expect(counting.runs(key)).toBeLessThanOrEqual(1)
+      },
+    )
 
-  test('between all of 20 calls is opened anew each time, and each call runs once [R086]', async () => {
-    for (let turn = 0; turn < 20; turn++) {
-      const key = `${revision} turn ${turn}`
-      expect(await client.call('once', { key })).toBe(`once ${key}`)
-      expect(counting.runs(key)).toBe(1)
-      await network.forget()
-    }
-    expect(network.opened).toBe(20)
-    expect(states.filter((state) => state === 'reconnecting').length).toBe(19)
-  })
-
-  test('under 200 calls leaves none hanging and runs none twice [R086] [S2-13-C11]', async () => {
-    const keys = Array.from({ length: 200 }, (_, index) => `${revision} flood ${index}`)
-    const calls = keys.map((key, index) => client.call(index % 2 === 0 ? 'hold' : 'once', { key }))
-    const settled = Promise.allSettled(calls)
-    await counting.holding(20)
-    await network.forget()
-    const late = keys.slice(0, 20).map((key) => client.call('once', { key: `late ${key}` }))
-    expect(await Promise.all(late)).toEqual(keys.slice(0, 20).map((key) => `once late ${key}`))
-    counting.release()
-    const outcomes = await settledWhileReleasing(settled, counting)
-    for (const [index, outcome] of outcomes.entries()) {
-      const key = keys[index] as string
-      const runs = counting.runs(key)
-      if (outcome.status === 'fulfilled') {
-        expect(outcome.value).toMatch(new RegExp(`^(hold|once) ${key}$`))
-        expect(runs).toBe(1)
-      } else {
-        expect((outcome.reason as { kind: string }).kind).toBeOneOf(['stream_lost', 'session_lost'])
-        expect(runs).toBeLessThanOrEqual(1)
+    test('between all of 20 calls is opened anew each time, and each call runs once [R086]', async () => {
+      for (let turn = 0; turn < 20; turn++) {
+        const key = `${revision} turn ${turn}`
+        expect(await client.call('once', { key })).toBe(`once ${key}`)
+        expect(counting.runs(key)).toBe(1)
+        await network.forget()
       }
-    }
-    expect(client.state).toBe('ready')
-  })
+      expect(network.opened).toBe(20)
+      expect(states.filter((state) => state === 'reconnecting').length).toBe(19)
+    })
 
-  test('that is lost again as often as it is opened fails the call instead of trying for ever', async () => {
-    network.forgetful = true
-    const error = await client.call('once', { key: `${revision} never` }).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ kind: 'session_lost' })
-    expect(counting.runs(`${revision} never`)).toBe(0)
-    expect(network.opened).toBeLessThanOrEqual(3)
-    network.forgetful = false
-    expect(await client.call('once', { key: `${revision} again` })).toBe(`once ${revision} again`)
-  })
-})
+    test('under 200 calls leaves none hanging and runs none twice [R086] [S2-13-C11]', async () => {
+      const keys = Array.from({ length: 200 }, (_, index) => `${revision} flood ${index}`)
+      const calls = keys.map((key, index) => client.call(index % 2 === 0 ? 'hold' : 'once', { key }))
+      const settled = Promise.allSettled(calls)
+      await counting.holding(20)
+      await network.forget()
+      const late = keys.slice(0, 20).map((key) => client.call('once', { key: `late ${key}` }))
+      expect(await Promise.all(late)).toEqual(keys.slice(0, 20).map((key) => `once late ${key}`))
+      counting.release()
+      const outcomes = await settledWhileReleasing(settled, counting)
+      for (const [index, outcome] of outcomes.entries()) {
+        const key = keys[index] as string
+        const runs = counting.runs(key)
+        if (outcome.status === 'fulfilled') {
+          expect(outcome.value).toMatch(new RegExp(`^(hold|once) ${key}$`))
+          expect(runs).toBe(1)
+        } else {
+          expect((outcome.reason as { kind: string }).kind).toBeOneOf(['stream_lost', 'session_lost'])
+          expect(runs).toBeLessThanOrEqual(1)
+        }
+      }
+      expect(client.state).toBe('ready')
+    })
+
+    test('that is lost again as often as it is opened fails the call instead of trying for ever', async () => {
+      network.forgetful = true
+      const error = await client.call('once', { key: `${revision} never` }).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ kind: 'session_lost' })
+      expect(counting.runs(`${revision} never`)).toBe(0)
+      expect(network.opened).toBeLessThanOrEqual(3)
+      network.forgetful = false
+      expect(await client.call('once', { key: `${revision} again` })).toBe(`once ${revision} again`)
+    })
+  },
+)
 
 async function first<Item>(items: AsyncIterable<Item>): Promise<Item | undefined> {
   for await (const item of items) return item

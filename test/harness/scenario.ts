@@ -37,7 +37,8 @@ export function scenario(
   const [, words = title, ids = ''] = /^(.*?)((?: \[[A-Z0-9.-]+\])*)$/i.exec(title) ?? []
   for (const revision of REVISIONS.filter((one) => isIncluded(one, options))) {
     for (const transport of TRANSPORTS) {
-      test(`${words} · ${transport} ${revision}${ids}`, () => assertScenario(app, run, transport, revision, options))
+      test(`${words} · ${transport} ${revision}${ids}`, () =>
+        assertScenario(app, run, transport, revision, options))
     }
   }
 }

@@ -111,7 +111,7 @@ describe('the tables', () => {
     expect(REFUSALS.INTERNAL_ERROR.severity).toBe('critical')
   })
 
-  test('revisions, methods and metadata keys have names [S2-1.1-5] [S2-2.5-1] [S2-2.5-4] [S4-15-1] [S4-15-2]', () => {
+  test('revisions, methods and metadata keys have names [S2-1.1-5] [S2-2.5-1] [S2-2.5-4]', () => {
     expect(REVISIONS).toEqual(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'])
     expect(Object.keys(METHODS)).toContain('tools/call')
     for (const key of Object.values(META))

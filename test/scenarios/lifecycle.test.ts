@@ -249,6 +249,28 @@ scenario(
 )
 
 scenario(
+  'news of a watched resource waits until the client is ready, a question within its own call does not [R037]',
+  () =>
+    createServer({ name: 'early', version: '1' })
+      .resource('a://b', {}, () => 'x')
+      .tool('ask', {}, async (_, { roots }) => JSON.stringify(await roots())),
+  async (client, revision, { app }) => {
+    const opening = { protocolVersion: revision, capabilities: { roots: {} }, clientInfo: client.clientInfo }
+    await client.request('initialize', opening)
+    await client.follow({ uris: ['a://b'] })
+    client.answer('roots/list', () => ({ roots: [{ uri: 'file:///a' }] }))
+    app.updated('a://b')
+    app.updated('a://b')
+    expect((await client.call('ask'))['content']).toEqual([{ type: 'text', text: '[{"uri":"file:///a"}]' }])
+    expect(client.notices).toEqual([])
+    await client.notify('notifications/initialized')
+    await client.hear('notifications/resources/updated')
+    expect(client.notices).toHaveLength(1)
+  },
+  { until: '2025-11-25', handshake: false },
+)
+
+scenario(
   'a request that lacks part of its metadata is refused and told which [R044] [S3-9-7]',
   server,
   async (client) => {

@@ -44,7 +44,7 @@ export class Endpoint {
     this.#service = service
     this.limits = options.limits
     this.#guard = createGuard(options)
-    this.#stateful = options.sessions
+    this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
     this.sessions = new Sessions(options.limits, options.now ?? (() => performance.now()))
     this.#watch = new Watch(options.limits, this.sessions, this.#streams)
   }

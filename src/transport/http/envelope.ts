@@ -31,7 +31,7 @@ export function openRequest(method: string, params: JsonObject, request: HttpIn,
     })
     if (problem !== undefined) throw mismatch(problem)
   }
-  const peer = openEnvelope(params)
+  const peer = openEnvelope(params, service.revisions)
   if (method === 'tools/call' && typeof name === 'string') {
     const rules = rulesOf(service.inputSchema(name))
     const problem = rules.length === 0 ? undefined : checkParamHeaders(rules, params['arguments'], header)

@@ -29,6 +29,9 @@ export class EventStream {
   #seq = 0
   #sent = -1
   #bounded: boolean
+  readonly #lossy: boolean
+  /** The last message that nobody has read; the same once more says nothing new. */
+  #unread: string | undefined
   #primed = false
   #hangUpMs: number | undefined
   #kept: KeptEvent[] = []
@@ -40,6 +43,7 @@ export class EventStream {
 
   constructor({ limits, name, lossy = false, onGone }: StreamOptions) {
     this.#bounded = lossy
+    this.#lossy = lossy
     this.#limits = limits
     this.#name = name
     this.#onGone = onGone
@@ -72,7 +76,9 @@ export class EventStream {
 
   /** Sends one message. */
   send(text: string): void {
-    if (!this.#ended) this.#push({ data: text })
+    if (this.#ended || (this.#sink === undefined && this.#lossy && text === this.#unread)) return
+    this.#unread = this.#sink === undefined ? text : undefined
+    this.#push({ data: text })
   }
 
   /** Connects a client; one that comes back names the last event it saw and gets what followed. */

@@ -98,6 +98,7 @@ export class Exchange implements Channel {
       (id) => stream.send(sealRequest(id, method, params, revision)),
       {
         signal: call.signal,
+        timeoutMs: this.#options.limits.questionMs,
         cancel: (requestId) =>
           stream.send(sealNotification('notifications/cancelled', { requestId }, revision)),
       },

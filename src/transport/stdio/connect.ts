@@ -104,6 +104,7 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
     mcpError('answer_too_large', { limit: limits.clientBytes, unit: 'bytes in one line' })
   let heard = false
   let isStopped = false
+  let isOver = false
   let noted = false
   let isText = true
   let head = ''
@@ -117,7 +118,10 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
   stdout.on('data', onData)
   return {
     anything: () => heard,
-    end: () => (isStopped ? undefined : lines.end()),
+    end() {
+      isOver = true
+      if (!isStopped) lines.end()
+    },
     stop() {
       isStopped = true
       stdout.off('data', onData)
@@ -137,6 +141,8 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
   }
 
   function onLine(text: string): void {
+    // A server that dies while it writes has not answered.
+    if (isOver && !isWhole(text)) return
     const known = isText
       ? mayBeMessage(text) && receiveText(pipe, text, limits.depth)
       : refuseAnswer(pipe, text, 'it is not valid UTF-8')
@@ -160,6 +166,14 @@ const LF = 0x0a
 function headOf(chunk: Buffer): string {
   const start = chunk.lastIndexOf(LF) + 1
   return chunk.toString('latin1', start, start + 256)
+}
+
+function isWhole(text: string): boolean {
+  try {
+    return JSON.parse(text) !== undefined
+  } catch {
+    return false
+  }
 }
 
 function mayBeMessage(text: string): boolean {

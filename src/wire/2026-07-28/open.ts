@@ -4,7 +4,7 @@ import { META } from '../../protocol/meta.ts'
 import { DIALECTS, type Dialect } from '../../protocol/switches.ts'
 
 /** The versions that a request may claim in its metadata. */
-export const CLAIMABLE: readonly string[] = ['2026-07-28']
+const CLAIMABLE: readonly string[] = ['2026-07-28']
 
 /** What a request of this revision says about its sender. */
 export interface Envelope {
@@ -20,13 +20,13 @@ export function isClaim(params: JsonObject | null | undefined): boolean {
   return meta !== undefined && (META.protocolVersion in meta || META.clientCapabilities in meta)
 }
 
-/** Reads the metadata of a request. */
-export function openEnvelope(params: JsonObject): Envelope {
+/** Reads the metadata of a request to a server of some revisions. */
+export function openEnvelope(params: JsonObject, served: readonly string[]): Envelope {
   const meta = params['_meta'] as JsonObject
   const version = meta[META.protocolVersion]
   if (typeof version !== 'string')
     throw mcpError('bad_envelope', { reason: `${META.protocolVersion} is not a string` })
-  if (!CLAIMABLE.includes(version)) throw unsupported(version)
+  if (!CLAIMABLE.includes(version) || !served.includes(version)) throw unsupported(version, served)
   const capabilities = meta[META.clientCapabilities]
   if (!isObject(capabilities))
     throw mcpError('bad_envelope', { reason: `${META.clientCapabilities} is missing` })
@@ -62,10 +62,10 @@ const ENVELOPE: ReadonlySet<string> = new Set([
 ])
 
 /** The error for a version that cannot be claimed. */
-export function unsupported(version: string | undefined): Error {
-  const requested = version === undefined ? {} : { requested: version.slice(0, 64) }
-  const data = { supported: CLAIMABLE, ...requested }
-  return mcpError('revision_unsupported', { version: version?.slice(0, 64) ?? '(none)' }, { data })
+function unsupported(version: string, served: readonly string[]): Error {
+  const claimable = CLAIMABLE.filter((known) => served.includes(known))
+  const data = { supported: claimable.length === 0 ? served : claimable, requested: version.slice(0, 64) }
+  return mcpError('revision_unsupported', { version: version.slice(0, 64) }, { data })
 }
 
 function isObject(value: unknown): value is JsonObject {
