@@ -1,10 +1,8 @@
 import { mcpError } from './protocol/errors.ts'
 import { toMs } from './protocol/duration.ts'
-import type { JsonObject } from './protocol/jsonrpc.ts'
 import { toLimits, type Limits } from './protocol/limits.ts'
 import { METHODS, methodRow } from './protocol/methods.ts'
 import { checkOptions, nearest } from './protocol/nearest.ts'
-import { isRevision, REVISIONS, type Revision } from './protocol/revisions.ts'
 import type { Auth } from './rpc/call.ts'
 import type { Middleware } from './rpc/dispatch.ts'
 import type { Completer } from './server/completion.ts'
@@ -21,8 +19,8 @@ import {
 } from './server/register.ts'
 import { ServerService, type Provider } from './server/service.ts'
 import { createSealer } from './server/state.ts'
-import { Endpoint } from './transport/http/answer.ts'
-import { serveFetch } from './transport/http/fetch.ts'
+import type { Endpoint } from './transport/http/answer.ts'
+import { createGuard } from './transport/http/guard.ts'
 import { serveMemory, type MemoryEnd } from './transport/memory/serve.ts'
 import { holdStdout, releaseStdout } from './transport/stdio/guard.ts'
 import { paramHeadersOf } from './wire/param-headers.ts'
@@ -35,10 +33,20 @@ import {
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
+import { infoOf, reportToStderr, revisionsOf, secretsOf } from './settings.ts'
 import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
 import type { VariablesOf } from './uri-template/variables.ts'
 
 const STATE_TTL_MS = 15 * 60_000
+
+/** Answers web requests. */
+type WebHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
+
+interface EndpointChoice {
+  readonly hosts: readonly string[] | undefined
+  readonly cors: readonly string[]
+  readonly sessions: boolean
+}
 
 /** A server: a value that any number of connections share. Define first, then listen or mount. */
 export class App<Ctx extends Context = Context> {
@@ -47,8 +55,7 @@ export class App<Ctx extends Context = Context> {
   readonly service: ServerService
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
-  #endpoint: Endpoint | undefined
-  #fetch: ReturnType<typeof serveFetch> | undefined
+  #fetch: WebHandler | undefined
   readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
 
   constructor(options: ServerOptions) {
@@ -200,35 +207,31 @@ export class App<Ctx extends Context = Context> {
 
   /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */
   node(options: MountOptions = {}): NodeListener {
-    const endpoint = this.endpoint({
-      hosts: undefined,
-      cors: [],
-      sessions: true,
-      ...checked('node', options),
-    })
+    const mounted = this.#mount('node', options)
     let serve: NodeListener | undefined
     return (request, response) => {
       if (serve !== undefined) return serve(request, response)
-      void import('./transport/http/node.ts').then(({ serveNode }) => {
-        serve = serveNode(endpoint) as unknown as NodeListener
+      void Promise.all([mounted(), import('./transport/http/node.ts')]).then(([endpoint, { serveNode }]) => {
+        serve ??= serveNode(endpoint) as unknown as NodeListener
         serve(request, response)
       })
     }
   }
 
   /** Answers a web request: for Hono, Workers, Deno, Bun and other runtimes that speak them. */
-  get fetch(): (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response> {
-    this.#endpoint ??= this.endpoint({ hosts: undefined, cors: [], sessions: true })
-    return (this.#fetch ??= serveFetch(this.#endpoint))
+  get fetch(): WebHandler {
+    return (this.#fetch ??= this.fetchWith({}))
   }
 
   /** A web handler with options of its own. */
-  fetchWith(
-    options: MountOptions,
-  ): (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response> {
-    return serveFetch(
-      this.endpoint({ hosts: undefined, cors: [], sessions: true, ...checked('fetchWith', options) }),
-    )
+  fetchWith(options: MountOptions): WebHandler {
+    const mounted = this.#mount('fetchWith', options)
+    let serve: WebHandler | undefined
+    return async (request, extras) => {
+      const { serveFetch } = await import('./transport/http/fetch.ts')
+      serve ??= serveFetch(await mounted())
+      return serve(request, extras)
+    }
   }
 
   /** Connects a client in the same process: texts in, texts out. */
@@ -242,13 +245,10 @@ export class App<Ctx extends Context = Context> {
     })
   }
 
-  /** An HTTP endpoint over this server. */
-  endpoint(options: {
-    readonly hosts: readonly string[] | undefined
-    readonly cors: readonly string[]
-    readonly sessions: boolean
-  }): Endpoint {
+  /** An HTTP endpoint over this server; made when first needed, since a server on stdio needs none. */
+  async endpoint(options: EndpointChoice): Promise<Endpoint> {
     releaseStdout()
+    const { Endpoint } = await import('./transport/http/answer.ts')
     const endpoint = new Endpoint(this.service, { limits: this.limits, ...options })
     this.#endpoints.add(endpoint)
     return endpoint
@@ -258,6 +258,15 @@ export class App<Ctx extends Context = Context> {
   async close(): Promise<void> {
     await Promise.all([...this.#endpoints].map((endpoint) => endpoint.close()))
     this.#endpoints.clear()
+  }
+
+  /** Checks the options of a mount at once, and makes its endpoint once. */
+  #mount(where: string, options: MountOptions): () => Promise<Endpoint> {
+    const choice = { hosts: undefined, cors: [], sessions: true, ...checked(where, options) }
+    createGuard(choice)
+    releaseStdout()
+    let endpoint: Promise<Endpoint> | undefined
+    return () => (endpoint ??= this.endpoint(choice))
   }
 
   #defaultListen(): ListenOptions {
@@ -292,40 +301,6 @@ export class App<Ctx extends Context = Context> {
 export function createServer(options: ServerOptions): App {
   holdStdout()
   return new App(options)
-}
-
-function infoOf(options: ServerOptions): JsonObject {
-  const { title, description, websiteUrl, icons, version } = options
-  const name = options.name ?? options.id
-  if (name === undefined || name === '') throw badOption('createServer', 'a server needs a name')
-  if (typeof version !== 'string' || version === '')
-    throw badOption('createServer', 'a server needs a version')
-  const optional = Object.entries({ title, description, websiteUrl, icons }).filter(
-    ([, value]) => value !== undefined,
-  )
-  return Object.freeze({ name, version, ...Object.fromEntries(optional) })
-}
-
-function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly Revision[] {
-  const unknown = revisions.find((revision) => !isRevision(revision))
-  if (unknown !== undefined) throw badOption('revisions', `"${unknown}" is none of ${REVISIONS.join(', ')}`)
-  if (revisions.length === 0) throw badOption('revisions', 'name at least one')
-  return REVISIONS.filter((revision) => revisions.includes(revision))
-}
-
-function secretsOf({ secret }: ServerOptions): readonly string[] {
-  const env = (globalThis as { process?: { env: Record<string, string | undefined> } }).process?.env
-  const given = secret ?? env?.['PIERHEAD_SECRET'] ?? crypto.randomUUID() + crypto.randomUUID()
-  const secrets = typeof given === 'string' ? [given] : given
-  if (secrets.length === 0 || secrets.some((one) => one.length < 16))
-    throw badOption('secret', 'it needs at least 16 characters')
-  return secrets
-}
-
-function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
-  const { error, ...rest } = facts
-  const told = error instanceof Error ? { error: error.stack } : error === undefined ? {} : { error }
-  console.error(`pierhead ${level}: ${message}`, { ...rest, ...told })
 }
 
 function checked<Options extends object>(where: string, options: Options): Options {

@@ -3,7 +3,7 @@ import type { App } from './app.ts'
 import { mcpError } from './protocol/errors.ts'
 import { checkOptions } from './protocol/nearest.ts'
 import type { Context } from './server/context.ts'
-import { listenHttp, type HttpServer } from './transport/http/listen.ts'
+import type { HttpServer } from './transport/http/listen.ts'
 import { serveStdio, type StdioServer } from './transport/stdio/serve.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, type HttpOptions, type ListenOptions } from './options.ts'
 
@@ -49,7 +49,8 @@ async function openHttp<Ctx extends Context>(app: App<Ctx>, options: HttpOptions
     const reason = `tool "${scoped.key}" needs scopes, but no authentication is set up`
     throw mcpError('bad_option', { where: 'listen http', reason })
   }
-  return listenHttp(app.endpoint({ hosts, cors, sessions }), { host, port, path })
+  const { listenHttp } = await import('./transport/http/listen.ts')
+  return listenHttp(await app.endpoint({ hosts, cors, sessions }), { host, port, path })
 }
 
 function running(http: HttpServer | undefined, stdio: StdioServer | undefined): Running {

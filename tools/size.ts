@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 import { pack } from './package.ts'
 import { main, run } from './run.ts'
 
-const LIMITS = { packages: 6, installBytes: 6_000_000, startBytes: 30_000 }
+const LIMITS = { packages: 6, installBytes: 6_000_000, startBytes: 48_000 }
 
 /** A stdio server as a user writes it. */
 const ENTRY = `

@@ -1,4 +1,4 @@
-import { McpError, mcpError } from '../protocol/errors.ts'
+import { mcpError, type McpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** A form to fill in. `schema` is a flat object of simple properties; defaults are filled in for what is left out. */
@@ -94,7 +94,7 @@ async function sampled(
 }
 
 async function elicited(answers: Answers, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-  const message = String(params['message'] ?? '')
+  const message = typeof params['message'] === 'string' ? params['message'] : ''
   if ((params['mode'] ?? 'form') === 'form') {
     if (answers.elicit === undefined) throw unsupportedMode('form', answers)
     const schema = (params['requestedSchema'] ?? { type: 'object', properties: {} }) as JsonObject

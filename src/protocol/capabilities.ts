@@ -1,7 +1,5 @@
 import type { Revision } from './revisions.ts'
 
-export type { ClientCapabilities, ServerCapabilities } from './spec/2026-07-28.ts'
-
 export interface CapabilityFlag {
   readonly since: Revision
   readonly until?: Revision
@@ -52,5 +50,3 @@ export const CAPABILITIES = {
   experimental: { side: 'both', since: '2024-11-05', about: 'Names parts that no revision defines.' },
 } as const
 CAPABILITIES satisfies Record<string, CapabilityRow>
-
-export type Capability = keyof typeof CAPABILITIES

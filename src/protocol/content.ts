@@ -15,9 +15,7 @@ export type {
   AudioContent,
   ContentBlock,
   EmbeddedResource,
-  Icon,
   ImageContent,
-  ResourceContents,
   ResourceLink,
   TextContent,
 } from './spec/2026-07-28.ts'

@@ -6,25 +6,6 @@ export interface JsonObject {
   readonly [key: string]: unknown
 }
 
-export interface RequestMessage {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: string
-  readonly params?: JsonObject
-}
-
-export interface NotificationMessage {
-  readonly jsonrpc: '2.0'
-  readonly method: string
-  readonly params?: JsonObject
-}
-
-export interface ResultMessage {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly result: JsonObject
-}
-
 export interface ErrorObject {
   readonly code: number
   readonly message: string
@@ -37,8 +18,6 @@ export interface ErrorMessage {
   readonly id?: RequestId
   readonly error: ErrorObject
 }
-
-export type Message = RequestMessage | NotificationMessage | ResultMessage | ErrorMessage
 
 /** The id as JSON text: what is echoed, and the key under which a request in flight is kept. */
 export function idText(id: RequestId): string {

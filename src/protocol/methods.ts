@@ -1,4 +1,4 @@
-import { REVISIONS, type Revision } from './revisions.ts'
+import type { Revision } from './revisions.ts'
 
 export interface MethodRow {
   readonly from: 'client' | 'server' | 'both'
@@ -59,8 +59,6 @@ export const METHODS = {
 } as const
 METHODS satisfies Record<string, MethodRow>
 
-export type Method = keyof typeof METHODS
-
 const rows: ReadonlyMap<string, MethodRow> = new Map<string, MethodRow>(Object.entries(METHODS))
 
 /** The row of a method, or undefined when no revision knows it. */
@@ -71,9 +69,4 @@ export function methodRow(method: string): MethodRow | undefined {
 /** Whether a revision knows a method. Dates compare as text. */
 export function isMethodAt(row: MethodRow, revision: Revision): boolean {
   return row.since <= revision && (row.until === undefined || revision <= row.until)
-}
-
-/** The revisions that know a method. */
-export function revisionsOf(row: MethodRow): readonly Revision[] {
-  return REVISIONS.filter((revision) => isMethodAt(row, revision))
 }

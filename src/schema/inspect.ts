@@ -5,7 +5,7 @@ import type { JsonSchema } from './schema.ts'
 import { SchemaError } from './schema-error.ts'
 
 /** Limits on one schema. The root counts as one level and as one subschema. */
-export const SCHEMA_LIMITS = {
+const SCHEMA_LIMITS = {
   depth: 64,
   subschemas: 2000,
   dataDepth: 64,

@@ -23,7 +23,7 @@ export function clip(text: string, length = 80): string {
 }
 
 /** A path as one would write it in code: `lines[2].price`. */
-export function pathText(path: readonly PropertyKey[]): string {
+function pathText(path: readonly PropertyKey[]): string {
   let text = ''
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`

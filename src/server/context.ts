@@ -1,5 +1,4 @@
-import type { RequestId } from '../protocol/jsonrpc.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'

@@ -7,7 +7,7 @@ import { lowering as to20251125 } from './2025-11-25/lower.ts'
 import { compose } from './compose.ts'
 import type { Lowering, Step } from './lowering.ts'
 
-export type { Lowering, Step } from './lowering.ts'
+export type { Lowering } from './lowering.ts'
 
 /** From the neutral form to the form of a revision. For the newest revision there is nothing to do. */
 export function loweringFor(revision: Revision): Lowering {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Revision, Running } from 'pierhead'
+import type { App, Running } from 'pierhead'
 import { connect, type Change, type Client, type State } from '../../src/client.ts'
 import { everyRevision, testClient } from '../../src/testing.ts'
 import { createCountingApp, NOTE } from './app.ts'
@@ -25,7 +25,7 @@ function told(client: Client): { until(changes: readonly Change[]): Promise<void
       arrived()
     }
   })()
-  ends.push(() => watching)
+  ends.unshift(() => watching)
   return {
     seen,
     async until(changes) {
@@ -60,24 +60,21 @@ describe('watching', () => {
         expect(client.faults.opened).toBe(turn + 1)
       }
       const states = client.events.filter(({ kind }) => kind === 'state').map(({ value }) => value)
-      expect(states).toEqual(Array.from({ length: 3 }, () => ['reconnecting', 'ready']).flat())
+      expect(states).toEqual(['ready', ...Array.from({ length: 3 }, () => ['reconnecting', 'ready']).flat()])
     })
   })
 
-  const listening = async (
-    revision: Revision,
-  ): Promise<{ running: Running; app: ReturnType<typeof createCountingApp>['app'] }> => {
+  const listening = async (): Promise<{ readonly running: Running; readonly app: App }> => {
     const { app } = createCountingApp()
     const running = await app.listen({ http: { port: 0 } })
     ends.push(() => running.close())
-    expect(revision).toBeDefined()
     return { running, app }
   }
 
   test.each(['2025-03-26', '2025-06-18', '2025-11-25'] as const)(
     'goes on at %s after the session was lost, without a call, and reports everything [R086] [S2-13-C6]',
     async (revision) => {
-      const { running, app } = await listening(revision)
+      const { running, app } = await listening()
       const network = new Sessions(running.url as string)
       const client = await connect(running.url as string, { revision, fetch: network.fetch })
       ends.push(() => client.close())
@@ -94,7 +91,7 @@ describe('watching', () => {
   )
 
   test('listens again at 2026-07-28 after every cut, once per watcher, and reports everything', async () => {
-    const { running, app } = await listening('2026-07-28')
+    const { running, app } = await listening()
     const cutter = await Cutter.before(running.url as string)
     ends.push(() => cutter[Symbol.asyncDispose]())
     let listens = 0

@@ -15,5 +15,4 @@ const tools: ToolMap = defineTools({
   },
 })
 
-// oxlint-disable-next-line import/no-default-export
 export default tools
