@@ -1,14 +1,19 @@
 import { createServer, ToolError, type App } from 'pierhead'
 import { z } from 'zod'
 
-const BERTHS = new Map([
-  ['A1', { id: 'A1', length: 12, ship: 'Petrel' }],
-  ['A2', { id: 'A2', length: 18, ship: undefined as string | undefined }],
-  ['B1', { id: 'B1', length: 30, ship: undefined as string | undefined }],
-])
+interface Berth {
+  readonly id: string
+  readonly length: number
+  ship: string | undefined
+}
 
 /** A small harbour: something of everything that a server can offer. */
 export function createHarbour(): App {
+  const berths = new Map<string, Berth>([
+    ['A1', { id: 'A1', length: 12, ship: 'Petrel' }],
+    ['A2', { id: 'A2', length: 18, ship: undefined }],
+    ['B1', { id: 'B1', length: 30, ship: undefined }],
+  ])
   const app = createServer({
     name: 'harbour',
     version: '1.0.0',
@@ -34,7 +39,7 @@ export function createHarbour(): App {
     'radio',
     { description: 'Calls every berth in turn and streams what each answers.' },
     async function* (_input, ctx) {
-      for (const { id, ship } of BERTHS.values()) {
+      for (const { id, ship } of berths.values()) {
         await pause(200, ctx.signal)
         yield `${id}: ${ship ?? 'nobody here'}`
       }
@@ -48,8 +53,8 @@ export function createHarbour(): App {
       input: z.object({ berth: z.string() }),
     },
     async ({ berth: id }, ctx) => {
-      const berth = BERTHS.get(id)
-      if (berth === undefined) throw new ToolError(`There is no berth ${id}.`, { berths: [...BERTHS.keys()] })
+      const berth = berths.get(id)
+      if (berth === undefined) throw new ToolError(`There is no berth ${id}.`, { berths: [...berths.keys()] })
       if (berth.ship !== undefined) throw new ToolError(`Berth ${id} is taken by ${berth.ship}.`)
       const answer = await ctx.elicit('What is the ship called?', z.object({ ship: z.string().min(1) }))
       if (answer.action !== 'accept') return 'Nothing was booked.'
@@ -60,15 +65,15 @@ export function createHarbour(): App {
   )
 
   app.resource('harbour://berths', { mimeType: 'application/json', description: 'All berths.' }, () => [
-    ...BERTHS.values(),
+    ...berths.values(),
   ])
   app.resource(
     'harbour://berths/{id}',
     { mimeType: 'application/json', description: 'One berth.' },
-    ({ id }) => BERTHS.get(id),
+    ({ id }) => berths.get(id),
   )
   app.complete('harbour://berths/{id}', 'id', (start) =>
-    [...BERTHS.keys()].filter((id) => id.startsWith(start)),
+    [...berths.keys()].filter((id) => id.startsWith(start)),
   )
 
   app.prompt(

@@ -1,0 +1,42 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+
+test('every piece of code in the README stands in the file that it names', () => {
+  const fences = [...read('README.md').matchAll(/<!-- from (\S+) -->\s+```ts\n([\s\S]*?)```/g)]
+  expect(fences.length).toBeGreaterThan(0)
+  for (const [, file, code] of fences) expect(squeezed(read(file!))).toContain(squeezed(code!))
+})
+
+test('the README names the two commands and links only what exists', () => {
+  const readme = read('README.md')
+  expect(readme).toContain('npm install && npm start')
+  expect(readme).toContain('npm install && npm test')
+  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path!)
+  expect(links.filter((path) => !existsSync(new URL(`../${path}`, import.meta.url)))).toEqual([])
+})
+
+test('one repository holds everything, with rules for those who work in it [S4-0-8]', () => {
+  for (const file of [
+    'CONTRIBUTING.md',
+    'ARCHITECTURE.md',
+    'CHANGELOG.md',
+    'LICENSE',
+    '.gitignore',
+    '.editorconfig',
+  ]) {
+    expect(read(file).length, file).toBeGreaterThan(20)
+  }
+  const examples = readdirSync(new URL('../examples', import.meta.url)).filter((name) => !name.includes('.'))
+  expect(examples.filter((name) => !read('examples/README.md').includes(`(${name})`))).toEqual([])
+  expect(read('.gitignore')).toMatch(/^node_modules\/$/m)
+})
+
+test('the lock file names no registry', () => {
+  expect(read('package-lock.json')).not.toMatch(/"resolved"/)
+})
+
+function squeezed(code: string): string {
+  return code.replaceAll(/\s+/g, ' ').trim()
+}
