@@ -33,7 +33,7 @@ import {
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
-import { infoOf, reportToStderr, revisionsOf, secretsOf } from './settings.ts'
+import { checkLists, infoOf, pageSizeOf, reportToStderr, revisionsOf, secretsOf } from './settings.ts'
 import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
 import type { VariablesOf } from './uri-template/variables.ts'
 
@@ -55,7 +55,7 @@ export class App<Ctx extends Context = Context> {
   readonly service: ServerService
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
-  #fetch: WebHandler | undefined
+  #fetch: ((request: Request) => Promise<Response>) | undefined
   readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
 
   constructor(options: ServerOptions) {
@@ -72,7 +72,7 @@ export class App<Ctx extends Context = Context> {
       info: infoOf(options),
       instructions: options.instructions,
       sealer: createSealer({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS }),
-      pageSize: options.pageSize ?? 1000,
+      pageSize: pageSizeOf(options),
       ttlMs,
       revisions: revisionsOf(options),
       declared: new Set([...words, 'logging']),
@@ -97,7 +97,10 @@ export class App<Ctx extends Context = Context> {
 
   /** Adds every tool of a flat map. */
   add(tools: ToolMap<Ctx>): this {
+    if (Array.isArray(tools)) throw badOption('tools', 'they are a map by name: { add: { input, run } }')
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
+      if (run === undefined)
+        throw mcpError('bad_definition', { item: `tool "${name}"`, reason: 'its handler is missing: run' })
       this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as Tool['run'])
     }
     return this
@@ -162,6 +165,7 @@ export class App<Ctx extends Context = Context> {
   remove(kind: 'tool' | 'resource' | 'prompt', key: string): boolean {
     const { tools, resources, templates, prompts } = this.service
     const lists = { tool: [tools], resource: [resources, templates], prompt: [prompts] }[kind]
+    if (lists === undefined) throw badOption('remove', 'name a "tool", "resource" or "prompt" first')
     const removed = lists.some((list) => list.remove(key))
     if (removed) this.#change(`${kind}s`)
     return removed
@@ -219,11 +223,14 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Answers a web request: for Hono, Workers, Deno, Bun and other runtimes that speak them. */
-  get fetch(): WebHandler {
-    return (this.#fetch ??= this.fetchWith({}))
+  get fetch(): (request: Request) => Promise<Response> {
+    if (this.#fetch !== undefined) return this.#fetch
+    const serve = this.fetchWith({})
+    // Runtimes pass more after the request, such as their environment; none of that says who calls.
+    return (this.#fetch = (request) => serve(request))
   }
 
-  /** A web handler with options of its own. */
+  /** A web handler with options of its own, which also takes the caller that a framework authenticated. */
   fetchWith(options: MountOptions): WebHandler {
     const mounted = this.#mount('fetchWith', options)
     let serve: WebHandler | undefined
@@ -271,6 +278,8 @@ export class App<Ctx extends Context = Context> {
 
   #defaultListen(): ListenOptions {
     const transports = this.#options.transports ?? ['stdio']
+    const unknown = transports.find((one) => one !== 'stdio' && one !== 'http')
+    if (unknown !== undefined) throw badOption('transports', `"${String(unknown)}" is none of stdio, http`)
     return { stdio: transports.includes('stdio'), http: transports.includes('http') }
   }
 
@@ -305,6 +314,7 @@ export function createServer(options: ServerOptions): App {
 
 function checked<Options extends object>(where: string, options: Options): Options {
   checkOptions(where, options, MOUNT_OPTIONS)
+  checkLists(where, options)
   return options
 }
 

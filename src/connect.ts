@@ -7,10 +7,9 @@ import { mcpError } from './protocol/errors.ts'
 import type { JsonObject } from './protocol/jsonrpc.ts'
 import { toLimits, type Limits } from './protocol/limits.ts'
 import { checkOptions } from './protocol/nearest.ts'
-import type { Revision } from './protocol/revisions.ts'
+import { isRevision, REVISIONS, type Revision } from './protocol/revisions.ts'
 import type { OpenLine } from './rpc/line.ts'
 import { connectHttp } from './transport/http/connect.ts'
-import { connectMemory } from './transport/memory/connect.ts'
 
 export interface ConnectOptions {
   /** What the client calls itself. */
@@ -29,6 +28,8 @@ export interface ConnectOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly fetch?: typeof fetch
   readonly limits?: 'strict' | Partial<Limits>
+  /** Checks arguments against the schema of a tool that was listed before they are sent; the server checks them in any case. */
+  readonly checkInput?: boolean
   /** What the environment of a server program begins with. */
   readonly inherit?: 'none' | 'safe' | 'all'
 }
@@ -43,6 +44,7 @@ const OPTIONS = [
   'headers',
   'fetch',
   'limits',
+  'checkInput',
   'inherit',
 ]
 const SELF = { name: 'pierhead', version: '0.1.0' }
@@ -58,6 +60,10 @@ export async function connect<Tools = AnyTools>(
 /** A client that connects with its first request. */
 export function createClient<Tools = AnyTools>(target: Target, options: ConnectOptions = {}): Client<Tools> {
   checkOptions('connect', options, OPTIONS)
+  if (options.revision !== undefined && !isRevision(options.revision)) {
+    const reason = `"${String(options.revision)}" is none of ${REVISIONS.join(', ')}`
+    throw mcpError('bad_option', { where: 'connect revision', reason })
+  }
   const { open, key, mirrors } = wayTo(target, options)
   const { timeout: idle = '60s' } = options
   const settings: ClientSettings = {
@@ -69,6 +75,8 @@ export function createClient<Tools = AnyTools>(target: Target, options: ConnectO
     idleMs: toMs(idle, 'connect timeout'),
     totalMs: toMs(options.total ?? '5m', 'connect total'),
     probeMs: toMs(options.probe ?? (mirrors ? idle : '3s'), 'connect probe'),
+    checks: options.checkInput ?? false,
+    maxId: toLimits(options.limits).clientIds,
     answers: options.answers ?? {},
   }
   return new Client<Tools>(settings)
@@ -82,7 +90,15 @@ interface Way {
 
 function wayTo(target: Target, options: ConnectOptions): Way {
   const limits = toLimits(options.limits)
-  if (isLocal(target)) return { open: connectMemory(target, { limits }), key: undefined, mirrors: false }
+  if (target === undefined || target === null)
+    throw mcpError('bad_option', { where: 'connect', reason: 'name a URL, { command, args } or a server' })
+  if (isLocal(target)) {
+    const open: OpenLine = async (events) => {
+      const { connectMemory } = await import('./transport/memory/connect.ts')
+      return connectMemory(target, { limits })(events)
+    }
+    return { open, key: undefined, mirrors: false }
+  }
   if (isCommand(target)) {
     const { inherit = 'safe' } = options
     const key = JSON.stringify([target.command, target.args ?? [], target.cwd ?? ''])

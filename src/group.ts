@@ -41,6 +41,10 @@ export class Group implements AsyncDisposable {
     const server = name.slice(0, at)
     const client = this.clients.get(server)
     if (at > 0 && client !== undefined) return client.call(name.slice(at + 1), input, options)
+    if (at <= 0) {
+      const reason = `name the server too: "server${SEPARATOR}${name.slice(0, 64)}"`
+      throw mcpError('bad_option', { where: `call "${name.slice(0, 128)}"`, reason })
+    }
     const failure = this.failures.get(server)
     if (failure !== undefined) throw failure
     const meant = nearest(server, this.clients.keys())

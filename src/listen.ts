@@ -5,6 +5,7 @@ import { checkOptions } from './protocol/nearest.ts'
 import type { Context } from './server/context.ts'
 import type { HttpServer } from './transport/http/listen.ts'
 import { serveStdio, type StdioServer } from './transport/stdio/serve.ts'
+import { checkLists } from './settings.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, type HttpOptions, type ListenOptions } from './options.ts'
 
 /** A server that is listening. */
@@ -21,6 +22,11 @@ const LOOPBACK = ['localhost', '127.0.0.1', '::1']
 
 /** Opens the transports that were asked for. */
 export async function listen<Ctx extends Context>(app: App<Ctx>, options: ListenOptions): Promise<Running> {
+  const misplaced = Object.keys(options).find((name) => HTTP_OPTIONS.includes(name))
+  if (misplaced !== undefined) {
+    const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
+    throw mcpError('bad_option', { where: 'listen', reason })
+  }
   checkOptions('listen', options, LISTEN_OPTIONS)
   const wantsHttp = options.http !== undefined && options.http !== false
   const wantsStdio = options.stdio === true
@@ -38,7 +44,10 @@ export async function listen<Ctx extends Context>(app: App<Ctx>, options: Listen
 
 async function openHttp<Ctx extends Context>(app: App<Ctx>, options: HttpOptions): Promise<HttpServer> {
   checkOptions('listen http', options, HTTP_OPTIONS)
+  checkLists('listen http', options)
   const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [], sessions = true } = options
+  if (!(Number(port) >= 0 && Number(port) < 65_536))
+    throw mcpError('bad_option', { where: 'listen http port', reason: `${port} is no port; 0 means any` })
   const hosts = options.hosts ?? (LOOPBACK.includes(host) ? ['loopback'] : undefined)
   if (hosts === undefined) {
     const reason = `"${host}" can be reached from outside; name the hosts that clients will use, e.g. hosts: ['mcp.example.com']`

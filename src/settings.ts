@@ -1,7 +1,7 @@
 import { mcpError } from './protocol/errors.ts'
 import type { JsonObject } from './protocol/jsonrpc.ts'
 import { isRevision, REVISIONS, type Revision } from './protocol/revisions.ts'
-import type { ServerOptions } from './options.ts'
+import type { MountOptions, ServerOptions } from './options.ts'
 
 /** What a server says it is. */
 export function infoOf(options: ServerOptions): JsonObject {
@@ -25,6 +25,21 @@ export function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly 
   return REVISIONS.filter((revision) => revisions.includes(revision))
 }
 
+/** How many items a page has. */
+export function pageSizeOf({ pageSize = 1000 }: ServerOptions): number {
+  if (!Number.isInteger(pageSize) || pageSize < 1)
+    throw badOption('pageSize', 'it must be a whole number above 0')
+  return pageSize
+}
+
+/** Refuses a single text where a list of them belongs. */
+export function checkLists(where: string, { hosts, cors }: MountOptions): void {
+  for (const [name, list] of Object.entries({ hosts, cors })) {
+    if (list !== undefined && !Array.isArray(list))
+      throw badOption(where, `${name} must be a list; write ${name}: ['${String(list)}']`)
+  }
+}
+
 /** The secrets to seal with; a random one when none was given. */
 export function secretsOf({ secret }: ServerOptions): readonly string[] {
   const env = (globalThis as { process?: { env: Record<string, string | undefined> } }).process?.env
@@ -40,7 +55,13 @@ export function reportToStderr(level: 'warning' | 'error', message: string, fact
   const { error, ...rest } = facts
   const told = error instanceof Error ? { error: error.stack } : error === undefined ? {} : { error }
   // oxlint-disable-next-line no-console -- the last resort of a server without a log
-  console.error(`pierhead ${level}: ${JSON.stringify(message).slice(1, -1)}`, { ...rest, ...told })
+  console.error('%s', `pierhead ${level}: ${printable(message)}`, { ...rest, ...told })
+}
+
+/** A message may repeat what a client said; that must neither end the line nor steer a terminal. */
+function printable(message: string): string {
+  const escaped = (letter: string): string => `\\u{${letter.codePointAt(0)!.toString(16)}}`
+  return message.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped)
 }
 
 function badOption(where: string, reason: string): Error {

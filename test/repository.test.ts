@@ -3,10 +3,20 @@ import { expect, test } from 'vitest'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-test('every piece of code in the README stands in the file that it names', () => {
-  const fences = [...read('README.md').matchAll(/<!-- from (\S+) -->\s+```ts\n([\s\S]*?)```/g)]
+const GUIDES = readdirSync(new URL('../docs/guides', import.meta.url)).map((name) => `docs/guides/${name}`)
+
+test.each(['README.md', ...GUIDES])('every piece of code in %s stands in the file that it names', (page) => {
+  const text = read(page)
+  const fences = [...text.matchAll(/<!-- from (\S+) -->\s+```ts\n([\s\S]*?)```/g)]
   expect(fences.length).toBeGreaterThan(0)
+  expect(fences.length).toBe(text.split('```ts\n').length - 1)
   for (const [, file, code] of fences) expect(squeezed(read(file!))).toContain(squeezed(code!))
+})
+
+test.each(GUIDES)('%s links only what exists', (page) => {
+  const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path!)
+  const at = new URL(`../${page}`, import.meta.url)
+  expect(links.filter((path) => !existsSync(new URL(path, at)))).toEqual([])
 })
 
 test('the README names the two commands and links only what exists', () => {

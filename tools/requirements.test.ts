@@ -11,7 +11,7 @@ const ROWS = [
   row('S0-1', 'foundation'),
   { ...row('S0-2', 'foundation'), sameAs: 'S1-1' },
   { ...row('S1-1', 'foundation'), sameAs: 'S0-1' },
-  row('S1-2', 'client'),
+  row('S1-2', 'later'),
   row('R001', 'foundation'),
 ]
 
@@ -79,7 +79,7 @@ test('the text form counts by document and part, and lists what is open in the p
   expect(lines).toContain('  foundation *        4        1        0        3')
   expect(lines).toContain('  all                 5        1        0        4')
   expect(lines).toContain('  S0-1       says S0-1')
-  expect(lines).toContain('  client       1 open')
+  expect(lines).toContain('  later        1 open')
   expect(lines.join('')).not.toContain('\u001B')
 })
 

@@ -1,15 +1,14 @@
 import { lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
-import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { join, resolve } from 'node:path'
+import { bundle, BUDGETS, CLIENT_PROGRAM, type Bundle } from './bundle.ts'
 import { pack } from './package.ts'
 import { main, run } from './run.ts'
 
-const LIMITS = { packages: 6, installBytes: 6_000_000, startBytes: 48_000 }
+const LIMITS = { packages: 6, installBytes: 6_000_000 }
 
 /** A stdio server as a user writes it. */
-const ENTRY = `
+const SERVER_PROGRAM = `
 import { createServer } from 'pierhead'
 const app = createServer({ name: 'size', version: '1.0.0' })
 app.tool('add', { input: { type: 'object' } }, () => 'ok')
@@ -21,15 +20,29 @@ async function checkSizes(): Promise<void> {
   console.log(
     `install: ${packages} packages, ${megabytes(bytes)} (at most ${LIMITS.packages}, ${megabytes(LIMITS.installBytes)})`,
   )
-  const { start, later } = await measureBundle()
-  console.log(`stdio server, bundled, gzip: ${kilobytes(start)} (at most ${kilobytes(LIMITS.startBytes)})`)
-  for (const [name, size] of later) console.log(`  loaded when needed: ${name} ${kilobytes(size)}`)
+  const server = await bundle({
+    program: SERVER_PROGRAM,
+    platform: 'node',
+    from: 'built',
+    atOnce: ['listen.'],
+  })
+  const client = await bundle({ program: CLIENT_PROGRAM, platform: 'browser', from: 'built' })
+  tell('stdio server', server, BUDGETS.server)
+  tell('HTTP client for browsers', client, BUDGETS.client)
   const over = [
     packages > LIMITS.packages && 'the install has too many packages',
     bytes > LIMITS.installBytes && 'the install is too large',
-    start > LIMITS.startBytes && 'the bundled stdio server is too large',
+    server.gzip > BUDGETS.server && 'the bundled stdio server is too large',
+    client.gzip > BUDGETS.client && 'the bundled HTTP client is too large',
+    client.imports.length + client.nodeGlobals.length > 0 &&
+      `the HTTP client needs ${[...client.imports, ...client.nodeGlobals].join(', ')}`,
   ].filter((breach) => breach !== false)
   if (over.length > 0) throw new Error(over.join('; '))
+}
+
+function tell(name: string, { gzip, later }: Bundle, most: number): void {
+  console.log(`${name}, bundled, gzip: ${kilobytes(gzip)} (at most ${kilobytes(most)})`)
+  for (const [file, size] of later) console.log(`  loaded when needed: ${file} ${kilobytes(size)}`)
 }
 
 function measureInstall(): { readonly packages: number; readonly bytes: number } {
@@ -52,44 +65,6 @@ function measureInstall(): { readonly packages: number; readonly bytes: number }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** What a stdio server loads, and what it leaves for later: schema libraries, other transports. */
-async function measureBundle(): Promise<{
-  readonly start: number
-  readonly later: readonly (readonly [string, number])[]
-}> {
-  const { metafile, outputFiles } = await build({
-    stdin: { contents: ENTRY, resolveDir: process.cwd(), sourcefile: 'entry.js' },
-    bundle: true,
-    splitting: true,
-    minify: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    outdir: 'bundle',
-    write: false,
-    metafile: true,
-    logLevel: 'error',
-  })
-  const outputs = new Map(Object.entries(metafile.outputs))
-  const serves = [...outputs].filter(
-    ([path, { inputs }]) =>
-      basename(path) === 'stdin.js' ||
-      Object.keys(inputs).some((input) => input.includes('dist/transport/stdio/')),
-  )
-  const loaded = new Set<string>()
-  const load = (path: string): void => {
-    if (loaded.has(path) || !outputs.has(path)) return
-    loaded.add(path)
-    for (const next of outputs.get(path)?.imports ?? []) if (next.kind === 'import-statement') load(next.path)
-  }
-  for (const [path] of serves) load(path)
-  const sizes = new Map<string, number>(
-    outputFiles.map((file) => [`bundle/${basename(file.path)}`, gzipSync(file.contents).length] as const),
-  )
-  const later = [...sizes].filter(([path]) => !loaded.has(path))
-  return { start: sum([...loaded].map((path) => sizes.get(path) ?? 0)), later }
 }
 
 function sum(numbers: readonly number[]): number {

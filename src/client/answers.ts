@@ -1,5 +1,6 @@
 import { mcpError, type McpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { checkRoots } from './declared.ts'
 
 /** A form to fill in. `schema` is a flat object of simple properties; defaults are filled in for what is left out. */
 export interface FormQuestion {
@@ -11,10 +12,13 @@ export interface FormQuestion {
 export interface UrlQuestion {
   readonly message: string
   readonly url: string
+  /** The id under which the server tells of the end, as an `elicited` event, where it does. */
+  readonly elicitationId?: string
 }
 
 export interface FormAnswer {
-  readonly action: 'accept' | 'decline' | 'cancel'
+  /** `reject` means `decline`. */
+  readonly action: 'accept' | 'decline' | 'reject' | 'cancel'
   readonly content?: JsonObject
 }
 
@@ -27,6 +31,8 @@ export interface Answers {
     question: UrlQuestion,
     signal: AbortSignal,
   ) => Soon<{ readonly action: FormAnswer['action'] }>
+  /** Writes `reject` for `decline`, for servers that know only that word. */
+  readonly rejects?: boolean
   /** Asks a model; shows the user first what is sent and what comes back. */
   readonly sample?: (params: JsonObject, signal: AbortSignal) => Soon<JsonObject>
   /** Whether `sample` can give tools to the model. */
@@ -37,18 +43,6 @@ export interface Answers {
 export interface Root {
   readonly uri: string
   readonly name?: string
-}
-
-/** The capabilities that a set of answers amounts to, in the newest form. */
-export function capabilitiesOf(answers: Answers): JsonObject {
-  const forms = answers.elicit === undefined ? {} : { form: {} }
-  const urls = answers.elicitUrl === undefined ? {} : { url: {} }
-  const elicitation = { ...forms, ...urls }
-  return {
-    ...(Object.keys(elicitation).length === 0 ? {} : { elicitation }),
-    ...(answers.sample === undefined ? {} : { sampling: answers.sampleTools === true ? { tools: {} } : {} }),
-    ...(answers.roots === undefined ? {} : { roots: {} }),
-  }
 }
 
 /** Answers one question; throws the error that goes back when it cannot be answered. */
@@ -74,11 +68,7 @@ export async function answerQuestion(
 
 async function rootsOf({ roots }: Answers): Promise<readonly Root[]> {
   if (roots === undefined) throw unsupported('roots/list')
-  const list = typeof roots === 'function' ? await roots() : roots
-  const foreign = list.find(({ uri }) => !uri.startsWith('file://'))
-  if (foreign !== undefined)
-    throw mcpError('bad_option', { where: 'roots', reason: `"${foreign.uri}" is not a file:// URI` })
-  return list
+  return checkRoots(typeof roots === 'function' ? await roots() : roots)
 }
 
 async function sampled(
@@ -99,7 +89,9 @@ async function elicited(answers: Answers, params: JsonObject, signal: AbortSigna
     if (answers.elicit === undefined) throw unsupportedMode('form', answers)
     const schema = (params['requestedSchema'] ?? { type: 'object', properties: {} }) as JsonObject
     const { action, content } = await answers.elicit({ message, schema }, signal)
-    return action === 'accept' ? { action, content: withDefaults(schema, content ?? {}) } : { action }
+    return action === 'accept'
+      ? { action, content: withDefaults(schema, content ?? {}) }
+      : { action: wordFor(action, answers) }
   }
   if (params['mode'] !== 'url' || answers.elicitUrl === undefined)
     throw unsupportedMode(params['mode'], answers)
@@ -110,8 +102,20 @@ async function elicited(answers: Answers, params: JsonObject, signal: AbortSigna
       reason: 'the URL is not an http or https URL',
     })
   }
-  return { action: (await answers.elicitUrl({ message, url }, signal)).action }
+  const { elicitationId } = params
+  const known = typeof elicitationId === 'string' ? { elicitationId } : {}
+  const { action } = await answers.elicitUrl({ message, url, ...known }, signal)
+  return { action: wordFor(action, answers) }
 }
+
+function wordFor(action: FormAnswer['action'], { rejects }: Answers): string {
+  if (!ACTIONS.has(action))
+    throw mcpError('bad_option', { where: 'answers', reason: `"${String(action)}" is no action` })
+  if (action !== 'decline' && action !== 'reject') return action
+  return rejects === true ? 'reject' : 'decline'
+}
+
+const ACTIONS: ReadonlySet<string> = new Set(['accept', 'decline', 'reject', 'cancel'])
 
 /** What the user filled in, with the default of every property that was left out. */
 function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {

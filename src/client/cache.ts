@@ -1,11 +1,14 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { weigh } from './weight.ts'
 
 interface Kept {
   readonly result: JsonObject
   readonly until: number
+  readonly weight: number
 }
 
 const MAX_KEPT = 500
+const MAX_WEIGHT = 33_554_432
 const MAX_TTL_MS = 24 * 3_600_000
 
 /**
@@ -14,6 +17,7 @@ const MAX_TTL_MS = 24 * 3_600_000
  */
 export class Cache {
   readonly #kept = new Map<string, Kept>()
+  #weight = 0
   readonly #now: () => number
 
   constructor(now: () => number = () => performance.now()) {
@@ -25,16 +29,23 @@ export class Cache {
     const kept = this.#kept.get(key)
     if (kept === undefined) return undefined
     if (kept.until > this.#now()) return kept.result
-    this.#kept.delete(key)
+    this.#delete(key)
     return undefined
   }
 
   put(method: string, detail: string, result: JsonObject): void {
     const { ttlMs } = result
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return
-    const oldest = this.#kept.keys().next().value
-    if (this.#kept.size >= MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest)
-    this.#kept.set(`${method} ${detail}`, { result, until: this.#now() + Math.min(ttlMs, MAX_TTL_MS) })
+    const key = `${method} ${detail}`
+    const weight = key.length + weigh(result)
+    this.#delete(key)
+    if (weight > MAX_WEIGHT) return
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size < MAX_KEPT && this.#weight + weight <= MAX_WEIGHT) break
+      this.#delete(oldest)
+    }
+    this.#weight += weight
+    this.#kept.set(key, { result, until: this.#now() + Math.min(ttlMs, MAX_TTL_MS), weight })
   }
 
   /** Forgets what a notification is about. */
@@ -43,16 +54,22 @@ export class Cache {
       const uri = String(params['uri'])
       for (const key of this.#kept.keys()) {
         const read = key.startsWith('resources/read ') ? key.slice('resources/read '.length) : undefined
-        if (read === uri || (read !== undefined && uri.startsWith(`${read}/`))) this.#kept.delete(key)
+        if (read === uri || (read !== undefined && uri.startsWith(`${read}/`))) this.#delete(key)
       }
     }
     for (const prefix of FORGOTTEN.get(notification) ?? []) {
-      for (const key of this.#kept.keys()) if (key.startsWith(prefix)) this.#kept.delete(key)
+      for (const key of this.#kept.keys()) if (key.startsWith(prefix)) this.#delete(key)
     }
   }
 
   clear(): void {
     this.#kept.clear()
+    this.#weight = 0
+  }
+
+  #delete(key: string): void {
+    this.#weight -= this.#kept.get(key)?.weight ?? 0
+    this.#kept.delete(key)
   }
 }
 

@@ -11,18 +11,22 @@ import type {
   ResourceTemplate,
   Tool,
 } from '../protocol/spec/2026-07-28.ts'
-import type { ParamHeader } from '../wire/param-headers.ts'
 import type { Answers } from './answers.ts'
 import { Cache } from './cache.ts'
+import { Elicitations } from './elicitations.ts'
 import { Emitter, type ClientEvents, type State } from './events.ts'
-import { Link, type LinkOptions } from './link.ts'
+import { checkHeaders } from './headers.ts'
+import { Link } from './link.ts'
+import type { LinkOptions, RequestOptions } from './link-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
+import { Middleware } from './middleware.ts'
+import { has, offers } from './offered.ts'
 import type { CallOptions, ClientMiddleware, ClientRequest } from './options.ts'
 import { requestInRounds } from './rounds.ts'
 import { ToolBook } from './tool-book.ts'
 import type { AnyTools, InputOfTool, NameOf, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
-import { watch, type Change, type Watched } from './watch.ts'
+import type { Change, Watched } from './watched.ts'
 
 /** What a server says of itself. */
 export interface ServerAbout {
@@ -36,6 +40,8 @@ export interface ClientSettings extends Omit<LinkOptions, 'events'> {
   readonly answers: Answers
   /** Whether arguments may have to travel as headers, so that tools that ask for impossible ones cannot be called. */
   readonly mirrors: boolean
+  /** Whether arguments are checked before they are sent. */
+  readonly checks: boolean
 }
 
 /** A client of one server. It recovers by itself what can be recovered; close it when it is no longer needed. */
@@ -45,13 +51,17 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   readonly #cache = new Cache()
   readonly #tools = new ToolBook()
   readonly #mirrors: boolean
-  readonly #middleware: { readonly method: string | undefined; readonly wrap: ClientMiddleware }[] = []
+  readonly #checks: boolean
+  readonly #elicitations = new Elicitations()
+  readonly #middleware = new Middleware()
 
-  constructor({ answers, mirrors, ...options }: ClientSettings) {
+  constructor({ answers, mirrors, checks, ...options }: ClientSettings) {
     this.#mirrors = mirrors
-    this.#link = new Link({ ...options, events: this.#events }, answers, (method, params) =>
-      this.#told(method, params),
-    )
+    this.#checks = checks
+    this.#link = new Link({ ...options, events: this.#events }, answers, {
+      told: (method, params) => this.#told(method, params),
+      answer: (method, params, signal) => this.#answer(method, params, signal),
+    })
     this.#events.on('state', (state) => {
       if (state === 'reconnecting') this.#cache.clear()
     })
@@ -73,6 +83,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return { info: server, capabilities, instructions, revision }
   }
 
+  /** Whether the server declared a capability, as `tools` or `resources.subscribe`. */
+  async supports(capability: string): Promise<boolean> {
+    return has((await this.#link.agreement()).capabilities, capability)
+  }
+
   /** Calls a tool: structured content, else the text of an only text block, else all blocks. Throws ToolError when it failed. */
   async call<Name extends NameOf<Tools>>(
     name: Name,
@@ -92,6 +107,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     options: CallOptions = {},
   ): Promise<CallToolResult> {
     const params = { name, arguments: (input ?? {}) as JsonObject }
+    if (this.#checks) await this.#checkInput(name, params.arguments)
     const result = await this.#callOnce(params, options).catch(async (error: unknown) => {
       if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
       // The tool's schema says which arguments travel as headers; what we knew of it was missing or old.
@@ -174,26 +190,20 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   /** Every change of what is watched, for as long as the loop runs. */
-  watch(watched: Watched): AsyncGenerator<Change, void, undefined> {
-    return watch(this.#link, this.#events, watched)
+  async *watch(watched: Watched): AsyncGenerator<Change, void, undefined> {
+    const { watch } = await import('./watch.ts')
+    yield* watch(this.#link, this.#events, watched)
   }
 
-  /** Calls back on every change of a resource; returns what ends it. */
-  subscribe(uri: string, listener: (change: Change) => void): () => Promise<void> {
-    const stop = new AbortController()
-    const done = (async () => {
-      for await (const change of this.watch({ resources: [uri], signal: stop.signal })) listener(change)
-    })()
-    done.catch((error: unknown) => this.#events.emit('warning', `watching ${uri} failed: ${String(error)}`))
-    return async () => {
-      stop.abort()
-      await done.catch(() => undefined)
-    }
+  /** Calls back on every change of a resource from now on; gives back what ends it. */
+  async subscribe(uri: string, listener: (change: Change) => void): Promise<() => Promise<void>> {
+    const { subscribe } = await import('./watch.ts')
+    return subscribe(this.#link, this.#events, uri, listener)
   }
 
-  /** Any request, for methods that have no name here. */
+  /** Any request, for methods that have no name here; sent whether the server declared it or not. */
   async request(method: string, params: JsonObject = {}, options: CallOptions = {}): Promise<JsonObject> {
-    return (await this.#send(method, params, options)).result
+    return (await this.#send(method, params, options, { undeclared: true })).result
   }
 
   /** Any notification. */
@@ -206,10 +216,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return this.#link.answer(answers)
   }
 
-  /** Tells the server that the roots are others now. */
+  /** Tells a server that was told of roots that they are others now. */
   async rootsChanged(): Promise<void> {
     const { revision } = await this.#link.agreement()
-    if (revision !== LATEST) await this.notify('notifications/roots/list_changed')
+    if (revision !== LATEST && this.#link.answers.roots !== undefined)
+      await this.notify('notifications/roots/list_changed')
   }
 
   /** Hears of states, log messages, changes and warnings; returns what ends it. */
@@ -217,14 +228,15 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return this.#events.on(name, listener)
   }
 
-  /** Wraps the requests of one method, or of all. The first added is the outermost. */
+  /**
+   * Wraps the requests of one method, or all that the client sends; with a method that servers ask, such as
+   * `sampling/createMessage`, the answers to it. The first added is the outermost.
+   */
   use(method: string, middleware: ClientMiddleware): this
   use(middleware: ClientMiddleware): this
   use(first: string | ClientMiddleware, second?: ClientMiddleware): this {
-    const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
-    if (typeof wrap !== 'function')
-      throw mcpError('bad_option', { where: 'use', reason: 'the middleware is not a function' })
-    this.#middleware.push({ method, wrap })
+    if (typeof first === 'string') this.#middleware.add(first, second)
+    else this.#middleware.add(undefined, first)
     return this
   }
 
@@ -243,14 +255,24 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   ): Promise<JsonObject> {
     const known = this.#tools.get(params.name)
     const idempotent = options.idempotent ?? known?.repeatable ?? false
-    const { result } = await this.#send('tools/call', params, { ...options, idempotent }, known?.paramHeaders)
+    const paramHeaders = known?.paramHeaders
+    const { result } = await this.#send('tools/call', params, { ...options, idempotent }, { paramHeaders })
     return result
+  }
+
+  /** Refuses arguments that break the schema of a tool that was listed; what is known of it may be old once. */
+  async #checkInput(name: string, input: JsonObject, sure = false): Promise<void> {
+    const checked = await this.#tools.get(name)?.input?.(input)
+    if (checked === undefined || checked.ok) return
+    if (sure) throw mcpError('tool_arguments', { name, issue: checked.issue })
+    await this.#learn()
+    return this.#checkInput(name, input, true)
   }
 
   async #checkOutput(name: string, result: JsonObject): Promise<void> {
     const output = this.#tools.get(name)?.output
     if (output === undefined || result['isError'] === true) return
-    const checked = await output.check(result['structuredContent'])
+    const checked = await output(result['structuredContent'])
     if (!checked.ok) throw mcpError('bad_answer', { method: `the tool "${name}"`, issue: checked.issue })
   }
 
@@ -269,12 +291,15 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     }
   }
 
-  #list<Item>(
+  /** Every item of a list; none where the server has no such list. */
+  async *#list<Item>(
     method: ListMethod,
     member: string,
     options: CallOptions,
   ): AsyncGenerator<Item, void, undefined> {
-    return eachItem<Item>(method, member, async (params) => {
+    const agreement = await this.#link.agreement()
+    if (!offers(agreement, method)) return
+    yield* eachItem<Item>({ method, member, revision: agreement.revision }, async (params) => {
       const cursor = JSON.stringify(params['cursor'] ?? null)
       const kept = options.headers === undefined ? this.#cache.get(method, cursor) : undefined
       if (kept !== undefined) return kept
@@ -288,35 +313,49 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     method: string,
     params: JsonObject,
     options: CallOptions,
-    paramHeaders?: readonly ParamHeader[],
+    more: RequestOptions = {},
   ): Promise<{ readonly result: JsonObject; readonly rounds: number }> {
     let rounds = 1
-    const last = async (request: ClientRequest): Promise<JsonObject> => {
-      const { timeout, total, signal, headers, onProgress, idempotent, meta } = request.options
-      const sent =
-        meta === undefined
-          ? request.params
-          : { ...request.params, _meta: { ...(request.params['_meta'] as JsonObject | undefined), ...meta } }
-      const done = await requestInRounds(this.#link, method, sent, {
+    const result = await this.#middleware.send({ method, params, options }, async (request) => {
+      const done = await this.#perform(request, more)
+      rounds = done.rounds
+      return done.result
+    })
+    return { result, rounds }
+  }
+
+  async #perform(
+    { method, params, options }: ClientRequest,
+    more: RequestOptions,
+  ): ReturnType<typeof requestInRounds> {
+    const { timeout, total, signal, headers, onProgress, idempotent, meta } = options
+    if (headers !== undefined) checkHeaders(headers)
+    const sent =
+      meta === undefined
+        ? params
+        : { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...meta } }
+    try {
+      return await requestInRounds(this.#link, method, sent, {
         idleMs: timeout === undefined ? undefined : toMs(timeout, 'timeout'),
         totalMs: total === undefined ? undefined : toMs(total, 'total'),
         signal,
         headers,
         onProgress,
-        paramHeaders,
         repeatable: idempotent,
+        ...more,
       })
-      rounds = done.rounds
-      return done.result
+    } catch (error) {
+      if (error instanceof McpError && error.kind === 'url_needed') this.#elicitations.expectAll(error)
+      throw error
     }
-    const wraps = this.#middleware.filter((entry) => entry.method === undefined || entry.method === method)
-    const run = wraps.reduceRight<(request: ClientRequest) => Promise<JsonObject>>(
-      (next, { wrap }) =>
-        async (request) =>
-          wrap(request, (changed) => next({ ...request, ...changed })),
-      last,
-    )
-    return { result: await run({ method, params, options }), rounds }
+  }
+
+  #answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    if (method === 'elicitation/create') this.#elicitations.expect(params)
+    return this.#middleware.answer({ method, params, options: { signal } }, async (request) => {
+      const { answerQuestion } = await import('./answers.ts')
+      return answerQuestion(this.#link.answers, method, request.params, signal)
+    })
   }
 
   #told(method: string, params: JsonObject): void {
@@ -333,7 +372,9 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
       case 'notifications/resources/updated':
         return this.#events.emit('change', { kind: 'resource', uri: String(params['uri']) })
       case 'notifications/elicitation/complete':
-        return this.#events.emit('elicited', { elicitationId: String(params['elicitationId']) })
+        if (this.#elicitations.done(params['elicitationId']))
+          this.#events.emit('elicited', { elicitationId: params['elicitationId'] as string })
+        return
       default:
         return this.#events.emit('notification', { method, params })
     }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { printable } from '../protocol/printable.ts'
 
 /** How far a client is with its server. */
 export type State = 'connecting' | 'ready' | 'reconnecting' | 'closed'
@@ -37,9 +38,10 @@ export class Emitter {
   }
 
   emit<Name extends keyof ClientEvents>(name: Name, event: ClientEvents[Name]): void {
+    const told = name === 'warning' ? (printable(event as string) as ClientEvents[Name]) : event
     for (const listener of this.#listeners.get(name) ?? []) {
       try {
-        ;(listener as Listener<Name>)(event)
+        ;(listener as Listener<Name>)(told)
       } catch (error) {
         queueMicrotask(() => {
           throw error

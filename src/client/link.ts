@@ -1,48 +1,24 @@
 import { McpError, mcpError } from '../protocol/errors.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
-import { META } from '../protocol/meta.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { fromErrorObject } from '../protocol/remote-error.ts'
-import { LATEST, type Revision } from '../protocol/revisions.ts'
-import type { Line, OpenLine, Received } from '../rpc/line.ts'
-import { openResult } from '../wire/2026-07-28/open.ts'
-import type { ParamHeader } from '../wire/param-headers.ts'
-import { sealNotification } from '../wire/seal.ts'
-import { answerQuestion, capabilitiesOf, type Answers } from './answers.ts'
+import { LATEST } from '../protocol/revisions.ts'
+import type { Line, Received } from '../rpc/line.ts'
+import type { Answers } from './answers.ts'
 import { createBackoff, orAborted, type Backoff } from './backoff.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
-import type { Emitter, State } from './events.ts'
-import { negotiate, type Agreement } from './negotiate.ts'
-import { checkResult } from './results.ts'
-import { Questions } from './questions.ts'
+import { capabilitiesOf, checkAnswers } from './declared.ts'
+import type { State } from './events.ts'
+import type { Forms } from './forms.ts'
+import { Ids } from './ids.ts'
+import type { LinkOptions, LinkOwner, RequestOptions } from './link-options.ts'
+import { mayForget, negotiate, type Agreement } from './negotiate.ts'
+import { requireOffered } from './offered.ts'
 import type { Progress } from './options.ts'
-import { sealCall, type Sender } from './seal-call.ts'
+import { Questions } from './questions.ts'
+import { readResult } from './results.ts'
+import { sealCall, sealNote, withToken, type Sender } from './seal-call.ts'
 import { forget, recall, remember } from './verdicts.ts'
-
-export interface LinkOptions {
-  readonly open: OpenLine
-  /** Names the server where its revision is remembered. */
-  readonly key: string | undefined
-  readonly client: JsonObject
-  readonly revision: Revision | undefined
-  readonly idleMs: number
-  readonly totalMs: number
-  readonly probeMs: number
-  readonly events: Emitter
-}
-
-export interface RequestOptions {
-  readonly idleMs?: number | undefined
-  readonly totalMs?: number | undefined
-  readonly signal?: AbortSignal | undefined
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly paramHeaders?: readonly ParamHeader[] | undefined
-  /** Whether the request may be sent again when its answer was lost. */
-  readonly repeatable?: boolean | undefined
-  readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Told the id of each attempt. */
-  readonly onId?: ((id: number) => void) | undefined
-}
 
 /** A line that works, and what was agreed on it. */
 interface Live {
@@ -52,38 +28,41 @@ interface Live {
   waiting: number
 }
 
-/** Notifications that change nothing here but are told to listeners. */
-type Told = (method: string, params: JsonObject) => void
-
 /**
  * The way to one server, whatever happens to it: opens a line when one is needed, sends requests, answers questions,
  * and opens a new line when the old one is lost.
  */
 export class Link {
   readonly #options: LinkOptions
-  readonly #told: Told
+  readonly #owner: LinkOwner
   readonly #backoff: Backoff = createBackoff()
-  readonly #waiting = new Map<number, (params: JsonObject) => void>()
+  readonly #ids: Ids
   #answers: Answers
   #logLevel: string | undefined
-  #nextId = 1
   #live: Promise<Live> | undefined
   #current: Live | undefined
   #state: State = 'connecting'
   #reopening = false
   /** Lines that are of no use for new requests, on which old ones still wait. */
   readonly #retired = new Set<Live>()
-  readonly #questions = new Questions()
+  readonly #questions: Questions
   readonly #closing = new AbortController()
 
-  constructor(options: LinkOptions, answers: Answers, told: Told) {
+  constructor(options: LinkOptions, answers: Answers, owner: LinkOwner) {
     this.#options = options
-    this.#answers = answers
-    this.#told = told
+    this.#ids = new Ids(options.maxId)
+    this.#answers = checkAnswers(answers)
+    this.#owner = owner
+    this.#questions = new Questions(owner.answer)
   }
 
   get state(): State {
     return this.#state
+  }
+
+  /** How questions are answered. */
+  get answers(): Answers {
+    return this.#answers
   }
 
   /** The agreement of the present line; opens one when there is none. */
@@ -106,6 +85,7 @@ export class Link {
     const deadline = this.#deadline(method, options)
     try {
       for (let tries = 0; ; tries++) {
+        this.#renew()
         const live = this.#current ?? (await orAborted(this.open(), deadline.signal))
         try {
           return await this.#exchange(live, method, params, options, deadline)
@@ -121,12 +101,14 @@ export class Link {
 
   async notify(method: string, params: JsonObject): Promise<void> {
     const { line, agreement } = await this.open()
-    await line.send(sealNotification(method, params, agreement.revision))
+    const deadline = this.#deadline(method, {})
+    const sent = line.send(sealNote(method, params, agreement.forms))
+    await orAborted(sent, deadline.signal).finally(() => deadline.end())
   }
 
   /** Answers questions in another way from now on; where answers were declared at the handshake, opens anew. */
   async answer(answers: Answers): Promise<void> {
-    this.#answers = answers
+    this.#answers = checkAnswers(answers)
     const live = await this.open()
     if (live.agreement.revision === LATEST) return
     await this.#drop(live)
@@ -143,7 +125,7 @@ export class Link {
           issue: `"${String(method).slice(0, 64)}" cannot be asked`,
         })
       }
-      return [key, await answerQuestion(this.#answers, String(method), params ?? {}, signal)]
+      return [key, await this.#owner.answer(String(method), params ?? {}, signal)]
     })
     return Object.fromEntries(await Promise.all(answered))
   }
@@ -192,14 +174,13 @@ export class Link {
         timeoutMs: idleMs,
         probeMs,
         signal: this.#closing.signal,
-        nextId: () => this.#nextId++,
+        nextId: () => this.#ids.next(),
       })
       live = { ...opened, waiting: 0 }
     } catch (error) {
       this.#backoff.failed()
       forget(key)
-      if (remembered === 'handshake' && error instanceof McpError && error.kind === 'revision_unsupported')
-        return this.#openNow()
+      if (remembered === 'handshake' && mayForget(error)) return this.#openNow()
       throw error
     }
     if (this.#closing.signal.aborted) {
@@ -208,12 +189,20 @@ export class Link {
     }
     this.#current = live
     this.#backoff.worked()
-    remember(key, live.agreement.revision === LATEST ? 'request' : 'handshake')
+    // A revision that was insisted on says nothing about what else the server knows.
+    if (revision === undefined) remember(key, live.agreement.revision === LATEST ? 'request' : 'handshake')
     live.line.listen?.()
     if (this.#reopening) this.#restore(live)
     this.#reopening = false
     this.#setState('ready')
     return live
+  }
+
+  /** Opens a new line when the ids of this one are used up; what waits on the old one goes on waiting. */
+  #renew(): void {
+    if (!this.#ids.spent) return
+    if (this.#current !== undefined) this.#retire(this.#current, new Error('the request ids are used up'))
+    this.#ids.restart()
   }
 
   /** Says again what the server was told on the line before. */
@@ -245,18 +234,27 @@ export class Link {
     deadline: Deadline,
   ): Promise<JsonObject> {
     const { line, agreement } = live
-    const id = this.#nextId++
-    const { revision } = agreement
+    if (options.undeclared !== true) requireOffered(agreement, method)
+    const id = this.#ids.next()
+    const { revision, forms } = agreement
     options.onId?.(id)
     const tracked = methodRow(method)?.rounds === true
     const told = tracked ? withToken(params, id) : params
     const { paramHeaders } = options
-    const outgoing = sealCall({ id, method, params: told, revision, sender: this.#sender(), paramHeaders })
+    const outgoing = sealCall({
+      id,
+      method,
+      params: told,
+      revision,
+      forms,
+      sender: this.#sender(),
+      paramHeaders,
+    })
     const onProgress = (params: JsonObject): void => {
       deadline.touch()
       options.onProgress?.(params as unknown as Progress)
     }
-    if (tracked) this.#waiting.set(id, onProgress)
+    this.#ids.begin(id, tracked ? onProgress : undefined)
     const onMessage = (message: Received): void => this.#receive(message, live)
     live.waiting++
     try {
@@ -275,19 +273,18 @@ export class Link {
       return readResult(method, answer.result ?? {}, revision)
     } catch (error) {
       // Nobody waits for this: a server that does not answer may not take the message either.
-      if (deadline.aborted && line.cancels === 'message')
-        void this.#cancel(line, id, revision, deadline.reason)
+      if (deadline.aborted && line.cancels === 'message') void this.#cancel(line, id, forms, deadline.reason)
       throw deadline.aborted ? (deadline.reason as Error) : error
     } finally {
-      this.#waiting.delete(id)
+      this.#ids.end(id)
       live.waiting--
       this.#leave(live)
     }
   }
 
-  async #cancel(line: Line, requestId: number, revision: Revision, why: unknown): Promise<void> {
+  async #cancel(line: Line, requestId: number, forms: Forms, why: unknown): Promise<void> {
     const reason = why instanceof McpError ? why.message : 'cancelled'
-    const text = sealNotification('notifications/cancelled', { requestId, reason }, revision)
+    const text = sealNote('notifications/cancelled', { requestId, reason }, forms)
     await line.send(text).catch(() => undefined)
   }
 
@@ -297,21 +294,22 @@ export class Link {
     if (method === undefined) return
     const params = message.params ?? {}
     if (id !== undefined) this.#reply(id, method, params, live).catch(() => undefined)
-    else if (method === 'notifications/progress') this.#progress(params)
+    else if (method === 'notifications/progress') this.#ids.progress(params)
     else if (method === 'notifications/cancelled') this.#questions.cancel(params['requestId'])
-    else this.#told(method, params)
-  }
-
-  #progress(params: JsonObject): void {
-    const token = params['progressToken']
-    if (typeof token === 'number' && typeof params['progress'] === 'number')
-      this.#waiting.get(token)?.(params)
+    else this.#owner.told(method, params)
   }
 
   async #reply(id: RequestId, method: string, params: JsonObject, from?: Live): Promise<void> {
-    const { line, agreement } = from ?? (await this.open())
-    const text = await this.#questions.reply({ id, method, params }, this.#answers, agreement.revision)
-    if (text !== undefined) await line.send(text)
+    if (!this.#questions.begin()) return
+    try {
+      const { line, agreement } = from ?? (await this.open())
+      // At the newest revision servers send no requests, and clients no responses.
+      if (agreement.revision === LATEST) return
+      const text = await this.#questions.reply({ id, method, params }, agreement.forms)
+      if (text !== undefined) await line.send(text)
+    } finally {
+      this.#questions.end()
+    }
   }
 
   #sender(): Sender {
@@ -359,6 +357,7 @@ export class Link {
     this.#questions.drop()
     this.#options.events.emit('warning', reason.message)
     this.#setState('reconnecting')
+    this.#leave(live)
   }
 
   #leave(live: Live): void {
@@ -380,21 +379,4 @@ export class Link {
     this.#state = state
     this.#options.events.emit('state', state)
   }
-}
-
-function withToken(params: JsonObject, token: number): JsonObject {
-  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
-}
-
-function readResult(method: string, sealed: JsonObject, revision: Revision): JsonObject {
-  if (revision !== LATEST) return checkResult(method, sealed)
-  const { resultType = 'complete' } = sealed
-  if (resultType === 'input_required') return sealed
-  if (resultType !== 'complete') {
-    throw mcpError('bad_answer', {
-      method,
-      issue: `the result type "${String(resultType).slice(0, 32)}" is unknown`,
-    })
-  }
-  return checkResult(method, openResult(sealed))
 }

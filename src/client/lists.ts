@@ -1,29 +1,42 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { LATEST, type Revision } from '../protocol/revisions.ts'
+import { weigh } from './weight.ts'
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
 
 const MAX_PAGES = 1000
 const MAX_ITEMS = 1_000_000
+const MAX_WEIGHT = 134_217_728
+
+export interface Listed {
+  readonly method: ListMethod
+  /** The member of each page that has the items. */
+  readonly member: string
+  readonly revision: Revision
+}
 
 /** Every item of a list, page by page. A list that never ends, or turns in circles, is an error. */
 export async function* eachItem<Item>(
-  method: ListMethod,
-  member: string,
+  { method, member, revision }: Listed,
   page: (params: JsonObject) => Promise<JsonObject>,
 ): AsyncGenerator<Item, void, undefined> {
   const seen = new Set<string>()
   let params: JsonObject = {}
-  for (let pages = 0, items = 0; ; pages++) {
+  for (let pages = 0, items = 0, weight = 0; ; pages++) {
     const result = await page(params)
     const list = result[member] as readonly Item[]
     yield* list
     const { nextCursor: cursor } = result
     if (typeof cursor !== 'string') return
+    // Only the newest revision says that the empty string is a cursor; servers before it end lists with one.
+    if (cursor === '' && revision !== LATEST) return
     items += list.length
+    weight += weigh(result)
     if (seen.has(cursor)) throw endless(method, 'a cursor came twice')
     if (pages + 1 >= MAX_PAGES || items > MAX_ITEMS)
       throw endless(method, `it has more than ${MAX_PAGES} pages`)
+    if (weight > MAX_WEIGHT) throw endless(method, `it has more than ${MAX_WEIGHT} bytes`)
     seen.add(cursor)
     params = { cursor }
   }

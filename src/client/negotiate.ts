@@ -5,13 +5,15 @@ import { fromErrorObject } from '../protocol/remote-error.ts'
 import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
 import type { Line, LineEvents, OpenLine } from '../rpc/line.ts'
 import { openResult } from '../wire/2026-07-28/open.ts'
-import { sealNotification } from '../wire/seal.ts'
+import { orAborted } from './backoff.ts'
+import { formsOf, NEWEST, type Forms } from './forms.ts'
 import { checkResult } from './results.ts'
-import { sealCall, type Sender } from './seal-call.ts'
+import { sealCall, sealNote, type Sender } from './seal-call.ts'
 
 /** What client and server agreed on. */
 export interface Agreement {
   readonly revision: Revision
+  readonly forms: Forms
   readonly server: JsonObject | undefined
   readonly capabilities: JsonObject
   readonly instructions: string | undefined
@@ -73,16 +75,37 @@ async function probe(line: Line, options: NegotiateOptions): Promise<Agreement |
     if (!(error instanceof McpError) || options.signal.aborted) throw error
     if (error.kind === 'timeout' && options.probeMs >= options.timeoutMs) throw error
     if (error.kind === 'http_failed' || error.kind === 'connect_failed' || error.kind === 'no_revision') {
-      const status = error.data?.['status']
-      if (status !== 400 && status !== 404 && status !== 405) throw error
+      const { status, opaque } = error.data ?? {}
+      // A browser hides why a server did not let it ask; the headers of the newest revision may be the reason.
+      if (!MISUNDERSTOOD.has(status) && opaque !== true) throw error
     }
     return undefined
   }
 }
 
+/** The statuses with which servers refuse what they do not understand. */
+const MISUNDERSTOOD: ReadonlySet<unknown> = new Set([400, 404, 405])
+
+/** Whether a server refused a handshake as one may that knows none any more. */
+export function mayForget(error: unknown): boolean {
+  if (!(error instanceof McpError) || UNHEARD.has(error.kind)) return false
+  return error.kind !== 'http_failed' || MISUNDERSTOOD.has(error.data?.['status'])
+}
+
+/** Failures that are no word of the server. */
+const UNHEARD: ReadonlySet<string> = new Set([
+  'timeout',
+  'connect_failed',
+  'connection_closed',
+  'stream_lost',
+  'session_lost',
+  'closed',
+  'bad_option',
+])
+
 async function discover(line: Line, options: NegotiateOptions, timeoutMs: number): Promise<Agreement> {
   const ask = (): Promise<JsonObject> =>
-    exchange(line, 'server/discover', {}, LATEST, { ...options, timeoutMs })
+    exchange(line, 'server/discover', {}, { revision: LATEST, forms: NEWEST }, { ...options, timeoutMs })
   const sealed = await ask().catch((error: unknown) => {
     if (!isListedAllTheSame(error)) throw error
     return ask()
@@ -92,7 +115,7 @@ async function discover(line: Line, options: NegotiateOptions, timeoutMs: number
   if (!versions.includes(LATEST))
     throw mcpError('unknown_method', { method: 'server/discover', revision: LATEST })
   line.agree(LATEST)
-  return agreed(LATEST, serverOf(sealed), result)
+  return agreed({ revision: LATEST, forms: NEWEST }, serverOf(sealed), result)
 }
 
 /** Who answered, which this revision says in `_meta`. */
@@ -113,7 +136,8 @@ async function shakeHands(line: Line, options: NegotiateOptions): Promise<Agreem
   const { client, capabilities } = options.sender()
   const roots = capabilities['roots'] === undefined ? {} : { roots: { listChanged: true } }
   const params = { protocolVersion: asked, capabilities: { ...capabilities, ...roots }, clientInfo: client }
-  const result = await exchange(line, 'initialize', params, asked, options)
+  const forms = await formsOf(asked)
+  const result = await exchange(line, 'initialize', params, { revision: asked, forms }, options)
   const { protocolVersion: offered } = result
   if (
     !isRevision(offered) ||
@@ -123,14 +147,20 @@ async function shakeHands(line: Line, options: NegotiateOptions): Promise<Agreem
     throw mcpError('no_revision', { offered: String(offered).slice(0, 64) })
   }
   line.agree(offered)
-  await line.send(sealNotification('notifications/initialized', {}, offered))
-  return agreed(offered, result['serverInfo'] as JsonObject, result)
+  const spoken = { revision: offered, forms: await formsOf(offered) }
+  const initialized = 'notifications/initialized'
+  const sent = line.send(sealNote(initialized, {}, spoken.forms))
+  const { signal, end } = patience(initialized, options)
+  await orAborted(sent, signal).finally(end)
+  return agreed(spoken, result['serverInfo'] as JsonObject, result)
 }
 
-function agreed(revision: Revision, server: JsonObject | undefined, result: JsonObject): Agreement {
+type Spoken = Pick<Agreement, 'revision' | 'forms'>
+
+function agreed(spoken: Spoken, server: JsonObject | undefined, result: JsonObject): Agreement {
   const { instructions } = result
   return {
-    revision,
+    ...spoken,
     server,
     capabilities: result['capabilities'] as JsonObject,
     instructions: typeof instructions === 'string' ? instructions : undefined,
@@ -141,27 +171,40 @@ async function exchange(
   line: Line,
   method: string,
   params: JsonObject,
-  revision: Revision,
+  spoken: Spoken,
   options: NegotiateOptions,
 ): Promise<JsonObject> {
-  const controller = new AbortController()
-  const { timeoutMs, signal } = options
-  const timer = setTimeout(() => controller.abort(mcpError('timeout', { method, ms: timeoutMs })), timeoutMs)
-  const stop = (): void => controller.abort(signal.reason)
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
+  const { signal, end } = patience(method, options)
   try {
-    const outgoing = sealCall({ id: options.nextId(), method, params, revision, sender: options.sender() })
+    const outgoing = sealCall({ id: options.nextId(), method, params, ...spoken, sender: options.sender() })
     const answer = await line.request({
       ...outgoing,
-      signal: controller.signal,
+      signal,
       onMessage: options.events.onMessage,
     })
     if (answer.error !== undefined) throw fromErrorObject(answer.error)
     return checkResult(method, answer.result ?? {})
   } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
+    end()
+  }
+}
+
+/** Aborts when a server has been silent for too long, or nobody wants the connection any more. */
+function patience(
+  method: string,
+  { timeoutMs: ms, signal }: NegotiateOptions,
+): { readonly signal: AbortSignal; end(): void } {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(mcpError('timeout', { method, ms })), ms)
+  const stop = (): void => controller.abort(signal.reason)
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  return {
+    signal: controller.signal,
+    end() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+    },
   }
 }
 

@@ -1,30 +1,51 @@
-import { McpError, mcpError, toErrorObject } from '../protocol/errors.ts'
+import { McpError, mcpError } from '../protocol/errors.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
-import type { Revision } from '../protocol/revisions.ts'
-import { sealError, sealReply } from '../wire/seal.ts'
-import { answerQuestion, type Answers } from './answers.ts'
+import { sealError, sealReply } from '../wire/reply.ts'
+import type { Forms } from './forms.ts'
+
+/** Answers one question of a server; throws the error that goes back. */
+export type Answer = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
+
+/** More questions at once than this are a flood, and not answered. */
+const MAX_QUESTIONS = 1024
 
 /** The questions of a server that are being answered. */
 export class Questions {
   readonly #open = new Map<unknown, AbortController>()
+  readonly #answer: Answer
+  #count = 0
+
+  constructor(answer: Answer) {
+    this.#answer = answer
+  }
+
+  /** Makes room for one more question, until its reply is sent; false when there is none. */
+  begin(): boolean {
+    if (this.#count >= MAX_QUESTIONS) return false
+    this.#count++
+    return true
+  }
+
+  end(): void {
+    this.#count--
+  }
 
   /** The reply to a question; undefined when nobody wants it any more. */
   async reply(
     question: { readonly id: RequestId; readonly method: string; readonly params: JsonObject },
-    answers: Answers,
-    revision: Revision,
+    forms: Forms,
   ): Promise<string | undefined> {
     const { id, method, params } = question
     const stop = new AbortController()
     this.#open.set(id, stop)
     try {
-      const result = await answerQuestion(answers, method, params, stop.signal)
-      return stop.signal.aborted ? undefined : sealReply(id, JSON.stringify(result))
+      const result = await this.#answer(method, params, stop.signal)
+      return stop.signal.aborted ? undefined : sealReply(id, JSON.stringify(forms.result(method, result)))
     } catch (error) {
       if (stop.signal.aborted) return undefined
-      const known =
-        error instanceof McpError ? error : mcpError('internal', { reference: crypto.randomUUID() })
-      return sealError(id, toErrorObject(known, revision))
+      const { code, message, data } =
+        error instanceof McpError ? error : mcpError('internal', { reference: `question ${id}` })
+      return sealError(id, { code, message, data })
     } finally {
       if (this.#open.get(id) === stop) this.#open.delete(id)
     }

@@ -1,5 +1,7 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { LATEST, type Revision } from '../protocol/revisions.ts'
+import { openResult } from '../wire/2026-07-28/open.ts'
 
 type Check = (result: JsonObject) => string | undefined
 
@@ -56,6 +58,18 @@ export function checkResult(method: string, result: JsonObject): JsonObject {
   return result
 }
 
+/** A result without what its revision wraps around it; one that asks for input stays as it is. */
+export function readResult(method: string, sealed: JsonObject, revision: Revision): JsonObject {
+  if (revision !== LATEST) return checkResult(method, sealed)
+  const { resultType = 'complete' } = sealed
+  if (resultType === 'input_required') return sealed
+  if (resultType !== 'complete') {
+    const issue = `the result type "${String(resultType).slice(0, 32)}" is unknown`
+    throw mcpError('bad_answer', { method, issue })
+  }
+  return checkResult(method, openResult(sealed))
+}
+
 function listOf(name: string, key: string): Check {
   return (result) => {
     const { [name]: items, nextCursor } = result
@@ -69,8 +83,18 @@ function listOf(name: string, key: string): Check {
 }
 
 function isBlock(block: unknown): boolean {
-  return isObject(block) && typeof block['type'] === 'string'
+  if (!isObject(block) || typeof block['type'] !== 'string') return false
+  const member = BLOCKS.get(block['type'])
+  return member === undefined || typeof block[member] === 'string'
 }
+
+/** What a block of each type must have as a string. */
+const BLOCKS: ReadonlyMap<string, string> = new Map([
+  ['text', 'text'],
+  ['image', 'data'],
+  ['audio', 'data'],
+  ['resource_link', 'uri'],
+])
 
 function isMessage(message: unknown): boolean {
   return isObject(message) && typeof message['role'] === 'string' && isBlock(message['content'])

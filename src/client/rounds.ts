@@ -1,8 +1,11 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Link, RequestOptions } from './link.ts'
+import { methodRow } from '../protocol/methods.ts'
+import type { RequestOptions } from './link-options.ts'
+import type { Link } from './link.ts'
 
 const MAX_ROUNDS = 10
+const MAX_QUESTIONS = 100
 /** A server that asks nothing and only wants to be asked again is given a moment. */
 const PAUSE_MS = 250
 
@@ -22,6 +25,10 @@ export async function requestInRounds(
     )
     if (result['resultType'] !== 'input_required') return { result, rounds }
     const { inputRequests, requestState } = result
+    const row = methodRow(method)
+    if (row !== undefined && row.rounds !== true) throw invalid(method, 'it asks for input')
+    if (inputRequests !== undefined && !isBounded(inputRequests))
+      throw invalid(method, `inputRequests are not an object of at most ${MAX_QUESTIONS} questions`)
     if (requestState !== undefined && typeof requestState !== 'string')
       throw invalid(method, 'requestState is not a string')
     if (inputRequests === undefined && requestState === undefined)
@@ -37,6 +44,11 @@ export async function requestInRounds(
     }
   }
   throw invalid(method, `it still asks after ${MAX_ROUNDS} rounds`)
+}
+
+function isBounded(questions: unknown): boolean {
+  if (typeof questions !== 'object' || questions === null || Array.isArray(questions)) return false
+  return Object.keys(questions).length <= MAX_QUESTIONS
 }
 
 function invalid(method: string, issue: string): Error {

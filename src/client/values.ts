@@ -1,5 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
+import { printable } from '../protocol/printable.ts'
 import { ToolError } from '../protocol/tool-error.ts'
 
 /** What a call gives back: structured content, else the text of an only text block, else all blocks. */
@@ -18,7 +19,7 @@ function toToolError(result: JsonObject): ToolError {
   )
   const data = (result['_meta'] as JsonObject | undefined)?.[`${VENDOR}/data`]
   return new ToolError(
-    texts[0] ?? 'the tool failed',
+    printable(texts[0] ?? 'the tool failed'),
     typeof data === 'object' && data !== null ? (data as JsonObject) : undefined,
     { cause: result },
   )

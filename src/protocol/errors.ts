@@ -1,5 +1,6 @@
-import { isRetryable, REFUSALS, type RefusalName } from './refusals.ts'
+import { REFUSALS, type RefusalName } from './refusals.ts'
 import type { ErrorObject } from './jsonrpc.ts'
+import { printable } from './printable.ts'
 import type { Revision } from './revisions.ts'
 
 export interface ErrorRow {
@@ -13,6 +14,8 @@ export interface ErrorRow {
   /** Another status at 2026-07-28. */
   readonly httpFrom2026?: number
   readonly refusal?: RefusalName
+  /** Whether the same request may succeed later without being changed; for a refusal, what its reaction says. */
+  readonly retryable?: true
   /** The message, with named slots for the facts that the thrower gives. */
   readonly text: string
   /** What to do about it. */
@@ -32,7 +35,7 @@ export const ERRORS = {
   batch_refused:       { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'a batch is not accepted here: {reason}', hint: 'Send messages one by one; only 2025-03-26 has batches.' },
 
   // Opening
-  not_initialized:     { where: 'wire', code: -32600, http: 400, refusal: 'SERVER_UNINITIALIZED', text: '{method} came before initialize', hint: 'Send initialize first, or the 2026-07-28 metadata with every request.' },
+  not_initialized:     { where: 'wire', code: -32600, http: 400, refusal: 'SERVER_UNINITIALIZED', retryable: true, text: '{method} came before initialize', hint: 'Send initialize first, or the 2026-07-28 metadata with every request.' },
   already_initialized: { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'this session is initialized already', hint: 'Open a new connection to negotiate again.' },
   revision_unsupported:{ where: 'wire', code: -32022, http: 400, refusal: 'INVALID_PROTOCOL_VERSION', text: 'protocol version {version} is not supported', hint: 'Use one of data.supported.' },
   version_header:      { where: 'wire', code: -32600, http: 400, refusal: 'INVALID_PROTOCOL_VERSION', text: 'the MCP-Protocol-Version header "{version}" is not supported', hint: 'Send the version that initialize agreed on.' },
@@ -63,19 +66,19 @@ export const ERRORS = {
   unknown_path:        { where: 'wire', code: -32600, http: 404, text: 'nothing is served at this path', hint: 'POST to the path that the server printed, by default /mcp.' },
   session_required:    { where: 'wire', code: -32600, http: 400, refusal: 'INVALID_SESSION_ID', text: 'the Mcp-Session-Id header is missing', hint: 'Send initialize first and repeat the session id it answered.' },
   unknown_session:     { where: 'wire', code: -32001, http: 404, refusal: 'INVALID_SESSION_ID', text: 'the session does not exist or has ended', hint: 'Send initialize again without a session id.' },
-  session_limit:       { where: 'wire', code: 1089, http: 503, refusal: 'RESOURCE_EXHAUSTED', text: 'this server holds {limit} sessions already', hint: 'Try again later, and end sessions with DELETE.' },
+  session_limit:       { where: 'wire', code: 1089, http: 503, refusal: 'RESOURCE_EXHAUSTED', retryable: true, text: 'this server holds {limit} sessions already', hint: 'Try again later, and end sessions with DELETE.' },
   stream_exists:       { where: 'wire', code: -32600, http: 409, text: 'this session has an open stream already', hint: 'Close the other stream, or resume it with Last-Event-ID.' },
   unknown_event:       { where: 'wire', code: -32600, http: 400, text: 'Last-Event-ID names no event of this session', hint: 'Open a new stream without Last-Event-ID.' },
-  overloaded:          { where: 'wire', code: 1005, http: 503, refusal: 'BACKPRESSURE_ACTIVE', text: 'too many requests are being answered', hint: 'Try again later.' },
-  too_many_bytes:      { where: 'wire', code: 1002, http: 429, refusal: 'QUEUE_BYTE_CAP_EXCEEDED', text: 'the server is reading too many bytes at once', hint: 'Try again later.' },
-  shutting_down:       { where: 'wire', code: 1077, http: 503, refusal: 'SERVER_SHUTTING_DOWN', text: 'the server is shutting down', hint: 'Connect again later.' },
-  internal:            { where: 'wire', code: -32603, http: 200, refusal: 'INTERNAL_ERROR', text: 'internal error (reference {reference})', hint: 'Look up the reference in the log of the server.' },
+  overloaded:          { where: 'wire', code: 1005, http: 503, refusal: 'BACKPRESSURE_ACTIVE', retryable: true, text: 'too many requests are being answered', hint: 'Try again later.' },
+  too_many_bytes:      { where: 'wire', code: 1002, http: 429, refusal: 'QUEUE_BYTE_CAP_EXCEEDED', retryable: true, text: 'the server is reading too many bytes at once', hint: 'Try again later.' },
+  shutting_down:       { where: 'wire', code: 1077, http: 503, refusal: 'SERVER_SHUTTING_DOWN', retryable: true, text: 'the server is shutting down', hint: 'Connect again later.' },
+  internal:            { where: 'wire', code: -32603, http: 200, refusal: 'INTERNAL_ERROR', retryable: true, text: 'internal error (reference {reference})', hint: 'Look up the reference in the log of the server.' },
 
   // For the model
-  tool_failed:         { where: 'result', code: -32603, http: 200, refusal: 'INTERNAL_ERROR', text: 'tool "{name}" failed (reference {reference})', hint: 'Look up the reference in the log of the server.' },
+  tool_failed:         { where: 'result', code: -32603, http: 200, refusal: 'INTERNAL_ERROR', retryable: true, text: 'tool "{name}" failed (reference {reference})', hint: 'Look up the reference in the log of the server.' },
   tool_input:          { where: 'result', code: -32602, http: 200, refusal: 'INVALID_PARAMS', text: 'arguments of tool "{name}" are invalid: {issue}', hint: 'Correct the arguments and call again.' },
-  tool_output:         { where: 'result', code: -32603, http: 200, refusal: 'INTERNAL_ERROR', text: 'tool "{name}" answered with something that breaks its output schema (reference {reference})', hint: 'Look up the reference in the log of the server.' },
-  tool_timeout:        { where: 'result', code: -32603, http: 200, refusal: 'TIMEOUT', text: 'tool "{name}" did not finish within {ms} ms', hint: 'Ask for less, or raise the timeout of the tool.' },
+  tool_output:         { where: 'result', code: -32603, http: 200, refusal: 'INTERNAL_ERROR', retryable: true, text: 'tool "{name}" answered with something that breaks its output schema (reference {reference})', hint: 'Look up the reference in the log of the server.' },
+  tool_timeout:        { where: 'result', code: -32603, http: 200, refusal: 'TIMEOUT', retryable: true, text: 'tool "{name}" did not finish within {ms} ms', hint: 'Ask for less, or raise the timeout of the tool.' },
   cannot_ask:          { where: 'result', code: -32603, http: 200, text: 'the client cannot be asked for {capability}: {reason}', hint: 'Check ctx.client.supports() before asking.' },
   ask_refused:         { where: 'result', code: -32603, http: 200, text: 'the client refused {method}: {reason}', hint: 'Ask for something the user is likely to allow.' },
   ask_invalid:         { where: 'result', code: -32603, http: 200, text: 'the client answered {method} with something invalid: {issue}', hint: 'Ask again.' },
@@ -84,12 +87,12 @@ export const ERRORS = {
   input_required:      { where: 'local', code: -32603, http: 200, text: 'the request ends here until the client answers; the handler runs again then', hint: 'Let this error pass: do not catch it around ctx.elicit, ctx.sample or ctx.roots.' },
   cancelled:           { where: 'local', code: -32603, http: 200, text: 'the request was cancelled{reason}', hint: 'Stop the work.' },
   connection_closed:   { where: 'local', code: -32603, http: 200, text: 'the connection closed before {method} was answered', hint: 'Connect again.' },
-  timeout:             { where: 'local', code: -32001, http: 200, refusal: 'TIMEOUT', text: '{method} was not answered within {ms} ms', hint: 'Raise the timeout, or ask for less.' },
-  connect_failed:      { where: 'local', code: -32000, http: 200, refusal: 'TRANSPORT_ERROR', text: 'cannot connect to {target}: {reason}', hint: 'Check that the server is running and the address or command is right.' },
+  timeout:             { where: 'local', code: -32001, http: 200, refusal: 'TIMEOUT', retryable: true, text: '{method} was not answered within {ms} ms', hint: 'Raise the timeout, or ask for less.' },
+  connect_failed:      { where: 'local', code: -32000, http: 200, refusal: 'TRANSPORT_ERROR', retryable: true, text: 'cannot connect to {target}: {reason}', hint: 'Check that the server is running and the address or command is right.' },
   session_lost:        { where: 'local', code: -32001, http: 200, refusal: 'SESSION_INVALID', text: 'the server no longer knows the session', hint: 'Connect again; what is safe to repeat was repeated.' },
-  stream_lost:         { where: 'local', code: -32000, http: 200, refusal: 'TRANSPORT_ERROR', text: 'the stream broke before {method} was answered', hint: 'Repeat the request if that is safe.' },
+  stream_lost:         { where: 'local', code: -32000, http: 200, refusal: 'TRANSPORT_ERROR', retryable: true, text: 'the stream broke before {method} was answered', hint: 'Repeat the request if that is safe.' },
   http_failed:         { where: 'local', code: -32000, http: 200, text: '{method} failed with HTTP status {status}{reason}', hint: 'Look at the status; 401 and 403 need credentials, 5xx a later try.' },
-  bad_answer:          { where: 'local', code: -32600, http: 200, text: 'the server answered {method} with something invalid: {issue}', hint: 'Report it to the author of the server.' },
+  bad_answer:          { where: 'local', code: -32600, http: 200, text: 'the server answered {method} with something invalid: {issue}', hint: 'Check that the address is that of an MCP server; if it is, report this to its author.' },
   answer_too_large:    { where: 'local', code: -32600, http: 200, text: 'the server sent more than {limit} {unit}', hint: 'Ask for less, or raise the limit.' },
   no_revision:         { where: 'local', code: -32022, http: 200, text: 'the server offers {offered}, none of which this client speaks', hint: 'Update the client or the server.' },
   remote:              { where: 'local', code: -32603, http: 200, text: '{message}', hint: 'The server gives the reason.' },
@@ -125,13 +128,13 @@ export class McpError extends Error {
   readonly retryAfterMs: number | undefined
 
   constructor(kind: ErrorKind, message: string, extras: ErrorExtras = {}) {
-    super(message, 'cause' in extras ? { cause: extras.cause } : undefined)
+    super(printable(message), 'cause' in extras ? { cause: extras.cause } : undefined)
     const row: ErrorRow = ERRORS[kind]
     this.kind = kind
     this.code = extras.code ?? row.code
     this.data = extras.data
     this.hint = row.hint
-    this.retryable = row.refusal !== undefined && isRetryable(REFUSALS[row.refusal])
+    this.retryable = row.retryable === true
     this.retryAfterMs = extras.retryAfterMs
   }
 

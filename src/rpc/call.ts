@@ -26,6 +26,13 @@ export interface Auth {
   readonly [claim: string]: unknown
 }
 
+/** Names a caller: by what stays the same when a token is renewed, if there is any. */
+export function ownerOf(auth: Auth | undefined): string {
+  if (auth === undefined) return ''
+  const names = [auth['iss'], auth.sub, auth['client_id'] ?? auth['clientId']]
+  return JSON.stringify(names.every((name) => name === undefined) ? auth : names)
+}
+
 /** What the transport knows about where a request came from. */
 export interface Origin {
   readonly auth?: Auth | undefined

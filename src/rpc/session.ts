@@ -4,6 +4,8 @@ import type { ClientInfo, Peer } from './call.ts'
 import { Pending } from './pending.ts'
 
 const NOTHING: JsonObject = Object.freeze({})
+/** What a client that never gets ready can make wait. */
+const MAX_WAITING = 1000
 
 /** The state that a revision with a handshake needs, and nothing more. Parts are made when first used. */
 export class Session implements Peer {
@@ -46,7 +48,7 @@ export class Session implements Peer {
   whenReady(act: () => void, key: unknown = act): void {
     if (this.ready) return act()
     this.#waiting ??= new Map()
-    if (!this.#waiting.has(key)) this.#waiting.set(key, act)
+    if (this.#waiting.size < MAX_WAITING && !this.#waiting.has(key)) this.#waiting.set(key, act)
   }
 
   /** The client is ready: what waited for it is done. */

@@ -25,10 +25,12 @@ export const MANY = 256
 const MAX_STATES = 1000
 /** An exact count up to this is written out, a larger one is read as a loop. */
 const MAX_COPIES = 128
+/** More work than this is not spent on building. */
+const MAX_WORK = 1_000_000
 
 /** The automaton of a pattern, or what in it cannot be judged. */
 export function toAutomaton(tree: Tree): Automaton | string {
-  const build: Build = { reads: [], next: [], looks: [], loops: 0, failed: undefined, open: true }
+  const build: Build = { reads: [], next: [], looks: [], loops: 0, failed: undefined, open: true, work: 0 }
   if (!isAnchored(tree)) {
     addState(build, ANY)
     link(build, ONCE_0, ONCE_0)
@@ -56,6 +58,7 @@ interface Build {
   failed: string | undefined
   /** False once something other than characters decides whether the match succeeds. */
   open: boolean
+  work: number
 }
 
 interface Piece {
@@ -85,7 +88,11 @@ function place(build: Build, tree: Tree): Piece {
   }
   if (tree.kind === 'seq')
     return tree.parts.reduce<Piece>((left, part) => join(build, left, place(build, part)), EMPTY)
-  if (tree.kind === 'alt') return either(tree.parts.map((part) => place(build, part)))
+  if (tree.kind === 'alt')
+    return either(
+      build,
+      tree.parts.map((part) => place(build, part)),
+    )
   if (tree.kind === 'repeat') return placeRepeat(build, tree)
   if (tree.kind === 'look') placeLook(build, tree.body)
   if (tree.kind !== 'start') build.open = false
@@ -108,7 +115,7 @@ function placeRepeat(build: Build, tree: Tree & { kind: 'repeat' }): Piece {
   if (piece.empty === 0) return join(build, whole, piece)
   // Of rounds that must happen, any may be the empty ones.
   if (min > 1) link(build, piece.last, piece.first)
-  return { ...piece, first: add(piece.first, piece.first, piece.empty) }
+  return { ...piece, first: add(build, piece.first, piece.first, piece.empty) }
 }
 
 function placeLook(build: Build, body: Tree): void {
@@ -125,24 +132,29 @@ function join(build: Build, left: Piece, right: Piece): Piece {
   link(build, left.last, right.first)
   return {
     empty: Math.min(MANY, left.empty * right.empty),
-    first: add(left.first, right.first, left.empty),
-    last: add(right.last, left.last, right.empty),
+    first: add(build, left.first, right.first, left.empty),
+    last: add(build, right.last, left.last, right.empty),
   }
 }
 
-function either(pieces: readonly Piece[]): Piece {
+function either(build: Build, pieces: readonly Piece[]): Piece {
   return {
     empty: Math.min(
       MANY,
       pieces.reduce((sum, piece) => sum + piece.empty, 0),
     ),
-    first: pieces.reduce((sum, piece) => add(sum, piece.first, 1), NONE),
-    last: pieces.reduce((sum, piece) => add(sum, piece.last, 1), NONE),
+    first: pieces.reduce((sum, piece) => add(build, sum, piece.first, 1), NONE),
+    last: pieces.reduce((sum, piece) => add(build, sum, piece.last, 1), NONE),
   }
 }
 
-function add(left: Ways, right: Ways, times: number): Ways {
+function add(build: Build, left: Ways, right: Ways, times: number): Ways {
   if (times === 0 || right.size === 0) return left
+  build.work += left.size + right.size
+  if (build.work > MAX_WORK) {
+    build.failed ??= 'it is too large to be proven safe'
+    return left
+  }
   const sum = new Map(left)
   for (const [state, ways] of right) sum.set(state, Math.min(MANY, (sum.get(state) ?? 0) + ways * times))
   return sum
@@ -155,7 +167,7 @@ function addState(build: Build, ranges: Ranges): number {
 }
 
 function link(build: Build, from: Ways, to: Ways): void {
-  for (const [state, times] of from) build.next[state] = new Map(add(build.next[state]!, to, times))
+  for (const [state, times] of from) build.next[state] = new Map(add(build, build.next[state]!, to, times))
 }
 
 /** Tarjan's algorithm, without recursion. */

@@ -91,7 +91,7 @@ function lookAtNumber(search: Search, schema: Schema, value: number, path: Path)
 
 function lookAtString(search: Search, schema: Schema, value: string, path: Path): void {
   const { minLength, maxLength, pattern } = schema
-  const length = countPoints(value)
+  const length = (minLength ?? maxLength) === undefined ? 0 : countPoints(value)
   if (typeof minLength === 'number' && length < minLength)
     report(search, path, `must have at least ${minLength} characters`)
   if (typeof maxLength === 'number' && length > maxLength)

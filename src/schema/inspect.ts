@@ -28,6 +28,8 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
       'Give a JSON Schema object or a schema of a library.',
     )
   }
+  if (Object.values(schema).some((value) => value instanceof Object && '~standard' in value))
+    throw new SchemaError('is a plain object of schemas', 'Wrap it in one: z.object({ … }).')
   const walk: Walk = {
     root: schema,
     patterns: options.patterns !== false,
@@ -43,7 +45,10 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
   const weights = new Map<unknown, number>()
   for (const sub of walk.seen) weigh(walk, sub, weights)
   if (options.root === 'object' && schema['type'] !== 'object') {
-    throw new SchemaError('does not describe an object', 'Say type: "object" at its root.')
+    throw new SchemaError(
+      'does not describe an object',
+      'Say type: "object" at its root, or wrap it in an object.',
+    )
   }
   return schema
 }

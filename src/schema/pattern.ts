@@ -37,7 +37,7 @@ function prove(source: string): PatternCost {
   if (all.some((each) => isExponential(each, budget))) {
     return unsafe('a repeated part can match the same text in several ways, which takes exponential time')
   }
-  if (all.some((each) => branchesOf(each) >= MANY || each.ends >= MANY)) {
+  if (all.some((each) => each.ends >= MANY || branchesOf(each, budget) >= MANY)) {
     return unsafe('its parts can share the same text in too many ways')
   }
   const degree = Math.max(...all.map((each) => degreeOf(each, budget)))
@@ -130,7 +130,7 @@ function meets(
 }
 
 /** An upper bound of how many ways one text has through the pattern, not counting how long it stays on a cycle. */
-function branchesOf(automaton: Automaton): number {
+function branchesOf(automaton: Automaton, budget: Budget): number {
   const { next, part, reads } = automaton
   const members = new Map<number, number[]>()
   part.forEach((each, state) => members.set(each, [...(members.get(each) ?? []), state]))
@@ -141,6 +141,8 @@ function branchesOf(automaton: Automaton): number {
     let most = 1
     for (const [state] of ways) {
       let sum = 0
+      budget.steps -= ways.size
+      if (budget.steps <= 0) return MANY
       for (const [other, times] of ways) {
         if (overlap(reads[state]!, reads[other]!)) sum += times * after(other)
       }
@@ -199,7 +201,7 @@ function handsOn(automaton: Automaton, from: number, to: number, budget: Budget)
     for (const [left, middle] of sharedSteps(automaton, x, y)) {
       if (part[left] !== part[from]) continue
       for (const right of next[z]!.keys()) {
-        budget.steps--
+        if (--budget.steps <= 0) return false
         if (part[right] !== part[to]) continue
         if (!overlap(reads[left]!, reads[right]!) || !overlap(reads[middle]!, reads[right]!)) continue
         const target = (left * size + middle) * size + right

@@ -13,6 +13,8 @@ export function compile(schema: unknown): Test {
 
 type Copy = Record<string, unknown>
 
+const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'null'])
+
 /** A string of JavaScript is never longer, so that a larger bound may stand for this one. */
 const MAX_LENGTH = 2 ** 29
 
@@ -37,9 +39,19 @@ function copySchema(schema: unknown): Copy | boolean {
     if (keyword === 'type' || keyword === 'const') copy[keyword] = value
     else if (keyword === 'pattern') copy[keyword] = toMatcher(value as string)
     else if (keyword === 'minLength') copy[keyword] = Math.min(value as number, MAX_LENGTH)
+    else if (keyword === 'properties') copy[keyword] = copyKeyword('named', cheapFirst(value))
     else if (shape !== undefined) copy[keyword] = copyKeyword(shape, value)
   }
   return copy
+}
+
+/** Members that decide at once come first: of shapes that hold themselves all but one are given up before the rest is read. */
+function cheapFirst(properties: unknown): unknown {
+  const isCheap = (schema: unknown): boolean =>
+    isObject(schema) && ('const' in schema || 'enum' in schema || SCALARS.has(String(schema['type'])))
+  const all = entriesOf(properties)
+  const [cheap, others] = [true, false].map((wanted) => all.filter(([, sub]) => isCheap(sub) === wanted))
+  return Object.fromEntries([...cheap!, ...others!])
 }
 
 function copyKeyword(shape: Shape, value: unknown): unknown {

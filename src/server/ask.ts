@@ -194,11 +194,11 @@ async function askInRounds<Value>(
 function readAction(answer: JsonObject): 'accept' | 'decline' | 'cancel' {
   const { action } = answer
   if (action === 'accept' || action === 'decline' || action === 'cancel') return action
+  if (action === 'reject') return 'decline'
   throw new Invalid('action must be accept, decline or cancel')
 }
 
 function isRoot(root: unknown): root is Root {
-  return (
-    typeof root === 'object' && root !== null && String((root as { uri?: unknown }).uri).startsWith('file://')
-  )
+  const { uri } = (root ?? {}) as { readonly uri?: unknown }
+  return typeof uri === 'string' && uri.startsWith('file://')
 }

@@ -67,11 +67,13 @@ function findOwner(
     return { key: prompt.key, names: prompt.argNames }
   }
   if (ref?.['type'] === 'ref/resource') {
-    const template = parts.templates.get(String(ref['uri']))
+    const { uri } = ref
+    if (typeof uri !== 'string') throw mcpError('unknown_completion', { reason: 'ref.uri is not a string' })
+    const template = parts.templates.get(uri)
     if (template !== undefined && isVisible(template, context))
       return { key: template.key, names: template.template.variables }
     throw mcpError('unknown_completion', {
-      reason: `there is no resource template "${String(ref['uri']).slice(0, 512)}"`,
+      reason: `there is no resource template "${uri.slice(0, 512)}"`,
     })
   }
   throw mcpError('unknown_completion', { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
@@ -93,6 +95,7 @@ function readKnown(context: Context): Readonly<Record<string, string>> {
   const valid =
     typeof known === 'object' &&
     known !== null &&
+    !Array.isArray(known) &&
     Object.values(known).every((one) => typeof one === 'string')
   if (valid) return known as Record<string, string>
   throw mcpError('bad_params', {

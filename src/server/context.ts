@@ -106,22 +106,22 @@ export class Context {
     schema: Schema,
     options?: AskOptions,
   ) => Promise<Elicited<OutputOf<Schema>>> {
-    return (message, schema, options) => elicit(this, message, schema, options)
+    return (message, schema, options) => observed(elicit(this, message, schema, options))
   }
 
   /** Asks the user to visit a URL; for secrets, payments and consent elsewhere. */
   get elicitUrl(): (message: string, url: string, options?: AskOptions) => Promise<ElicitedUrl> {
-    return (message, url, options) => elicitUrl(this, message, url, options)
+    return (message, url, options) => observed(elicitUrl(this, message, url, options))
   }
 
   /** Asks the client's model. */
   get sample(): (params: SampleParams, options?: AskOptions) => Promise<Sampled> {
-    return (params, options) => sample(this, params, options)
+    return (params, options) => observed(sample(this, params, options))
   }
 
   /** The folders that the client works in. */
   get roots(): (options?: AskOptions) => Promise<readonly Root[]> {
-    return (options) => listRoots(this, options)
+    return (options) => observed(listRoots(this, options))
   }
 
   /** Runs something once even when the handler runs again after a question. The value must survive JSON. */
@@ -137,4 +137,10 @@ export class Context {
   get hangUp(): (retryMs?: number) => void {
     return (retryMs = 1000) => this.call.channel.hangUp?.(retryMs)
   }
+}
+
+/** A question that a handler no longer waits for fails with its request; it must not end the process. */
+function observed<Answer>(question: Promise<Answer>): Promise<Answer> {
+  question.catch(() => undefined)
+  return question
 }

@@ -21,6 +21,8 @@ export class List<Kind extends Item> {
   readonly #options: ListOptions
   #guarded: readonly Kind[] | undefined
   #pages = new Map<string, Result>()
+  /** The keys of pages that follow a kept one. */
+  #following = new Set<string>()
 
   constructor(name: ListName, options: ListOptions) {
     this.#name = name
@@ -43,12 +45,19 @@ export class List<Kind extends Item> {
     const start = readCursor(this.#name, context)
     const view = this.#view(context)
     const key = `${start}:${view}`
-    let page = this.#pages.get(key)
-    if (page === undefined) {
-      if (this.#pages.size >= MAX_KEPT_PAGES) this.#pages.clear()
-      this.#pages.set(key, (page = this.#make(start, view !== '', context)))
-    }
+    const kept = this.#pages.get(key)
+    if (kept !== undefined) return kept
+    const page = this.#make(start, view !== '', context)
+    if (start === 0 || this.#following.has(key)) this.#keep(key, page, view)
     return page
+  }
+
+  /** Keeps the first page, and pages that follow a kept one: cursors can begin a page anywhere. */
+  #keep(key: string, page: Result, view: string): void {
+    if (this.#pages.size >= MAX_KEPT_PAGES) this.#forgetPages()
+    this.#pages.set(key, page)
+    const { nextCursor } = page
+    if (typeof nextCursor === 'string') this.#following.add(`${toPlace(this.#name, nextCursor)}:${view}`)
   }
 
   /** Names the set of items that a caller sees: one letter for each item that not everybody sees. */
@@ -76,7 +85,12 @@ export class List<Kind extends Item> {
 
   #forget(): void {
     this.#guarded = undefined
+    this.#forgetPages()
+  }
+
+  #forgetPages(): void {
     this.#pages = new Map()
+    this.#following = new Set()
   }
 }
 
@@ -92,9 +106,15 @@ function readCursor(name: ListName, context: Context): number {
   if (cursor === undefined || cursor === null) return 0
   if (typeof cursor !== 'string' || cursor.length > 2048) throw mcpError('bad_cursor', {})
   if (cursor === '' && context.call.peer.dialect.emptyCursor === 'absent') return 0
-  const place = new RegExp(`^${name}:([1-9][0-9]{0,14})$`).exec(decode(cursor))?.[1]
-  if (place === undefined || writeCursor(name, Number(place)) !== cursor) throw mcpError('bad_cursor', {})
-  return Number(place)
+  const place = toPlace(name, cursor)
+  if (place === undefined) throw mcpError('bad_cursor', {})
+  return place
+}
+
+function toPlace(name: ListName, cursor: string): number | undefined {
+  const digits = new RegExp(`^${name}:([1-9][0-9]{0,14})$`).exec(decode(cursor))?.[1]
+  const place = Number(digits)
+  return digits !== undefined && writeCursor(name, place) === cursor ? place : undefined
 }
 
 function decode(cursor: string): string {

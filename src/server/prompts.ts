@@ -21,9 +21,11 @@ export async function getPrompt(prompts: ReadonlyMap<string, Prompt>, context: C
     })
   }
   return settled(context, async () => {
-    const value = await rethrown(context, `prompt "${prompt.key}"`, () => prompt.run(checked.value, context))
+    const shaped = await rethrown(context, `prompt "${prompt.key}"`, async () =>
+      toMessages(await prompt.run(checked.value, context)),
+    )
     const { description } = prompt.shown
-    return { ...(description === undefined ? {} : { description }), ...toMessages(value) }
+    return { ...(description === undefined ? {} : { description }), ...shaped }
   })
 }
 
@@ -62,7 +64,7 @@ function toMessages(value: unknown): JsonObject {
 function toMessage(value: unknown): JsonObject {
   if (typeof value === 'string') return { role: 'user', content: text(value) }
   if (isContentBlock(value)) return { role: 'user', content: value }
-  const { role, content } = value as { role?: unknown; content?: unknown }
+  const { role, content } = (value ?? {}) as { role?: unknown; content?: unknown }
   const block = typeof content === 'string' ? text(content) : content
   if ((role === 'user' || role === 'assistant') && isContentBlock(block))
     return { ...(value as object), content: block }

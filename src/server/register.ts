@@ -166,6 +166,12 @@ function toArguments(item: string, schema: JsonObject): { readonly name: string 
   if (schema['type'] !== 'object') throw refused(item, 'args must be an object schema')
   const required = (schema['required'] ?? []) as readonly string[]
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)
+  const never = properties.find(([, { type }]) => type !== undefined && ![type].flat().includes('string'))
+  if (never !== undefined)
+    throw refused(
+      item,
+      `the argument "${never[0]}" takes no string, but clients send only strings; take one and convert it`,
+    )
   return properties.map(([name, property]) => ({
     name,
     ...(typeof property['title'] === 'string' ? { title: property['title'] } : {}),

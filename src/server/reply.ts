@@ -26,7 +26,21 @@ export function toContent(value: unknown): readonly ContentBlock[] {
   if (value === undefined || value === null) return []
   if (isContentBlock(value)) return [value]
   if (Array.isArray(value) && value.some(isContentBlock)) return value.flatMap(toContent)
+  if (isLost(value)) {
+    const what = typeof value === 'object' ? value.constructor.name : typeof value
+    throw new TypeError(
+      `a tool cannot answer with ${what}; return text, content such as image(bytes, type), or plain values`,
+    )
+  }
   return [text(typeof value === 'object' ? JSON.stringify(value) : String(value as string))]
+}
+
+/** Whether JSON would make nothing, or nonsense, of a value without a word. */
+function isLost(value: unknown): value is object | symbol {
+  if (typeof value !== 'object') return typeof value === 'function' || typeof value === 'symbol'
+  return (
+    [Map, Set, Promise, Error, ArrayBuffer].some((kind) => value instanceof kind) || ArrayBuffer.isView(value)
+  )
 }
 
 /** Whether a value is a complete tool result rather than something to put into one. */

@@ -8,6 +8,9 @@ import type { Resource, Template } from './definitions.ts'
 import { rethrown, settled } from './settle.ts'
 import { isVisible } from './visibility.ts'
 
+/** The longest URI that is looked up. */
+export const MAX_URI = 8192
+
 export interface ResourceLists {
   readonly resources: ReadonlyMap<string, Resource>
   readonly templates: ReadonlyMap<string, Template>
@@ -41,21 +44,19 @@ export function findResource(
   if (exact !== undefined && isVisible(exact, context)) return { resource: exact, variables: {} }
   for (const template of lists.templates.values()) {
     const variables = match(template.template, uri)
-    if (variables === undefined || climbs(uri)) continue
+    if (variables === undefined || climbs(uri, variables)) continue
     if (isVisible(template, context)) return { resource: template, variables }
   }
   return undefined
 }
 
-/** Whether a file URI steps out of a folder, however it is encoded. */
-function climbs(uri: string): boolean {
-  if (!/^file:/i.test(uri)) return false
-  try {
-    const path = decodeURIComponent(uri)
-    return path.includes('\0') || path.split(/[\\/]/).includes('..')
-  } catch {
-    return true
-  }
+/** Whether a variable steps out of a folder, or a file URI begins again at the root: handlers make paths of them. */
+function climbs(uri: string, variables: Variables): boolean {
+  const steps = Object.values(variables)
+    .flat()
+    .flatMap((value) => value.split(/[\\/]/))
+  if (steps.some((step) => step.trim() === '..' || step.includes('\0'))) return true
+  return /^file:\/\//i.test(uri) && /[\\/]{2}/.test(decodeURIComponent(uri.slice('file://'.length)))
 }
 
 /** The `uri` of a request about one resource. */
@@ -70,7 +71,6 @@ export function unknownResource(uri: string): Error {
   return mcpError('unknown_resource', { uri: uri.slice(0, 512) }, { data: { uri: uri.slice(0, 512) } })
 }
 
-const MAX_URI = 8192
 const BYTES = 'application/octet-stream'
 
 function toContents(value: unknown, uri: string, mimeType: string | undefined): JsonObject {

@@ -1,6 +1,6 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Call } from '../rpc/call.ts'
+import { ownerOf, type Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { toBinding } from './state.ts'
@@ -64,8 +64,7 @@ export async function inputRequired(context: Context, rounds: Rounds): Promise<R
 }
 
 function bindingOf(context: Context): Promise<string> {
-  const principal = context.auth?.sub ?? ''
-  return toBinding(principal, context.call.method, context.call.params)
+  return toBinding(ownerOf(context.auth), context.call.method, context.call.params)
 }
 
 function invalid(context: Context, reason: string): Error {

@@ -5,7 +5,7 @@ import type { Change, Changes } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Context } from './context.ts'
-import { findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
+import { findResource, MAX_URI, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
 const MAX_SUBSCRIPTIONS = 1000
 
@@ -120,7 +120,7 @@ function readFilter(context: Context): Filter {
   if (
     !Array.isArray(uris) ||
     uris.length > MAX_SUBSCRIPTIONS ||
-    !uris.every((uri) => typeof uri === 'string')
+    !uris.every((uri) => typeof uri === 'string' && uri.length <= MAX_URI)
   ) {
     throw invalid(`notifications.resourceSubscriptions is not a list of at most ${MAX_SUBSCRIPTIONS} URIs`)
   }

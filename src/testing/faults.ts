@@ -1,3 +1,4 @@
+import { orAborted } from '../client/backoff.ts'
 import { mcpError } from '../protocol/errors.ts'
 import type { Line, LineEvents, OpenLine, Received } from '../rpc/line.ts'
 
@@ -36,14 +37,16 @@ export function withFaults(open: OpenLine): { readonly open: OpenLine; readonly 
     open: async (events) => {
       opened++
       const broken = new AbortController()
+      const waiting: Waiting = new Set()
       const line = await open(faulty(events, broken))
       breakNow = () => {
         if (broken.signal.aborted) return
         broken.abort(mcpError('connection_closed', { method: 'the request' }))
+        for (const fail of waiting) fail(broken.signal.reason as Error)
         void line.close()
         events.onDown(broken.signal.reason as Error)
       }
-      return { ...wrapped(line, broken.signal) }
+      return wrapped(line, broken.signal, waiting)
     },
   }
 
@@ -59,7 +62,7 @@ export function withFaults(open: OpenLine): { readonly open: OpenLine; readonly 
     }
   }
 
-  function wrapped(line: Line, broken: AbortSignal): Line {
+  function wrapped(line: Line, broken: AbortSignal, waiting: Waiting): Line {
     return {
       cancels: line.cancels,
       agree: (revision) => line.agree(revision),
@@ -75,9 +78,11 @@ export function withFaults(open: OpenLine): { readonly open: OpenLine; readonly 
             () => outgoing.onMessage(message),
             () => undefined,
           )
-        const answer = await orBroken(line.request({ ...outgoing, onMessage }), broken)
-        await later(broken)
-        return answer
+        return orBroken(waiting, outgoing.signal, async () => {
+          const answer = await line.request({ ...outgoing, onMessage })
+          await later(broken)
+          return answer
+        })
       },
     }
   }
@@ -93,10 +98,19 @@ export function withFaults(open: OpenLine): { readonly open: OpenLine; readonly 
   }
 }
 
-function orBroken<Value>(value: Promise<Value>, broken: AbortSignal): Promise<Value> {
+/** What ends the requests that wait, when the line breaks. */
+type Waiting = Set<(reason: Error) => void>
+
+/** What a request gives, unless the line breaks, which it may do at once, or nobody waits any more. */
+function orBroken<Value>(
+  waiting: Waiting,
+  signal: AbortSignal,
+  request: () => Promise<Value>,
+): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const fail = (): void => reject(broken.reason as Error)
-    broken.addEventListener('abort', fail, { once: true })
-    value.then(resolve, reject).finally(() => broken.removeEventListener('abort', fail))
+    waiting.add(reject)
+    orAborted(request(), signal)
+      .then(resolve, reject)
+      .finally(() => waiting.delete(reject))
   })
 }

@@ -46,11 +46,13 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
       open,
       key: undefined,
       mirrors: false,
+      checks: false,
       client: { name: 'test', version: '1.0.0' },
       revision: options.revision ?? LATEST,
       idleMs: options.timeout ?? 10_000,
       totalMs: 60_000,
       probeMs: 1_000,
+      maxId: toLimits().clientIds,
       answers: toAnswers(options.answers ?? {}),
     })
     this.faults = faults

@@ -7,15 +7,8 @@ import { Session } from '../rpc/session.ts'
 import { isClaim, openEnvelope } from '../wire/2026-07-28/open.ts'
 import { checkBatch } from '../wire/batch.ts'
 import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../wire/message.ts'
-import {
-  openAnswer,
-  sealError,
-  sealNotification,
-  sealReply,
-  sealRequest,
-  sealResult,
-  toPeerError,
-} from '../wire/seal.ts'
+import { sealError, sealReply } from '../wire/reply.ts'
+import { openAnswer, sealNotification, sealRequest, sealResult, toPeerError } from '../wire/seal.ts'
 
 export interface ConnectionOptions {
   readonly service: Service

@@ -1,5 +1,7 @@
 import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
+import { isClaim } from './2026-07-28/open.ts'
 
 /** Checks that a batch may be answered here at all. Its members are read one by one afterwards. */
 export function checkBatch(
@@ -13,4 +15,6 @@ export function checkBatch(
     throw mcpError('batch_refused', { reason: `it has more than ${maxMembers} members` })
   const opening = members.some((member) => (member as { method?: unknown } | null)?.method === 'initialize')
   if (opening) throw mcpError('batch_refused', { reason: 'initialize must come alone' })
+  const claiming = members.some((member) => isClaim((member as { params?: JsonObject } | null)?.params))
+  if (claiming) throw mcpError('batch_refused', { reason: 'a request of 2026-07-28 must come alone' })
 }

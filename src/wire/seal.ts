@@ -1,5 +1,5 @@
 import { McpError, mcpError } from '../protocol/errors.ts'
-import { idText, type ErrorObject, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { ElicitRequestParams, ElicitResult } from '../protocol/spec/2026-07-28.ts'
@@ -11,17 +11,6 @@ export function sealResult(method: string, result: JsonObject, revision: Revisio
   return methodRow(method)?.list === undefined
     ? toText(method, result, revision, info)
     : keptText(method, result, revision, info)
-}
-
-/** The text of a reply that carries a sealed result. */
-export function sealReply(id: RequestId, resultText: string): string {
-  return `{"jsonrpc":"2.0","id":${idText(id)},"result":${resultText}}`
-}
-
-/** The text of an error reply; without an id when the id of the request could not be read. */
-export function sealError(id: RequestId | undefined, error: ErrorObject): string {
-  const about = id === undefined ? '' : `"id":${idText(id)},`
-  return `{"jsonrpc":"2.0",${about}"error":${JSON.stringify(error)}}`
 }
 
 /** The text of a notification, in the form of a revision. */

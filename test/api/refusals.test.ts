@@ -40,6 +40,7 @@ describe('an option that does not exist is refused, and the nearest is named', (
     ['hints', () => loose.tool('t', { hints: { readonly: true } }, () => 1), 'readonly', 'readOnly'],
     ['resource', () => loose.resource('a://b', { mimetype: 'x' }, () => 1), 'mimetype', 'mimeType'],
     ['prompt', () => loose.prompt('p', { arg: {} }, () => 1), 'arg', 'args'],
+    ['a name from elsewhere', () => loose.tool('t', { inputSchema: {} }, () => 1), 'inputSchema', 'input'],
     ['node', () => loose.node({ host: ['x'] }), 'host', 'hosts'],
   ])('%s', (_where, run, wrong, meant) => {
     const error = refused(run)
@@ -51,7 +52,51 @@ describe('an option that does not exist is refused, and the nearest is named', (
   test('listen', async () => {
     await expect(app.listen({ htpp: {} } as never)).rejects.toThrow(/htpp.*"http"/)
     await expect(app.listen({ http: { prot: 0 } } as never)).rejects.toThrow(/prot.*"port"/)
+    await expect(app.listen({ port: 0 } as never)).rejects.toThrow(/"port".*\{ http: \{ port \} \}/)
   })
+})
+
+describe('an option that cannot be meant so is refused in words', () => {
+  test.each([
+    ['no options', () => createServer(undefined as never), /createServer.*object/],
+    ['a page of nothing', () => createServer({ name: 'x', version: '1', pageSize: 0 }), /pageSize/],
+    ['text for options', () => loose.tool('t', 'Adds.', () => 1), /tool "t".*object/],
+    ['a list of tools', () => loose.add([{ name: 't', run: () => 1 }]), /map by name/],
+    ['a map without handlers', () => loose.add({ t: { handler: () => 1 } }), /tool "t".*run/],
+    ['text for a list', () => loose.node({ cors: '*' }), /cors: \['\*'\]/],
+    [
+      'a kind of item that is none',
+      () => app.remove('tools' as never, 't'),
+      /"tool", "resource" or "prompt"/,
+    ],
+  ])('%s', (_what, run, said) => {
+    expect(refused(run).message).toMatch(said)
+  })
+
+  test('a port that is none, or a transport', async () => {
+    await expect(app.listen({ http: { port: Number.NaN } })).rejects.toThrow(/NaN is no port/)
+    const other = createServer({ name: 'x', version: '1', transports: ['sse' as never] })
+    await expect(other.listen()).rejects.toThrow(/"sse" is none of/)
+  })
+})
+
+test.each([
+  ['a Map', new Map([['a', 1]])],
+  ['bytes', new Uint8Array(2)],
+  ['a function', () => 'source'],
+  ['an Error', new Error('returned')],
+])('%s is no answer of a tool, and the log says so', async (_what, value) => {
+  const told: unknown[] = []
+  app = createServer({
+    name: 'x',
+    version: '1',
+    log: (_level, _message, facts) => told.push(facts?.['error']),
+  })
+  app.tool('odd', {}, () => value)
+  const client = await callerOf(app, '2025-11-25')
+  expect(await client.call('odd')).toMatchObject({ isError: true })
+  expect(String(told[0])).toMatch(/a tool cannot answer with/)
+  await client.close()
 })
 
 describe('a definition that no client could use is refused, and named', () => {
@@ -60,6 +105,16 @@ describe('a definition that no client could use is refused, and named', () => {
     ['an empty name', () => app.tool('', {}, () => 1), /tool ""/],
     ['a name of 129 characters', () => app.tool('x'.repeat(129), {}, () => 1), /1 to 128/],
     ['no handler', () => loose.tool('t', {}), /tool "t".*handler/],
+    [
+      'schemas that nothing wraps',
+      () => loose.tool('t', { input: { city: z.string() } }, () => 1),
+      /tool "t".*z\.object/,
+    ],
+    [
+      'an argument that no client can send',
+      () => app.prompt('p', { args: z.object({ n: z.number() }) }, () => ''),
+      /prompt "p".*"n".*strings/,
+    ],
     ['an input that is no object', () => app.tool('t', { input: z.string() }, () => 1), /tool "t".*object/],
     [
       'a bare valibot schema',

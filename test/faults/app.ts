@@ -18,27 +18,32 @@ export interface CountingApp {
   holding(calls: number): Promise<void>
 }
 
-export function createCountingApp(): CountingApp {
+/** Makes one; `onRun` hears the key of every call that runs. */
+export function createCountingApp(onRun: (key: string) => void = () => undefined): CountingApp {
   const app = createServer({ name: 'counting', version: '1.0.0', log: () => undefined })
   const ran: string[] = []
   const held = new Set<() => void>()
   let arrived: () => void = () => undefined
+  const run = (key: string): void => {
+    ran.push(key)
+    onRun(key)
+  }
 
   app.tool('once', { input: KEY }, ({ key }) => {
-    ran.push(key)
+    run(key)
     return `once ${key}`
   })
   app.tool('safe', { input: KEY, hints: { idempotent: true } }, ({ key }) => {
-    ran.push(key)
+    run(key)
     return `safe ${key}`
   })
   app.tool('stream', { input: KEY }, ({ key }, { progress }) => {
-    ran.push(key)
+    run(key)
     for (let step = 1; step <= STEPS; step++) progress(step, STEPS)
     return `stream ${key}`
   })
   app.tool('hold', { input: KEY }, async ({ key }, { signal, progress }) => {
-    ran.push(key)
+    run(key)
     progress(1)
     await new Promise<void>((resolve) => {
       held.add(resolve)
@@ -47,6 +52,7 @@ export function createCountingApp(): CountingApp {
     })
     return `hold ${key}`
   })
+  app.tool('touch', {}, () => app.updated(NOTE))
   app.resource(NOTE, {}, () => 'one')
   app.resource('note://two', {}, () => 'two')
   app.resource('word://{word}', {}, ({ word }) => String(word))

@@ -10,7 +10,7 @@ export class Sessions {
   constructor(url: string) {
     this.#url = url
     this.fetch = async (input, init) => {
-      if (this.forgetful && String(init?.body).includes('"method":"tools/call"')) await this.forget()
+      if (this.forgetful && calls(init)) await this.forget()
       const response = await fetch(input, init)
       const id = response.headers.get('mcp-session-id')
       if (id !== null && !this.ids.includes(id)) this.ids.push(id)
@@ -27,4 +27,8 @@ export class Sessions {
     const headers = { 'mcp-session-id': this.ids.at(-1) as string }
     await (await fetch(this.#url, { method: 'DELETE', headers })).arrayBuffer()
   }
+}
+
+function calls(init: RequestInit | undefined): boolean {
+  return typeof init?.body === 'string' && init.body.includes('"method":"tools/call"')
 }

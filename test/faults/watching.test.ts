@@ -96,7 +96,8 @@ describe('watching', () => {
     ends.push(() => cutter[Symbol.asyncDispose]())
     let listens = 0
     const counted: typeof fetch = (input, init) => {
-      if (String(init?.body).includes('"method":"subscriptions/listen"')) listens++
+      const body = typeof init?.body === 'string' ? init.body : ''
+      if (body.includes('"method":"subscriptions/listen"')) listens++
       return fetch(input, init)
     }
     const client = await connect(cutter.url, { revision: '2026-07-28', fetch: counted })
@@ -125,6 +126,7 @@ describe('watching', () => {
       stop.abort()
       await other
       await heard(app, watcher)
+      expect(client.state).toBe('ready')
     })
   })
 

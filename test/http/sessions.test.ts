@@ -374,7 +374,7 @@ describe('owners', () => {
   })
 
   test('over fetch the owner comes with the request [S4-7-9]', async () => {
-    const { fetch } = tools()
+    const fetch = tools().fetchWith({})
     const ask = (body: string, headers: Record<string, string>, sub: string): Promise<Response> =>
       fetch(new Request('http://localhost/mcp', { method: 'POST', body, headers }), { auth: { sub } })
     const opened = await ask(initialize(), { ...BOTH }, 'ann')

@@ -1,4 +1,4 @@
-import { createServer as createHttp } from 'node:http'
+import { createServer as createHttp, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import fastify from 'fastify'
@@ -96,4 +96,23 @@ test('a web request that breaks off is refused and not thrown', async () => {
 
 test('a mounted server rejects options it does not know', () => {
   expect(() => tools().node({ host: 'x' } as never)).toThrow(/host/)
+})
+
+test('H.origin-rebound a mount refuses a page whose own name was made to point to this machine', async () => {
+  const server = createHttp(tools().node())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const statusOf = (host: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const headers = { host, origin: `http://${host}`, 'content-type': 'application/json' }
+      const sent = request({ port, method: 'POST', path: '/', headers }, (reply) => {
+        reply.resume()
+        resolve(reply.statusCode)
+      })
+      sent.on('error', reject)
+      sent.end('{"jsonrpc":"2.0","id":1,"method":"ping"}')
+    })
+  expect(await statusOf(`evil.example:${port}`)).toBe(403)
+  expect(await statusOf(`localhost:${port}`)).toBe(400)
+  await new Promise((resolve) => server.close(resolve))
 })

@@ -3,7 +3,7 @@ import { createServer, type App } from '../../src/index.ts'
 import { ERRORS, type ErrorRow } from '../../src/protocol/errors.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { METHODS } from '../../src/protocol/methods.ts'
-import { REFUSALS } from '../../src/protocol/refusals.ts'
+import { isRetryable, REFUSALS } from '../../src/protocol/refusals.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { open } from '../harness/client.ts'
 
@@ -109,6 +109,11 @@ describe('the tables', () => {
       expect(['fix', 'back off', 'authenticate', 'initialize', 'reconnect', 'give up']).toContain(reaction)
     }
     expect(REFUSALS.INTERNAL_ERROR.severity).toBe('critical')
+  })
+
+  test('an error is retryable when its refusal asks to back off or to reconnect', () => {
+    for (const [kind, { refusal, retryable = false }] of Object.entries(ERRORS) as [string, ErrorRow][])
+      expect([kind, retryable]).toEqual([kind, refusal !== undefined && isRetryable(REFUSALS[refusal])])
   })
 
   test('revisions, methods and metadata keys have names [S2-1.1-5] [S2-2.5-1] [S2-2.5-4]', () => {

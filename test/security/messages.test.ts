@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { scenario } from '../harness/scenario.ts'
-import { expectAlive, expectRefused, sound, target, type Refusal } from './target.ts'
+import { expectAlive, expectRefused, note, sound, target, type Refusal } from './target.ts'
 
 const PARSE = -32700
 const INVALID = -32600
@@ -52,7 +52,8 @@ scenario(
     }
     for (const text of ['[1,2,3]', '[null]', '[[]]', '[{}]', '[[[]],"x"]']) {
       const reply = (await client.post(text)) as Refusal | readonly Refusal[]
-      for (const one of [reply].flat() as readonly Refusal[]) expect([text, one.error.code]).toEqual([text, INVALID])
+      for (const one of [reply].flat() as readonly Refusal[])
+        expect([text, one.error.code]).toEqual([text, INVALID])
     }
     await expectAlive(client)
   },
@@ -108,7 +109,15 @@ scenario(
   'M.id-2p53 M.id-string M.id-empty M.id-zero M.id-proto M.id-64k M.id-breaks M.id-minus an id is answered as exactly that id [R002] [R005]',
   app,
   async (client) => {
-    const ids = ['7', '', '__proto__', 'constructor', 'x'.repeat(65_536), 'a\r\n\r\ndata: {}\n\nid: 1\u2028', '"]}']
+    const ids = [
+      '7',
+      '',
+      '__proto__',
+      'constructor',
+      'x'.repeat(65_536),
+      'a\r\n\r\ndata: {}\n\nid: 1\u2028',
+      '"]}',
+    ]
     for (const id of [...ids, 0, -1, 9007199254740993n, -9007199254740993n]) {
       expect(await client.call('echo', { text: 'x' }, { id })).toMatchObject({ content: [{ text: 'x' }] })
     }
@@ -124,8 +133,23 @@ scenario(
     for (const method of ['5', 'null', '{}', '["tools/call"]', 'true', '""']) {
       await expectRefused(client, named(method), INVALID)
     }
-    const unknown = ['nope', 'Tools/Call', 'TOOLS/CALL', 'tools/call/', '/tools/call', 'tools//call', 'tools.call']
-    const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'notifications/initialized']
+    const unknown = [
+      'nope',
+      'Tools/Call',
+      'TOOLS/CALL',
+      'tools/call/',
+      '/tools/call',
+      'tools//call',
+      'tools.call',
+    ]
+    const inherited = [
+      '__proto__',
+      'constructor',
+      'toString',
+      'hasOwnProperty',
+      'valueOf',
+      'notifications/initialized',
+    ]
     for (const method of [...unknown, ...inherited]) {
       const { error, id } = await expectRefused(client, named(JSON.stringify(method)), UNKNOWN)
       expect([id, error.message]).toEqual(['spoilt', expect.stringContaining(method)])
@@ -140,7 +164,15 @@ scenario(
   app,
   async (client) => {
     const before = attacked.ran
-    for (const params of ['["echo"]', '"echo"', '5', 'false', '{"_meta":"x"}', '{"_meta":null}', '{"_meta":[]}']) {
+    for (const params of [
+      '["echo"]',
+      '"echo"',
+      '5',
+      'false',
+      '{"_meta":"x"}',
+      '{"_meta":null}',
+      '{"_meta":[]}',
+    ]) {
       const text = `{"jsonrpc":"2.0","id":"spoilt","method":"tools/call","params":${params}}`
       await expectRefused(client, text, PARAMS)
     }
@@ -155,14 +187,20 @@ scenario(
   async (client) => {
     const before = attacked.ran
     const heard = client.transcript.length
-    await client.notify('notifications/unknown', { a: 1 })
-    await client.notify('__proto__', {})
+    await client.put(note('notifications/unknown', { a: 1 }))
+    await client.put(note('__proto__', {}))
     await client.put(sound(client).replace('"id":"spoilt",', ''))
-    for (const params of [{}, { requestId: null }, { requestId: {} }, { requestId: 99 }, { requestId: '__proto__' }]) {
-      await client.notify('notifications/cancelled', params as never)
+    for (const params of [
+      {},
+      { requestId: null },
+      { requestId: {} },
+      { requestId: 99 },
+      { requestId: '__proto__' },
+    ]) {
+      await client.put(note('notifications/cancelled', params))
     }
     for (const progressToken of [1, 'none', '__proto__', null, {}]) {
-      await client.notify('notifications/progress', { progressToken, progress: 1 })
+      await client.put(note('notifications/progress', { progressToken, progress: 1 }))
     }
     for (const id of ['1', '"1"', '0', '"__proto__"', '99999999999999999999']) {
       await client.put(`{"jsonrpc":"2.0","id":${id},"result":{}}`)

@@ -25,7 +25,9 @@ export function target(): Target {
       { input: { type: 'object', properties: { text: { type: 'string' } }, additionalProperties: false } },
       ({ text }) => count(text ?? 'none'),
     )
-    .tool('any', {}, (input) => count(`${Object.keys(input as object).length} members`))
+    .tool('any', { input: { type: 'object' } }, (input) =>
+      count(`${Object.keys(input as object).length} members`),
+    )
     .tool('boom', {}, () => {
       throw Object.assign(new Error(`cannot open ${SECRET_PATH}: ${SECRET_WORD}`), { secret: SECRET_WORD })
     })
@@ -64,4 +66,9 @@ export async function expectAlive(client: Client): Promise<void> {
 /** The text of a call of the tool `echo`, to be spoilt. */
 export function sound(client: Client, id: number | string = 'spoilt'): string {
   return client.requestText(id, 'tools/call', { name: 'echo', arguments: { text: 'x' } })
+}
+
+/** The text of a notification. */
+export function note(method: string, params: JsonObject): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, params })
 }

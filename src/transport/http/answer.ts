@@ -7,13 +7,14 @@ import type { Service } from '../../rpc/service.ts'
 import { isClaim } from '../../wire/2026-07-28/open.ts'
 import { checkBatch } from '../../wire/batch.ts'
 import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../../wire/message.ts'
-import { sealError, sealReply, sealResult, toPeerError } from '../../wire/seal.ts'
+import { sealError, sealReply } from '../../wire/reply.ts'
+import { sealResult, toPeerError } from '../../wire/seal.ts'
 import { afterMs, type Timer } from '../timer.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './events.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
-import { checkContent, readAccept, readVersion } from './negotiate.ts'
+import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import { readParsed } from './parsed.ts'
 import { NO_HEADERS, type Headers, type HttpHead, type HttpIn, type HttpOut } from './parts.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
@@ -214,7 +215,7 @@ export class Endpoint {
   ): HttpOut | Promise<HttpOut> {
     const { peer, session, headers } = way
     const accepts = readAccept(request)
-    if (method === 'subscriptions/listen' && !accepts.events) throw mcpError('bad_accept', {})
+    if (method === 'subscriptions/listen') this.#checkListening(accepts)
     const onGone = (): void => {
       if (peer.dialect.disconnect === 'cancel') call.cancel(mcpError('connection_closed', { method }))
     }
@@ -264,6 +265,12 @@ export class Endpoint {
     const { revision } = call.peer.dialect
     const text = sealError(call.id, toErrorObject(error, revision))
     return exchange.reply(toStatus(error, revision), text, this.#errorHeaders(error, headers))
+  }
+
+  /** Streams that last are held like sessions, and there may be as many. */
+  #checkListening(accepts: Accepts): void {
+    if (!accepts.events) throw mcpError('bad_accept', {})
+    if (this.#streams.size >= this.limits.sessions) throw mcpError('overloaded', {}, { retryAfterMs: 30_000 })
   }
 
   #enter(session: HttpSession, id: RequestId, call: Call): void {

@@ -89,7 +89,8 @@ function toNetworkError(error: unknown, target: string, method: string): McpErro
   // Browsers tell nothing at all, so that nobody learns about servers that do not want to be read.
   if (cause === undefined) {
     const data = { opaque: true }
-    return mcpError('connect_failed', { target, reason: 'the request failed' }, { cause: error, data })
+    const reason = 'the request failed; in a browser, the server must allow the origin of the page'
+    return mcpError('connect_failed', { target, reason }, { cause: error, data })
   }
   const code = typeof cause.code === 'string' ? cause.code : undefined
   const extras = { cause: error, ...(code !== undefined && { data: { code } }) }

@@ -21,9 +21,7 @@ import {
   type HeaderRecord,
 } from './client-headers.ts'
 import { Holds, type Hold } from './client-holds.ts'
-import { listen } from './client-listen.ts'
-import { Pace, type Reconnect } from './client-pace.ts'
-import { isStream, resume } from './client-resume.ts'
+import type { Pace, Reconnect } from './client-pace.ts'
 import { Place, readRest } from './client-stream.ts'
 
 export interface HttpConnectOptions {
@@ -131,19 +129,12 @@ class HttpLine implements Line {
     if (this.cancels === 'itself' || this.#listening || this.#lost || this.#closing !== undefined) return
     this.#listening = true
     const hold = this.#hold('listen')
-    const { events } = this.#parts
-    const options = this.#reading(hold.signal)
-    const get = (lastId: string | undefined): Promise<Response> => this.#get(lastId, 'listen', hold.signal)
-    const onLost = (): void => {
-      this.#lose()
-      this.#tellLoss()
-    }
-    listen({ ...options, events, get, onLost, pace: this.#pace() }).then(
+    this.#readNotifications(hold.signal).then(
       () => hold.release(),
       (error: unknown) => {
         const { message } = hold.release(error)
         if (this.#closing === undefined && !this.#lost)
-          events.onNote?.('stream', `the stream for notifications failed: ${message}`)
+          this.#parts.events.onNote?.('stream', `the stream for notifications failed: ${message}`)
       },
     )
   }
@@ -169,18 +160,37 @@ class HttpLine implements Line {
     throw toUseless(response, outgoing.method)
   }
 
+  /** What only sessions need is loaded with the first of them. */
+  async #readNotifications(signal: AbortSignal): Promise<void> {
+    const { listen } = await import('./client-listen.ts')
+    const pace = await this.#pace()
+    if (signal.aborted) return
+    await listen({
+      ...this.#reading(signal),
+      events: this.#parts.events,
+      pace,
+      get: (lastId) => this.#get(lastId, 'listen', signal),
+      onLost: () => {
+        this.#lose()
+        this.#tellLoss()
+      },
+    })
+  }
+
   /** Reads a stream to the answer, coming back for it when the connection is lost and the stream can be resumed. */
   async #follow(first: Response, outgoing: Outgoing, options: ReadingOptions): Promise<Received> {
     const { method } = outgoing
     const { signal } = options
     const place = new Place()
-    const pace = this.#pace()
+    let pace: Pace | undefined
     const get = (lastId: string | undefined): Promise<Response> => this.#get(lastId, method, signal)
     for (let response = first; ;) {
       const since = performance.now()
       const answer = await readStreamAnswer(response, outgoing, { ...options, place })
       if (answer !== undefined) return answer
       if (!this.#resumes || place.lastId === undefined) throw mcpError('stream_lost', { method })
+      const { isStream, resume } = await import('./client-resume.ts')
+      pace ??= await this.#pace()
       pace.learn(place, performance.now() - since)
       const next = await resume({ place, pace, signal, get, counted: true }, true)
       if (next === undefined) throw mcpError('stream_lost', { method })
@@ -215,6 +225,7 @@ class HttpLine implements Line {
   async #get(lastId: string | undefined, method: string, signal: AbortSignal): Promise<Response> {
     const own = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
     const headers = await this.#headers(own)
+    if (signal.aborted) throw signal.reason
     return this.#parts.send({ verb: 'GET', headers, signal, method })
   }
 
@@ -253,7 +264,8 @@ class HttpLine implements Line {
     return { maxBytes, maxDepth, signal, leftovers: this.#holds.leftovers }
   }
 
-  #pace(): Pace {
+  async #pace(): Promise<Pace> {
+    const { Pace } = await import('./client-pace.ts')
     const { reconnect = {}, random = Math.random } = this.#parts
     return new Pace(reconnect, random)
   }

@@ -34,7 +34,8 @@ export function createGuard({ hosts, cors }: GuardOptions): Guard {
       throw mcpError('forbidden_host', { host: (host ?? '').slice(0, 128) })
     const origin = head.header('origin')
     if (origin === undefined) return NO_HEADERS
-    if (!isAllowed(origin, host)) throw mcpError('forbidden_origin', { origin: origin.slice(0, 128) })
+    if (!isAllowed(origin, host, head.local === true))
+      throw mcpError('forbidden_origin', { origin: origin.slice(0, 128) })
     return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' }
   }
 
@@ -54,11 +55,17 @@ export function createGuard({ hosts, cors }: GuardOptions): Guard {
     return served.has(host) || (served.has('loopback') && LOOPBACK.has(host))
   }
 
-  function isAllowed(origin: string, host: string | undefined): boolean {
+  /**
+   * Without a list of hosts a page may call the host it came from, except under a foreign name over loopback: that is
+   * what a page does which had its own name point here.
+   */
+  function isAllowed(origin: string, host: string | undefined, local: boolean): boolean {
     if (origins.has('*') || origins.has(origin.toLowerCase())) return true
     const name = originHost(origin)
     if (name === undefined) return false
-    return anyHost ? origin.toLowerCase().replace(/^https?:\/\//, '') === host?.toLowerCase() : isServed(name)
+    if (!anyHost) return isServed(name)
+    if (local && hosts === undefined && !LOOPBACK.has(name)) return false
+    return origin.toLowerCase().replace(/^https?:\/\//, '') === host?.toLowerCase()
   }
 }
 

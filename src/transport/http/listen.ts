@@ -31,6 +31,8 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   let ready = true
   const server = createServer(timesOf(endpoint), answer)
   server.keepAliveTimeout = 75_000
+  // The size of the head bounds their number; Node would drop those beyond 2,000 without a word.
+  server.maxHeadersCount = 0
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)

@@ -18,7 +18,13 @@ const LINGER_MS = 500
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
 export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: ServerResponse) => void {
   return (request, response) => {
-    const head = { method: request.method ?? '', header: (name: string) => headerOf(request, name) }
+    const head = {
+      method: request.method ?? '',
+      header: (name: string) => headerOf(request, name),
+      get local() {
+        return isLoopback(request.socket.localAddress)
+      },
+    }
     const refused = endpoint.refuse(head)
     if (refused !== undefined) return turnAway(request, response, refused)
     if (request.method !== 'POST' || request.body !== undefined) {
@@ -36,11 +42,18 @@ function partsOf(request: NodeRequest, response: ServerResponse, body: string, p
   return {
     method: request.method ?? '',
     header: (name) => headerOf(request, name),
+    get local() {
+      return isLoopback(request.socket.localAddress)
+    },
     body,
     parsed,
     auth: request.auth,
     onGone: (listener) => void response.once('close', listener),
   }
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && (address === '::1' || /^(?:::ffff:)?127\./.test(address))
 }
 
 function headerOf(request: IncomingMessage, name: string): string | undefined {

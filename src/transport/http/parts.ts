@@ -5,6 +5,8 @@ export interface HttpHead {
   readonly method: string
   /** Looks up a header by its lower-case name. */
   header(name: string): string | undefined
+  /** Whether the request came over the loopback interface; undefined where that is not known. */
+  readonly local?: boolean
 }
 
 /** The least that an HTTP request must be for us. Every adapter reduces its own to this. */

@@ -1,7 +1,7 @@
 import { mcpError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import type { Auth, Call } from '../../rpc/call.ts'
+import { ownerOf, type Auth, type Call } from '../../rpc/call.ts'
 import { Session } from '../../rpc/session.ts'
 import { sealNotification } from '../../wire/seal.ts'
 import { EventStream, readEventId } from './events.ts'
@@ -167,11 +167,4 @@ export class Sessions {
     if (session.busy) session.seen = now
     return now - session.seen > this.#limits.sessionIdleMs
   }
-}
-
-/** Names the caller that a session belongs to: by what stays the same when a token is renewed, if there is any. */
-function ownerOf(auth: Auth | undefined): string {
-  if (auth === undefined) return ''
-  const names = [auth['iss'], auth.sub, auth['client_id'] ?? auth['clientId']]
-  return JSON.stringify(names.every((name) => name === undefined) ? auth : names)
 }

@@ -16,8 +16,8 @@ export interface Envelope {
 
 /** Whether params claim to carry the metadata of this revision. */
 export function isClaim(params: JsonObject | null | undefined): boolean {
-  const meta = params?.['_meta'] as JsonObject | undefined
-  return meta !== undefined && (META.protocolVersion in meta || META.clientCapabilities in meta)
+  const meta = params?.['_meta']
+  return isObject(meta) && (META.protocolVersion in meta || META.clientCapabilities in meta)
 }
 
 /** Reads the metadata of a request to a server of some revisions. */

@@ -1,0 +1,8 @@
+import { connect } from 'pierhead/client'
+
+const weather = await connect({ command: 'npx', args: ['tsx', 'examples/weather/server.ts'] })
+
+for await (const { name, description } of weather.tools()) console.log(`${name}: ${description}`)
+console.log(await weather.call('forecast', { city: 'Lisbon' }))
+
+await weather.close()

@@ -1,0 +1,143 @@
+import { isObject, KEYWORDS, subschemasOf } from '../schema/keywords.ts'
+import { MAX_QUADRATIC, provePattern } from '../schema/pattern.ts'
+import { resolveLocal } from '../schema/reference.ts'
+import { weigh } from './weight.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+const MAX_STEPS = 5_000_000
+const MAX_VISITS = 2_000_000
+/** Hashing is so many times dearer than looking. */
+const HASHING = 20
+
+/**
+ * Whether a value can be checked against a schema in a bounded time. The schema comes from a server, which may have
+ * made it so that a check takes for ever: the steps are counted first, once for each pair of a schema that is referred
+ * to and a part of the value.
+ */
+export function isAffordable(root: Schema, value: unknown): boolean {
+  try {
+    return new Count(root).cost(root, value) <= MAX_STEPS
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+class Count {
+  readonly #root: Schema
+  readonly #targets = new Map<string, { readonly schema: unknown; readonly costs: Map<unknown, number> }>()
+  readonly #entries = new Map<object, readonly (readonly [string, unknown])[]>()
+  readonly #weights = new Map<object, number>()
+  #left = MAX_VISITS
+
+  constructor(root: Schema) {
+    this.#root = root
+  }
+
+  /** An upper bound of the steps of a check. Throws a RangeError when counting itself takes too many. */
+  cost(schema: unknown, value: unknown): number {
+    if (this.#left-- <= 0) throw new RangeError('too many steps')
+    if (!isObject(schema)) return 1
+    let entries = this.#entries.get(schema)
+    if (entries === undefined) this.#entries.set(schema, (entries = Object.entries(schema)))
+    let sum = 1
+    for (const [keyword, detail] of entries) {
+      sum += this.#keyword(schema, keyword, detail, value)
+      if (sum > MAX_STEPS) throw new RangeError('too many steps')
+    }
+    return sum
+  }
+
+  #reference(reference: string, value: unknown): number {
+    let target = this.#targets.get(reference)
+    if (target === undefined) {
+      target = { schema: resolveLocal(this.#root, reference), costs: new Map() }
+      this.#targets.set(reference, target)
+    }
+    const key = keyOf(value)
+    const cost = target.costs.get(key) ?? this.cost(target.schema, value)
+    target.costs.set(key, cost)
+    return cost
+  }
+
+  #keyword(schema: Schema, keyword: string, detail: unknown, value: unknown): number {
+    switch (keyword) {
+      case '$ref':
+      case '$dynamicRef':
+        return this.#reference(String(detail), value)
+      case 'enum':
+        return Array.isArray(detail) ? detail.length * this.#size(value) : 0
+      case 'const':
+        return this.#size(value)
+    }
+    const row = KEYWORDS.get(keyword)
+    if (row?.inPlace === true) return this.#each(subschemasOf(row.shape, detail), value)
+    if (typeof value === 'string') return stringCost(keyword, detail, value)
+    if (Array.isArray(value)) return this.#list(keyword, detail, value)
+    return isObject(value) ? this.#members(schema, keyword, detail, value) : 0
+  }
+
+  #each(schemas: readonly (readonly [string, unknown])[], value: unknown): number {
+    return schemas.reduce((sum, [, schema]) => sum + this.cost(schema, value), 0)
+  }
+
+  #list(keyword: string, detail: unknown, value: readonly unknown[]): number {
+    if (keyword === 'uniqueItems') return this.#size(value) * HASHING
+    if (keyword === 'prefixItems' || (keyword === 'items' && Array.isArray(detail)))
+      return (detail as readonly unknown[]).reduce<number>(
+        (sum, schema, at) => sum + (at < value.length ? this.cost(schema, value[at]) : 1),
+        0,
+      )
+    if (!ITEMS.has(keyword)) return 0
+    return value.reduce<number>((sum, item) => sum + this.cost(detail, item), 0)
+  }
+
+  #members(schema: Schema, keyword: string, detail: unknown, value: Schema): number {
+    const names = Object.keys(value)
+    let sum = 0
+    switch (keyword) {
+      case 'properties':
+        for (const [name, sub] of Object.entries(detail as Schema))
+          sum += Object.hasOwn(value, name) ? this.cost(sub, value[name]) : 1
+        return sum
+      case 'patternProperties':
+        for (const sub of Object.values(detail as Schema))
+          for (const name of names) sum += name.length + this.cost(sub, value[name])
+        return sum
+      case 'propertyNames':
+        return names.reduce((all, name) => all + this.cost(detail, name), 0)
+      case 'additionalProperties':
+      case 'unevaluatedProperties':
+        sum = names.length * Object.keys((schema['properties'] ?? {}) as Schema).length
+        return names.reduce((all, name) => all + this.cost(detail, value[name]), sum)
+      case 'required':
+        return (detail as readonly unknown[]).length
+      default:
+        return 0
+    }
+  }
+
+  /** What comparing or hashing a value costs. */
+  #size(value: unknown): number {
+    if (typeof value !== 'object' || value === null) return 1
+    let size = this.#weights.get(value)
+    if (size === undefined) this.#weights.set(value, (size = weigh(value)))
+    return size
+  }
+}
+
+const ITEMS: ReadonlySet<string> = new Set(['items', 'additionalItems', 'unevaluatedItems', 'contains'])
+
+/** What a cost depends on: which list or object, how long a string, and nothing else. */
+function keyOf(value: unknown): unknown {
+  if (typeof value === 'string') return value.length
+  return typeof value === 'object' ? value : undefined
+}
+
+function stringCost(keyword: string, detail: unknown, value: string): number {
+  if (keyword === 'minLength' || keyword === 'maxLength') return value.length
+  if (keyword !== 'pattern' || typeof detail !== 'string') return 0
+  if (provePattern(detail).cost !== 'quadratic') return value.length
+  return value.length > MAX_QUADRATIC ? 1 : value.length ** 2
+}

@@ -1,0 +1,57 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { toChecker, type Checked, type Checker } from '../schema/checker.ts'
+import { entriesOf } from '../schema/keywords.ts'
+import { provePattern } from '../schema/pattern.ts'
+import { isAffordable } from './affordable.ts'
+
+/** Checks values against a schema of a server. What cannot be checked, or not in a bounded time, passes. */
+export type Check = (value: unknown) => Promise<Checked>
+
+const MAX_PATTERNS = 500
+const PATTERNS_MS = 500
+
+/** The check of a schema; a schema that is none, or is made to take long, lets everything pass. */
+export function toCheck(schema: JsonObject, side: 'input' | 'output'): Check {
+  try {
+    if (!hasQuickPatterns(schema)) return pass
+    const checker = toChecker(schema, side)
+    return async (value) => (isAffordable(checker.json, value) ? tryCheck(checker, value) : pass(value))
+  } catch {
+    return pass
+  }
+}
+
+async function pass(value: unknown): Promise<Checked> {
+  return { ok: true, value }
+}
+
+async function tryCheck(checker: Checker, value: unknown): Promise<Checked> {
+  try {
+    return await checker.check(value)
+  } catch {
+    // References can lead deeper than the stack.
+    return pass(value)
+  }
+}
+
+/** Whether all patterns together are quickly understood. */
+function hasQuickPatterns(schema: JsonObject): boolean {
+  const patterns = new Set<string>()
+  collect(schema, patterns)
+  if (patterns.size > MAX_PATTERNS) return false
+  const end = performance.now() + PATTERNS_MS
+  for (const pattern of patterns) {
+    if (performance.now() > end) return false
+    provePattern(pattern)
+  }
+  return true
+}
+
+function collect(value: unknown, patterns: Set<string>): void {
+  if (typeof value !== 'object' || value === null || patterns.size > MAX_PATTERNS) return
+  for (const [name, item] of entriesOf(value)) {
+    if (name === 'pattern' && typeof item === 'string') patterns.add(item)
+    if (name === 'patternProperties') for (const [pattern] of entriesOf(item ?? {})) patterns.add(pattern)
+    collect(item, patterns)
+  }
+}

@@ -1,0 +1,28 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Answers, Root } from './answers.ts'
+
+/** The capabilities that a set of answers amounts to, in the newest form. */
+export function capabilitiesOf(answers: Answers): JsonObject {
+  const forms = answers.elicit === undefined ? {} : { form: {} }
+  const urls = answers.elicitUrl === undefined ? {} : { url: {} }
+  const elicitation = { ...forms, ...urls }
+  return {
+    ...(Object.keys(elicitation).length === 0 ? {} : { elicitation }),
+    ...(answers.sample === undefined ? {} : { sampling: answers.sampleTools === true ? { tools: {} } : {} }),
+    ...(answers.roots === undefined ? {} : { roots: {} }),
+  }
+}
+
+/** Refuses roots that no server may be told of. */
+export function checkRoots(roots: readonly Root[]): readonly Root[] {
+  const foreign = roots.find(({ uri }) => !uri.startsWith('file://'))
+  if (foreign === undefined) return roots
+  throw mcpError('bad_option', { where: 'roots', reason: `"${foreign.uri}" is not a file:// URI` })
+}
+
+/** Refuses answers that could never be given. */
+export function checkAnswers(answers: Answers): Answers {
+  if (Array.isArray(answers.roots)) checkRoots(answers.roots as readonly Root[])
+  return answers
+}

@@ -1,0 +1,39 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { ClientMiddleware, ClientRequest } from './options.ts'
+
+type Last = (request: ClientRequest) => JsonObject | Promise<JsonObject>
+
+/** What wraps the requests of a client, and its answers to questions. The first added is the outermost. */
+export class Middleware {
+  readonly #entries: { readonly method: string | undefined; readonly wrap: ClientMiddleware }[] = []
+
+  add(method: string | undefined, wrap: ClientMiddleware | undefined): void {
+    if (typeof wrap !== 'function')
+      throw mcpError('bad_option', { where: 'use', reason: 'the middleware is not a function' })
+    this.#entries.push({ method, wrap })
+  }
+
+  /** Runs a request of the client through what was added for its method or for all. */
+  send(request: ClientRequest, last: Last): Promise<JsonObject> {
+    return this.#run(request, last, true)
+  }
+
+  /** Runs a question of the server through what was added for its method. */
+  answer(request: ClientRequest, last: Last): Promise<JsonObject> {
+    return this.#run(request, last, false)
+  }
+
+  async #run(request: ClientRequest, last: Last, general: boolean): Promise<JsonObject> {
+    const wraps = this.#entries.filter(({ method }) =>
+      method === undefined ? general : method === request.method,
+    )
+    const run = wraps.reduceRight<(request: ClientRequest) => Promise<JsonObject>>(
+      (next, { wrap }) =>
+        async (request) =>
+          wrap(request, (changed) => next({ ...request, ...changed })),
+      async (request) => last(request),
+    )
+    return run(request)
+  }
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { ClientEvents } from './events.ts'
+
+export type Change = ClientEvents['change']
+
+/** What to watch: lists by name, and single resources by URI. */
+export interface Watched {
+  readonly tools?: boolean
+  readonly prompts?: boolean
+  /** `true` for the list of resources, or the URIs of resources. */
+  readonly resources?: boolean | readonly string[]
+  readonly signal?: AbortSignal
+}
+
+/** The resources that are watched one by one. */
+export function urisOf({ resources }: Watched): readonly string[] {
+  return Array.isArray(resources) ? (resources as readonly string[]) : []
+}
+
+/** What is watched, as a request to listen says it. */
+export function filterOf(watched: Watched): JsonObject {
+  const uris = urisOf(watched)
+  return {
+    ...(watched.tools === true ? { toolsListChanged: true } : {}),
+    ...(watched.prompts === true ? { promptsListChanged: true } : {}),
+    ...(watched.resources === true ? { resourcesListChanged: true } : {}),
+    ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
+  }
+}
+
+/** A change of each thing that is watched. */
+export function everything(watched: Watched): readonly Change[] {
+  const lists = (['tools', 'prompts', 'resources'] as const).filter((kind) => watched[kind] === true)
+  return [
+    ...lists.map((kind) => ({ kind })),
+    ...urisOf(watched).map((uri) => ({ kind: 'resource' as const, uri })),
+  ]
+}
+
+/** Whether a change is of something that is watched; what lies below a resource belongs to it. */
+export function isWanted(change: Change, watched: Watched): boolean {
+  if (change.kind !== 'resource') return watched[change.kind] === true
+  return urisOf(watched).some(
+    (uri) => change.uri === uri || change.uri.startsWith(uri.endsWith('/') ? uri : `${uri}/`),
+  )
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createServer, type App } from '../index.ts'
+import { REVISIONS } from '../protocol/revisions.ts'
+import { everyRevision, testClient } from './test-client.ts'
+
+function createDesk(): App {
+  return createServer({ name: 'desk', version: '1.0.0', log: () => undefined })
+    .tool('who', {}, (_, { auth, revision }) => `${auth?.sub ?? 'nobody'} at ${revision}`)
+    .tool('ask', {}, async (_, { elicit }) => {
+      const { action, content } = await elicit('Name?', z.object({ name: z.string() }))
+      return `${action} ${content?.name ?? ''}`
+    })
+    .tool('visit', {}, async (_, { elicitUrl }) => (await elicitUrl('Go', 'https://example.com/')).action)
+    .tool(
+      'model',
+      {},
+      async (_, { sample }) => (await sample({ messages: [{ role: 'user', content: 'hi' }] })).model,
+    )
+    .tool('folders', {}, async (_, { roots }) => (await roots()).map(({ uri }) => uri).join())
+    .tool('work', {}, (_, { progress, log }) => {
+      progress(1, 2)
+      log.error('careful')
+      progress(2, 2)
+      return 'worked'
+    })
+}
+
+test('every revision is run once, oldest first', () => {
+  const seen: string[] = []
+  everyRevision((revision) => seen.push(revision))
+  expect(seen).toEqual([...REVISIONS])
+})
+
+everyRevision((revision) =>
+  describe(`a test client at ${revision}`, () => {
+    test('speaks that revision and is whom it was said to be', async () => {
+      await using client = await testClient(createDesk(), { revision, auth: { sub: 'u1' } })
+      expect(await client.call('who')).toBe(`u1 at ${revision}`)
+      await using nobody = await testClient(createDesk(), { revision })
+      expect(await nobody.call('who')).toBe(`nobody at ${revision}`)
+    })
+
+    test('gives the answers that it was given, and fails when it is asked once more', async () => {
+      const message = { role: 'assistant', content: { type: 'text', text: 'hi' }, model: 'canned' }
+      const roots = [{ uri: 'file:///srv' }]
+      await using client = await testClient(createDesk(), { revision, answers: { sample: [message], roots } })
+      expect(await client.call('folders')).toBe('file:///srv')
+      expect(await client.call('model')).toBe('canned')
+      await expect(client.call('model')).rejects.toThrow(/reference|one more was needed/)
+    })
+
+    test('records what happened besides results, in order', async () => {
+      await using client = await testClient(createDesk(), { revision })
+      await client.setLogLevel('error')
+      expect(await client.call('work')).toBe('worked')
+      const seen = client.events.map(({ kind, value }) => [kind, value])
+      expect(seen).toMatchObject([
+        ['state', 'ready'],
+        ['progress', { progress: 1, total: 2 }],
+        ['log', { level: 'error', data: 'careful' }],
+        ['progress', { progress: 2, total: 2 }],
+      ])
+    })
+  }),
+)
+
+describe.each(REVISIONS.filter((revision) => revision >= '2025-06-18'))('a test client at %s', (revision) => {
+  test('answers forms from a list, one by one, or by a function', async () => {
+    const elicit = [{ action: 'accept', content: { name: 'Zoe' } }, { action: 'cancel' }] as const
+    await using client = await testClient(createDesk(), { revision, answers: { elicit } })
+    expect(await client.call('ask')).toBe('accept Zoe')
+    expect(await client.call('ask')).toBe('cancel ')
+    await using other = await testClient(createDesk(), {
+      revision,
+      answers: { elicit: ({ message }) => ({ action: 'accept', content: { name: message } }) },
+    })
+    expect(await other.call('ask')).toBe('accept Name?')
+  })
+})
+
+test('a test client agrees to visit URLs when it was told to', async () => {
+  const answers = { elicitUrl: [{ action: 'accept' }, { action: 'decline' }] } as const
+  await using client = await testClient(createDesk(), { answers })
+  expect([await client.call('visit'), await client.call('visit')]).toEqual(['accept', 'decline'])
+})
+
+test('a test client speaks the newest revision unless told otherwise, and no longer than it was told', async () => {
+  await using client = await testClient(createDesk(), { timeout: 30 })
+  expect(await client.call('who')).toBe('nobody at 2026-07-28')
+  client.faults.slow(200)
+  await expect(client.call('who')).rejects.toMatchObject({ kind: 'timeout' })
+})

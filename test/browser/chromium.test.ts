@@ -1,0 +1,81 @@
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ensureProgram } from '../../tools/programs.ts'
+import type { Failed, Seen } from './page.ts'
+import { serveMcp, servePage, type Served } from './server.ts'
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+/** Long enough to install the browser where it is missing. */
+const SETUP_MS = 660_000
+
+let browser: Browser
+let page: Page
+let home: { readonly origin: string; close(): Promise<void> }
+let server: Served
+let sent: string[] = []
+
+beforeAll(async () => {
+  const executablePath = ensureProgram('chromium')
+  home = await servePage()
+  server = await serveMcp([home.origin])
+  browser = await chromium.launch({ executablePath, args: FLAGS, headless: true })
+  page = await browser.newPage()
+  page.on('request', (request) => {
+    if (request.url() === server.url) sent.push(request.method())
+  })
+  await page.goto(home.origin)
+  await page.waitForFunction('typeof visit === "function"')
+}, SETUP_MS)
+
+afterAll(async () => {
+  await browser?.close()
+  await server?.close()
+  await home?.close()
+})
+
+const visit = async (...args: readonly string[]): Promise<Seen> => {
+  sent = []
+  return page.evaluate(`visit(...${JSON.stringify(args)})`)
+}
+
+const COMMON = {
+  tools: ['add', 'count', 'ask'],
+  sum: { sum: 5 },
+  refused: expect.stringContaining('arguments of tool "add" are invalid'),
+  progress: [1, 2, 3],
+  answer: ['Ada', 'Which ship?'],
+  change: { kind: 'resource', uri: 'harbour://tide' },
+  text: [{ uri: 'harbour://tide', text: 'tide 1' }],
+  state: 'closed',
+}
+
+test('a client in a browser uses a server on another origin, at the newest revision', async () => {
+  expect(await visit(server.url)).toMatchObject({ ...COMMON, revision: '2026-07-28' })
+  expect(new Set(sent)).toEqual(new Set(['POST']))
+})
+
+test('a client in a browser keeps a session with a stream of its own, and ends it', async () => {
+  expect(await visit(server.url, '2025-11-25')).toMatchObject({ ...COMMON, revision: '2025-11-25' })
+  expect(new Set(sent)).toEqual(new Set(['POST', 'GET', 'DELETE']))
+})
+
+test('a page of an origin that the server does not name learns why it cannot connect', async () => {
+  const stranger = await serveMcp([])
+  try {
+    const failed: Failed = await page.evaluate(`fail(${JSON.stringify(stranger.url)})`)
+    expect(failed).toMatchObject({
+      kind: 'connect_failed',
+      message: expect.stringContaining('the server must allow the origin of the page'),
+    })
+  } finally {
+    await stranger.close()
+  }
+})

@@ -1,0 +1,90 @@
+import { expect } from 'vitest'
+import type { Change } from '../../src/client.ts'
+import { NOTE } from './app.ts'
+import { all, firstChange } from './gather.ts'
+import { scenario } from './scenario.ts'
+
+scenario('changes of lists are told to whoever watches them [S2-13-C5]', async (_, { join }) => {
+  const client = await join()
+  for (const kind of ['tools', 'prompts', 'resources'] as const)
+    expect(await firstChange(client, { [kind]: true }, () => client.call('grow'))).toEqual({ kind })
+})
+
+scenario(
+  'changes of a resource are told to whoever watches it, and to nobody else [S2-13-C5]',
+  async (_, { join }) => {
+    const client = await join()
+    const change = await firstChange(client, { resources: [NOTE] }, () => client.call('touch'))
+    expect(change).toEqual({ kind: 'resource', uri: NOTE })
+  },
+)
+
+scenario(
+  'a listener hears of a resource from when it subscribed until it ends that [S2-13-C6]',
+  async (_, { join }) => {
+    const client = await join()
+    let heard: (change: Change) => void = () => undefined
+    let told = 0
+    const end = await client.subscribe(NOTE, (change) => {
+      told++
+      heard(change)
+    })
+    const first = new Promise<Change>((resolve) => (heard = resolve))
+    await client.call('touch')
+    expect(await first).toEqual({ kind: 'resource', uri: NOTE })
+    await end()
+    await client.call('touch')
+    await client.ping()
+    expect(told).toBe(1)
+  },
+)
+
+scenario(
+  'what the server allows to keep is kept, for each resource and list by itself [R232] [R235]',
+  async (_, { join }) => {
+    const client = await join()
+    let sent = 0
+    client.use((_request, next) => {
+      sent++
+      return next()
+    })
+    const first = await client.read(NOTE)
+    expect(await client.read(NOTE)).toEqual(first)
+    expect(sent).toBe(1)
+    await client.read('city://Rome')
+    expect(sent).toBe(2)
+    await client.read(NOTE, { headers: { 'x-tenant': 'another' } })
+    expect(sent).toBe(3)
+    const tools = await all(client.tools())
+    const pages = sent - 3
+    expect(pages).toBeGreaterThan(1)
+    expect(await all(client.tools())).toEqual(tools)
+    expect(sent).toBe(3 + pages)
+  },
+  { since: '2026-07-28' },
+)
+
+scenario(
+  'a notice forgets what was kept [R235]',
+  async (_, { join }) => {
+    const client = await join()
+    const first = await client.read(NOTE)
+    await firstChange(client, { resources: [NOTE] }, () => client.call('touch'))
+    const second = await client.read(NOTE)
+    expect(second).not.toEqual(first)
+    const before = (await all(client.tools())).length
+    await firstChange(client, { tools: true }, () => client.call('grow'))
+    expect((await all(client.tools())).length).toBeGreaterThan(before)
+  },
+  { since: '2026-07-28' },
+)
+
+scenario(
+  'nothing is kept where the revision has no word for it [R235]',
+  async (client) => {
+    const [first] = (await client.read(NOTE)).contents
+    const [second] = (await client.read(NOTE)).contents
+    expect(first).not.toEqual(second)
+  },
+  { until: '2025-11-25' },
+)

@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createServer, type Running } from 'pierhead'
+import { connect, type Client } from '../../src/client.ts'
+import type { ConnectOptions } from '../../src/connect.ts'
+import { createEverything } from './app.ts'
+import { all, failure } from './gather.ts'
+import { event, events, handshake, json, result, serve } from '../http-client/peer.ts'
+
+const LATEST = '2026-07-28'
+
+interface Seen {
+  readonly verb: string
+  readonly headers: Headers
+  readonly method: unknown
+  readonly body: string
+}
+
+/** A network that notes what was sent. */
+function spying(): { readonly fetch: typeof fetch; readonly seen: readonly Seen[] } {
+  const seen: Seen[] = []
+  return {
+    seen,
+    fetch: (input, init = {}) => {
+      const body = typeof init.body === 'string' ? init.body : ''
+      const { method } = (body === '' ? {} : JSON.parse(body)) as { method?: unknown }
+      seen.push({ verb: init.method ?? 'GET', headers: new Headers(init.headers), method, body })
+      return fetch(input, init)
+    },
+  }
+}
+
+let running: Running
+beforeAll(async () => {
+  running = await createEverything().listen({ http: { port: 0 } })
+})
+afterAll(() => running.close())
+
+async function open(
+  options: ConnectOptions,
+): Promise<{ readonly client: Client; readonly seen: readonly Seen[] }> {
+  const { fetch, seen } = spying()
+  return { client: await connect(running.url as string, { ...options, fetch }), seen }
+}
+
+describe('over HTTP at 2026-07-28', () => {
+  test('every request repeats its version, method and name in headers [R111] [R112] [R113] [R073]', async () => {
+    const { client, seen } = await open({ revision: LATEST })
+    await all(client.prompts())
+    await client.call('echo', { text: 'x' })
+    await client.prompt('greet', { name: 'Zoe' })
+    await client.read('city://Rome')
+    await client.close()
+    const named = seen.map(({ method, headers }) => [
+      method,
+      headers.get('mcp-method'),
+      headers.get('mcp-name'),
+    ])
+    expect(named).toEqual([
+      ['server/discover', 'server/discover', null],
+      ['prompts/list', 'prompts/list', null],
+      ['tools/call', 'tools/call', 'echo'],
+      ['prompts/get', 'prompts/get', 'greet'],
+      ['resources/read', 'resources/read', 'city://Rome'],
+    ])
+    for (const { headers, body, verb } of seen) {
+      expect(verb).toBe('POST')
+      expect(headers.get('mcp-protocol-version')).toBe(LATEST)
+      expect(body).toContain(`"io.modelcontextprotocol/protocolVersion":"${LATEST}"`)
+      expect(headers.get('accept')).toBe('application/json, text/event-stream')
+      expect(headers.has('mcp-session-id')).toBe(false)
+    }
+  })
+
+  test('arguments that a tool marks are mirrored, encoded where they must be, and left out where there are none [R117] [R118]', async () => {
+    const { client, seen } = await open({ revision: LATEST })
+    await all(client.tools())
+    const sent = async (region: unknown): Promise<string | null> => {
+      await client.call('placed', region === undefined ? {} : { region })
+      return seen.at(-1)?.headers.get('mcp-param-region') ?? null
+    }
+    expect(await sent('eu-west')).toBe('eu-west')
+    expect(await sent('übersee')).toBe('=?base64?w7xiZXJzZWU=?=')
+    expect(await sent('=?base64?ZXU=?=')).toBe('=?base64?PT9iYXNlNjQ/WlhVPT89?=')
+    expect(await sent(undefined)).toBeNull()
+    await failure(client.call('placed', { region: null }))
+    expect(seen.at(-1)?.headers.has('mcp-param-region')).toBe(false)
+    await client.close()
+  })
+
+  test('a call that was refused for its headers is repeated once, after the tools were listed anew [R121]', async () => {
+    const { client, seen } = await open({ revision: LATEST })
+    expect(await client.call('placed', { region: 'eu' })).toBe('eu')
+    const methods = seen.map(({ method }) => method)
+    expect(methods[1]).toBe('tools/call')
+    expect(methods.slice(2, -1).every((method) => method === 'tools/list')).toBe(true)
+    expect(methods.at(-1)).toBe('tools/call')
+    await client.close()
+    const stubborn = await serve(({ message: { id, method } }, response) => {
+      if (method === 'server/discover')
+        json(
+          response,
+          result(id, { resultType: 'complete', supportedVersions: [LATEST], capabilities: { tools: {} } }),
+        )
+      else if (method === 'tools/list') json(response, result(id, { resultType: 'complete', tools: [] }))
+      else json(response, { jsonrpc: '2.0', id, error: { code: -32020, message: 'never' } }, 400)
+    })
+    const other = await connect(stubborn.url)
+    expect(await failure(other.call('placed', { region: 'eu' }))).toMatchObject({ kind: 'header_mismatch' })
+    expect(stubborn.seen.filter(({ message }) => message.method === 'tools/call').length).toBe(2)
+    await other.close()
+  })
+
+  test('a tool with a mark that no request can honour is left out with a warning, the others stay [R119]', async () => {
+    const bad = { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } }
+    const twice = { type: 'string', 'x-mcp-header': 'Same' }
+    const tools = [
+      { name: 'good', inputSchema: { type: 'object' } },
+      { name: 'bad', inputSchema: bad },
+      { name: 'twice', inputSchema: { type: 'object', properties: { a: twice, b: twice } } },
+    ]
+    const peer = await serve(({ message: { id, method } }, response) => {
+      const about = { supportedVersions: [LATEST], capabilities: { tools: {} } }
+      json(response, result(id, { resultType: 'complete', ...(method === 'tools/list' ? { tools } : about) }))
+    })
+    const client = await connect(peer.url)
+    const warnings: string[] = []
+    client.on('warning', (text) => warnings.push(text))
+    expect((await all(client.tools())).map(({ name }) => name)).toEqual(['good'])
+    expect(warnings.map((text) => /"(\w+)"/.exec(text)?.[1])).toEqual(['bad', 'twice'])
+    await client.close()
+  })
+})
+
+describe.each(['2025-03-26', '2025-06-18', '2025-11-25'] as const)('over HTTP at %s', (revision) => {
+  test('requests carry the session and the version that were agreed on, and leaving is told [R073] [R083] [R087] [R088] [S4-1-8]', async () => {
+    const { client, seen } = await open({ revision })
+    await client.call('echo', { text: 'x' })
+    await client.close()
+    const [first, ...later] = seen
+    expect(first?.headers.has('mcp-session-id')).toBe(false)
+    expect(later.at(-1)?.verb).toBe('DELETE')
+    for (const { headers, verb } of later) {
+      expect(headers.get('mcp-session-id')).toMatch(/^[\x21-\x7e]+$/)
+      expect(headers.get('mcp-protocol-version')).toBe(revision)
+      const accepted = verb === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream'
+      expect(headers.get('accept')).toBe(accepted)
+      expect(headers.has('mcp-method')).toBe(false)
+    }
+  })
+
+  test('both kinds of answer are read, and a server that knows no DELETE is left all the same [R078] [R087]', async () => {
+    const about = {
+      protocolVersion: revision,
+      capabilities: { tools: {} },
+      serverInfo: { name: 's', version: '1' },
+    }
+    const peer = await serve((seen, response) => {
+      const { id, method, params } = seen.message as {
+        id?: number
+        method?: string
+        params?: { name?: string }
+      }
+      const answer = (text: string): object => result(id, { content: [{ type: 'text', text }] })
+      if (method === 'initialize') json(response, result(id, about), 200, { 'mcp-session-id': 's1' })
+      else if (method !== 'tools/call')
+        response.writeHead(id === undefined && seen.verb === 'POST' ? 202 : 405).end()
+      else if (params?.name === 'plain') json(response, answer('plain'))
+      else {
+        events(response)
+        response.end(`: a comment\n\n${event(answer('streamed'))}`)
+      }
+    })
+    const client = await connect(peer.url, { revision })
+    expect(await client.call('plain')).toBe('plain')
+    expect(await client.call('stream')).toBe('streamed')
+    await client.close()
+    expect(peer.of('DELETE').length).toBe(1)
+  })
+
+  test('a session that is gone cuts no call that is in flight [R086]', async () => {
+    const about = {
+      protocolVersion: revision,
+      capabilities: { tools: {} },
+      serverInfo: { name: 's', version: '1' },
+    }
+    let sessions = 0
+    let release: () => void = () => undefined
+    const peer = await serve((seen, response) => {
+      const { id, method, params } = seen.message as {
+        id?: number
+        method?: string
+        params?: { name?: string }
+      }
+      const answer = (text: string): object => result(id, { content: [{ type: 'text', text }] })
+      if (method === 'initialize')
+        json(response, result(id, about), 200, { 'mcp-session-id': `s${++sessions}` })
+      else if (method !== 'tools/call') {
+        if (!handshake(seen, response)) response.writeHead(405).end()
+      } else if (params?.name === 'hold') release = () => json(response, answer('held'))
+      else if (seen.headers['mcp-session-id'] === 's1') response.writeHead(404).end()
+      else json(response, answer('anew'))
+    })
+    const client = await connect(peer.url, { revision })
+    const held = client.call('hold')
+    while (!peer.seen.some(({ message }) => message.method === 'tools/call')) await new Promise(setImmediate)
+    expect(await client.call('go')).toBe('anew')
+    release()
+    expect(await held).toBe('held')
+    expect(sessions).toBe(2)
+    await client.close()
+  })
+})
+
+describe('what was found out about a server', () => {
+  const seenBy = async (url: string): Promise<readonly unknown[]> => {
+    const { fetch, seen } = spying()
+    await using client = await connect(url, { fetch })
+    await client.ping()
+    return seen.map(({ method }) => method)
+  }
+
+  test('is remembered: it is not asked again for the newest revision', async () => {
+    const server = createServer({
+      name: 'old',
+      version: '1',
+      revisions: ['2025-11-25'],
+      log: () => undefined,
+    })
+    const old = await server.listen({ http: { port: 0 } })
+    const url = old.url as string
+    expect((await seenBy(url))[0]).toBe('server/discover')
+    expect((await seenBy(url))[0]).toBe('initialize')
+    await old.close()
+  })
+
+  test('is forgotten when the server no longer knows handshakes', async () => {
+    let newest = false
+    const peer = await serve((seen, response) => {
+      const { id, method } = seen.message
+      const about = {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        serverInfo: { name: 's', version: '1' },
+      }
+      const refuse = (code: number, status: number): void =>
+        json(response, { jsonrpc: '2.0', id, error: { code, message: 'no' } }, status)
+      if (seen.verb !== 'POST') response.writeHead(405).end()
+      else if (id === undefined) response.writeHead(202).end()
+      else if (method === 'server/discover' && newest)
+        json(response, result(id, { resultType: 'complete', supportedVersions: [LATEST], capabilities: {} }))
+      else if (method === 'initialize' && !newest) json(response, result(id, about))
+      else if (method === 'ping' && !newest) json(response, result(id, {}))
+      else refuse(-32601, newest ? 404 : 200)
+    })
+    expect(await seenBy(peer.url)).toContain('initialize')
+    newest = true
+    expect(await seenBy(peer.url)).toEqual(['initialize', 'server/discover', 'server/discover'])
+    expect(await seenBy(peer.url)).toEqual(['server/discover', 'server/discover'])
+  })
+
+  test('is not guessed from a refusal for want of credentials, a broken server or one that is away', async () => {
+    for (const status of [401, 403, 500, 503]) {
+      const peer = await serve((_, response) => void response.writeHead(status).end())
+      const error = await failure(connect(peer.url))
+      expect(error).toMatchObject({ kind: 'http_failed', data: { status } })
+      expect(peer.seen.length).toBe(1)
+    }
+  })
+
+  test('is an old revision where a browser hides why it was not let through', async () => {
+    const opaque: typeof fetch = (input, init) =>
+      JSON.stringify(init?.body ?? '').includes('server/discover')
+        ? Promise.reject(new TypeError('Failed to fetch'))
+        : fetch(input, init)
+    await using client = await connect(running.url as string, { fetch: opaque })
+    expect((await client.server()).revision).toBe('2025-11-25')
+  })
+})

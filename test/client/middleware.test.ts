@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { createClient } from '../../src/client.ts'
+import { createEverything } from './app.ts'
+import { failure } from './gather.ts'
+import { scenario } from './scenario.ts'
+
+scenario(
+  'middleware wraps requests, the first added outermost, all or those of one method',
+  async (_, { join }) => {
+    const client = await join()
+    const seen: string[] = []
+    client.use(async ({ method }, next) => {
+      seen.push(`all ${method}`)
+      const result = await next()
+      seen.push('all done')
+      return result
+    })
+    client.use('tools/call', async (_request, next) => {
+      seen.push('call')
+      return next()
+    })
+    await client.call('echo', { text: 'x' })
+    await client.prompt('greet', { name: 'Zoe' })
+    expect(seen).toEqual(['all tools/call', 'call', 'all done', 'all prompts/get', 'all done'])
+  },
+)
+
+scenario(
+  'middleware may change the params, the options and the result, or answer itself',
+  async (_, { join }) => {
+    const client = await join()
+    client.use('tools/call', async ({ params }, next) => {
+      if (params['name'] === 'cached') return { content: [{ type: 'text', text: 'from here' }] }
+      const changed = { ...params, arguments: { text: 'changed' } }
+      const result = await next({ params: changed, options: { timeout: '5s' } })
+      return {
+        ...result,
+        content: [...(result['content'] as readonly unknown[]), { type: 'text', text: 'more' }],
+      }
+    })
+    expect(await client.call('cached')).toBe('from here')
+    expect(await client.call('echo', { text: 'x' })).toEqual([
+      { type: 'text', text: 'changed' },
+      { type: 'text', text: 'more' },
+    ])
+  },
+)
+
+scenario('no call goes out before somebody agreed [S4-7-1] [S4-7-3]', async (_, { join }) => {
+  const client = await join()
+  const asked: unknown[] = []
+  client.use('tools/call', ({ params }, next) => {
+    asked.push(params['name'])
+    if (params['name'] === 'grow') throw new Error('the user said no')
+    return next()
+  })
+  expect(await failure(client.call('grow'))).toMatchObject({ message: 'the user said no' })
+  expect(await client.call('echo', { text: 'x' })).toBe('x')
+  expect(asked).toEqual(['grow', 'echo'])
+})
+
+test('what is no middleware is refused when it is given', async () => {
+  const client = createClient(createEverything())
+  expect(() => client.use('tools/call', 'no function' as never)).toThrow('the middleware is not a function')
+  await client.close()
+})

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest'
+import { connect, createClient } from '../../src/client.ts'
+import { META } from '../../src/protocol/meta.ts'
+import { REVISIONS } from '../../src/protocol/revisions.ts'
+import { all, failure } from './gather.ts'
+import { scripted, spoken, type Message } from './scripted.ts'
+
+const LATEST = '2026-07-28'
+const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
+const CLIENT = { name: 'mine', version: '9.9.9' }
+
+describe.each(SHAKEN)('a client that opens at %s', (revision) => {
+  test('begins with its version, its capabilities and its name, then says that it is ready [R030] [R035] [S0-1.2] [S0-1.4] [S4-5-1] [S4-5-5] [S3-4.1-1]', async () => {
+    const server = scripted(revision, () => false)
+    const answers = { roots: [], sample: () => ({}) }
+    await using _ = await connect(server, { revision, client: CLIENT, answers })
+    const [first, second] = server.sent() as readonly Message[]
+    expect(first).toEqual({
+      jsonrpc: '2.0',
+      id: expect.any(Number),
+      method: 'initialize',
+      params: {
+        protocolVersion: revision,
+        capabilities: { roots: { listChanged: true }, sampling: {} },
+        clientInfo: CLIENT,
+      },
+    })
+    expect(second).toMatchObject({ method: 'notifications/initialized' })
+    expect(second).not.toHaveProperty('id')
+  })
+
+  test('declares nothing without handlers, and what its handlers can do otherwise [R200] [S0-5.2] [S4-11-1] [S4-12-1] [S4-13-1]', async () => {
+    const plain = scripted(revision, () => false)
+    await using _ = await connect(plain, { revision })
+    expect(plain.sent()[0]).toMatchObject({ params: { capabilities: {} } })
+    expect((plain.sent()[0] as Message).params?.['capabilities']).toEqual({})
+    const asked = scripted(revision, () => false)
+    const elicit = (): { action: 'cancel' } => ({ action: 'cancel' })
+    const answers = { elicit, elicitUrl: elicit, sample: () => ({}), sampleTools: true, roots: [] }
+    await using __ = await connect(asked, { revision, answers })
+    const { capabilities } = (asked.sent()[0] as Message).params as { capabilities: object }
+    expect(capabilities).toMatchObject({ roots: { listChanged: true }, sampling: {} })
+    expect('elicitation' in capabilities).toBe(revision >= '2025-06-18')
+  })
+
+  test('sends nothing before the server has answered; calls wait [R036]', async () => {
+    let answer: () => void = () => undefined
+    const server = scripted(revision, (message, peer) => {
+      if (message.method === 'tools/call') peer.reply({ content: [{ type: 'text', text: 'done' }] })
+      if (message.method !== 'initialize') return message.method === 'tools/call'
+      const info = { name: 's', version: '1' }
+      answer = () => peer.reply({ protocolVersion: revision, capabilities: { tools: {} }, serverInfo: info })
+      return true
+    })
+    await using client = createClient(server, { revision })
+    const calls = ['a', 'b', 'c'].map((name) => client.call(name))
+    await server.until(({ method }) => method === 'initialize')
+    expect(server.sent().length).toBe(1)
+    answer()
+    expect(await Promise.all(calls)).toEqual(['done', 'done', 'done'])
+    const methods = server.sent().map(({ method }) => method)
+    expect(methods).toEqual(['initialize', 'notifications/initialized', ...calls.map(() => 'tools/call')])
+  })
+
+  test('leaves a server whose version it does not speak, with an error that says so [R034] [S4-5-7]', async () => {
+    const server = scripted(revision, ({ method }, peer) => {
+      if (method !== 'initialize') return false
+      peer.reply({ protocolVersion: '2031-01-01', capabilities: {}, serverInfo: { name: 's', version: '1' } })
+      return true
+    })
+    const error = await failure(connect(server, { revision }))
+    expect(error).toMatchObject({ kind: 'no_revision', message: expect.stringContaining('2031-01-01') })
+    expect(server.closed).toBe(1)
+    expect(server.sent().length).toBe(1)
+  })
+
+  test('never cancels the opening: it leaves when it has waited long enough [R041]', async () => {
+    const server = scripted(revision, () => true)
+    const error = await failure(connect(server, { revision, timeout: 40 }))
+    expect(error).toMatchObject({ kind: 'timeout' })
+    expect(server.closed).toBe(1)
+    expect(server.sent().map(({ method }) => method)).toEqual(['initialize'])
+  })
+
+  test('keeps to a pinned revision', async () => {
+    const server = scripted(revision, ({ method }, peer) => {
+      if (method !== 'initialize') return false
+      const other = revision === '2024-11-05' ? '2025-03-26' : '2024-11-05'
+      peer.reply({ protocolVersion: other, capabilities: {}, serverInfo: { name: 's', version: '1' } })
+      return true
+    })
+    expect(await failure(connect(server, { revision }))).toMatchObject({ kind: 'no_revision' })
+  })
+
+  test('is found by a client that asks for the newest first [S4-5-5]', async () => {
+    const server = scripted(revision, () => false)
+    await using client = await connect(server)
+    expect((await client.server()).revision).toBe(revision)
+    const methods = server.sent().map(({ method }) => method)
+    expect(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
+    expect((server.sent()[1] as Message).params?.['protocolVersion']).toBe('2025-11-25')
+  })
+
+  test('uses nothing that the server did not declare [S2-13-C2] [S2-9.3-3]', async () => {
+    const server = scripted(revision, () => false, { tools: {} })
+    await using client = await connect(server, { revision })
+    const before = server.sent().length
+    expect(await client.supports('tools')).toBe(true)
+    expect(await client.supports('prompts')).toBe(false)
+    expect(await all(client.prompts())).toEqual([])
+    expect(await all(client.resources())).toEqual([])
+    expect(await all(client.templates())).toEqual([])
+    await client.setLogLevel('debug')
+    for (const refused of [
+      () => client.read('a://b'),
+      () => client.prompt('p'),
+      () => all(client.watch({ resources: ['a://b'] })),
+    ])
+      expect(await failure(refused())).toMatchObject({ kind: 'not_offered' })
+    expect(server.sent().length).toBe(before)
+    expect(await failure(client.request('prompts/list'))).toMatchObject({ kind: 'unknown_method' })
+  })
+})
+
+describe('a client of 2026-07-28', () => {
+  test('says with every request what it speaks, what it can do and who it is [R042] [R043]', async () => {
+    const server = scripted(LATEST, ({ method }, peer) => {
+      if (method !== 'tools/call') return false
+      peer.reply(spoken('done'))
+      return true
+    })
+    await using client = await connect(server, { client: CLIENT, answers: { roots: [] } })
+    await client.call('anything')
+    await client.ping()
+    expect(server.sent().length).toBe(3)
+    for (const message of server.sent() as readonly Message[]) {
+      expect(message.params?.['_meta']).toMatchObject({
+        [META.protocolVersion]: LATEST,
+        [META.clientCapabilities]: { roots: {} },
+        [META.clientInfo]: CLIENT,
+      })
+    }
+  })
+
+  test('asks once more when a server refuses a version that it lists, and fails when there is none in common [R047]', async () => {
+    let asked = 0
+    const unsure = scripted(LATEST, ({ method }, peer) => {
+      if (method !== 'server/discover' || ++asked > 1) return false
+      peer.refuse(-32022, 'unsupported', { supported: [LATEST], requested: LATEST })
+      return true
+    })
+    await using client = await connect(unsure, { revision: LATEST })
+    expect([(await client.server()).revision, asked]).toEqual([LATEST, 2])
+    const strange = scripted(LATEST, (_, peer) => {
+      peer.refuse(-32022, 'unsupported', { supported: ['2031-01-01'], requested: LATEST })
+      return true
+    })
+    const pinned = await failure(connect(strange, { revision: LATEST }))
+    expect(pinned).toMatchObject({ kind: 'revision_unsupported', data: { supported: ['2031-01-01'] } })
+    expect(await failure(connect(strange))).toMatchObject({ kind: 'revision_unsupported' })
+  })
+
+  test('sends no response, whatever a server asks [R019]', async () => {
+    const server = scripted(LATEST, ({ method }, peer) => {
+      if (method !== 'tools/call') return false
+      peer.send({ id: 77, method: 'roots/list', params: {} })
+      peer.send({ id: 78, method: 'ping' })
+      peer.reply(spoken('done'))
+      return true
+    })
+    await using client = await connect(server, { answers: { roots: [] } })
+    await client.call('anything')
+    await client.ping()
+    expect(server.sent().every(({ method }) => typeof method === 'string')).toBe(true)
+  })
+
+  test('reads a result without a type as complete, and refuses one of a type it does not know [R018]', async () => {
+    const server = scripted(LATEST, ({ method, params }, peer) => {
+      if (method !== 'tools/call') return false
+      const { resultType: _, ...rest } = spoken('plain')
+      if (params?.['name'] === 'plain') peer.reply(rest)
+      else peer.reply(spoken('odd', { resultType: 'later' }))
+      return true
+    })
+    await using client = await connect(server)
+    expect(await client.call('plain')).toBe('plain')
+    const error = await failure(client.call('odd'))
+    expect(error).toMatchObject({ kind: 'bad_answer', message: expect.stringContaining('"later"') })
+  })
+
+  test('understands a missing resource under either code [R174]', async () => {
+    const server = scripted(LATEST, ({ method, params }, peer) => {
+      if (method !== 'resources/read') return false
+      peer.refuse(-32002, 'not there', { uri: params?.['uri'] })
+      return true
+    })
+    await using client = await connect(server)
+    const error = await failure(client.read('a://b'))
+    expect(error).toMatchObject({ kind: 'unknown_resource', code: -32002, data: { uri: 'a://b' } })
+  })
+})

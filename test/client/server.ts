@@ -1,0 +1,3 @@
+import { createEverything } from './app.ts'
+
+await createEverything().listen({ stdio: true })

@@ -1,0 +1,207 @@
+import { expect, test } from 'vitest'
+import type { Answers } from '../../src/client.ts'
+import { EARLIER, WAYS, endOf, failure, meet, quiet, text, until, type Asked, type Attack } from './peer.ts'
+
+const FORM = { message: 'name?', requestedSchema: { type: 'object', properties: {} } }
+const ASKS: readonly (readonly [method: string, params: object])[] = [
+  ['sampling/createMessage', { messages: [], maxTokens: 1 }],
+  ['elicitation/create', FORM],
+  ['elicitation/create', { mode: 'url', message: 'visit', url: 'https://example.com/', elicitationId: '1' }],
+  ['roots/list', {}],
+  ['tools/call', { name: 'x' }],
+  ['tools/list', {}],
+  ['initialize', {}],
+  ['__proto__', {}],
+  ['constructor', {}],
+  ['x'.repeat(10_000), {}],
+]
+
+/** Asks everything before it answers a call, and once more when the client says how it likes that. */
+function asking(asks: readonly (readonly [string, unknown])[]): Attack {
+  return ({ method }, wire) => {
+    if (method !== 'tools/call') return false
+    for (const [index, [asked, params]] of asks.entries())
+      wire.send({ jsonrpc: '2.0', id: `q${index}`, method: asked, params })
+    setTimeout(() => wire.reply(text('done')), 100)
+    return undefined
+  }
+}
+
+function replies(seen: readonly Asked[]): readonly Asked[] {
+  return seen.filter(({ method, id }) => method === undefined && String(id).startsWith('q'))
+}
+
+test.each(WAYS)(
+  'C.server-requests requests for undeclared capabilities are refused, over %s',
+  async (way) => {
+    const { client, seen } = await meet(way, asking(ASKS), { speaks: EARLIER })
+    const handshake = seen.find(({ method }) => method === 'initialize')
+    expect(handshake?.params['capabilities']).toEqual({})
+    expect(await client.call('echo')).toBe('done')
+    await until(() => replies(seen).length === ASKS.length)
+    for (const { error } of replies(seen)) expect([-32601, -32602]).toContain(error?.code)
+  },
+)
+
+test.each(WAYS)('C.server-requests what was declared is answered, and only that, over %s', async (way) => {
+  const asked: unknown[] = []
+  const answers: Answers = { elicit: (question) => (asked.push(question), { action: 'decline' }) }
+  const { client, seen } = await meet(way, asking(ASKS), { speaks: EARLIER, answers })
+  expect(await client.call('echo')).toBe('done')
+  await until(() => replies(seen).length === ASKS.length)
+  expect(asked).toHaveLength(1)
+  expect(replies(seen).filter(({ result }) => result !== undefined)).toHaveLength(1)
+})
+
+test.each(WAYS)(
+  'C.server-requests at the newest revision nothing is answered that comes as a request, over %s',
+  async (way) => {
+    const asked: unknown[] = []
+    const answers: Answers = {
+      elicit: (question) => (asked.push(question), { action: 'decline' }),
+      roots: [],
+    }
+    const { client, seen } = await meet(way, asking(ASKS), { answers })
+    expect(await client.call('echo')).toBe('done')
+    await quiet(50)
+    expect(asked).toEqual([])
+    expect(replies(seen)).toEqual([])
+  },
+)
+
+test.each(WAYS)('C.server-requests undeclared questions in a result end the call, over %s', async (way) => {
+  for (const [method, params] of ASKS) {
+    const { client, count } = await meet(way, (asked, wire) =>
+      asked.method === 'tools/call'
+        ? wire.reply({ resultType: 'input_required', inputRequests: { a: { method, params } } })
+        : false,
+    )
+    expect(await failure(client.call('echo'))).toMatchObject({ name: 'McpError' })
+    expect(count('tools/call')).toBe(1)
+    await client.close()
+  }
+})
+
+test.each(WAYS)(
+  'C.server-requests URLs that are no web addresses are never offered to the user, over %s',
+  async (way) => {
+    const urls = [
+      'javascript:alert(1)',
+      'file:///etc/passwd',
+      'data:text/html,x',
+      'x',
+      '',
+      'vbscript:x',
+      ' https://example.com',
+      'https://',
+      'http:example.com',
+      'https:\\\\evil',
+      7,
+      null,
+    ]
+    const shown: string[] = []
+    const answers: Answers = { elicitUrl: ({ url }) => (shown.push(url), { action: 'decline' }) }
+    const asks = urls.map(
+      (url) => ['elicitation/create', { mode: 'url', message: 'visit', elicitationId: '1', url }] as const,
+    )
+    const { client, seen } = await meet(way, asking(asks), { speaks: EARLIER, answers })
+    await client.call('echo')
+    await until(() => replies(seen).length === asks.length)
+    expect(shown.filter((url) => !/^https?:\/\/[a-z]/.test(url))).toEqual([])
+  },
+)
+
+test.each(WAYS)(
+  'C.server-requests questions without shape do not disturb the client, over %s',
+  async (way) => {
+    const shapes = [
+      null,
+      7,
+      'x',
+      [],
+      { requestedSchema: null },
+      { requestedSchema: 'x', message: 7 },
+      { message: null, requestedSchema: { properties: null } },
+      { mode: {}, message: 'x' },
+      { messages: 7 },
+    ]
+    const answers: Answers = {
+      elicit: ({ schema }) => ({
+        action: 'accept',
+        content: Object.fromEntries(Object.keys(schema['properties'] ?? {}).map((name) => [name, 1])),
+      }),
+      sample: ({ messages }) => ({
+        role: 'assistant',
+        content: { type: 'text', text: String((messages as unknown[]).length) },
+        model: 'm',
+      }),
+      roots: [],
+    }
+    const asks = ['elicitation/create', 'sampling/createMessage', 'roots/list'].flatMap((method) =>
+      shapes.map((params) => [method, params] as const),
+    )
+    const { client } = await meet(way, asking(asks), { speaks: EARLIER, answers })
+    expect(['fine', 'bad_answer']).toContain(await endOf(client.call('echo')))
+    expect(await endOf(client.ping())).toBe('fine')
+  },
+)
+
+test.each(WAYS)(
+  'C.server-requests a flood of questions is not answered without bound, over %s',
+  async (way) => {
+    const flood = Array.from({ length: 20_000 }, () => ['elicitation/create', FORM] as const)
+    let open = 0
+    let most = 0
+    const answers: Answers = {
+      elicit: async (_, signal) => {
+        most = Math.max(most, ++open)
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        open--
+        return { action: 'cancel' }
+      },
+    }
+    const { client } = await meet(way, asking(flood), { speaks: EARLIER, answers })
+    expect(await client.call('echo')).toBe('done')
+    expect(most).toBeLessThanOrEqual(1024)
+    await client.close()
+    await until(() => open === 0)
+  },
+)
+
+test('C.server-requests a flood of questions in one result is refused', async () => {
+  let asked = 0
+  const answers: Answers = { elicit: () => (asked++, { action: 'decline' }) }
+  const { client } = await meet(
+    'memory',
+    ({ method }, wire) => {
+      if (method !== 'tools/call') return false
+      const inputRequests = Object.fromEntries(
+        Array.from({ length: 20_000 }, (_, index) => [
+          `k${index}`,
+          { method: 'elicitation/create', params: FORM },
+        ]),
+      )
+      return wire.reply({ resultType: 'input_required', inputRequests })
+    },
+    { answers },
+  )
+  expect(await failure(client.call('echo'))).toMatchObject({ kind: 'bad_answer' })
+  expect(asked).toBe(0)
+})
+
+test('C.server-requests a server that asks and takes no answer does not fill the memory', async () => {
+  const { client } = await meet(
+    'stdio',
+    ({ method }, wire) => {
+      if (method !== 'tools/call') return false
+      for (let times = 0; times < 50_000; times++)
+        wire.send({ jsonrpc: '2.0', id: `q${times}`, method: 'ping' })
+      wire.reply(text('done'))
+      return undefined
+    },
+    { speaks: EARLIER, timeout: '15s' },
+  )
+  const before = process.memoryUsage().heapUsed
+  expect(await client.call('echo')).toBe('done')
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(200_000_000)
+})

@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest'
+import { connect } from '../../src/client.ts'
+import {
+  EARLIER,
+  WAYS,
+  endOf,
+  failure,
+  meet,
+  methodOf,
+  serve,
+  serveWell,
+  until,
+  web,
+  type Way,
+} from './peer.ts'
+
+const PATIENCE = { timeout: 300, total: 900, probe: 300 } as const
+/** What a loaded machine may add. */
+const SLACK = 2000
+
+test.each(WAYS)('C.hang a request that is never answered times out, over %s', async (way) => {
+  for (const speaks of ['2026-07-28', EARLIER] as const) {
+    const { client } = await meet(way, ({ method }) => (method === 'tools/call' ? undefined : false), {
+      ...PATIENCE,
+      speaks,
+    })
+    const error = await failure(client.call('echo'))
+    expect(error).toMatchObject({ kind: 'timeout' })
+    expect(error.ms).toBeLessThan(300 + SLACK)
+    await client.ping()
+  }
+})
+
+test.each(WAYS)('C.hang a server that never says anything cannot be connected to, over %s', async (way) => {
+  const target = await serve(way, () => undefined)
+  const error = await failure(connect(target, PATIENCE))
+  expect(error).toMatchObject({ name: 'McpError', kind: 'timeout' })
+  expect(error.ms).toBeLessThan(600 + 2 * SLACK)
+})
+
+test('C.hang a server that takes a notification and never says so holds nobody up', async () => {
+  const network = await web((request, response) => {
+    const method = methodOf(request)
+    if (request.verb === 'DELETE' || method?.startsWith('notifications/') === true) return
+    serveWell(request, response, EARLIER, 'one')
+  })
+  const begun = performance.now()
+  expect(await endOf(connect(network.url, { ...PATIENCE, revision: EARLIER }))).toBe('timeout')
+  expect(performance.now() - begun).toBeLessThan(300 + 2 * SLACK)
+})
+
+test('C.hang a server that stops taking notifications holds nobody up', async () => {
+  let takes = true
+  const network = await web((request, response) => {
+    const told = methodOf(request)?.startsWith('notifications/') === true
+    if (takes || (request.verb !== 'DELETE' && !told)) serveWell(request, response, EARLIER, 'one')
+  })
+  const client = await connect(network.url, { ...PATIENCE, revision: EARLIER })
+  takes = false
+  expect(await endOf(client.notify('notifications/roots/list_changed'))).toBe('timeout')
+  const closing = performance.now()
+  await client.close()
+  expect(performance.now() - closing).toBeLessThan(2000 + SLACK)
+})
+
+test('C.hang a server that begins a reply and never ends it times out', async () => {
+  for (const type of ['application/json', 'text/event-stream', 'text/html']) {
+    const network = await web((_, response) => {
+      response.writeHead(200, { 'content-type': type }).flushHeaders()
+      response.write(type === 'application/json' ? '{"jsonrpc":"2.0",' : 'data: {')
+    })
+    const error = await failure(connect(network.url, PATIENCE))
+    expect(error).toMatchObject({ name: 'McpError' })
+    expect(error.ms).toBeLessThan(600 + SLACK)
+  }
+})
+
+test('C.sse-endless a stream of comments without an answer times out', async () => {
+  for (const noise of [
+    ': still here\n\n',
+    'retry: 10\n',
+    'event: x\n',
+    'id: 1\ndata:\n\n',
+    'data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n',
+  ]) {
+    const network = await web((request, response) => {
+      if (methodOf(request) !== 'tools/call') return serveWell(request, response, '2026-07-28')
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const timer = setInterval(() => response.write(noise), 5)
+      return response.on('close', () => clearInterval(timer))
+    })
+    const client = await connect(network.url, PATIENCE)
+    const error = await failure(client.call('echo'))
+    expect(error).toMatchObject({ kind: 'timeout' })
+    expect(error.ms).toBeLessThan(900 + SLACK)
+    await client.close()
+  }
+})
+
+test.each(WAYS)('C.sse-endless notifications without an answer time out, over %s', async (way) => {
+  const { client, end } = await chatty(way, () => ({
+    method: 'notifications/message',
+    params: { level: 'info', data: 1 },
+  }))
+  const error = await failure(client.call('echo'))
+  end()
+  expect(error).toMatchObject({ kind: 'timeout' })
+  expect(error.ms).toBeLessThan(300 + SLACK)
+})
+
+test.each(WAYS)('C.progress-endless progress without an answer ends at a maximum, over %s', async (way) => {
+  let progress = 0
+  const { client, end } = await chatty(way, (token) => ({
+    method: 'notifications/progress',
+    params: { progressToken: token, progress: progress++ },
+  }))
+  let heard = 0
+  const error = await failure(client.call('echo', {}, { onProgress: () => heard++ }))
+  end()
+  expect(error).toMatchObject({ kind: 'timeout' })
+  expect(heard).toBeGreaterThan(2)
+  expect(error.ms).toBeGreaterThan(800)
+  expect(error.ms).toBeLessThan(900 + SLACK)
+})
+
+test('C.progress-endless rounds without end are bounded', async () => {
+  const { client, count } = await meet(
+    'memory',
+    ({ method }, wire) => {
+      if (method !== 'tools/call') return false
+      const ask = {
+        method: 'elicitation/create',
+        params: { message: 'again?', requestedSchema: { type: 'object', properties: {} } },
+      }
+      return wire.reply({ resultType: 'input_required', inputRequests: { a: ask }, requestState: 'x' })
+    },
+    { answers: { elicit: () => ({ action: 'decline' }) } },
+  )
+  expect(await failure(client.call('echo'))).toMatchObject({ kind: 'bad_answer' })
+  expect(count('tools/call')).toBeLessThanOrEqual(10)
+})
+
+/** A server that talks all the time and never answers a call. */
+async function chatty(
+  way: Way,
+  words: (token: unknown) => object,
+): Promise<{ readonly client: Awaited<ReturnType<typeof meet>>['client']; end(): void }> {
+  let timer: NodeJS.Timeout | undefined
+  const { client, count } = await meet(
+    way,
+    ({ method, params }, wire) => {
+      if (method !== 'tools/call') return false
+      const token = (params['_meta'] as Record<string, unknown> | undefined)?.['progressToken']
+      timer = setInterval(() => wire.send({ jsonrpc: '2.0', ...words(token) }), 20)
+      return undefined
+    },
+    PATIENCE,
+  )
+  void until(() => count('tools/call') > 0).catch(() => undefined)
+  return { client, end: () => clearInterval(timer) }
+}

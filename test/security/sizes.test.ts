@@ -1,0 +1,212 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { PassThrough } from 'node:stream'
+import { afterAll, expect, test } from 'vitest'
+import type { Revision } from '../../src/protocol/revisions.ts'
+import { serveStdio } from '../../src/transport/stdio/serve.ts'
+import { open } from '../harness/client.ts'
+import { closeListeners } from '../harness/line-http.ts'
+import type { Transport } from '../harness/line.ts'
+import { scenario } from '../harness/scenario.ts'
+import { BOTH, headed } from '../http/messages.ts'
+import { start } from '../http/server.ts'
+import { post } from '../http/wire.ts'
+import { expectAlive, expectRefused, sound, target } from './target.ts'
+
+const BOTH_KINDS: readonly Revision[] = ['2025-11-25', '2026-07-28']
+const KINDS: readonly [Transport, Revision][] = [
+  ['memory', '2025-11-25'],
+  ['stdio', '2026-07-28'],
+  ['http', '2025-03-26'],
+]
+const attacked = target()
+const { app } = attacked
+afterAll(() => closeListeners())
+
+function nested(opening: string, closing: string, levels: number): string {
+  return opening.repeat(levels) + closing.repeat(levels)
+}
+
+test.each(KINDS)(
+  'M.deep-1k M.deep-100k M.deep-1m M.deep-objects nesting beyond the limit is refused without being followed over %s at %s [R010]',
+  async (transport, revision) => {
+    const client = await open(app, { transport, revision })
+    const before = attacked.ran
+    const good = client.requestText('spoilt', 'tools/call', { name: 'any', arguments: { a: 'x' } })
+    for (const value of [
+      nested('[', ']', 1000),
+      nested('[', ']', 100_000),
+      nested('[', ']', 1_000_000),
+      nested('{"a":', '}', 50_000).replace('}', '1}'),
+      '['.repeat(500_000),
+      nested('[{"a":', '}]', 1000).replace('}', '1}'),
+    ]) {
+      await expectRefused(client, good.replace('"x"', value), -32600)
+    }
+    await expectRefused(client, nested('[', ']', 1_000_000), -32600)
+    expect(attacked.ran).toBe(before)
+    await expectAlive(client)
+    await client.close()
+  },
+)
+
+test('M.deep-async the same holds where asynchronous context is tracked', async () => {
+  const storage = new AsyncLocalStorage<number>()
+  await storage.run(1, async () => {
+    const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
+    for (const levels of [127, 128, 129, 10_000, 1_000_000]) {
+      const text = client.requestText('spoilt', 'tools/call', { name: 'any', arguments: { a: 'x' } })
+      await client.post(text.replace('"x"', nested('[', ']', levels)))
+      await expectAlive(client)
+    }
+    expect(storage.getStore()).toBe(1)
+  })
+})
+
+test.each(KINDS)(
+  'M.wide-object M.index-keys M.big-number very many members and digits cost time in proportion over %s at %s',
+  async (transport, revision) => {
+    const client = await open(app, { transport, revision })
+    const good = client.requestText('spoilt', 'tools/call', { name: 'any', arguments: { a: 'x' } })
+    const keys = (toKey: (at: number) => string, count: number): string =>
+      good.replace(
+        '"a":"x"',
+        Array.from({ length: count }, (_, at) => `${JSON.stringify(toKey(at))}:1`).join(),
+      )
+    const slowest = { ms: 0 }
+    const timed = async (text: string): Promise<unknown> => {
+      const begun = performance.now()
+      const reply = await client.post(text)
+      slowest.ms = Math.max(slowest.ms, performance.now() - begun)
+      return reply
+    }
+    const wide = [
+      keys((at) => `key ${at}`, 200_000),
+      keys((at) => String(at * 65_537), 100_000),
+      keys((at) => String(4_294_967_296 + at * 1024), 100_000),
+    ]
+    for (const text of wide) {
+      const shown = expect.stringMatching(/^[12]00000 members$/) as string
+      expect(await timed(text)).toMatchObject({ result: { content: [{ text: shown }] } })
+    }
+    expect(await timed(good.replace('"x"', '9'.repeat(1_000_000)))).toMatchObject({ result: {} })
+    expect(await timed(good.replace('"x"', `0.${'1'.repeat(1_000_000)}e-5`))).toMatchObject({
+      result: {},
+    })
+    await expectAlive(client)
+    expect(slowest.ms).toBeLessThan(5000)
+    await client.close()
+  },
+)
+
+scenario(
+  'M.toolname-1m names of a million letters get a short answer [R144]',
+  app,
+  async (client) => {
+    const long = 'x'.repeat(1_000_000)
+    const requests: [string, Record<string, unknown>][] = [
+      ['tools/call', { name: long }],
+      ['prompts/get', { name: long }],
+      ['resources/read', { uri: long }],
+      [
+        'completion/complete',
+        { ref: { type: 'ref/prompt', name: long }, argument: { name: 'a', value: 'x' } },
+      ],
+      [
+        'completion/complete',
+        { ref: { type: 'ref/resource', uri: long }, argument: { name: 'a', value: 'x' } },
+      ],
+      [
+        'completion/complete',
+        { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: long, value: 'x' } },
+      ],
+      ['tools/list', { cursor: long }],
+      ['resources/subscribe', { uri: long }],
+      ['logging/setLevel', { level: long }],
+      [long, {}],
+    ]
+    for (const [method, params] of requests) {
+      await expectRefused(
+        client,
+        client.requestText('spoilt', method, params),
+        method === long ? -32601 : -32602,
+      )
+      expect(client.transcript.at(-1)?.text.length).toBeLessThan(4096)
+    }
+    await expectAlive(client)
+  },
+  { only: ['2025-11-25'] },
+)
+
+test('M.method-1m M.toolname-1m at 2026-07-28 headers of a million letters are turned away by HTTP, and lines answer shortly', async () => {
+  const { port } = await start(app as never)
+  const long = 'x'.repeat(1_000_000)
+  const { headers, body } = headed(long)
+  expect((await post(port, body, headers)).status).toBe(431)
+  expect((await post(port, body, { ...headers, 'mcp-method': 'x' })).text.length).toBeLessThan(4096)
+  const client = await open(app, { transport: 'memory', revision: '2026-07-28' })
+  await expectRefused(client, client.requestText('spoilt', long), -32601)
+  await expectRefused(client, client.requestText('spoilt', 'tools/call', { name: long }), -32602)
+  for (const { text } of client.transcript.filter(({ from }) => from === 'server')) {
+    expect(text.length).toBeLessThan(4096)
+  }
+})
+
+test('M.method-control a method with control characters is unknown, over lines and under headers that cannot say it', async () => {
+  for (const revision of BOTH_KINDS) {
+    const client = await open(app, { transport: 'memory', revision })
+    for (const method of ['tools/call\r\n', '\u001b[2J', 'a\0b', '\u202e', 'x\u2028y']) {
+      const reply = await expectRefused(client, client.requestText('spoilt', method), -32601)
+      expect(reply.id).toBe('spoilt')
+    }
+  }
+  const { port } = await start(app as never)
+  const { headers, body } = headed('tools/call\r\nx')
+  expect((await post(port, body, { ...headers, 'mcp-method': 'tools/call' })).status).toBe(404)
+})
+
+const BROKEN: readonly [string, number[]][] = [
+  ['a stray continuation', [0x80]],
+  ['an overlong slash', [0xc0, 0xaf]],
+  ['a surrogate', [0xed, 0xa0, 0x80]],
+  ['beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
+  ['a cut sequence', [0xe2, 0x82]],
+  ['no UTF-8 at all', [0xff, 0xfe]],
+]
+
+test.each(BROKEN)(
+  'M.utf8-bad M.utf8-bad.refused %s is refused over HTTP and stdio [R009] [R068]',
+  async (_, bytes) => {
+    const [head = '', tail = ''] = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'ping',
+      params: { a: 'x' },
+    }).split('x')
+    const body = Buffer.concat([Buffer.from(head), Buffer.from(bytes), Buffer.from(tail)])
+    const { port } = await start(app as never)
+    const reply = await post(port, body, BOTH)
+    expect([reply.status, reply.json]).toMatchObject([400, { error: { code: -32700 } }])
+
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    const server = serveStdio(app.service, { limits: app.limits, input, output })
+    let said = ''
+    output.on('data', (chunk: Buffer) => void (said += chunk.toString('utf8')))
+    input.write(body)
+    input.write('\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n')
+    input.end()
+    await server.closed
+    const replies = said
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown)
+    expect(replies).toMatchObject([{ error: { code: -32700 } }, { id: 2, result: {} }])
+  },
+)
+
+test('M.batch-members a batch cannot smuggle in requests of another revision [R016]', async () => {
+  const client = await open(app, { transport: 'memory', revision: '2025-03-26' })
+  const modern = await open(app, { transport: 'memory', revision: '2026-07-28' })
+  const before = attacked.ran
+  await expectRefused(client, `[${sound(client, 'a')},${sound(modern, 'b')}]`, -32600)
+  expect(attacked.ran).toBe(before)
+})

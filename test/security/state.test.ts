@@ -1,0 +1,212 @@
+import { expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { createServer } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { META } from '../../src/protocol/meta.ts'
+import type { Auth } from '../../src/rpc/call.ts'
+import type { AnyApp } from '../harness/line.ts'
+
+const SECRET = 'a secret of enough letters'
+const OLDER = 'the secret of the year before'
+const ada = { action: 'accept', content: { name: 'Ada' } }
+const name = z.object({ name: z.string() })
+let runs = 0
+
+function make(secret: string | string[] = SECRET): AnyApp {
+  return createServer({ name: 'state', version: '1', secret, log: () => undefined })
+    .tool(
+      'greet',
+      { input: z.object({ tone: z.string().optional() }) },
+      async ({ tone }, { elicit, once }) => {
+        const number = await once('run', () => ++runs)
+        const { content } = await elicit('Your name?', name, { key: 'who' })
+        return `${number} ${tone ?? 'Hello'} ${content?.name}`
+      },
+    )
+    .tool('other', { input: z.object({ tone: z.string().optional() }) }, async (_, { elicit }) => {
+      return `other ${(await elicit('Your name?', name, { key: 'who' })).content?.name}`
+    })
+    .prompt(
+      'greet',
+      {},
+      async (_, { elicit }) => `Hello ${(await elicit('Your name?', name, { key: 'who' })).content?.name}`,
+    ) as AnyApp
+}
+
+interface Reply extends JsonObject {
+  readonly error?: { readonly code: number; readonly message: string }
+  readonly result?: JsonObject & { readonly requestState?: string }
+}
+
+/** One request of a caller, on a connection of its own. */
+async function ask(app: AnyApp, params: JsonObject, auth?: Auth, method = 'tools/call'): Promise<Reply> {
+  const _meta = { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: { elicitation: {} } }
+  return new Promise((resolve) => {
+    const end = app.connect({ receive: (text) => resolve(JSON.parse(text) as Reply), ...(auth && { auth }) })
+    end.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }))
+  })
+}
+
+const first = { name: 'greet', arguments: { tone: 'Ahoy' } }
+const answered = { ...first, inputResponses: { who: ada } }
+
+async function begin(app: AnyApp, auth?: Auth): Promise<string> {
+  const { result } = await ask(app, first, auth)
+  return result?.requestState as string
+}
+
+async function expectRefused(app: AnyApp, params: JsonObject, auth?: Auth, method?: string): Promise<void> {
+  const { error } = await ask(app, params, auth, method)
+  expect([params, error?.code]).toEqual([params, -32602])
+}
+
+test('N.state-forged a state that was not issued here is refused [R226]', async () => {
+  const app = make()
+  const foreign = await begin(make('somebody else’s secret'))
+  const forged = [
+    '',
+    'x',
+    '{}',
+    btoa('{"answers":{}}'),
+    'A'.repeat(60),
+    'x'.repeat(300_000),
+    '__proto__',
+    foreign,
+    '\ud800',
+    'ü',
+    '=',
+    ' ',
+  ]
+  for (const requestState of forged) await expectRefused(app, { ...answered, requestState })
+  for (const requestState of [null, 5, {}, [], true]) await expectRefused(app, { ...answered, requestState })
+})
+
+test('N.state-tamper N.state-truncated N.state-concatenated every change of a state is refused [R226]', async () => {
+  const app = make()
+  const state = await begin(app)
+  const flip = (at: number): string =>
+    state.slice(0, at) + (state[at] === 'A' ? 'B' : 'A') + state.slice(at + 1)
+  const changed = Array.from({ length: state.length }, (_, at) => flip(at))
+  for (const cut of [1, 2, 3, 4, 12, 16, 20, state.length - 1])
+    changed.push(state.slice(0, -cut), state.slice(cut))
+  changed.push(
+    `${state}A`,
+    `${state}=`,
+    `${state}==`,
+    `${state}\n`,
+    ` ${state}`,
+    `${state}${state}`,
+    `${state}.${state}`,
+    state.toUpperCase(),
+  )
+  for (const requestState of changed) await expectRefused(app, { ...answered, requestState })
+  expect((await ask(app, { ...answered, requestState: state })).result).toMatchObject({ isError: false })
+})
+
+test('N.state-tool N.state-arguments N.state-method a state serves the request that it was issued for, and no other [R226]', async () => {
+  const app = make()
+  const requestState = await begin(app)
+  const inputResponses = { who: ada }
+  await expectRefused(app, { name: 'other', arguments: { tone: 'Ahoy' }, requestState, inputResponses })
+  for (const args of [{}, undefined, { tone: 'ahoy' }, { tone: 'Ahoy', more: 1 }, { tone: ['Ahoy'] }]) {
+    await expectRefused(app, { name: 'greet', arguments: args, requestState, inputResponses })
+  }
+  await expectRefused(app, { ...answered, requestState, extra: 1 })
+  await expectRefused(app, { name: 'greet', requestState, inputResponses }, undefined, 'prompts/get')
+  expect((await ask(app, { ...answered, requestState })).result).toMatchObject({ isError: false })
+})
+
+test('N.state-principal a state of one caller is worth nothing to another, whatever tells them apart [R226]', async () => {
+  const app = make()
+  const callers: readonly (Auth | undefined)[] = [
+    undefined,
+    {},
+    { sub: 'a' },
+    { sub: 'b' },
+    { sub: '' },
+    { iss: 'https://one.example', sub: 'a' },
+    { iss: 'https://two.example', sub: 'a' },
+    { client_id: 'one' },
+    { client_id: 'two' },
+    { sub: 'a', client_id: 'one' },
+    { key: 'one' },
+  ]
+  for (const owner of callers) {
+    const requestState = await begin(app, owner)
+    for (const caller of callers) {
+      if (caller !== owner) await expectRefused(app, { ...answered, requestState }, caller)
+    }
+    expect((await ask(app, { ...answered, requestState }, owner && { ...owner })).result).toMatchObject({
+      isError: false,
+    })
+  }
+})
+
+test('N.state-expired a state lasts a quarter of an hour [R226]', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const app = make()
+    const requestState = await begin(app)
+    vi.setSystemTime(Date.now() + 14 * 60_000)
+    expect((await ask(app, { ...answered, requestState })).result).toMatchObject({ isError: false })
+    vi.setSystemTime(Date.now() + 2 * 60_000)
+    const { error } = await ask(app, { ...answered, requestState })
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('expired') as string })
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('N.state-rotated a state under the secret before is accepted, under one that was given up it is not', async () => {
+  const requestState = await begin(make(OLDER))
+  expect((await ask(make([SECRET, OLDER]), { ...answered, requestState })).result).toMatchObject({
+    isError: false,
+  })
+  await expectRefused(make(SECRET), { ...answered, requestState })
+})
+
+test('N.state-replay a state that is brought twice repeats no work that it remembers', async () => {
+  const app = make()
+  const requestState = await begin(app)
+  const before = runs
+  const replies = await Promise.all([1, 2, 3].map(() => ask(app, { ...answered, requestState })))
+  expect(runs).toBe(before)
+  expect(new Set(replies.map(({ result }) => JSON.stringify(result)))).toHaveLength(1)
+})
+
+test('N.state-secret the state tells nothing of what it holds', async () => {
+  const app = make()
+  const states = await Promise.all(Array.from({ length: 50 }, () => begin(app)))
+  expect(new Set(states).size).toBe(50)
+  expect(new Set(states.map((state) => state.slice(0, 16))).size).toBe(50)
+  for (const state of states)
+    expect(Buffer.from(state, 'base64url').toString('latin1')).not.toMatch(/answers|once|Ahoy/)
+})
+
+test('N.answers-odd answers to questions that nobody asked, and of odd shapes, finish nothing', async () => {
+  const app = make()
+  const shapes = [
+    null,
+    5,
+    [],
+    'x',
+    { action: 'maybe' },
+    { action: 'accept' },
+    { action: 'accept', content: { name: 5 } },
+    { action: { toString: 'accept' } },
+  ]
+  for (const who of shapes) {
+    const { result, error } = await ask(app, { ...first, inputResponses: { who } as JsonObject })
+    expect([who, error?.code ?? result?.['resultType']]).toEqual([who, 'input_required'])
+  }
+  const odd = JSON.parse(
+    '{"__proto__":{"action":"accept","content":{"name":"x"}},"constructor":{"action":"accept"}}',
+  ) as JsonObject
+  const { result } = await ask(app, { ...first, inputResponses: odd })
+  expect(result).toMatchObject({ resultType: 'input_required', inputRequests: { who: {} } })
+  const again = await ask(app, { ...answered, requestState: result?.requestState })
+  expect(again.result).toMatchObject({ isError: false })
+  expect(({} as JsonObject)['action']).toBeUndefined()
+  for (const inputResponses of [[], 'x', 5, true])
+    await expectRefused(app, { ...first, inputResponses } as JsonObject)
+})

@@ -1,0 +1,234 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { open } from '../harness/client.ts'
+import { scenario } from '../harness/scenario.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pierhead-root-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const root = join(folder, 'root')
+mkdirSync(join(root, 'sub'), { recursive: true })
+mkdirSync(join(folder, 'root-secret'))
+writeFileSync(join(root, 'a.md'), 'public')
+writeFileSync(join(root, 'sub', 'b.md'), 'public too')
+writeFileSync(join(folder, 'secret.md'), 'CANARY')
+writeFileSync(join(folder, 'root-secret', 'secret.md'), 'CANARY')
+
+// Handlers as people write them, without a check of their own.
+const app = createServer({ name: 'files', version: '1', log: () => undefined })
+  .resource('file:///docs/{+path}', {}, ({ path }) => readFileSync(resolve(root, path), 'utf8'))
+  .resource('docs://files/{+path}', {}, ({ path }) => readFileSync(join(root, path), 'utf8'))
+  .resource('note://{name}', {}, ({ name }) => readFileSync(join(root, name), 'utf8'))
+  .resource('tree://files{/path*}', {}, ({ path }) => readFileSync(join(root, ...path), 'utf8'))
+  .resource('query://files{?path}', {}, ({ path }) => readFileSync(join(root, path ?? ''), 'utf8'))
+
+const secret = 'secret.md'
+const outside = join(folder, secret)
+const SPELLINGS = [
+  `../${secret}`,
+  `..%2f${secret}`,
+  `..%2F${secret}`,
+  `%2e%2e/${secret}`,
+  `%2E%2E%2F${secret}`,
+  `.%2e/${secret}`,
+  `%2e./${secret}`,
+  `sub/../../${secret}`,
+  `sub/%2e%2e/%2e%2e/${secret}`,
+  `./../${secret}`,
+  `.//../${secret}`,
+  `..\\${secret}`,
+  `..%5c${secret}`,
+  `sub\\..\\..\\${secret}`,
+  `%252e%252e%252f${secret}`,
+  `..%252f${secret}`,
+  `%c0%ae%c0%ae/${secret}`,
+  `%c0%2e%c0%2e/${secret}`,
+  `..%00/${secret}`,
+  `../${secret}%00.md`,
+  `..;/${secret}`,
+  `．．/${secret}`,
+  `%ef%bc%8e%ef%bc%8e/${secret}`,
+  `..%20/${secret}`,
+  `../root-secret/${secret}`,
+  `....//${secret}`,
+  `%2e%2e%5c${secret}`,
+]
+const BASES = ['file:///docs/', 'docs://files/', 'note://', 'tree://files/', 'query://files?path=']
+
+scenario(
+  'M.traversal no spelling of a path leads out of the folder of a template [R177]',
+  app,
+  async (client) => {
+    expect(await client.get('resources/read', { uri: 'docs://files/sub/b.md' })).toMatchObject({
+      contents: [{ text: 'public too' }],
+    })
+    for (const base of BASES) {
+      for (const spelling of SPELLINGS) {
+        const text = client.requestText('spoilt', 'resources/read', { uri: `${base}${spelling}` })
+        const reply = JSON.stringify(await client.post(text))
+        expect([base, spelling, reply]).toMatchObject([base, spelling, expect.not.stringContaining('CANARY')])
+        expect(reply).toContain('"error"')
+        expect(reply).not.toContain(folder)
+      }
+    }
+    for (const uri of [
+      `file:///docs/${outside}`,
+      `file:///docs/${encodeURIComponent(outside)}`,
+      `FILE:///docs/${outside}`,
+    ]) {
+      expect(await client.post(client.requestText('spoilt', 'resources/read', { uri }))).toHaveProperty(
+        'error',
+      )
+    }
+  },
+  { only: ['2024-11-05', '2025-11-25', '2026-07-28'] },
+)
+
+test('M.traversal the ways of real files stay open', async () => {
+  const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
+  for (const uri of [
+    'file:///docs/a.md',
+    'docs://files/sub/b.md',
+    'note://a.md',
+    'tree://files/sub/b.md',
+    'query://files?path=a.md',
+    'docs://files/./a.md',
+    'note://sub%2Fb.md',
+  ]) {
+    expect(await client.get('resources/read', { uri })).toMatchObject({ contents: [{ uri }] })
+  }
+})
+
+scenario(
+  'M.uri-malformed URIs that are none are refused, and read nothing [R012] [R177]',
+  app,
+  async (client) => {
+    const odd: unknown[] = [
+      '',
+      ' ',
+      '://',
+      'note://%',
+      'note://%zz',
+      'note://%e0%80',
+      'note://\ud800',
+      'http://[',
+      '\0',
+      'note://a\nb',
+      'x'.repeat(8193),
+      `note://${'a'.repeat(8192)}`,
+      5,
+      null,
+      {},
+      ['note://a.md'],
+      { toString: 'note://a.md' },
+    ]
+    for (const uri of odd) {
+      const bad = async (method: string): Promise<void> => {
+        // A lone surrogate fits no header, so that at 2026-07-28 header and body differ.
+        const reply = (await client.post(client.requestText('spoilt', method, { uri }))) as JsonObject
+        const { code } = reply['error'] as { code: number }
+        expect([uri, [-32602, -32002, -32020].includes(code)]).toEqual([uri, true])
+      }
+      await bad('resources/read')
+      if (client.hasSession) await bad('resources/subscribe')
+    }
+  },
+)
+
+test('M.uri-redos no URI keeps a template busy, however the template is written [R177]', async () => {
+  const templates = [
+    'a://{/a*}{/b*}{/c*}',
+    'b://{+a}{+b}{+c}{+d}',
+    'c://{a}{b}{c}{d}{e}',
+    'd://x{?a*,b*}{&c*}',
+    'e://{;a*}{;b*}',
+    'f://{a*}.{b*}.{c*}',
+    'g://{.a*}{.b*}{#c}',
+  ]
+  const greedy = createServer({ name: 'greedy', version: '1' })
+  for (const template of templates) greedy.resource(template, {}, () => 'x')
+  const client = await open(greedy, { transport: 'memory', revision: '2025-11-25' })
+  const fillings = ['/a', 'a', 'a.', '.', ',', '/', '%61', ';a', '&a=1', '?a=1&', 'a/', '=', '%2F']
+  const begun = performance.now()
+  for (const template of templates) {
+    const scheme = template.slice(0, 4)
+    for (const filling of fillings) {
+      const uri = `${scheme}${filling.repeat(8100 / filling.length)}\u0000`
+      await client.post(client.requestText('spoilt', 'resources/read', { uri }))
+      await client.post(client.requestText('spoilt', 'resources/read', { uri: uri.slice(0, -1) }))
+    }
+  }
+  const each = (performance.now() - begun) / (templates.length * fillings.length * 2)
+  expect(each).toBeLessThan(150)
+})
+
+const many = createServer({ name: 'many', version: '1', pageSize: 2, log: () => undefined })
+for (let at = 0; at < 7; at++) {
+  const visible = ({ auth }: { auth?: unknown }): boolean => auth !== undefined
+  many.tool(`tool-${at}`, at % 2 === 0 ? {} : { visible }, () => at)
+}
+many
+  .prompt('one', {}, () => 'x')
+  .resource('x://one', {}, () => 'x')
+  .resource('x://{a}', {}, () => 'x')
+
+scenario(
+  'M.cursor-forged M.cursor-type M.cursor-huge cursors that were not given out are refused or show nothing hidden [R183] [S3-9-7]',
+  many,
+  async (client) => {
+    const bad: unknown[] = [
+      5,
+      {},
+      [],
+      true,
+      { toString: '' },
+      'x',
+      'null',
+      '__proto__',
+      '-1',
+      btoa('tools:-1'),
+      btoa('tools:1e9'),
+      btoa('tools:0'),
+      btoa('tools:999999999'),
+      btoa('tools:01'),
+      btoa('tools:1 '),
+      btoa('prompts:1'),
+      btoa('tools:1\n'),
+      btoa('tools:__proto__'),
+      `${btoa('tools:1').replace(/=+$/, '')}=`,
+      'x'.repeat(100_000),
+      '\ud800',
+      'ü',
+      '../../x',
+    ]
+    for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
+      for (const cursor of bad) {
+        if (method === 'prompts/list' && cursor === btoa('prompts:1')) continue
+        const reply = (await client.post(client.requestText('spoilt', method, { cursor }))) as JsonObject
+        expect([method, cursor, reply]).toMatchObject([method, cursor, { error: { code: -32602 } }])
+      }
+    }
+    for (let place = 1; place < 40; place++) {
+      const cursor = btoa(`tools:${place}`).replace(/=+$/, '')
+      const reply = JSON.stringify(await client.post(client.requestText('spoilt', 'tools/list', { cursor })))
+      expect(reply).not.toMatch(/tool-[135]/)
+    }
+  },
+)
+
+test('M.cursor-kept pages are kept where reading in order leads, not where somebody chose to begin', () => {
+  const long = createServer({ name: 'long', version: '1', pageSize: 10 })
+  for (let at = 0; at < 40; at++) long.tool(`t-${at}`, {}, () => at)
+  const page = (cursor?: string): JsonObject =>
+    long.service.tools.page({ call: { params: { cursor }, peer: { dialect: {} } } } as never)
+  const first = page()
+  const next = first['nextCursor'] as string
+  expect([page() === first, page(next) === page(next)]).toEqual([true, true])
+  const place = Number(/:(\d+)/.exec(atob(next))?.[1])
+  const chosen = btoa(`tools:${place + 3}`).replace(/=+$/, '')
+  expect(page(chosen)).toEqual(page(chosen))
+  expect(page(chosen)).not.toBe(page(chosen))
+})
