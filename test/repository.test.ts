@@ -36,7 +36,7 @@ test('one repository holds everything, with rules for those who work in it [S4-0
     '.gitignore',
     '.editorconfig',
   ]) {
-    expect(read(file).length, file).toBeGreaterThan(20)
+    expect(`${file} ${read(file).length > 20}`).toBe(`${file} true`)
   }
   const examples = readdirSync(new URL('../examples', import.meta.url)).filter((name) => !name.includes('.'))
   expect(examples.filter((name) => !read('examples/README.md').includes(`(${name})`))).toEqual([])
