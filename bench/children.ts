@@ -11,7 +11,7 @@ const END_MS = 2000
 /** Compiles the processes of the bench, so that they run on plain Node like what they measure. */
 export async function compile(): Promise<void> {
   await build({
-    entryPoints: ['bench/load.ts', 'bench/in-process.ts', 'bench/scan.ts'],
+    entryPoints: ['bench/load.ts', 'bench/in-process.ts', 'bench/client.ts', 'bench/scan.ts'],
     outdir: BUILT,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -34,7 +34,10 @@ export interface Cost {
 }
 
 /** Starts one of the compiled processes. */
-export function startWorker<Orders>(name: 'load' | 'in-process' | 'scan', options = '{}'): Worker<Orders> {
+export function startWorker<Orders>(
+  name: 'load' | 'in-process' | 'client' | 'scan',
+  options = '{}',
+): Worker<Orders> {
   const child = fork(resolve(BUILT, `${name}.mjs`), [options], {
     execArgv: [],
     stdio: ['ignore', 2, 2, 'ipc'],

@@ -17,6 +17,8 @@ const SHOWN: readonly (readonly [label: string, work: string, unit: string])[] =
   ['calls/s in process', 'in process tools/call, 2025-11-25', 'msg/s'],
   ['stdio calls/s, 128 in flight', 'stdio tools/call, 128 in flight', 'msg/s'],
   ['stdio round trip, p50 µs', 'stdio tools/call, one in flight', 'µs p50'],
+  ['client call over HTTP, p50 µs', 'client tools/call over HTTP, 2026-07-28', 'µs p50'],
+  ['client call over stdio, p50 µs', 'client tools/call over stdio, 2026-07-28', 'µs p50'],
   ['cold start on stdio, ms', 'cold start to first reply, stdio', 'ms'],
   ['list of 100 tools, server CPU µs', 'HTTP tools/list, 100 tools of ten fields', 'µs server CPU'],
   ['idle session, KB', 'idle 2025 session, 50 tools', 'KB'],

@@ -10,6 +10,7 @@ export function headerText(machine: Machine): string {
     'The limit is bare Node: JSON.parse, the addition, JSON.stringify; for lists the same bytes from memory.',
     'Each server is its own process; the load comes from one other process; the operating system places both.',
     'HTTP: 32 keep-alive connections (8 for lists) with one request in flight each. In process: 64 calls in flight, server and client share the thread.',
+    'Clients: one call in flight, each client in its own process, all against our server; the limit is bare fetch or a bare pipe. Official v1 speaks 2025-11-25 in both.',
     'Rounds are interleaved (A B C, B C A, …); a value is the median of its rounds. Session size is heap after full collection.',
     'Ratios are value / value: above 1 is better for rates, below 1 for times and sizes. "busy": other programs used over a quarter of a core.',
   ].join('\n')

@@ -7,6 +7,7 @@ import { compile } from './children.ts'
 import { type Machine, describeMachine, loadNow } from './machine.ts'
 import { type Plan, type Row, type Sample, type Work, toRows } from './measure.ts'
 import { headerText, tableText } from './report.ts'
+import { clientHttp, clientStdio } from './works/client.ts'
 import { http2026, httpSession } from './works/http.ts'
 import { inProcess2025, inProcess2026, manyTools } from './works/in-process.ts'
 import { install } from './works/install.ts'
@@ -25,6 +26,8 @@ const WORKS: readonly Work[] = [
   stdioOne,
   startStdio,
   startHttp,
+  clientHttp,
+  clientStdio,
   list100,
   list1000,
   manyTools,

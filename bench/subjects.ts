@@ -24,8 +24,8 @@ export const TMCP: Subject = { name: 'tmcp', role: 'peer', file: 'tmcp' }
 /** All that serve 2025 revisions. */
 export const ALL: readonly Subject[] = [LIMIT, OURS, V1, V2, TMCP]
 
-/** The program of a subject for one transport. */
-export function programOf(subject: Subject, transport: 'http' | 'stdio' | 'memory'): string {
+/** The program of a subject for one transport, or the one that holds its client. */
+export function programOf(subject: Subject, transport: 'http' | 'stdio' | 'memory' | 'client'): string {
   return resolve('bench', 'subjects', `${subject.file}-${transport}.mjs`)
 }
 

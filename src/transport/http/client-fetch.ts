@@ -85,7 +85,7 @@ function redirected(method: string, status: number, target: URL | undefined): Mc
 }
 
 function toNetworkError(error: unknown, target: string, method: string): McpError {
-  const cause = (error as { cause?: { code?: unknown; message?: unknown } }).cause
+  const cause = (error as { cause?: { code?: unknown; name?: unknown; message?: unknown } }).cause
   // Browsers tell nothing at all, so that nobody learns about servers that do not want to be read.
   if (cause === undefined) {
     const data = { opaque: true }
@@ -95,7 +95,12 @@ function toNetworkError(error: unknown, target: string, method: string): McpErro
   const code = typeof cause.code === 'string' ? cause.code : undefined
   const extras = { cause: error, ...(code !== undefined && { data: { code } }) }
   if (code !== undefined && CUT.has(code)) return mcpError('stream_lost', { method }, extras)
-  if (code?.startsWith('HPE_') === true || code === 'UND_ERR_HEADERS_OVERFLOW')
+  // Newer runtimes give the parser's error a name but no code.
+  if (
+    cause.name === 'HTTPParserError' ||
+    code?.startsWith('HPE_') === true ||
+    code === 'UND_ERR_HEADERS_OVERFLOW'
+  )
     return mcpError('bad_answer', { method, issue: 'the reply is not valid HTTP' }, extras)
   return mcpError('connect_failed', { target, reason: code ?? String(cause.message) }, extras)
 }
