@@ -36,7 +36,9 @@ function write(): void {
       const row = find(work, unit, subject)
       if (row === undefined) return '–'
       const share =
-        subject === 'pierhead' && row.ratioToLimit !== undefined ? ` (${row.ratioToLimit.toFixed(2)})` : ''
+        subject === 'pierhead' && typeof row.ratioToLimit === 'number'
+          ? ` (${row.ratioToLimit.toFixed(2)})`
+          : ''
       return subject === 'pierhead' ? `**${shown(row.value)}**${share}` : shown(row.value)
     })
     return `| ${label} | ${cells.join(' | ')} |`

@@ -222,18 +222,19 @@ export class Endpoint {
     const { limits } = this
     const exchange = new Exchange({ limits, accepts, headers, session, streams: this.#streams, onGone })
     const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
-    if (session !== undefined) this.#enter(session, id, call)
-    this.#calls.add(call)
+    if (session !== undefined) this.#admit(session, id)
     try {
       const result = this.#service.answer(call)
       if (result instanceof Promise) {
+        this.#calls.add(call)
+        session?.calls.set(idText(id), call)
         this.#watch.begin()
         if (peer.dialect.disconnect === 'cancel') request.onGone(onGone)
         return exchange.replyLater(this.#later(call, result, exchange, way))
       }
-      return this.#end(call, session, exchange.reply(200, this.#text(call, result), opening(way)))
+      return this.#ended(call, session, exchange.reply(200, this.#text(call, result), opening(way)))
     } catch (thrown) {
-      return this.#end(call, session, this.#failed(call, thrown, exchange, headers))
+      return this.#ended(call, session, this.#failed(call, thrown, exchange, headers))
     }
   }
 
@@ -273,19 +274,25 @@ export class Endpoint {
     if (this.#streams.size >= this.limits.sessions) throw mcpError('overloaded', {}, { retryAfterMs: 30_000 })
   }
 
-  #enter(session: HttpSession, id: RequestId, call: Call): void {
+  /** Whether a session may have one more request, under this id. What is answered at once is never in its table. */
+  #admit(session: HttpSession, id: RequestId): void {
+    if (!session.hasCalls) return
     const key = idText(id)
     if (session.calls.has(key)) throw mcpError('id_in_use', { id: key.slice(0, 128) })
     if (session.calls.size >= this.limits.inFlight) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
-    session.calls.set(key, call)
   }
 
   #end(call: Call, session: HttpSession | undefined, out: HttpOut): HttpOut {
-    call.end()
     this.#calls.delete(call)
-    if (session !== undefined) session.calls.delete(idText(call.id as RequestId))
-    else call.peer.session?.close()
+    session?.calls.delete(idText(call.id as RequestId))
     if (this.#calls.size === 0) this.#idle?.()
+    return this.#ended(call, session, out)
+  }
+
+  /** Marks a call as answered; a session that was made for it alone goes with it. */
+  #ended(call: Call, session: HttpSession | undefined, out: HttpOut): HttpOut {
+    call.end()
+    if (session === undefined) call.peer.session?.close()
     return out
   }
 

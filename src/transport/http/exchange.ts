@@ -5,7 +5,7 @@ import type { Call, Channel, Peer } from '../../rpc/call.ts'
 import { openAnswer, sealNotification, sealRequest } from '../../wire/seal.ts'
 import { EventStream } from './events.ts'
 import type { Accepts } from './negotiate.ts'
-import type { Headers, HttpOut, Sink } from './parts.ts'
+import { JSON_HEADERS, NO_HEADERS, type Headers, type HttpOut, type Sink } from './parts.ts'
 import type { HttpSession } from './sessions.ts'
 
 export interface ExchangeOptions {
@@ -112,7 +112,8 @@ const EMPTY = { attach: (sink: Sink): void => sink.end() }
 /** A reply with a whole body, or with none. */
 export function toJson(status: number, text: string | undefined, headers: Headers): HttpOut {
   if (text === undefined) return { status, headers }
-  return { status, headers: { 'content-type': 'application/json', ...headers }, body: text }
+  const all = headers === NO_HEADERS ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }
+  return { status, headers: all, body: text }
 }
 
 /** A reply that is a stream of events. */

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mcpError, type McpError } from '../../protocol/errors.ts'
 import type { Auth } from '../../rpc/call.ts'
-import { afterMs } from '../timer.ts'
+import { afterMs, type Timer } from '../timer.ts'
 import type { Endpoint } from './answer.ts'
-import { NO_HEADERS, type HttpIn, type HttpOut, type Sink } from './parts.ts'
+import { JSON_HEADERS, NO_HEADERS, type HttpIn, type HttpOut, type Sink } from './parts.ts'
 import { Reading } from './reading.ts'
 
 /** A request that a framework may have worked on: its body parsed, its caller authenticated. */
@@ -18,48 +18,60 @@ const LINGER_MS = 500
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
 export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: ServerResponse) => void {
   return (request, response) => {
-    const head = {
-      method: request.method ?? '',
-      header: (name: string) => headerOf(request, name),
-      get local() {
-        return isLoopback(request.socket.localAddress)
-      },
-    }
-    const refused = endpoint.refuse(head)
+    const parts = new NodeIn(request, response)
+    const refused = endpoint.refuse(parts)
     if (refused !== undefined) return turnAway(request, response, refused)
-    if (request.method !== 'POST' || request.body !== undefined) {
-      const parts = partsOf(request, response, '', request.body)
+    if (request.method !== 'POST' || parts.parsed !== undefined) {
       return respond(response, endpoint, endpoint.answer(parts))
     }
     readBody(request, endpoint, (text) => {
-      if (typeof text !== 'string') return turnAway(request, response, endpoint.turnAway(head, text))
-      respond(response, endpoint, endpoint.answer(partsOf(request, response, text)))
+      if (typeof text !== 'string') return turnAway(request, response, endpoint.turnAway(parts, text))
+      parts.body = text
+      respond(response, endpoint, endpoint.answer(parts))
     })
   }
 }
 
-function partsOf(request: NodeRequest, response: ServerResponse, body: string, parsed?: unknown): HttpIn {
-  return {
-    method: request.method ?? '',
-    header: (name) => headerOf(request, name),
-    get local() {
-      return isLoopback(request.socket.localAddress)
-    },
-    body,
-    parsed,
-    auth: request.auth,
-    onGone: (listener) => void response.once('close', listener),
+/** A request of Node as plain parts; nothing is taken from it before it is asked for. */
+class NodeIn implements HttpIn {
+  body = ''
+  readonly #request: NodeRequest
+  readonly #response: ServerResponse
+
+  constructor(request: NodeRequest, response: ServerResponse) {
+    this.#request = request
+    this.#response = response
+  }
+
+  get method(): string {
+    return this.#request.method ?? ''
+  }
+
+  get parsed(): unknown {
+    return this.#request.body
+  }
+
+  get auth(): Auth | undefined {
+    return this.#request.auth
+  }
+
+  get local(): boolean {
+    return isLoopback(this.#request.socket.localAddress)
+  }
+
+  header(name: string): string | undefined {
+    if (name === 'host') return hostOf(this.#request)
+    const value = this.#request.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+
+  onGone(listener: () => void): void {
+    this.#response.once('close', listener)
   }
 }
 
 function isLoopback(address: string | undefined): boolean {
   return address !== undefined && (address === '::1' || /^(?:::ffff:)?127\./.test(address))
-}
-
-function headerOf(request: IncomingMessage, name: string): string | undefined {
-  if (name === 'host') return hostOf(request)
-  const value = request.headers[name]
-  return Array.isArray(value) ? value.join(', ') : value
 }
 
 /** Node keeps the first of several Host headers; whoever sends two shall not be believed either. */
@@ -72,23 +84,30 @@ function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
   return count > 1 ? 'two of them' : headers.host
 }
 
-/** Reads the whole body unless it is too large, comes too slowly, or is not UTF-8. */
+/**
+ * Reads the whole body unless it is too large, comes too slowly, or is not UTF-8. The time begins with a first piece that
+ * is not all; a client that sends nothing at all is the listener's business.
+ */
 function readBody(
   request: IncomingMessage,
   endpoint: Endpoint,
   done: (text: string | McpError) => void,
 ): void {
   const reading = new Reading(endpoint.limits)
-  const tooLarge = reading.announce(Number(request.headers['content-length']))
+  const announced = Number(request.headers['content-length'])
+  const tooLarge = reading.announce(announced)
   if (tooLarge !== undefined) return done(tooLarge)
-  const chunks: Buffer[] = []
+  let chunks: Buffer[] = []
   let finished = false
-  const timer = afterMs(endpoint.limits.bodyMs, () => request.destroy())
+  let timer: Timer
   request.on('data', (chunk: Buffer) => {
     if (finished) return
     const problem = reading.take(chunk.length)
     if (problem !== undefined) return finish(problem)
     chunks.push(chunk)
+    if (timer === undefined && !(reading.size >= announced)) {
+      timer = afterMs(endpoint.limits.bodyMs, () => request.destroy())
+    }
   })
   request.once('end', () => finish(decode()))
   request.once('close', () => finish(undefined))
@@ -98,7 +117,7 @@ function readBody(
     finished = true
     clearTimeout(timer)
     reading.end()
-    chunks.length = 0
+    chunks = []
     if (result !== undefined) done(result)
   }
 
@@ -143,7 +162,11 @@ function write(response: ServerResponse, out: HttpOut, takeMs: number = Number.P
     return void response.writeHead(out.status, { ...out.headers, 'content-length': '0' }).end()
   }
   const length = Buffer.byteLength(out.body)
-  response.writeHead(out.status, { ...out.headers, 'content-length': length }).end(out.body)
+  const headers =
+    out.headers === JSON_HEADERS
+      ? { 'content-type': 'application/json', 'content-length': length }
+      : { ...out.headers, 'content-length': length }
+  response.writeHead(out.status, headers).end(out.body)
   if (length > SMALL_BYTES && takeMs !== Number.POSITIVE_INFINITY) response.setTimeout(takeMs)
 }
 

@@ -43,3 +43,6 @@ export interface Sink {
 }
 
 export const NO_HEADERS: Headers = Object.freeze({})
+
+/** The headers of a JSON reply that has no others; one object, so that it is recognised. */
+export const JSON_HEADERS: Headers = Object.freeze({ 'content-type': 'application/json' })

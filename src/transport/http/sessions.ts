@@ -33,9 +33,14 @@ export class HttpSession {
     return (this.#calls ??= new Map())
   }
 
+  /** Whether a request is being answered. */
+  get hasCalls(): boolean {
+    return this.#calls !== undefined && this.#calls.size > 0
+  }
+
   /** Whether something keeps the session in use. */
   get busy(): boolean {
-    if (this.#calls !== undefined && this.#calls.size > 0) return true
+    if (this.hasCalls) return true
     return this.#streams?.get(STANDALONE)?.attached === true
   }
 
