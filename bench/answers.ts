@@ -32,6 +32,19 @@ export class Answers {
     return index
   }
 
+  /** Takes the answers to a batch, which are equally long, from the list that they came as. */
+  takeBatch(text: string, count: number): void {
+    const length = (text.length - 1) / count - 1
+    if (length !== this.#length) this.#learnBatch(text, count)
+    else for (let from = 1; from < text.length; from += length + 1) this.take(text, from, from + length)
+  }
+
+  #learnBatch(text: string, count: number): void {
+    const answers = text.slice(1, -1).split(/,(?=\{"jsonrpc")/)
+    if (answers.length !== count) throw new Error(wrong(text))
+    for (const answer of answers) this.#learn(answer)
+  }
+
   #learn(answer: string): number {
     const { id, result } = parse(answer)
     const index = typeof id === 'number' ? id - FIRST_ID : -1

@@ -39,7 +39,7 @@ export function startWorker<Orders>(
   options = '{}',
 ): Worker<Orders> {
   const child = fork(resolve(BUILT, `${name}.mjs`), [options], {
-    execArgv: [],
+    execArgv: ['--expose-gc'],
     stdio: ['ignore', 2, 2, 'ipc'],
   })
   const waiting = new Map<number, { done: (reply: Reply) => void; fail: (error: Error) => void }>()
@@ -65,9 +65,10 @@ export function startWorker<Orders>(
   }
 }
 
-/** A subject that listens on a port of its own. */
+/** A subject that listens on a port of its own, or on several. */
 export interface HttpServer {
   readonly port: number
+  readonly ports: readonly number[]
   readonly pid: number
   /** Bytes of its heap and of what hangs on it, after a full collection. */
   heap(): Promise<number>
@@ -89,9 +90,10 @@ export async function startHttp(file: string, options: string): Promise<HttpServ
         done(line)
       })
     })
-  const { port } = JSON.parse(await nextLine()) as { readonly port: number }
+  const { ports } = JSON.parse(await nextLine()) as { readonly ports: readonly number[] }
   return {
-    port,
+    port: ports[0] ?? 0,
+    ports,
     pid: child.pid ?? 0,
     heap: async () => {
       child.stdin.write('\n')

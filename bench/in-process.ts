@@ -1,11 +1,28 @@
 import { Answers } from './answers.ts'
-import { FIRST_ID, INITIALIZED, type Revision, callText, initializeText, numbered } from './messages.ts'
+import {
+  FIRST_ID,
+  INITIALIZED,
+  type Revision,
+  batchText,
+  callText,
+  initializeText,
+  numbered,
+} from './messages.ts'
 import { answer } from './orders.ts'
 
-/** What a process that holds both a server and its client can be asked to do. */
+/** What a process that holds both servers and their clients can be asked to do. */
 export interface InProcessOrders {
-  readonly open: { readonly subject: string; readonly revision: Revision }
-  readonly call: { readonly seconds: number }
+  /** Connects to a server of the subject under a name, where the subject takes it with so many wide tools. */
+  readonly open: {
+    readonly name: string
+    readonly subject: string
+    readonly revision: Revision
+    /** How many calls one message holds; more than one is a batch. */
+    readonly batch?: number
+    readonly wide?: number
+  }
+  readonly call: { readonly name: string; readonly seconds: number }
+  readonly heap: Record<never, never>
 }
 
 /** One round in process. */
@@ -14,86 +31,127 @@ export interface InProcessRound {
   readonly seconds: number
 }
 
+/** What a process holds after a full collection. */
+export interface Heap {
+  readonly bytes: number
+}
+
 interface End {
   send(text: string): unknown
 }
 
 interface SubjectModule {
-  connect(receive: (text: string) => void): End | Promise<End>
+  connect(receive: (text: string) => void, wide?: number): End | Promise<End>
 }
 
-const SERIES = 8192
+const SERIES = 8000
 const WINDOW = 64
 const STALL_MS = 10_000
 
-const answers = new Answers(SERIES)
-let texts: readonly string[] = []
-let end: End | undefined
-let next = 0
-let open = 0
-let receive: (text: string) => void = () => {}
-let wake: () => void = () => {}
-let failed: Error | undefined
+const lines = new Map<string, Line>()
 
-answer<InProcessOrders>({ open: openSubject, call: callForAWhile })
+answer<InProcessOrders>({
+  open: async (order) => void lines.set(order.name, await Line.open(order)),
+  call: ({ name, seconds }) => {
+    const line = lines.get(name)
+    if (!line) throw new Error(`${name} was not opened`)
+    return line.callFor(seconds)
+  },
+  heap: (): Heap => {
+    for (let turn = 0; turn < 3; turn++) globalThis.gc?.()
+    const { heapUsed, external } = process.memoryUsage()
+    return { bytes: heapUsed + external }
+  },
+})
 
-async function openSubject({ subject, revision }: InProcessOrders['open']): Promise<void> {
-  const module = (await import(subject)) as SubjectModule
-  end = await module.connect((text) => receive(text))
-  if (revision === '2025-11-25') await initialize(end)
-  receive = take
-  texts = Array.from({ length: SERIES }, (_, index) => callText(numbered(index), revision))
-}
+/** A client of one server in this process. */
+class Line {
+  readonly #answers = new Answers(SERIES)
+  readonly #texts: readonly string[]
+  readonly #batch: number
+  #end: End | undefined
+  #next = 0
+  #open = 0
+  #wake: () => void = () => {}
+  #failed: Error | undefined
+  #stalled: NodeJS.Timeout | undefined
 
-async function initialize(to: End): Promise<void> {
-  const answered = new Promise<string>((done) => (receive = done))
-  await to.send(initializeText(FIRST_ID - 1))
-  await answered
-  await to.send(INITIALIZED)
-}
-
-function take(text: string): void {
-  try {
-    answers.take(text, 0, text.length)
-  } catch (error) {
-    failed ??= error as Error
+  private constructor(revision: Revision, batch: number) {
+    this.#batch = batch
+    this.#texts = Array.from({ length: SERIES / batch }, (_, index) =>
+      batch === 1 ? callText(numbered(index), revision) : batchText(index * batch, batch),
+    )
   }
-  if (--open === 0) wake()
-}
 
-/** Sends a window of calls, waits until all are answered, and begins again. */
-async function callForAWhile({ seconds }: InProcessOrders['call']): Promise<InProcessRound> {
-  const to = end
-  if (!to) throw new Error('no subject is open')
-  const start = performance.now()
-  const until = start + seconds * 1000
-  let count = 0
-  do {
-    open = WINDOW
-    for (let sent = 0; sent < WINDOW; sent++) {
-      answers.expect(next)
-      void to.send(texts[next] as string)
-      next = (next + 1) % SERIES
+  static async open({ subject, revision, batch = 1, wide }: InProcessOrders['open']): Promise<Line> {
+    const module = (await import(subject)) as SubjectModule
+    const line = new Line(revision, batch)
+    let receive: (text: string) => void
+    const end = await module.connect((text) => receive(text), wide)
+    if (revision !== '2026-07-28') {
+      const answered = new Promise<string>((done) => (receive = done))
+      await end.send(initializeText(FIRST_ID - 1, revision))
+      await answered
+      await end.send(INITIALIZED)
     }
-    if (open > 0) await drained()
-    if (failed) throw failed
-    count += WINDOW
-  } while (performance.now() < until)
-  clearTimeout(stalled)
-  stalled = undefined
-  return { count, seconds: (performance.now() - start) / 1000 }
-}
+    receive = batch === 1 ? (text) => line.#take(text) : (text) => line.#takeBatch(text)
+    line.#end = end
+    return line
+  }
 
-let stalled: NodeJS.Timeout | undefined
+  /** Sends a window of calls, waits until all are answered, and begins again; throws at the first wrong answer. */
+  async callFor(seconds: number): Promise<InProcessRound> {
+    const start = performance.now()
+    const until = start + seconds * 1000
+    const messages = Math.ceil(WINDOW / this.#batch)
+    let count = 0
+    do {
+      this.#open = messages
+      for (let sent = 0; sent < messages; sent++) this.#send()
+      if (this.#open > 0) await this.#drained()
+      if (this.#failed) throw this.#failed
+      count += messages * this.#batch
+    } while (performance.now() < until)
+    clearTimeout(this.#stalled)
+    this.#stalled = undefined
+    return { count, seconds: (performance.now() - start) / 1000 }
+  }
 
-/** Waits for the last answer of the window; one timer for the round guards against a server that never answers. */
-async function drained(): Promise<void> {
-  stalled ??= setTimeout(() => {
-    failed ??= new Error('an answer did not come in time')
-    wake()
-  }, STALL_MS)
-  stalled.refresh()
-  await new Promise<void>((done) => (wake = done))
+  #send(): void {
+    const first = this.#next * this.#batch
+    for (let index = first; index < first + this.#batch; index++) this.#answers.expect(index)
+    const text = this.#texts[this.#next] as string
+    this.#next = (this.#next + 1) % this.#texts.length
+    void this.#end?.send(text)
+  }
+
+  #take(text: string): void {
+    try {
+      this.#answers.take(text, 0, text.length)
+    } catch (error) {
+      this.#failed ??= error as Error
+    }
+    if (--this.#open === 0) this.#wake()
+  }
+
+  #takeBatch(text: string): void {
+    try {
+      this.#answers.takeBatch(text, this.#batch)
+    } catch (error) {
+      this.#failed ??= error as Error
+    }
+    if (--this.#open === 0) this.#wake()
+  }
+
+  /** Waits for the last answer of the window; one timer for the round guards against a server that never answers. */
+  async #drained(): Promise<void> {
+    this.#stalled ??= setTimeout(() => {
+      this.#failed ??= new Error('an answer did not come in time')
+      this.#wake()
+    }, STALL_MS)
+    this.#stalled.refresh()
+    await new Promise<void>((done) => (this.#wake = done))
+  }
 }
 
 process.on('disconnect', () => process.exit(0))

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { type HttpTarget, loadHttp, openSession, openSessions } from './load/http.ts'
+import { type HttpTarget, loadHttp, openCrowd, openSession, openSessions } from './load/http.ts'
 import { Pipe, endChild } from './load/stdio.ts'
 import { FIRST_ID, initializeText } from './messages.ts'
 import { answer } from './orders.ts'
@@ -9,6 +9,8 @@ import { usageOf } from './usage.ts'
 export interface LoadOrders {
   readonly http: { readonly target: HttpTarget; readonly seconds: number }
   readonly sessions: { readonly port: number; readonly count: number }
+  /** Sessions over which calls can be spread. */
+  readonly crowd: { readonly port: number; readonly count: number }
   readonly open: { readonly name: string; readonly file: string; readonly options: string }
   readonly stdio: { readonly name: string; readonly inFlight: number; readonly seconds: number }
   readonly startStdio: { readonly file: string; readonly options: string }
@@ -27,6 +29,7 @@ const pipes = new Map<string, Pipe>()
 answer<LoadOrders>({
   http: ({ target, seconds }) => loadHttp(target, seconds),
   sessions: ({ port, count }) => openSessions(port, count),
+  crowd: ({ port, count }) => openCrowd(port, count),
   open: async ({ name, file, options }) => {
     const { pipe } = await Pipe.open(file, options)
     pipes.set(name, pipe)
@@ -57,8 +60,8 @@ async function startHttp({ file, options }: LoadOrders['startHttp']): Promise<St
         done(bytes.toString())
       })
     })
-    const { port } = JSON.parse(line) as { readonly port: number }
-    const ms = await firstAnswer(port, start)
+    const { ports } = JSON.parse(line) as { readonly ports: readonly number[] }
+    const ms = await firstAnswer(ports[0] ?? 0, start)
     return { ms, serverCpuMs: usageOf(child.pid ?? 0).cpuMs }
   } finally {
     await endChild(child)

@@ -2,12 +2,18 @@ import type { Subject } from './subjects.ts'
 
 /** How much a run does. */
 export interface Plan {
+  /** Whether peers are measured beside. */
+  readonly peers: boolean
   readonly rounds: number
   /** Measured in each round, and before the first. */
   readonly seconds: number
   readonly warmUp: number
   readonly starts: number
   readonly sessions: number
+  /** How many sessions are held while calls are measured, from few to many. */
+  readonly sessionCounts: readonly number[]
+  /** How long calls go on without a pause, to see whether the heap grows. */
+  readonly sustained: number
   readonly toolCounts: readonly number[]
   readonly typeCounts: readonly number[]
 }
@@ -32,6 +38,15 @@ export interface Row {
   readonly ratioToLimit: number | null
   readonly ratioToBestPeer: number | null
   readonly busy?: true
+  /** What the row was to reach, and whether it did. */
+  readonly goals?: readonly Verdict[]
+}
+
+/** A goal in words, what was found in its measure, and whether that is enough. */
+export interface Verdict {
+  readonly goal: string
+  readonly found: number
+  readonly met: boolean
 }
 
 /** A part of the bench, chosen by its name with `--only`. */
@@ -66,6 +81,20 @@ export function median(numbers: readonly number[]): number {
 /** Whether most of the rounds were disturbed. */
 export function mostly(rounds: readonly { readonly busy: boolean }[]): boolean {
   return rounds.filter(({ busy }) => busy).length * 2 > rounds.length
+}
+
+/** Calls per second: the median of the rounds. */
+export function rateOf(rounds: readonly { readonly count: number; readonly seconds: number }[]): number {
+  return median(rounds.map(({ count, seconds }) => count / seconds))
+}
+
+/**
+ * How much more something costs at worst than at first, in per cent. Costs were taken round by round, so each is
+ * compared with the one beside it: what disturbs a round disturbs both.
+ */
+export function risePercent([first = [], ...others]: readonly (readonly number[])[]): number {
+  const rises = others.map((costs) => median(costs.map((cost, round) => cost / (first[round] ?? Number.NaN))))
+  return (Math.max(...rises) - 1) * 100
 }
 
 /** Compares the samples of each work with its limit and with the best of the peers. */

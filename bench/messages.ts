@@ -1,5 +1,5 @@
 /** The revisions a client of the bench speaks. */
-export type Revision = '2025-11-25' | '2026-07-28'
+export type Revision = '2025-03-26' | '2025-11-25' | '2026-07-28'
 
 /** A request whose id and operands have fixed widths, so that they can be changed in place. */
 export interface Numbered {
@@ -36,21 +36,33 @@ export function callText({ id, a, b }: Numbered, revision: Revision): string {
   return requestText(id, 'tools/call', { name: 'add', arguments: { a, b } }, revision)
 }
 
+/** The same, from a client that wants to hear of progress under a token that is the id. */
+export function progressText({ id, a, b }: Numbered, revision: Revision): string {
+  const params = { name: 'add', arguments: { a, b } }
+  return requestText(id, 'tools/call', params, revision, { progressToken: id })
+}
+
+/** So many calls of `add` in one message, from the request number `first` on; only 2025-03-26 has batches. */
+export function batchText(first: number, count: number): string {
+  const calls = Array.from({ length: count }, (_, index) => callText(numbered(first + index), '2025-03-26'))
+  return `[${calls.join(',')}]`
+}
+
 /** A tools/list. */
 export function listText(id: number, revision: Revision): string {
   return requestText(id, 'tools/list', {}, revision)
 }
 
 /** The opening of a 2025 session. */
-export function initializeText(id: number): string {
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT }
+export function initializeText(id: number, revision: Revision = '2025-11-25'): string {
+  const params = { protocolVersion: revision, capabilities: {}, clientInfo: CLIENT }
   return JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })
 }
 
 /** The client's last word of the opening. */
 export const INITIALIZED: string = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
 
-function requestText(id: number, method: string, params: object, revision: Revision): string {
-  const whole = revision === '2026-07-28' ? { ...params, _meta: ENVELOPE } : params
-  return JSON.stringify({ jsonrpc: '2.0', id, method, params: whole })
+function requestText(id: number, method: string, params: object, revision: Revision, meta?: object): string {
+  const _meta = revision === '2026-07-28' ? { ...meta, ...ENVELOPE } : meta
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
 }

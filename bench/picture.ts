@@ -7,6 +7,11 @@ import type { Row } from './measure.ts'
 const PANELS: readonly { readonly work: string; readonly unit: string; readonly title: string }[] = [
   { work: 'HTTP tools/call, 2025-11-25 session', unit: 'req/s', title: 'HTTP calls, 2025-11-25' },
   { work: 'HTTP tools/call, 2026-07-28', unit: 'req/s', title: 'HTTP calls, 2026-07-28' },
+  {
+    work: 'HTTP tools/call answered as SSE with one progress event, 2026-07-28',
+    unit: 'req/s',
+    title: 'HTTP calls with progress, 2026-07-28',
+  },
   { work: 'in process tools/call, 2025-11-25', unit: 'msg/s', title: 'Calls in process' },
   { work: 'stdio tools/call, 128 in flight', unit: 'msg/s', title: 'stdio, 128 calls in flight' },
   {
@@ -17,6 +22,11 @@ const PANELS: readonly { readonly work: string; readonly unit: string; readonly 
   { work: 'cold start to first reply, stdio', unit: 'ms', title: 'Cold start to first reply, stdio' },
   { work: 'RSS after load, stdio', unit: 'MB', title: 'Memory after load, stdio' },
   { work: 'install', unit: 'MB', title: 'Install size' },
+  {
+    work: 'bundle of a stdio server, minified',
+    unit: 'KB gzip',
+    title: 'Bundled stdio server, compressed',
+  },
 ]
 
 /** Which rows, from top to bottom, and the class that colours them. */
@@ -58,7 +68,8 @@ const STYLE = `
     .limit { fill: #0d1117; stroke: #9198a1 }
   }`
 
-function draw(): void {
+/** Draws the recorded run into the docs. */
+export function drawPicture(): void {
   if (!existsSync('reports/bench.json'))
     throw new Error('reports/bench.json is missing: run "npm run bench" first')
   const rows = JSON.parse(readFileSync('reports/bench.json', 'utf8')) as readonly Row[]
@@ -68,7 +79,7 @@ function draw(): void {
 }
 
 /** The comparison as an SVG that follows the reader's choice of light or dark. */
-export function picture(rows: readonly Row[], machine: Machine): string {
+function picture(rows: readonly Row[], machine: Machine): string {
   const panels = PANELS.map((panel) => ({
     ...panel,
     rows: rows.filter(({ work, unit }) => work === panel.work && unit === panel.unit),
@@ -129,4 +140,4 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }
 
-if (import.meta.filename === process.argv[1]) await main(draw)
+if (import.meta.filename === process.argv[1]) await main(drawPicture)

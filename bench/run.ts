@@ -1,78 +1,47 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build, isStale } from '../tools/build.ts'
 import { main } from '../tools/run.ts'
 import { compile } from './children.ts'
+import { judge } from './goals.ts'
 import { type Machine, describeMachine, loadNow } from './machine.ts'
 import { type Plan, type Row, type Sample, type Work, toRows } from './measure.ts'
-import { headerText, tableText } from './report.ts'
-import { clientHttp, clientStdio } from './works/client.ts'
-import { http2026, httpSession } from './works/http.ts'
-import { inProcess2025, inProcess2026, manyTools } from './works/in-process.ts'
-import { install } from './works/install.ts'
-import { list100, list1000 } from './works/lists.ts'
-import { scanCost } from './works/scan.ts'
-import { idleSessions } from './works/sessions.ts'
-import { startHttp, startStdio, stdioMany, stdioOne } from './works/stdio.ts'
-import { typeCost } from './works/types.ts'
+import { drawPicture } from './picture.ts'
+import { CI, FULL, QUICK } from './plans.ts'
+import { fillReadme } from './readme.ts'
+import { type Ratio, better, isLost, ratiosOf } from './regressions.ts'
+import { goalsText, headerText, tableText } from './report.ts'
+import { SHORT_WORKS, WORKS } from './works.ts'
 
-const WORKS: readonly Work[] = [
-  httpSession,
-  http2026,
-  inProcess2025,
-  inProcess2026,
-  stdioMany,
-  stdioOne,
-  startStdio,
-  startHttp,
-  clientHttp,
-  clientStdio,
-  list100,
-  list1000,
-  manyTools,
-  idleSessions,
-  scanCost,
-  install,
-  typeCost,
-]
+const RECORD = 'reports'
 
-const FULL: Plan = {
-  rounds: 5,
-  seconds: 1,
-  warmUp: 0.8,
-  starts: 9,
-  sessions: 2000,
-  toolCounts: [1, 100, 1000, 10_000],
-  typeCounts: [50, 200],
-}
-
-const QUICK: Plan = {
-  rounds: 3,
-  seconds: 0.2,
-  warmUp: 0.3,
-  starts: 3,
-  sessions: 300,
-  toolCounts: [1, 1000],
-  typeCounts: [50],
-}
-
+/** `--quick` measures all of it briefly, `--only name` a part, `--ci` whether our ratios are still about the recorded ones. */
 async function bench(): Promise<void> {
   const { values } = parseArgs({
-    options: { quick: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } },
+    options: {
+      quick: { type: 'boolean', default: false },
+      ci: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true },
+    },
   })
   const works = chosen(values.only)
   if (isStale()) await build()
   await compile()
   const machine = describeMachine()
+  if (values.ci) return compareWithRecord(values.only ? works : SHORT_WORKS, machine)
   console.log(headerText(machine))
   const { samples, failures } = await runAll(works, values.quick ? QUICK : FULL)
   const after: Machine = { ...machine, loadAfter: loadNow() }
   // Only a whole run without failures replaces the record.
-  const folder = values.quick || values.only || failures.length > 0 ? '.cache/bench' : 'reports'
-  write(folder, toRows(samples), after)
-  console.log(`\nload ${after.loadAfter} after the run; rows in ${folder}/bench.json`)
+  const folder = values.quick || values.only || failures.length > 0 ? '.cache/bench' : RECORD
+  const rows = judge(toRows(samples))
+  write(folder, rows, after)
+  console.log(`\n${goalsText(rows)}\nload ${after.loadAfter} after the run; rows in ${folder}/bench.json`)
   if (failures.length > 0) throw new Error(`failed: ${failures.join('; ')}`)
+  if (folder !== RECORD) return
+  drawPicture()
+  fillReadme()
 }
 
 interface Outcome {
@@ -89,7 +58,7 @@ async function runAll(works: readonly Work[], plan: Plan): Promise<Outcome> {
     try {
       const found = await run(plan, (line) => say(`${name}: ${line}`))
       samples.push(...found)
-      console.log(`\n${tableText(toRows(found))}`)
+      console.log(`\n${tableText(judge(toRows(found)))}`)
     } catch (error) {
       failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
       say(failures.at(-1) ?? '')
@@ -97,6 +66,39 @@ async function runAll(works: readonly Work[], plan: Plan): Promise<Outcome> {
     say(`${name}: done in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   }
   return { samples, failures }
+}
+
+/** Compares our ratios with the recorded ones; a work with a ratio that was lost is measured once more. */
+async function compareWithRecord(works: readonly Work[], { loadBefore }: Machine): Promise<void> {
+  const record = JSON.parse(readFileSync(join(RECORD, 'bench.json'), 'utf8')) as readonly Row[]
+  console.log(`Our ratios to bare Node beside those of ${RECORD}/bench.json; load ${loadBefore} before`)
+  let passed = 0
+  let failed = 0
+  for (const work of works) {
+    try {
+      const ratios = await ratiosTwiceIfLost(work, record)
+      for (const ratio of ratios) console.log(ratioText(ratio))
+      const lost = ratios.filter(isLost).length
+      failed += lost
+      passed += ratios.length - lost
+    } catch (error) {
+      failed++
+      console.log(`FAILED  ${work.name}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  console.log(`load ${loadNow()} after\n${passed} passed, ${failed} failed`)
+  if (failed > 0) process.exitCode = 1
+}
+
+async function ratiosTwiceIfLost({ run }: Work, record: readonly Row[]): Promise<readonly Ratio[]> {
+  const once = async (): Promise<readonly Ratio[]> => ratiosOf(toRows(await run(CI, () => {})), record)
+  const first = await once()
+  return first.some(isLost) ? better(first, await once()) : first
+}
+
+function ratioText(ratio: Ratio): string {
+  const { name, now, recorded } = ratio
+  return `${isLost(ratio) ? 'LOST' : 'kept'}  ${name.padEnd(92)} ${now.toFixed(2)}, recorded ${recorded.toFixed(2)}`
 }
 
 function chosen(names: readonly string[] | undefined): readonly Work[] {

@@ -1,9 +1,10 @@
+import { scan } from '../src/wire/scan.ts'
 import { type Revision, callText, numbered } from './messages.ts'
 import { answer } from './orders.ts'
 
 /** What the process that times the scan can be asked to do. */
 export interface ScanOrders {
-  readonly time: { readonly file: string; readonly revision: Revision; readonly seconds: number }
+  readonly time: { readonly revision: Revision; readonly seconds: number }
 }
 
 /** Nanoseconds for one message. */
@@ -12,16 +13,11 @@ export interface ScanTimes {
   readonly parseNs: number
 }
 
-interface ScanModule {
-  scan(text: string, maxDepth: number): unknown
-}
-
 const TEXTS = 4096
 const DEPTH = 64
 
 answer<ScanOrders>({
-  time: async ({ file, revision, seconds }): Promise<ScanTimes> => {
-    const { scan } = (await import(file)) as ScanModule
+  time: async ({ revision, seconds }): Promise<ScanTimes> => {
     const texts = Array.from({ length: TEXTS }, (_, index) => callText(numbered(index), revision))
     const scanNs = time(texts, seconds, (text) => scan(text, DEPTH) === undefined)
     const parseNs = time(texts, seconds, (text) => typeof JSON.parse(text) === 'object')

@@ -24,6 +24,14 @@ export const TMCP: Subject = { name: 'tmcp', role: 'peer', file: 'tmcp' }
 /** All that serve 2025 revisions. */
 export const ALL: readonly Subject[] = [LIMIT, OURS, V1, V2, TMCP]
 
+/** Those that a run measures: a short one leaves the peers out. */
+export function chosenFrom(
+  subjects: readonly Subject[],
+  { peers }: { readonly peers: boolean },
+): readonly Subject[] {
+  return peers ? subjects : subjects.filter(({ role }) => role !== 'peer')
+}
+
 /** The program of a subject for one transport, or the one that holds its client. */
 export function programOf(subject: Subject, transport: 'http' | 'stdio' | 'memory' | 'client'): string {
   return resolve('bench', 'subjects', `${subject.file}-${transport}.mjs`)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 
 /** What a process has used. */
 export interface Usage {
@@ -7,20 +7,33 @@ export interface Usage {
   readonly rssBytes: number
 }
 
-/** Clock ticks and page size of Linux on every machine that Node supports by default. */
+/** The clock of Linux, where the kernel does not tell more exactly. */
 const TICK_MS = 10
 const KILOBYTE = 1024
 
 /** Processor time and resident memory of a running process. */
 export function usageOf(pid: number): Usage {
   if (!existsSync('/proc/self/stat')) return portable(pid)
+  const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  return { cpuMs: cpuMsOf(pid), rssBytes: Number(resident?.[1]) * KILOBYTE }
+}
+
+/** To the nanosecond where the kernel counts so, for all threads of the process. */
+function cpuMsOf(pid: number): number {
+  if (existsSync(`/proc/${pid}/schedstat`))
+    return readdirSync(`/proc/${pid}/task`).reduce((total, thread) => total + threadMs(pid, thread), 0)
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name of the program, in parentheses, may hold spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  return {
-    cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
-    rssBytes: Number(resident?.[1]) * KILOBYTE,
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+function threadMs(pid: number, thread: string): number {
+  try {
+    return Number.parseInt(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8'), 10) / 1e6
+  } catch {
+    // The thread has ended.
+    return 0
   }
 }
 

@@ -1,4 +1,5 @@
 import { mcpError } from './protocol/errors.ts'
+import { serverError } from './protocol/server-errors.ts'
 import { toMs } from './protocol/duration.ts'
 import { toLimits, type Limits } from './protocol/limits.ts'
 import { METHODS, methodRow } from './protocol/methods.ts'
@@ -17,13 +18,13 @@ import {
   type ResourceSpec,
   type ToolSpec,
 } from './server/register.ts'
+import { createLateSealer } from './server/late-sealer.ts'
 import { ServerService, type Provider } from './server/service.ts'
-import { createSealer } from './server/state.ts'
 import type { Endpoint } from './transport/http/answer.ts'
-import { createGuard } from './transport/http/guard.ts'
+import { readHost, readOrigin } from './transport/http/hosts.ts'
 import { serveMemory, type MemoryEnd } from './transport/memory/serve.ts'
 import { holdStdout, releaseStdout } from './transport/stdio/guard.ts'
-import { paramHeadersOf } from './wire/param-headers.ts'
+import { checkParamHeaders, paramHeadersOf, type ParamHeader } from './wire/param-headers.ts'
 import type { Running } from './listen.ts'
 import {
   CAPABILITY_WORDS,
@@ -71,7 +72,8 @@ export class App<Ctx extends Context = Context> {
     this.service = new ServerService({
       info: infoOf(options),
       instructions: options.instructions,
-      sealer: createSealer({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS }),
+      limits: this.limits,
+      sealer: createLateSealer({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS }),
       pageSize: pageSizeOf(options),
       ttlMs,
       revisions: revisionsOf(options),
@@ -100,7 +102,7 @@ export class App<Ctx extends Context = Context> {
     if (Array.isArray(tools)) throw badOption('tools', 'they are a map by name: { add: { input, run } }')
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
       if (run === undefined)
-        throw mcpError('bad_definition', { item: `tool "${name}"`, reason: 'its handler is missing: run' })
+        throw serverError('bad_definition', { item: `tool "${name}"`, reason: 'its handler is missing: run' })
       this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as Tool['run'])
     }
     return this
@@ -131,7 +133,12 @@ export class App<Ctx extends Context = Context> {
     options: Omit<PromptSpec<Ctx>, 'args'> & { readonly args?: Args },
     run: (args: Delivered<Args>, context: Ctx) => unknown,
   ): this {
-    const prompt = toPrompt(name, options as unknown as PromptSpec<Context>, run as unknown as Tool['run'])
+    const prompt = toPrompt(
+      name,
+      options as unknown as PromptSpec<Context>,
+      run as unknown as Tool['run'],
+      this.limits,
+    )
     if (this.service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`)
     this.service.prompts.add(prompt)
     this.#change('prompts')
@@ -144,12 +151,12 @@ export class App<Ctx extends Context = Context> {
     const names = prompts.items.get(owner)?.argNames ?? templates.items.get(owner)?.template.variables
     const item = `completion of "${owner}"`
     if (names === undefined)
-      throw mcpError('bad_definition', {
+      throw serverError('bad_definition', {
         item,
         reason: 'there is no such prompt or template yet; define it first',
       })
     if (!names.includes(argument)) {
-      throw mcpError('bad_definition', {
+      throw serverError('bad_definition', {
         item,
         reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}`,
       })
@@ -261,6 +268,11 @@ export class App<Ctx extends Context = Context> {
     return endpoint
   }
 
+  /** How often each kind of error was sent, and each limit struck that sends none. */
+  get counts(): ReadonlyMap<string, number> {
+    return this.service.load.counts
+  }
+
   /** Finishes what mounted handlers are answering, and ends their sessions and streams. */
   async close(): Promise<void> {
     await Promise.all([...this.#endpoints].map((endpoint) => endpoint.close()))
@@ -270,7 +282,6 @@ export class App<Ctx extends Context = Context> {
   /** Checks the options of a mount at once, and makes its endpoint once. */
   #mount(where: string, options: MountOptions): () => Promise<Endpoint> {
     const choice = { hosts: undefined, cors: [], sessions: true, ...checked(where, options) }
-    createGuard(choice)
     releaseStdout()
     let endpoint: Promise<Endpoint> | undefined
     return () => (endpoint ??= this.endpoint(choice))
@@ -284,12 +295,12 @@ export class App<Ctx extends Context = Context> {
   }
 
   #addTool(name: string, spec: ToolSpec<Context>, run: Tool['run']): this {
-    const tool = toTool(name, spec, run)
+    const tool = toTool(name, spec, run, this.limits)
     if (this.service.tools.items.has(name)) throw duplicate(`tool "${name}"`)
     const headers = paramHeadersOf(tool.input.json)
     if ('problem' in headers)
-      throw mcpError('bad_definition', { item: `tool "${name}"`, reason: headers.problem })
-    this.service.tools.add(tool)
+      throw serverError('bad_definition', { item: `tool "${name}"`, reason: headers.problem })
+    this.service.tools.add(headers.length === 0 ? tool : { ...tool, checkHeaders: checkerOf(headers) })
     this.#change('tools')
     return this
   }
@@ -312,14 +323,28 @@ export function createServer(options: ServerOptions): App {
   return new App(options)
 }
 
-function checked<Options extends object>(where: string, options: Options): Options {
+function checked(where: string, options: MountOptions): MountOptions {
   checkOptions(where, options, MOUNT_OPTIONS)
   checkLists(where, options)
+  options.hosts?.forEach(readHost)
+  options.cors?.forEach(readOrigin)
   return options
 }
 
+function checkerOf(rules: readonly ParamHeader[]): NonNullable<Tool['checkHeaders']> {
+  return (input, lookUp) => {
+    const problem = checkParamHeaders(rules, input, lookUp)
+    if (problem === undefined) return
+    const { header, reason } = problem
+    throw mcpError('header_mismatch', { header, reason }, { data: { header } })
+  }
+}
+
 function duplicate(item: string): Error {
-  return mcpError('bad_definition', { item, reason: 'it is defined already; remove it first to replace it' })
+  return serverError('bad_definition', {
+    item,
+    reason: 'it is defined already; remove it first to replace it',
+  })
 }
 
 function badOption(where: string, reason: string): Error {

@@ -2,10 +2,10 @@ import { Client, type ClientSettings } from './client/client.ts'
 import type { Answers } from './client/answers.ts'
 import { isCommand, isLocal, nameOf, urlOf, type Target } from './client/target.ts'
 import type { AnyTools } from './client/typed.ts'
+import { CLIENT_LIMITS, readLimits, type ClientLimits } from './protocol/client-limits.ts'
 import { toMs, type Duration } from './protocol/duration.ts'
 import { mcpError } from './protocol/errors.ts'
 import type { JsonObject } from './protocol/jsonrpc.ts'
-import { toLimits, type Limits } from './protocol/limits.ts'
 import { checkOptions } from './protocol/nearest.ts'
 import { isRevision, REVISIONS, type Revision } from './protocol/revisions.ts'
 import type { OpenLine } from './rpc/line.ts'
@@ -27,7 +27,7 @@ export interface ConnectOptions {
   /** HTTP headers for every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly fetch?: typeof fetch
-  readonly limits?: 'strict' | Partial<Limits>
+  readonly limits?: 'strict' | Partial<ClientLimits>
   /** Checks arguments against the schema of a tool that was listed before they are sent; the server checks them in any case. */
   readonly checkInput?: boolean
   /** What the environment of a server program begins with. */
@@ -64,7 +64,8 @@ export function createClient<Tools = AnyTools>(target: Target, options: ConnectO
     const reason = `"${String(options.revision)}" is none of ${REVISIONS.join(', ')}`
     throw mcpError('bad_option', { where: 'connect revision', reason })
   }
-  const { open, key, mirrors } = wayTo(target, options)
+  const limits = readLimits(CLIENT_LIMITS, options.limits)
+  const { open, key, mirrors } = wayTo(target, options, limits)
   const { timeout: idle = '60s' } = options
   const settings: ClientSettings = {
     open,
@@ -76,7 +77,9 @@ export function createClient<Tools = AnyTools>(target: Target, options: ConnectO
     totalMs: toMs(options.total ?? '5m', 'connect total'),
     probeMs: toMs(options.probe ?? (mirrors ? idle : '3s'), 'connect probe'),
     checks: options.checkInput ?? false,
-    maxId: toLimits(options.limits).clientIds,
+    maxId: limits.clientIds,
+    maxPages: limits.pages,
+    pace: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
     answers: options.answers ?? {},
   }
   return new Client<Tools>(settings)
@@ -88,8 +91,7 @@ interface Way {
   readonly mirrors: boolean
 }
 
-function wayTo(target: Target, options: ConnectOptions): Way {
-  const limits = toLimits(options.limits)
+function wayTo(target: Target, options: ConnectOptions, limits: ClientLimits): Way {
   if (target === undefined || target === null)
     throw mcpError('bad_option', { where: 'connect', reason: 'name a URL, { command, args } or a server' })
   if (isLocal(target)) {
@@ -117,6 +119,11 @@ function wayTo(target: Target, options: ConnectOptions): Way {
   const settings = {
     headers: { ...own, ...options.headers },
     limits,
+    reconnect: {
+      firstMs: limits.reconnectFirstMs,
+      maxMs: limits.reconnectMaxMs,
+      floorMs: limits.reconnectFloorMs,
+    },
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   }
   return { open: connectHttp(url, settings), key: url.href, mirrors: true }

@@ -1,4 +1,3 @@
-import process from 'node:process'
 import type { App } from './app.ts'
 import { mcpError } from './protocol/errors.ts'
 import { checkOptions } from './protocol/nearest.ts'
@@ -6,6 +5,7 @@ import type { Context } from './server/context.ts'
 import type { HttpServer } from './transport/http/listen.ts'
 import { serveStdio, type StdioServer } from './transport/stdio/serve.ts'
 import { checkLists } from './settings.ts'
+import { survive } from './survive.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, type HttpOptions, type ListenOptions } from './options.ts'
 
 /** A server that is listening. */
@@ -39,7 +39,7 @@ export async function listen<Ctx extends Context>(app: App<Ctx>, options: Listen
     ? await openHttp(app, options.http === true ? {} : (options.http as HttpOptions))
     : undefined
   const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
-  return running(http, stdio)
+  return running(http, stdio, options.survive === false ? () => undefined : survive(app.service))
 }
 
 async function openHttp<Ctx extends Context>(app: App<Ctx>, options: HttpOptions): Promise<HttpServer> {
@@ -58,11 +58,14 @@ async function openHttp<Ctx extends Context>(app: App<Ctx>, options: HttpOptions
     const reason = `tool "${scoped.key}" needs scopes, but no authentication is set up`
     throw mcpError('bad_option', { where: 'listen http', reason })
   }
-  const { listenHttp } = await import('./transport/http/listen.ts')
-  return listenHttp(await app.endpoint({ hosts, cors, sessions }), { host, port, path })
+  const [{ listenHttp }, endpoint] = await Promise.all([
+    import('./transport/http/listen.ts'),
+    app.endpoint({ hosts, cors, sessions }),
+  ])
+  return listenHttp(endpoint, { host, port, path })
 }
 
-function running(http: HttpServer | undefined, stdio: StdioServer | undefined): Running {
+function running(http: HttpServer | undefined, stdio: StdioServer | undefined, mourn: () => void): Running {
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
   const closed = new Promise<void>((resolve) => (finish = resolve))
@@ -70,6 +73,7 @@ function running(http: HttpServer | undefined, stdio: StdioServer | undefined): 
     closing ??= Promise.all([http?.close(), stdio?.close()]).then(() => {
       process.off('SIGTERM', onSignal)
       process.off('SIGINT', onSignal)
+      mourn()
       finish()
     })
     return closing

@@ -53,6 +53,8 @@ export interface HttpOptions {
 export interface ListenOptions {
   readonly stdio?: boolean
   readonly http?: boolean | HttpOptions
+  /** Whether the process outlives errors that escape from user code, such as those of a promise that nobody awaits; it does unless this is false. */
+  readonly survive?: boolean
 }
 
 /** What `app.node()` and `app.fetch` take: the framework owns the listener. */
@@ -79,7 +81,7 @@ export const SERVER_OPTIONS: readonly string[] = [
   'limits',
   'log',
 ]
-export const LISTEN_OPTIONS: readonly string[] = ['stdio', 'http']
+export const LISTEN_OPTIONS: readonly string[] = ['stdio', 'http', 'survive']
 export const HTTP_OPTIONS: readonly string[] = ['port', 'host', 'path', 'hosts', 'cors', 'sessions']
 export const MOUNT_OPTIONS: readonly string[] = ['hosts', 'cors', 'sessions']
 /** Words that the `capabilities` option takes: those of the protocol, and those of the 2025-11 developer specification. */

@@ -40,10 +40,11 @@ export function checkLists(where: string, { hosts, cors }: MountOptions): void {
   }
 }
 
-/** The secrets to seal with; a random one when none was given. */
-export function secretsOf({ secret }: ServerOptions): readonly string[] {
+/** The secrets to seal with; undefined when none was given. */
+export function secretsOf({ secret }: ServerOptions): readonly string[] | undefined {
   const env = (globalThis as { process?: { env: Record<string, string | undefined> } }).process?.env
-  const given = secret ?? env?.['PIERHEAD_SECRET'] ?? crypto.randomUUID() + crypto.randomUUID()
+  const given = secret ?? env?.['PIERHEAD_SECRET']
+  if (given === undefined) return undefined
   const secrets = typeof given === 'string' ? [given] : given
   if (secrets.length === 0 || secrets.some((one) => one.length < 16))
     throw badOption('secret', 'it needs at least 16 characters')

@@ -1,16 +1,21 @@
 import { spawn } from 'node:child_process'
+import { Agent } from 'node:http'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer, ToolError, type App } from '../src/index.ts'
-import { call, initialize, headed } from './http/messages.ts'
+import { call, initialize, headed, message } from './http/messages.ts'
 import { open, start } from './http/server.ts'
-import { post } from './http/wire.ts'
+import { post, send } from './http/wire.ts'
 
 const HTTP = ['server/tools.ts', 'rpc/dispatch.ts', 'transport/http/answer.ts', 'transport/http/node.ts']
 
 test('over HTTP the way to a tool is four files long, each entered once, at 2025-11-25', async () => {
   const { port } = await start(failing())
-  const reply = await (await open(port)).post(call('fail'))
+  const { headers } = await open(port)
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+  await send(port, { body: message('ping', {}, 3), headers, agent })
+  const reply = await send(port, { body: call('fail'), headers, agent })
   expect(filesOf(reply.json)).toEqual(HTTP)
 })
 

@@ -10,15 +10,22 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { build as bundle } from 'esbuild'
 import { importsOf, packageOf } from './imports.ts'
+import { joinModules } from './join.ts'
 import { main } from './run.ts'
 
 /** Third-party code that the package ships inside its own files: emitted file, and package it takes in. */
 const BUNDLED: readonly { readonly file: string; readonly from: string }[] = [
   { file: 'schema/typebox.js', from: 'typebox' },
 ]
+/** What package.json names. */
+const ENTRIES = {
+  server: 'index.js',
+  client: 'client.js',
+  others: ['testing.js', 'transport/stdio/connect.js', 'transport/stdio/absent.js'],
+}
 const FRESH = `.cache/build-${process.pid}`
 
 /** Compiles src into dist, takes bundled code in, and replaces dist only when all of it succeeded. */
@@ -54,6 +61,13 @@ async function fill(): Promise<void> {
   // Output goes to stderr: a server started over stdio owns stdout.
   if (spawnSync(process.execPath, args, { stdio: ['ignore', 2, 2] }).status !== 0)
     throw new Error('tsc failed')
+  await joinModules({
+    folder: FRESH,
+    paths: walk(FRESH)
+      .filter((path) => path.endsWith('.js'))
+      .map((path) => relative(FRESH, path).replaceAll('\\', '/')),
+    ...ENTRIES,
+  })
   for (const row of BUNDLED) await takeIn(join(FRESH, row.file), row.from)
   nameEmittedFiles()
   refuseStrangers()

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { CAPABILITIES } from '../src/protocol/capabilities.ts'
-import { ERRORS } from '../src/protocol/errors.ts'
+import { toLimits } from '../src/protocol/limits.ts'
 import { METHODS } from '../src/protocol/methods.ts'
-import { REFUSALS } from '../src/protocol/refusals.ts'
 import { REVISIONS } from '../src/protocol/revisions.ts'
 import { SWITCHES } from '../src/protocol/switches.ts'
 import { lowering as to20241105 } from '../src/wire/2024-11-05/lower.ts'
@@ -15,6 +14,7 @@ import { lowering as to20250326 } from '../src/wire/2025-03-26/lower.ts'
 import { lowering as to20250618 } from '../src/wire/2025-06-18/lower.ts'
 import { lowering as to20251125 } from '../src/wire/2025-11-25/lower.ts'
 import { pages, stalePages } from './pages.ts'
+import { ALL_ERRORS, ALL_REFUSALS } from './pages/errors.ts'
 import { docsIn, table } from './pages/markdown.ts'
 
 const committed = fileURLToPath(new URL('../docs/reference', import.meta.url))
@@ -51,8 +51,9 @@ test('every row of every table has its line', () => {
     for (const row of Object.keys(rows)) expect(text).toMatch(new RegExp(`^\\|.*\`${row}\` \\|`, 'm'))
   }
   lines('methods.md', METHODS)
-  lines('errors.md', ERRORS)
-  lines('errors.md', REFUSALS)
+  lines('errors.md', ALL_ERRORS)
+  lines('errors.md', ALL_REFUSALS)
+  lines('limits.md', toLimits())
   lines('capabilities.md', CAPABILITIES)
   lines('revisions.md', SWITCHES)
 })

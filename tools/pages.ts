@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { capabilitiesPage } from './pages/capabilities.ts'
 import { errorsPage } from './pages/errors.ts'
+import { limitsPage } from './pages/limits.ts'
 import { methodsPage } from './pages/methods.ts'
 import { revisionsPage } from './pages/revisions.ts'
 
@@ -10,6 +11,7 @@ export function pages(): ReadonlyMap<string, string> {
   return new Map([
     ['methods.md', methodsPage()],
     ['errors.md', errorsPage()],
+    ['limits.md', limitsPage()],
     ['capabilities.md', capabilitiesPage()],
     ['revisions.md', revisionsPage()],
   ])

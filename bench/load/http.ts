@@ -5,22 +5,28 @@ import {
   INITIALIZED,
   ID_DIGITS,
   SUM_DIGITS,
+  type Numbered,
   type Revision,
   callText,
   initializeText,
   listText,
   numbered,
+  progressText,
 } from '../messages.ts'
 import { usageOf } from '../usage.ts'
 import { AnswerReader, END_OF_HEAD } from './reader.ts'
+import { openQuickly } from './sessions.ts'
 
 /** An HTTP server under load. */
 export interface HttpTarget {
   readonly port: number
   readonly pid: number
-  readonly work: 'call' | 'list'
+  /** `progress` is a call whose answer must be a stream that begins with a progress event. */
+  readonly work: 'call' | 'list' | 'progress'
   readonly revision: Revision
   readonly connections: number
+  /** Whether each call goes to another one of all sessions that were opened quickly. */
+  readonly spread?: boolean
 }
 
 /** One round of load: what was answered, and what the server used for it. */
@@ -41,6 +47,8 @@ interface Session {
 /** How long after the end of a round its last answers may take. */
 const GRACE_MS = 30_000
 const sessions = new Map<string, Promise<readonly Session[]>>()
+/** The ids of the sessions that were opened quickly, by port. */
+const crowds = new Map<number, string[]>()
 
 /** Keeps one request in flight on each connection for a while; throws at the first wrong answer. */
 export async function loadHttp(target: HttpTarget, seconds: number): Promise<HttpRound> {
@@ -66,6 +74,13 @@ export async function openSessions(port: number, count: number): Promise<void> {
     await Promise.all(Array.from({ length: Math.min(8, count - done) }, () => openSession(port)))
 }
 
+/** Opens so many sessions more, over which calls can be spread. */
+export async function openCrowd(port: number, count: number): Promise<void> {
+  const crowd = crowds.get(port) ?? []
+  crowds.set(port, crowd)
+  for (const id of await openQuickly(port, count)) crowd.push(id)
+}
+
 /** Opens one 2025 session. */
 export async function openSession(port: number): Promise<Session> {
   const answer = await post(port, initializeText(FIRST_ID), {})
@@ -80,7 +95,18 @@ export async function openSession(port: number): Promise<Session> {
   return { id, revision: negotiated }
 }
 
-function post(port: number, body: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+/** Opens a session and sends one request in it. */
+export async function postInSession(port: number, body: string): Promise<Response> {
+  const { id = '', revision } = await openSession(port)
+  return post(port, body, { 'mcp-session-id': id, 'mcp-protocol-version': revision })
+}
+
+/** Sends one request to an MCP endpoint. */
+export function post(
+  port: number,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}/mcp`, {
     method: 'POST',
     headers: { ...ACCEPT, ...headers },
@@ -92,7 +118,11 @@ function post(port: number, body: string, headers: Readonly<Record<string, strin
 const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
 /** Each connection is a client with its own session, which lives through all rounds. */
-function sessionsOf({ port, revision, connections }: HttpTarget): Promise<readonly Session[]> {
+function sessionsOf({ port, revision, connections, spread }: HttpTarget): Promise<readonly Session[]> {
+  if (spread) {
+    const [id] = crowds.get(port) ?? []
+    return Promise.resolve(Array.from({ length: connections }, () => ({ id, revision })))
+  }
   const key = `${port} ${revision} ${connections}`
   let opened = sessions.get(key)
   if (!opened) {
@@ -122,6 +152,9 @@ class Client {
   readonly #idAt: number
   readonly #aAt: number
   readonly #bAt: number
+  readonly #tokenAt: number
+  readonly #sessionAt: number
+  readonly #crowd: readonly string[]
   readonly #answer = new AnswerReader()
   #index: number
   #sentAt = 0
@@ -133,12 +166,14 @@ class Client {
     this.#round = round
     this.#index = position * 10_000
     const first = numbered(this.#index)
-    const body =
-      target.work === 'list' ? listText(first.id, target.revision) : callText(first, target.revision)
+    const body = bodyText(target, first)
     this.#request = Buffer.from(`${headText(target, session, body.length)}${body}`, 'latin1')
     this.#idAt = this.#request.indexOf('"id":') + 5
     this.#aAt = this.#request.indexOf('"a":') + 4
     this.#bAt = this.#request.indexOf('"b":') + 4
+    this.#tokenAt = this.#request.indexOf('"progressToken":') + 16
+    this.#sessionAt = this.#request.indexOf('Mcp-Session-Id: ') + 16
+    this.#crowd = target.spread ? (crowds.get(target.port) ?? []) : []
   }
 
   async run(): Promise<void> {
@@ -173,10 +208,14 @@ class Client {
   #send(): void {
     const { id, a, b } = numbered(this.#index)
     putDigits(this.#request, this.#idAt, id, ID_DIGITS)
-    if (this.#target.work === 'call') {
+    if (this.#target.work !== 'list') {
       putDigits(this.#request, this.#aAt, a, SUM_DIGITS)
       putDigits(this.#request, this.#bAt, b, SUM_DIGITS)
     }
+    if (this.#target.work === 'progress') putDigits(this.#request, this.#tokenAt, id, ID_DIGITS)
+    // A prime step visits the sessions in an order in which neighbours do not follow each other.
+    const session = this.#crowd[(this.#index * 7919) % this.#crowd.length]
+    if (session !== undefined) this.#request.write(session, this.#sessionAt, 'latin1')
     this.#sentAt = performance.now()
     this.#socket?.write(this.#request)
   }
@@ -200,9 +239,15 @@ class Client {
   #check(): void {
     const { text } = this.#answer
     if (!text.startsWith('HTTP/1.1 200')) throw new Error(`wrong answer: ${text.slice(0, 600)}`)
-    if (this.#target.work === 'call') checkSum(text, this.#index)
-    else checkList(this.#answer, this.#round)
+    if (this.#target.work === 'list') return checkList(this.#answer, this.#round)
+    if (this.#target.work === 'progress') checkProgress(text, this.#index)
+    checkSum(text, this.#index)
   }
+}
+
+function bodyText({ work, revision }: HttpTarget, first: Numbered): string {
+  if (work === 'list') return listText(first.id, revision)
+  return work === 'progress' ? progressText(first, revision) : callText(first, revision)
 }
 
 function headText(target: HttpTarget, session: Session, length: number): string {
@@ -213,8 +258,8 @@ function headText(target: HttpTarget, session: Session, length: number): string 
     'Content-Type: application/json',
     'Accept: application/json, text/event-stream',
     `MCP-Protocol-Version: ${at2026 ? target.revision : session.revision}`,
-    at2026 && `Mcp-Method: tools/${target.work}`,
-    at2026 && target.work === 'call' && 'Mcp-Name: add',
+    at2026 && `Mcp-Method: tools/${target.work === 'list' ? 'list' : 'call'}`,
+    at2026 && target.work !== 'list' && 'Mcp-Name: add',
     session.id !== undefined && `Mcp-Session-Id: ${session.id}`,
     `Content-Length: ${length}`,
   ]
@@ -232,6 +277,13 @@ function checkSum(text: string, index: number): void {
   const { id, a, b } = numbered(index)
   if (text.includes(`"text":"${a + b}"`) && text.includes(`"id":${id}`)) return
   throw new Error(`wrong answer to ${id}, ${a} + ${b}: ${text.slice(0, 600)}`)
+}
+
+function checkProgress(text: string, index: number): void {
+  const { id } = numbered(index)
+  const told = text.indexOf('"notifications/progress"')
+  if (told >= 0 && told < text.indexOf('"result"') && text.includes(`"progressToken":${id}`)) return
+  throw new Error(`no progress before the answer to ${id}: ${text.slice(0, 800)}`)
 }
 
 function checkList({ text, length }: AnswerReader, round: Round): void {

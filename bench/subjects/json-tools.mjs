@@ -1,5 +1,3 @@
-import { options } from './options.mjs'
-
 /** The schema of the tool `add`. */
 export const addInput = {
   type: 'object',
@@ -7,12 +5,14 @@ export const addInput = {
   required: ['a', 'b'],
 }
 
-/** The names and schemas of the wide tools, made once. */
-export const wideTools = Array.from({ length: options.wide }, (_, index) => ({
-  name: `wide-${index}`,
-  description: `Files order number ${index} with everything known about it.`,
-  input: wideInput(index),
-}))
+/** So many tools of ten fields: their names, descriptions and schemas. */
+export function wideToolsOf(count) {
+  return Array.from({ length: count }, (_, index) => ({
+    name: `wide-${index}`,
+    description: `Files order number ${index} with everything known about it.`,
+    input: wideInput(index),
+  }))
+}
 
 function wideInput(index) {
   const words = (minLength, maxLength, description) => ({ type: 'string', minLength, maxLength, description })

@@ -1,12 +1,15 @@
-/** Answers a text with a text, with nothing but the language. */
+/** Answers a text with a text, with nothing but the language; a list of requests with a list of answers. */
 export function connect(receive) {
   return {
     send(text) {
-      const { id, params } = JSON.parse(text)
-      if (id === undefined) return
-      const sum = params.arguments ? params.arguments.a + params.arguments.b : 0
-      const answer = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: String(sum) }] } }
-      receive(JSON.stringify(answer))
+      const message = JSON.parse(text)
+      if (Array.isArray(message)) receive(JSON.stringify(message.map(answer)))
+      else if (message.id !== undefined) receive(JSON.stringify(answer(message)))
     },
   }
+}
+
+function answer({ id, params }) {
+  const sum = params.arguments ? params.arguments.a + params.arguments.b : 0
+  return { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: String(sum) }] } }
 }

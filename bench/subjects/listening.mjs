@@ -1,6 +1,6 @@
-/** Tells the bench where an HTTP subject listens, and measures its heap whenever a line arrives on its input. */
-export function announce(port) {
-  process.stdout.write(`${JSON.stringify({ port })}\n`)
+/** Tells the bench on which ports a subject listens, and measures its heap whenever a line arrives on its input. */
+export function announce(...ports) {
+  process.stdout.write(`${JSON.stringify({ ports })}\n`)
   process.stdin.on('data', () => {
     for (let turn = 0; turn < 3; turn++) globalThis.gc?.()
     const { heapUsed, external, rss } = process.memoryUsage()

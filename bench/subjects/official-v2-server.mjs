@@ -1,17 +1,30 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { about, options } from './options.mjs'
-import { addInput, wideTools } from './zod-tools.mjs'
+import { addInput, wideToolsOf } from './zod-tools.mjs'
+
+const wideTools = wideToolsOf(options.wide)
 
 /** A server of the official SDK, version 2, whose schemas are made once for all its servers. */
 export function createOfficialV2() {
   const server = new McpServer(about)
-  if (options.add)
-    server.registerTool('add', { description: 'Adds two numbers.', inputSchema: addInput }, ({ a, b }) => ({
-      content: [{ type: 'text', text: String(a + b) }],
-    }))
+  const described = { description: 'Adds two numbers.', inputSchema: addInput }
+  if (options.add) server.registerTool('add', described, options.progress ? addWithProgress : add)
   for (const { name, description, input } of wideTools)
     server.registerTool(name, { description, inputSchema: input }, () => ({
       content: [{ type: 'text', text: 'filed' }],
     }))
   return server
+}
+
+function add({ a, b }) {
+  return { content: [{ type: 'text', text: String(a + b) }] }
+}
+
+async function addWithProgress({ a, b }, { mcpReq }) {
+  const { progressToken } = mcpReq._meta
+  await mcpReq.notify({
+    method: 'notifications/progress',
+    params: { progressToken, progress: 1, total: 2 },
+  })
+  return add({ a, b })
 }

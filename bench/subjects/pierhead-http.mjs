@@ -1,5 +1,10 @@
 import { announce } from './listening.mjs'
-import { app } from './pierhead-server.mjs'
+import { options } from './options.mjs'
+import { createApp } from './pierhead-server.mjs'
 
-const running = await app.listen({ http: { port: 0 } })
-announce(Number(new URL(running.url).port))
+const ports = []
+for (let count = 0; count < options.listeners; count++) {
+  const { url } = await createApp(options.wide).listen({ http: { port: 0 } })
+  ports.push(Number(new URL(url).port))
+}
+announce(...ports)

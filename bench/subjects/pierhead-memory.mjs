@@ -1,7 +1,8 @@
-import { app } from './pierhead-server.mjs'
+import { options } from './options.mjs'
+import { createApp } from './pierhead-server.mjs'
 
-/** Connects a client in the same process: text in, text out. */
-export function connect(receive) {
-  const end = app.connect({ receive })
+/** Connects a client in the same process: text in, text out. Each call makes a server of its own. */
+export function connect(receive, wide = options.wide) {
+  const end = createApp(wide).connect({ receive })
   return { send: (text) => end.send(text) }
 }

@@ -1,3 +1,4 @@
-import { app } from './pierhead-server.mjs'
+import { options } from './options.mjs'
+import { createApp } from './pierhead-server.mjs'
 
-await app.listen()
+await createApp(options.wide).listen()

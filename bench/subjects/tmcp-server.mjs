@@ -1,16 +1,25 @@
 import { ZodJsonSchemaAdapter } from '@tmcp/adapter-zod'
 import { McpServer } from 'tmcp'
 import { about, options } from './options.mjs'
-import { addInput, wideTools } from './zod-tools.mjs'
+import { addInput, wideToolsOf } from './zod-tools.mjs'
+
+const wideTools = wideToolsOf(options.wide)
 
 /** A tmcp server. */
 export const server = new McpServer(about, {
   adapter: new ZodJsonSchemaAdapter(),
   capabilities: { tools: {} },
 })
-if (options.add)
-  server.tool({ name: 'add', description: 'Adds two numbers.', schema: addInput }, ({ a, b }) => ({
-    content: [{ type: 'text', text: String(a + b) }],
-  }))
+const described = { name: 'add', description: 'Adds two numbers.', schema: addInput }
+if (options.add) server.tool(described, options.progress ? addWithProgress : add)
 for (const { name, description, input } of wideTools)
   server.tool({ name, description, schema: input }, () => ({ content: [{ type: 'text', text: 'filed' }] }))
+
+function add({ a, b }) {
+  return { content: [{ type: 'text', text: String(a + b) }] }
+}
+
+function addWithProgress({ a, b }) {
+  server.progress(1, 2)
+  return add({ a, b })
+}

@@ -1,15 +1,16 @@
 import * as z from 'zod'
-import { options } from './options.mjs'
 
 /** The schema of the tool `add`. */
 export const addInput = z.object({ a: z.number(), b: z.number() })
 
-/** The names and schemas of the wide tools, made once. */
-export const wideTools = Array.from({ length: options.wide }, (_, index) => ({
-  name: `wide-${index}`,
-  description: `Files order number ${index} with everything known about it.`,
-  input: wideInput(index),
-}))
+/** So many tools of ten fields: their names, descriptions and schemas. */
+export function wideToolsOf(count) {
+  return Array.from({ length: count }, (_, index) => ({
+    name: `wide-${index}`,
+    description: `Files order number ${index} with everything known about it.`,
+    input: wideInput(index),
+  }))
+}
 
 function wideInput(index) {
   return z.object({

@@ -1,7 +1,7 @@
 import { startHttp, startWorker, type Worker } from '../children.ts'
 import type { ClientOrders, ClientRound, ClientTarget } from '../client.ts'
 import { watchOthers } from '../machine.ts'
-import { type Plan, type Sample, type Work, interleave, median, mostly, toRows } from '../measure.ts'
+import { type Plan, type Sample, type Work, interleave, median, mostly, rateOf } from '../measure.ts'
 import type { Revision } from '../messages.ts'
 import { LIMIT, OURS, OURS_JSON, type Subject, V1, V2, argumentOf, programOf } from '../subjects.ts'
 import { named } from './http.ts'
@@ -13,7 +13,7 @@ export const clientHttp: Work = {
     const server = await startHttp(programOf(OURS_JSON, 'http'), argumentOf(OURS_JSON))
     const target = { url: `http://127.0.0.1:${server.port}/mcp`, pid: server.pid }
     try {
-      return await compare({ work: 'client tools/call over HTTP', target, goal: 1.5 }, plan, say)
+      return await compare('client tools/call over HTTP', target, plan, say)
     } finally {
       await server.close()
     }
@@ -26,15 +26,8 @@ export const clientStdio: Work = {
   run: (plan, say) => {
     const args = [programOf(OURS_JSON, 'stdio'), argumentOf(OURS_JSON)]
     const target = { command: process.execPath, args }
-    return compare({ work: 'client tools/call over stdio', target, goal: 1.3 }, plan, say)
+    return compare('client tools/call over stdio', target, plan, say)
   },
-}
-
-interface Comparison {
-  readonly work: string
-  readonly target: ClientTarget
-  /** The most that a call through our client may cost, as a multiple of the limit. */
-  readonly goal: number
 }
 
 interface Contender {
@@ -61,31 +54,27 @@ const CONTENDERS: ReadonlyMap<Subject, Contender> = new Map(
 )
 
 async function compare(
-  { work, target, goal }: Comparison,
+  work: string,
+  target: ClientTarget,
   plan: Plan,
   say: (line: string) => void,
 ): Promise<readonly Sample[]> {
   const results = await callAll(target, plan, say)
-  const samples = (['2026-07-28', '2025-11-25'] as const).flatMap((revision) =>
+  return (['2026-07-28', '2025-11-25'] as const).flatMap((revision) =>
     [...results].flatMap(([key, rounds]) => {
       const contender = CONTENDERS.get(key)
       if (!contender || (contender.revision !== revision && contender.subject !== V1)) return []
       return toSamples(`${work}, ${revision}`, contender.subject, rounds)
     }),
   )
-  for (const { work: title, subject, unit, ratioToLimit } of toRows(samples))
-    if (subject === OURS.name && unit === 'µs p50')
-      say(`${title}: ${ratioToLimit?.toFixed(2)} × limit, goal ≤ ${goal} ×`)
-  return samples
 }
 
 function toSamples(work: string, subject: Subject, rounds: readonly Watched[]): readonly Sample[] {
   const busy = mostly(rounds)
   const p50 = median(rounds.map((round) => round.p50))
-  const rate = median(rounds.map(({ count, seconds }) => count / seconds))
   return [
     { work, subject, value: p50, unit: 'µs p50', better: 'less', busy },
-    { work, subject, value: rate, unit: 'calls/s', better: 'more', busy },
+    { work, subject, value: rateOf(rounds), unit: 'calls/s', better: 'more', busy },
   ]
 }
 

@@ -2,11 +2,12 @@ import { type HttpServer, startHttp, startWorker, type Worker } from '../childre
 import type { HttpRound, HttpTarget } from '../load/http.ts'
 import type { LoadOrders } from '../load.ts'
 import { watchOthers } from '../machine.ts'
-import { type Plan, type Sample, type Work, interleave, median, mostly } from '../measure.ts'
+import { type Plan, type Sample, type Work, interleave, median, mostly, rateOf } from '../measure.ts'
 import type { Revision } from '../messages.ts'
-import { ALL, LIMIT, OURS, type Subject, TMCP, V2, argumentOf, programOf } from '../subjects.ts'
+import { ALL, LIMIT, OURS, type Subject, TMCP, V2, argumentOf, chosenFrom, programOf } from '../subjects.ts'
 
-const CONNECTIONS = 32
+/** How many clients call at once. */
+export const CONNECTIONS = 32
 
 /** HTTP tools/call in a 2025 session for each connection. */
 export const httpSession: Work = {
@@ -30,34 +31,42 @@ async function measureCalls(
 ): Promise<readonly Sample[]> {
   const servers = new Map<Subject, HttpServer>()
   try {
-    for (const subject of subjects)
+    for (const subject of chosenFrom(subjects, plan))
       servers.set(subject, await startHttp(programOf(subject, 'http'), argumentOf(subject)))
     const target = { work: 'call', revision, connections: CONNECTIONS } as const
-    const results = await loadAll(servers, target, plan, say)
-    return [...results].flatMap(([subject, rounds]) => {
-      const rate = median(rounds.map(({ count, seconds }) => count / seconds))
-      const busy = mostly(rounds)
-      return [
-        { work, subject, value: rate, unit: 'req/s', better: 'more', busy },
-        { work, subject, value: median(rounds.map(({ p99 }) => p99)), unit: 'µs p99', better: 'less', busy },
-      ] satisfies readonly Sample[]
-    })
+    return toSamples(work, await loadAll(servers, target, plan, say))
   } finally {
     await Promise.all([...servers.values()].map((server) => server.close()))
   }
 }
 
+/** How many requests were answered in a second, and how long the slowest of a hundred took. */
+export function toSamples(
+  work: string,
+  results: ReadonlyMap<Subject, readonly WatchedRound[]>,
+): readonly Sample[] {
+  return [...results].flatMap(([subject, rounds]) => {
+    const busy = mostly(rounds)
+    const p99 = median(rounds.map((round) => round.p99))
+    return [
+      { work, subject, value: rateOf(rounds), unit: 'req/s', better: 'more', busy },
+      { work, subject, value: p99, unit: 'µs p99', better: 'less', busy },
+    ] satisfies readonly Sample[]
+  })
+}
+
 /** A round, and whether other programs disturbed it. */
 export type WatchedRound = HttpRound & { readonly busy: boolean }
 
-/** Warms up every server, then loads them in turn. */
+/** Warms up every server, then loads them in turn, from a process of its own unless one is given. */
 export async function loadAll(
   servers: ReadonlyMap<Subject, HttpServer>,
   target: Omit<HttpTarget, 'port' | 'pid'>,
   plan: Plan,
   say: (line: string) => void,
+  given?: Worker<LoadOrders>,
 ): Promise<ReadonlyMap<Subject, readonly WatchedRound[]>> {
-  const load: Worker<LoadOrders> = startWorker('load')
+  const load: Worker<LoadOrders> = given ?? startWorker('load')
   const once = async (subject: Subject, seconds: number): Promise<WatchedRound> => {
     const server = servers.get(subject)
     if (!server) throw new Error(`${subject.name} is not running`)
@@ -74,7 +83,7 @@ export async function loadAll(
       return round
     })
   } finally {
-    await load.close()
+    if (!given) await load.close()
   }
 }
 

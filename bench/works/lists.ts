@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type HttpServer, startHttp } from '../children.ts'
-import { type Plan, type Sample, type Work, median, mostly } from '../measure.ts'
+import { type Plan, type Sample, type Work, median, mostly, rateOf } from '../measure.ts'
 import { FIRST_ID, listText } from '../messages.ts'
-import { LIMIT, OURS, type Subject, TMCP, V1, V2, argumentOf, programOf } from '../subjects.ts'
+import { LIMIT, OURS, type Subject, TMCP, V1, V2, argumentOf, chosenFrom, programOf } from '../subjects.ts'
+import { postInSession } from '../load/http.ts'
 import { loadAll } from './http.ts'
 
 const CONNECTIONS = 8
@@ -15,8 +16,11 @@ export const list100: Work = {
   run: (plan, say) => measureList(100, [OURS, V1, V2, TMCP], plan, say),
 }
 
-/** tools/list with 1,000 tools of ten fields. */
-export const list1000: Work = { name: 'list-1000', run: (plan, say) => measureList(1000, [OURS], plan, say) }
+/** tools/list with 1,000 tools of ten fields, against official v2. */
+export const list1000: Work = {
+  name: 'list-1000',
+  run: (plan, say) => measureList(1000, [OURS, V2], plan, say),
+}
 
 async function measureList(
   tools: number,
@@ -29,7 +33,7 @@ async function measureList(
   const servers = new Map<Subject, HttpServer>()
   const more = { add: false, wide: tools }
   try {
-    for (const subject of subjects)
+    for (const subject of chosenFrom(subjects, plan))
       servers.set(subject, await startHttp(programOf(subject, 'http'), argumentOf(subject, more)))
     const body = join(folder, 'list.json')
     writeFileSync(body, await listOf(servers.get(OURS)))
@@ -37,11 +41,10 @@ async function measureList(
     const target = { work: 'list', revision: '2025-11-25', connections: CONNECTIONS } as const
     const results = await loadAll(servers, target, plan, say)
     return [...results].flatMap(([subject, rounds]) => {
-      const rate = median(rounds.map(({ count, seconds }) => count / seconds))
       const cpu = median(rounds.map(({ count, serverCpuMs }) => (serverCpuMs * 1000) / count))
       const busy = mostly(rounds)
       return [
-        { work, subject, value: rate, unit: 'req/s', better: 'more', busy },
+        { work, subject, value: rateOf(rounds), unit: 'req/s', better: 'more', busy },
         { work, subject, value: cpu, unit: 'µs server CPU', better: 'less', busy },
       ] satisfies readonly Sample[]
     })
@@ -51,18 +54,10 @@ async function measureList(
   }
 }
 
-/** The list as our server answers it. */
+/** The list as our server answers it in a session. */
 async function listOf(server: HttpServer | undefined): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${server?.port}/mcp`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/list',
-    },
-    body: listText(FIRST_ID, '2026-07-28'),
-  })
+  if (!server) throw new Error('our server is not running')
+  const answer = await postInSession(server.port, listText(FIRST_ID, '2025-11-25'))
   const text = await answer.text()
   if (answer.status !== 200) throw new Error(`tools/list was answered with ${answer.status}: ${text}`)
   return text

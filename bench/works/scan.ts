@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { startWorker, type Worker } from '../children.ts'
 import { type Sample, type Work, median } from '../measure.ts'
 import type { ScanOrders, ScanTimes } from '../scan.ts'
@@ -12,7 +11,7 @@ export const scanCost: Work = {
     const samples: Sample[] = []
     try {
       for (const revision of ['2025-11-25', '2026-07-28'] as const) {
-        const order = { file: resolve('dist/wire/scan.js'), revision, seconds: plan.seconds / 4 }
+        const order = { revision, seconds: plan.seconds / 4 }
         await worker.ask('time', order)
         const rounds: ScanTimes[] = []
         for (let round = 0; round < plan.rounds; round++)

@@ -1,8 +1,8 @@
-import { startHttp, startWorker, type Worker } from '../children.ts'
+import { type HttpServer, startHttp, startWorker, type Worker } from '../children.ts'
 import type { LoadOrders } from '../load.ts'
-import type { Sample, Work } from '../measure.ts'
-import { OURS, TMCP, V1, V2, argumentOf, programOf } from '../subjects.ts'
-import { named } from './http.ts'
+import { type Plan, type Sample, type Work, median, mostly, risePercent } from '../measure.ts'
+import { OURS, type Subject, TMCP, V1, V2, argumentOf, programOf } from '../subjects.ts'
+import { CONNECTIONS, loadAll, named } from './http.ts'
 
 const FIRST_SESSIONS = 100
 
@@ -14,10 +14,8 @@ export const idleSessions: Work = {
     const samples: Sample[] = []
     try {
       for (const subject of [OURS, V1, V2, TMCP]) {
-        const server = await startHttp(
-          programOf(subject, 'http'),
-          argumentOf(subject, { add: false, wide: 50 }),
-        )
+        const options = argumentOf(subject, { add: false, wide: 50 })
+        const server = await startHttp(programOf(subject, 'http'), options)
         try {
           await named(subject, load.ask('sessions', { port: server.port, count: FIRST_SESSIONS }))
           const before = await server.heap()
@@ -34,4 +32,58 @@ export const idleSessions: Work = {
     }
     return samples
   },
+}
+
+const SLICES = 3
+
+/**
+ * What a call costs while ever more sessions are held, each call in another one of them. One process listens on as many
+ * ports as there are numbers of sessions, so that chance in how V8 compiles and lays out memory touches all alike.
+ */
+export const manySessions: Work = {
+  name: 'many-sessions',
+  run: async (plan, say) => {
+    const counts = plan.sessionCounts
+    const options = { sessions: Math.max(...counts), listeners: counts.length, wide: 49 }
+    const server = await startHttp(programOf(OURS, 'http'), argumentOf(OURS, options))
+    const load: Worker<LoadOrders> = startWorker('load')
+    try {
+      for (const [index, count] of counts.entries())
+        await named(OURS, load.ask('crowd', { port: server.ports[index] ?? 0, count }))
+      return await compareCrowds(load, server, plan, say)
+    } finally {
+      await load.close()
+      await server.close()
+    }
+  },
+}
+
+async function compareCrowds(
+  load: Worker<LoadOrders>,
+  server: HttpServer,
+  plan: Plan,
+  say: (line: string) => void,
+): Promise<readonly Sample[]> {
+  const servers = new Map<Subject, HttpServer>(
+    plan.sessionCounts.map((count, index) => [
+      { ...OURS, name: `${count.toLocaleString('en')} sessions` },
+      { ...server, port: server.ports[index] ?? 0 },
+    ]),
+  )
+  const brief = { ...plan, rounds: plan.rounds * SLICES, seconds: plan.seconds / SLICES }
+  const target = { work: 'call', revision: '2025-11-25', connections: CONNECTIONS, spread: true } as const
+  const results = await loadAll(servers, target, brief, () => {}, load)
+  const costs = [...results].map(([{ name }, rounds]) => {
+    const each = rounds.map(({ count, serverCpuMs }) => (serverCpuMs * 1000) / count)
+    say(`${name}: ${median(each).toFixed(1)} µs of the server's CPU for a call`)
+    return each
+  })
+  const samples = [...results].map(([{ name }, rounds], index): Sample => {
+    const work = `HTTP tools/call, ${name} held`
+    const value = median(costs[index] ?? [])
+    return { work, subject: OURS, value, unit: 'µs server CPU', better: 'less', busy: mostly(rounds) }
+  })
+  const work = 'HTTP tools/call, what a call costs more with many sessions than with few'
+  const busy = samples.some((sample) => sample.busy)
+  return [...samples, { work, subject: OURS, value: risePercent(costs), unit: '%', better: 'less', busy }]
 }

@@ -2,8 +2,8 @@ import { startWorker, type Worker } from '../children.ts'
 import type { LoadOrders, Start } from '../load.ts'
 import type { StdioRound } from '../load/stdio.ts'
 import { watchOthers } from '../machine.ts'
-import { type Plan, type Sample, type Work, interleave, median, mostly } from '../measure.ts'
-import { ALL, OURS_JSON, type Subject, argumentOf, programOf } from '../subjects.ts'
+import { type Plan, type Sample, type Work, interleave, median, mostly, rateOf } from '../measure.ts'
+import { ALL, OURS_JSON, type Subject, argumentOf, chosenFrom, programOf } from '../subjects.ts'
 import { named } from './http.ts'
 
 const SUBJECTS: readonly Subject[] = [...ALL, OURS_JSON]
@@ -15,13 +15,12 @@ export const stdioMany: Work = {
   run: async (plan, say) => {
     const results = await loadPipes(IN_FLIGHT, plan, say)
     return [...results].flatMap(([subject, rounds]) => {
-      const rate = median(rounds.map(({ count, seconds }) => count / seconds))
       const rss = (rounds.at(-1)?.rssBytes ?? Number.NaN) / 1_000_000
       return [
         {
           work: 'stdio tools/call, 128 in flight',
           subject,
-          value: rate,
+          value: rateOf(rounds),
           unit: 'msg/s',
           better: 'more',
           busy: mostly(rounds),
@@ -68,6 +67,7 @@ async function loadPipes(
   say: (line: string) => void,
 ): Promise<ReadonlyMap<Subject, readonly Watched<StdioRound>[]>> {
   const load: Worker<LoadOrders> = startWorker('load')
+  const subjects = chosenFrom(SUBJECTS, plan)
   const once = async (subject: Subject, seconds: number): Promise<Watched<StdioRound>> => {
     const disturbed = watchOthers()
     const order = { name: subject.name, inFlight, seconds }
@@ -75,12 +75,12 @@ async function loadPipes(
     return { ...round, busy: disturbed(round.serverCpuMs + round.workerCpuMs) }
   }
   try {
-    for (const subject of SUBJECTS) {
+    for (const subject of subjects) {
       const order = { name: subject.name, file: programOf(subject, 'stdio'), options: argumentOf(subject) }
       await named(subject, load.ask('open', order))
       await once(subject, plan.warmUp)
     }
-    return await interleave(SUBJECTS, plan.rounds, async (subject, number) => {
+    return await interleave(subjects, plan.rounds, async (subject, number) => {
       const round = await once(subject, plan.seconds)
       say(`round ${number + 1}: ${subject.name} ${Math.round(round.count / round.seconds)} msg/s`)
       return round
@@ -97,6 +97,7 @@ async function measureStarts(
   say: (line: string) => void,
 ): Promise<readonly Sample[]> {
   const load: Worker<LoadOrders> = startWorker('load')
+  const subjects = chosenFrom(SUBJECTS, plan)
   const order = transport === 'stdio' ? 'startStdio' : 'startHttp'
   const once = async (subject: Subject): Promise<Watched<Start>> => {
     const disturbed = watchOthers()
@@ -105,8 +106,8 @@ async function measureStarts(
     return { ...start, busy: disturbed(start.serverCpuMs + start.workerCpuMs) }
   }
   try {
-    for (const subject of SUBJECTS) await once(subject)
-    const results = await interleave(SUBJECTS, plan.starts, once)
+    for (const subject of subjects) await once(subject)
+    const results = await interleave(subjects, plan.starts, once)
     return [...results].map(([subject, starts]) => {
       const value = median(starts.map(({ ms }) => ms))
       say(`${subject.name} ${value.toFixed(0)} ms`)

@@ -1,5 +1,6 @@
 import { mcpError, type McpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { said } from '../protocol/said.ts'
 import { checkRoots } from './declared.ts'
 
 /** A form to fill in. `schema` is a flat object of simple properties; defaults are filled in for what is left out. */
@@ -95,7 +96,7 @@ async function elicited(answers: Answers, params: JsonObject, signal: AbortSigna
   }
   if (params['mode'] !== 'url' || answers.elicitUrl === undefined)
     throw unsupportedMode(params['mode'], answers)
-  const url = String(params['url'])
+  const url = said(params['url'])
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw mcpError('bad_params', {
       method: 'elicitation/create',
@@ -134,6 +135,6 @@ function unsupported(method: string): McpError {
 function unsupportedMode(mode: unknown, answers: Answers): McpError {
   if (answers.elicit === undefined && answers.elicitUrl === undefined)
     return unsupported('elicitation/create')
-  const reason = `the mode "${String(mode).slice(0, 32)}" was not declared`
+  const reason = `the mode "${said(mode).slice(0, 32)}" was not declared`
   return mcpError('bad_params', { method: 'elicitation/create', reason })
 }

@@ -9,12 +9,16 @@ export interface Backoff {
   failed(): void
 }
 
-const FIRST_MS = 500
-const MAX_MS = 30_000
+export interface BackoffTimes {
+  /** The first wait; each further one is twice as long. */
+  readonly firstMs: number
+  readonly maxMs: number
+}
+
 /** A server that answered nothing and dies sooner than this after it was opened has not worked. */
 const STEADY_MS = 5_000
 
-export function createBackoff(random: () => number = Math.random): Backoff {
+export function createBackoff({ firstMs, maxMs }: BackoffTimes, random: () => number = Math.random): Backoff {
   let failures = 0
   let openedAt = 0
   return {
@@ -23,7 +27,7 @@ export function createBackoff(random: () => number = Math.random): Backoff {
       else if (openedAt > 0) failures = 0
       openedAt = 0
       if (failures < 2) return
-      const ms = Math.min(MAX_MS, FIRST_MS * 2 ** (failures - 2)) * (0.75 + random() / 2)
+      const ms = Math.min(maxMs, firstMs * 2 ** (failures - 2)) * (1 + random() / 4)
       await pause(ms, signal)
     },
     worked() {

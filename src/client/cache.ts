@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { said } from '../protocol/said.ts'
 import { weigh } from './weight.ts'
 
 interface Kept {
@@ -51,7 +52,7 @@ export class Cache {
   /** Forgets what a notification is about. */
   changed(notification: string, params: JsonObject): void {
     if (notification === 'notifications/resources/updated') {
-      const uri = String(params['uri'])
+      const uri = said(params['uri'])
       for (const key of this.#kept.keys()) {
         const read = key.startsWith('resources/read ') ? key.slice('resources/read '.length) : undefined
         if (read === uri || (read !== undefined && uri.startsWith(`${read}/`))) this.#delete(key)

@@ -11,8 +11,10 @@ import type {
   ResourceTemplate,
   Tool,
 } from '../protocol/spec/2026-07-28.ts'
+import { said } from '../protocol/said.ts'
 import type { Answers } from './answers.ts'
 import { Cache } from './cache.ts'
+import type { Check } from './checking.ts'
 import { Elicitations } from './elicitations.ts'
 import { Emitter, type ClientEvents, type State } from './events.ts'
 import { checkHeaders } from './headers.ts'
@@ -22,7 +24,6 @@ import { eachItem, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
 import type { CallOptions, ClientMiddleware, ClientRequest } from './options.ts'
-import { requestInRounds } from './rounds.ts'
 import { ToolBook } from './tool-book.ts'
 import type { AnyTools, InputOfTool, NameOf, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
@@ -42,6 +43,8 @@ export interface ClientSettings extends Omit<LinkOptions, 'events'> {
   readonly mirrors: boolean
   /** Whether arguments are checked before they are sent. */
   readonly checks: boolean
+  /** The most pages of one list. */
+  readonly maxPages: number
 }
 
 /** A client of one server. It recovers by itself what can be recovered; close it when it is no longer needed. */
@@ -52,14 +55,20 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   readonly #tools = new ToolBook()
   readonly #mirrors: boolean
   readonly #checks: boolean
+  readonly #maxPages: number
   readonly #elicitations = new Elicitations()
   readonly #middleware = new Middleware()
 
-  constructor({ answers, mirrors, checks, ...options }: ClientSettings) {
+  constructor({ answers, mirrors, checks, maxPages, ...options }: ClientSettings) {
     this.#mirrors = mirrors
     this.#checks = checks
+    this.#maxPages = maxPages
     this.#link = new Link({ ...options, events: this.#events }, answers, {
       told: (method, params) => this.#told(method, params),
+      missed: () => {
+        this.#cache.clear()
+        this.#events.emit('missed', undefined)
+      },
       answer: (method, params, signal) => this.#answer(method, params, signal),
     })
     this.#events.on('state', (state) => {
@@ -108,13 +117,18 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   ): Promise<CallToolResult> {
     const params = { name, arguments: (input ?? {}) as JsonObject }
     if (this.#checks) await this.#checkInput(name, params.arguments)
-    const result = await this.#callOnce(params, options).catch(async (error: unknown) => {
+    let result: JsonObject
+    try {
+      result = await this.#callOnce(params, options)
+    } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
       // The tool's schema says which arguments travel as headers; what we knew of it was missing or old.
       await this.#learn()
-      return this.#callOnce(params, options)
-    })
-    await this.#checkOutput(name, result)
+      result = await this.#callOnce(params, options)
+    }
+    const output = this.#tools.get(name)?.output
+    if (output !== undefined && result['isError'] !== true)
+      checkOutput(name, await output(result['structuredContent']))
     return result as unknown as CallToolResult
   }
 
@@ -138,8 +152,10 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   async read(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
     const kept = options.headers === undefined ? this.#cache.get('resources/read', uri) : undefined
     if (kept !== undefined) return kept as unknown as ReadResourceResult
-    const { result, rounds } = await this.#send('resources/read', { uri }, { idempotent: true, ...options })
-    if (rounds === 1 && options.headers === undefined) this.#cache.put('resources/read', uri, result)
+    let isWhole = true
+    const onRound = (): void => void (isWhole = false)
+    const result = await this.#send('resources/read', { uri }, { idempotent: true, ...options }, { onRound })
+    if (isWhole && options.headers === undefined) this.#cache.put('resources/read', uri, result)
     return result as unknown as ReadResourceResult
   }
 
@@ -148,7 +164,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     args: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
   ): Promise<GetPromptResult> {
-    const { result } = await this.#send(
+    const result = await this.#send(
       'prompts/get',
       { name, arguments: args },
       { idempotent: true, ...options },
@@ -167,7 +183,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
       ? { type: 'ref/resource', uri: owner }
       : { type: 'ref/prompt', name: owner }
     const context = Object.keys(known).length === 0 ? {} : { context: { arguments: known } }
-    const { result } = await this.#send(
+    const result = await this.#send(
       'completion/complete',
       { ref, argument, ...context },
       { idempotent: true, ...options },
@@ -203,7 +219,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /** Any request, for methods that have no name here; sent whether the server declared it or not. */
   async request(method: string, params: JsonObject = {}, options: CallOptions = {}): Promise<JsonObject> {
-    return (await this.#send(method, params, options, { undeclared: true })).result
+    return this.#send(method, params, options, { undeclared: true })
   }
 
   /** Any notification. */
@@ -249,15 +265,14 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return this.close()
   }
 
-  async #callOnce(
+  #callOnce(
     params: { readonly name: string; readonly arguments: JsonObject },
     options: CallOptions,
   ): Promise<JsonObject> {
     const known = this.#tools.get(params.name)
     const idempotent = options.idempotent ?? known?.repeatable ?? false
-    const paramHeaders = known?.paramHeaders
-    const { result } = await this.#send('tools/call', params, { ...options, idempotent }, { paramHeaders })
-    return result
+    const mirror = known?.mirror
+    return this.#send('tools/call', params, { ...options, idempotent }, { mirror })
   }
 
   /** Refuses arguments that break the schema of a tool that was listed; what is known of it may be old once. */
@@ -269,13 +284,6 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return this.#checkInput(name, input, true)
   }
 
-  async #checkOutput(name: string, result: JsonObject): Promise<void> {
-    const output = this.#tools.get(name)?.output
-    if (output === undefined || result['isError'] === true) return
-    const checked = await output(result['structuredContent'])
-    if (!checked.ok) throw mcpError('bad_answer', { method: `the tool "${name}"`, issue: checked.issue })
-  }
-
   async #learn(): Promise<void> {
     this.#cache.changed('notifications/tools/list_changed', {})
     for await (const _ of this.tools()) continue
@@ -285,7 +293,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   async *#usable(tools: AsyncGenerator<Tool, void, undefined>): AsyncGenerator<Tool, void, undefined> {
     const { revision } = await this.#link.agreement()
     for await (const tool of tools) {
-      const problem = this.#tools.add(tool as unknown as JsonObject)
+      const problem = await this.#tools.add(tool as unknown as JsonObject)
       if (problem === undefined || !this.#mirrors || revision !== LATEST) yield tool
       else this.#events.emit('warning', `tool "${tool.name}" is left out: ${problem}`)
     }
@@ -299,51 +307,49 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   ): AsyncGenerator<Item, void, undefined> {
     const agreement = await this.#link.agreement()
     if (!offers(agreement, method)) return
-    yield* eachItem<Item>({ method, member, revision: agreement.revision }, async (params) => {
+    const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages }
+    yield* eachItem<Item>(listed, async (params) => {
       const cursor = JSON.stringify(params['cursor'] ?? null)
       const kept = options.headers === undefined ? this.#cache.get(method, cursor) : undefined
       if (kept !== undefined) return kept
-      const { result } = await this.#send(method, params, { idempotent: true, ...options })
+      const result = await this.#send(method, params, { idempotent: true, ...options })
       if (options.headers === undefined) this.#cache.put(method, cursor, result)
       return result
     })
   }
 
-  async #send(
+  #send(
     method: string,
     params: JsonObject,
     options: CallOptions,
     more: RequestOptions = {},
-  ): Promise<{ readonly result: JsonObject; readonly rounds: number }> {
-    let rounds = 1
-    const result = await this.#middleware.send({ method, params, options }, async (request) => {
-      const done = await this.#perform(request, more)
-      rounds = done.rounds
-      return done.result
-    })
-    return { result, rounds }
+  ): Promise<JsonObject> {
+    const request = { method, params, options }
+    return this.#middleware.send(request, (wrapped) => this.#perform(wrapped, more))
   }
 
-  async #perform(
-    { method, params, options }: ClientRequest,
-    more: RequestOptions,
-  ): ReturnType<typeof requestInRounds> {
+  async #perform({ method, params, options }: ClientRequest, more: RequestOptions): Promise<JsonObject> {
     const { timeout, total, signal, headers, onProgress, idempotent, meta } = options
     if (headers !== undefined) checkHeaders(headers)
     const sent =
       meta === undefined
         ? params
         : { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...meta } }
+    const settings: RequestOptions = {
+      idleMs: timeout === undefined ? undefined : toMs(timeout, 'timeout'),
+      totalMs: total === undefined ? undefined : toMs(total, 'total'),
+      signal,
+      headers,
+      onProgress,
+      repeatable: idempotent,
+      ...more,
+    }
     try {
-      return await requestInRounds(this.#link, method, sent, {
-        idleMs: timeout === undefined ? undefined : toMs(timeout, 'timeout'),
-        totalMs: total === undefined ? undefined : toMs(total, 'total'),
-        signal,
-        headers,
-        onProgress,
-        repeatable: idempotent,
-        ...more,
-      })
+      const result = await this.#link.request(method, sent, settings)
+      if (result['resultType'] !== 'input_required') return result
+      const { goOn } = await import('./rounds.ts')
+      const asked = { method, params: sent, options: settings, result }
+      return await goOn(this.#link, asked, (...question) => this.#answer(...question))
     } catch (error) {
       if (error instanceof McpError && error.kind === 'url_needed') this.#elicitations.expectAll(error)
       throw error
@@ -370,7 +376,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
       case 'notifications/resources/list_changed':
         return this.#events.emit('change', { kind: 'resources' })
       case 'notifications/resources/updated':
-        return this.#events.emit('change', { kind: 'resource', uri: String(params['uri']) })
+        return this.#events.emit('change', { kind: 'resource', uri: said(params['uri']) })
       case 'notifications/elicitation/complete':
         if (this.#elicitations.done(params['elicitationId']))
           this.#events.emit('elicited', { elicitationId: params['elicitationId'] as string })
@@ -379,4 +385,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
         return this.#events.emit('notification', { method, params })
     }
   }
+}
+
+function checkOutput(name: string, checked: Awaited<ReturnType<Check>>): void {
+  if (!checked.ok) throw mcpError('bad_answer', { method: `the tool "${name}"`, issue: checked.issue })
 }

@@ -13,6 +13,8 @@ export interface ClientEvents {
   readonly change:
     | { readonly kind: 'tools' | 'prompts' | 'resources' }
     | { readonly kind: 'resource'; readonly uri: string }
+  /** Changes may have happened of which nobody told; what is watched counts as changed. */
+  readonly missed: undefined
   /** The user is done at a URL that a server asked to visit. */
   readonly elicited: { readonly elicitationId: string }
   /** What a server process wrote to stderr. */

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { OpenLine } from '../rpc/line.ts'
-import type { ParamHeader } from '../wire/param-headers.ts'
+import type { BackoffTimes } from './backoff.ts'
 import type { Emitter } from './events.ts'
 import type { Progress } from './options.ts'
 import type { Answer } from './questions.ts'
+import type { Mirror } from './tool-book.ts'
 
 export interface LinkOptions {
   readonly open: OpenLine
@@ -17,6 +18,8 @@ export interface LinkOptions {
   readonly probeMs: number
   /** The highest id of a request. */
   readonly maxId: number
+  /** How long to wait between attempts that fail. */
+  readonly pace: BackoffTimes
   readonly events: Emitter
 }
 
@@ -25,12 +28,15 @@ export interface RequestOptions {
   readonly totalMs?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly paramHeaders?: readonly ParamHeader[] | undefined
+  /** Arguments that travel in headers too. */
+  readonly mirror?: Mirror | undefined
   /** Whether the request may be sent again when its answer was lost. */
   readonly repeatable?: boolean | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Whether to send what needs a capability that the server did not declare. */
   readonly undeclared?: boolean | undefined
+  /** Called before each round after the first. */
+  readonly onRound?: (() => void) | undefined
   /** Told the id of each attempt. */
   readonly onId?: ((id: number) => void) | undefined
 }
@@ -39,6 +45,8 @@ export interface RequestOptions {
 export interface LinkOwner {
   /** Takes notifications that change nothing here. */
   told(method: string, params: JsonObject): void
+  /** Notifications may have been missed. */
+  missed(): void
   /** Answers a question of the server. */
   readonly answer: Answer
 }

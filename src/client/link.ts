@@ -6,7 +6,7 @@ import { LATEST } from '../protocol/revisions.ts'
 import type { Line, Received } from '../rpc/line.ts'
 import type { Answers } from './answers.ts'
 import { createBackoff, orAborted, type Backoff } from './backoff.ts'
-import { createDeadline, type Deadline } from './deadline.ts'
+import { Deadline } from '../rpc/deadline.ts'
 import { capabilitiesOf, checkAnswers } from './declared.ts'
 import type { State } from './events.ts'
 import type { Forms } from './forms.ts'
@@ -17,7 +17,7 @@ import { requireOffered } from './offered.ts'
 import type { Progress } from './options.ts'
 import { Questions } from './questions.ts'
 import { readResult } from './results.ts'
-import { sealCall, sealNote, withToken, type Sender } from './seal-call.ts'
+import { createSender, headersOf, sealCall, sealNote, type Sender } from './seal-call.ts'
 import { forget, recall, remember } from './verdicts.ts'
 
 /** A line that works, and what was agreed on it. */
@@ -35,10 +35,11 @@ interface Live {
 export class Link {
   readonly #options: LinkOptions
   readonly #owner: LinkOwner
-  readonly #backoff: Backoff = createBackoff()
+  readonly #backoff: Backoff
   readonly #ids: Ids
   #answers: Answers
   #logLevel: string | undefined
+  #sender: Sender
   #live: Promise<Live> | undefined
   #current: Live | undefined
   #state: State = 'connecting'
@@ -50,8 +51,10 @@ export class Link {
 
   constructor(options: LinkOptions, answers: Answers, owner: LinkOwner) {
     this.#options = options
+    this.#backoff = createBackoff(options.pace)
     this.#ids = new Ids(options.maxId)
     this.#answers = checkAnswers(answers)
+    this.#sender = this.#introduce()
     this.#owner = owner
     this.#questions = new Questions(owner.answer)
   }
@@ -109,30 +112,17 @@ export class Link {
   /** Answers questions in another way from now on; where answers were declared at the handshake, opens anew. */
   async answer(answers: Answers): Promise<void> {
     this.#answers = checkAnswers(answers)
+    this.#sender = this.#introduce()
     const live = await this.open()
     if (live.agreement.revision === LATEST) return
     await this.#drop(live)
     await this.open()
   }
 
-  /** Answers the questions of an `input_required` result, by key. */
-  async answersTo(questions: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    const answered = Object.entries(questions).map(async ([key, question]): Promise<[string, JsonObject]> => {
-      const { method, params } = (question ?? {}) as { method?: unknown; params?: JsonObject }
-      if (methodRow(String(method))?.embedded !== true) {
-        throw mcpError('bad_answer', {
-          method: 'the request',
-          issue: `"${String(method).slice(0, 64)}" cannot be asked`,
-        })
-      }
-      return [key, await this.#owner.answer(String(method), params ?? {}, signal)]
-    })
-    return Object.fromEntries(await Promise.all(answered))
-  }
-
   /** Wants log messages of a level and above with every answer, where requests say so themselves. */
   setLogLevel(level: string): void {
     this.#logLevel = level
+    this.#sender = this.#introduce()
   }
 
   async close(): Promise<void> {
@@ -166,9 +156,10 @@ export class Link {
         events: {
           onMessage: (message) => this.#receive(message),
           onDown: (reason) => this.#lost(live, reason),
+          onMissed: () => this.#owner.missed(),
           onNote: (kind, text) => this.#options.events.emit(kind === 'stderr' ? 'stderr' : 'warning', text),
         },
-        sender: () => this.#sender(),
+        sender: () => this.#sender,
         revision,
         remembered,
         timeoutMs: idleMs,
@@ -218,7 +209,7 @@ export class Link {
 
   #deadline(method: string, { idleMs, totalMs, signal }: RequestOptions): Deadline {
     const lasting = methodRow(method)?.lasting === true
-    return createDeadline({
+    return new Deadline({
       method,
       idleMs: lasting ? Number.POSITIVE_INFINITY : (idleMs ?? this.#options.idleMs),
       totalMs: lasting ? Number.POSITIVE_INFINITY : (totalMs ?? this.#options.totalMs),
@@ -239,34 +230,24 @@ export class Link {
     const { revision, forms } = agreement
     options.onId?.(id)
     const tracked = methodRow(method)?.rounds === true
-    const told = tracked ? withToken(params, id) : params
-    const { paramHeaders } = options
-    const outgoing = sealCall({
-      id,
-      method,
-      params: told,
-      revision,
-      forms,
-      sender: this.#sender(),
-      paramHeaders,
-    })
+    const text = sealCall({ id, method, params, revision, forms, sender: this.#sender, tracked })
     const onProgress = (params: JsonObject): void => {
       deadline.touch()
       options.onProgress?.(params as unknown as Progress)
     }
     this.#ids.begin(id, tracked ? onProgress : undefined)
-    const onMessage = (message: Received): void => this.#receive(message, live)
     live.waiting++
     try {
-      const headers = { ...options.headers, ...outgoing.headers }
       const answer = await line.request({
-        ...outgoing,
-        headers,
+        id,
+        method,
+        text,
+        headers: () => ({
+          ...options.headers,
+          ...(revision === LATEST && headersOf(method, params, options.mirror)),
+        }),
         stop: deadline,
-        get signal() {
-          return deadline.signal
-        },
-        onMessage,
+        onMessage: (message) => this.#receive(message, live),
       })
       this.#backoff.answered()
       if (answer.error !== undefined) throw fromErrorObject(answer.error)
@@ -312,12 +293,8 @@ export class Link {
     }
   }
 
-  #sender(): Sender {
-    return {
-      client: this.#options.client,
-      capabilities: capabilitiesOf(this.#answers),
-      ...(this.#logLevel === undefined ? {} : { logLevel: this.#logLevel }),
-    }
+  #introduce(): Sender {
+    return createSender(this.#options.client, capabilitiesOf(this.#answers), this.#logLevel)
   }
 
   /** Whether to try again, on a new line where the old one is of no use. */

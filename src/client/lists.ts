@@ -5,7 +5,6 @@ import { weigh } from './weight.ts'
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
 
-const MAX_PAGES = 1000
 const MAX_ITEMS = 1_000_000
 const MAX_WEIGHT = 134_217_728
 
@@ -14,11 +13,12 @@ export interface Listed {
   /** The member of each page that has the items. */
   readonly member: string
   readonly revision: Revision
+  readonly maxPages: number
 }
 
 /** Every item of a list, page by page. A list that never ends, or turns in circles, is an error. */
 export async function* eachItem<Item>(
-  { method, member, revision }: Listed,
+  { method, member, revision, maxPages }: Listed,
   page: (params: JsonObject) => Promise<JsonObject>,
 ): AsyncGenerator<Item, void, undefined> {
   const seen = new Set<string>()
@@ -33,15 +33,16 @@ export async function* eachItem<Item>(
     if (cursor === '' && revision !== LATEST) return
     items += list.length
     weight += weigh(result)
-    if (seen.has(cursor)) throw endless(method, 'a cursor came twice')
-    if (pages + 1 >= MAX_PAGES || items > MAX_ITEMS)
-      throw endless(method, `it has more than ${MAX_PAGES} pages`)
-    if (weight > MAX_WEIGHT) throw endless(method, `it has more than ${MAX_WEIGHT} bytes`)
+    if (seen.has(cursor))
+      throw mcpError('bad_answer', { method, issue: 'the list does not end: a cursor came twice' })
+    if (pages + 1 >= maxPages) throw tooMuch(maxPages, 'pages')
+    if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
+    if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
     seen.add(cursor)
     params = { cursor }
   }
 }
 
-function endless(method: string, issue: string): Error {
-  return mcpError('bad_answer', { method, issue: `the list does not end: ${issue}` })
+function tooMuch(limit: number, unit: string): Error {
+  return mcpError('answer_too_large', { limit, unit: `${unit} of one list` })
 }

@@ -25,6 +25,7 @@ export class Middleware {
   }
 
   async #run(request: ClientRequest, last: Last, general: boolean): Promise<JsonObject> {
+    if (this.#entries.length === 0) return last(request)
     const wraps = this.#entries.filter(({ method }) =>
       method === undefined ? general : method === request.method,
     )

@@ -1,14 +1,12 @@
 import { McpError, mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
-import { fromErrorObject } from '../protocol/remote-error.ts'
-import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
+import { LATEST, type Revision } from '../protocol/revisions.ts'
 import type { Line, LineEvents, OpenLine } from '../rpc/line.ts'
 import { openResult } from '../wire/2026-07-28/open.ts'
-import { orAborted } from './backoff.ts'
-import { formsOf, NEWEST, type Forms } from './forms.ts'
-import { checkResult } from './results.ts'
-import { sealCall, sealNote, type Sender } from './seal-call.ts'
+import { agreed, exchange } from './first-exchange.ts'
+import { NEWEST, type Forms } from './forms.ts'
+import type { Sender } from './seal-call.ts'
 
 /** What client and server agreed on. */
 export interface Agreement {
@@ -35,8 +33,6 @@ export interface NegotiateOptions {
   nextId(): number
 }
 
-const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
-
 /** Opens a line and agrees on a revision: the newest when the server knows it, otherwise by a handshake. */
 export async function negotiate(
   options: NegotiateOptions,
@@ -57,7 +53,10 @@ export async function negotiate(
       })
       if (agreement !== undefined) return standing(agreement)
     }
-    if (down === undefined) return standing(await shakeHands(line, options))
+    if (down === undefined) {
+      const { shakeHands } = await import('./handshake.ts')
+      return standing(await shakeHands(line, options))
+    }
   } catch (error) {
     await line.close()
     throw error
@@ -129,83 +128,6 @@ function isListedAllTheSame(error: unknown): boolean {
   if (!(error instanceof McpError) || error.kind !== 'revision_unsupported') return false
   const supported = error.data?.['supported']
   return Array.isArray(supported) && supported.includes(LATEST)
-}
-
-async function shakeHands(line: Line, options: NegotiateOptions): Promise<Agreement> {
-  const asked = options.revision ?? (SHAKEN.at(-1) as Revision)
-  const { client, capabilities } = options.sender()
-  const roots = capabilities['roots'] === undefined ? {} : { roots: { listChanged: true } }
-  const params = { protocolVersion: asked, capabilities: { ...capabilities, ...roots }, clientInfo: client }
-  const forms = await formsOf(asked)
-  const result = await exchange(line, 'initialize', params, { revision: asked, forms }, options)
-  const { protocolVersion: offered } = result
-  if (
-    !isRevision(offered) ||
-    offered === LATEST ||
-    (options.revision !== undefined && offered !== options.revision)
-  ) {
-    throw mcpError('no_revision', { offered: String(offered).slice(0, 64) })
-  }
-  line.agree(offered)
-  const spoken = { revision: offered, forms: await formsOf(offered) }
-  const initialized = 'notifications/initialized'
-  const sent = line.send(sealNote(initialized, {}, spoken.forms))
-  const { signal, end } = patience(initialized, options)
-  await orAborted(sent, signal).finally(end)
-  return agreed(spoken, result['serverInfo'] as JsonObject, result)
-}
-
-type Spoken = Pick<Agreement, 'revision' | 'forms'>
-
-function agreed(spoken: Spoken, server: JsonObject | undefined, result: JsonObject): Agreement {
-  const { instructions } = result
-  return {
-    ...spoken,
-    server,
-    capabilities: result['capabilities'] as JsonObject,
-    instructions: typeof instructions === 'string' ? instructions : undefined,
-  }
-}
-
-async function exchange(
-  line: Line,
-  method: string,
-  params: JsonObject,
-  spoken: Spoken,
-  options: NegotiateOptions,
-): Promise<JsonObject> {
-  const { signal, end } = patience(method, options)
-  try {
-    const outgoing = sealCall({ id: options.nextId(), method, params, ...spoken, sender: options.sender() })
-    const answer = await line.request({
-      ...outgoing,
-      signal,
-      onMessage: options.events.onMessage,
-    })
-    if (answer.error !== undefined) throw fromErrorObject(answer.error)
-    return checkResult(method, answer.result ?? {})
-  } finally {
-    end()
-  }
-}
-
-/** Aborts when a server has been silent for too long, or nobody wants the connection any more. */
-function patience(
-  method: string,
-  { timeoutMs: ms, signal }: NegotiateOptions,
-): { readonly signal: AbortSignal; end(): void } {
-  const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(mcpError('timeout', { method, ms })), ms)
-  const stop = (): void => controller.abort(signal.reason)
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
-  return {
-    signal: controller.signal,
-    end() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
-    },
-  }
 }
 
 /** The same events, and a word when the line goes down while we negotiate. */

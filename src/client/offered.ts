@@ -5,12 +5,11 @@ import type { Agreement } from './negotiate.ts'
 
 /** Whether capabilities have one, as `tools` or `resources.subscribe`. */
 export function has(capabilities: JsonObject, capability: string): boolean {
-  let value: unknown = capabilities
-  for (const step of capability.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return false
-    value = (value as JsonObject)[step]
-  }
-  return value !== undefined && value !== null && value !== false
+  const dot = capability.indexOf('.')
+  const name = dot < 0 ? capability : capability.slice(0, dot)
+  const value = Object.hasOwn(capabilities, name) ? capabilities[name] : undefined
+  if (dot < 0) return value !== undefined && value !== null && value !== false
+  return typeof value === 'object' && value !== null && has(value as JsonObject, capability.slice(dot + 1))
 }
 
 /** Whether a server offers what a method needs. */

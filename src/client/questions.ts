@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../protocol/errors.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
-import { sealError, sealReply } from '../wire/reply.ts'
+import { replyText, sealError, sealReply } from '../wire/reply.ts'
 import type { Forms } from './forms.ts'
 
 /** Answers one question of a server; throws the error that goes back. */
@@ -40,7 +40,9 @@ export class Questions {
     this.#open.set(id, stop)
     try {
       const result = await this.#answer(method, params, stop.signal)
-      return stop.signal.aborted ? undefined : sealReply(id, JSON.stringify(forms.result(method, result)))
+      return stop.signal.aborted
+        ? undefined
+        : replyText(sealReply(id, JSON.stringify(forms.result(method, result))))
     } catch (error) {
       if (stop.signal.aborted) return undefined
       const { code, message, data } =

@@ -1,6 +1,7 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
+import { said } from '../protocol/said.ts'
 import { openResult } from '../wire/2026-07-28/open.ts'
 
 type Check = (result: JsonObject) => string | undefined
@@ -64,7 +65,7 @@ export function readResult(method: string, sealed: JsonObject, revision: Revisio
   const { resultType = 'complete' } = sealed
   if (resultType === 'input_required') return sealed
   if (resultType !== 'complete') {
-    const issue = `the result type "${String(resultType).slice(0, 32)}" is unknown`
+    const issue = `the result type "${said(resultType).slice(0, 32)}" is unknown`
     throw mcpError('bad_answer', { method, issue })
   }
   return checkResult(method, openResult(sealed))

@@ -2,17 +2,25 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
-import { sealParams } from '../wire/2026-07-28/seal.ts'
+import { envelopeOf } from '../wire/2026-07-28/seal.ts'
 import { encodeHeaderValue } from '../wire/headers.ts'
-import { toParamHeaders, type ParamHeader } from '../wire/param-headers.ts'
+import { withMembers } from '../wire/result-text.ts'
 import type { Forms } from './forms.ts'
+import type { Mirror } from './tool-book.ts'
 
-/** Who sends a request. */
+/** Who sends requests, with what each request of the newest revision says of that, ready to be sent. */
 export interface Sender {
   readonly client: JsonObject
   readonly capabilities: JsonObject
-  /** The level of log messages wanted with the answer, where each request says so. */
-  readonly logLevel?: string | undefined
+  readonly meta: JsonObject
+  /** The members of `meta`, as text. */
+  readonly metaText: string
+}
+
+export function createSender(client: JsonObject, capabilities: JsonObject, logLevel?: string): Sender {
+  const level = logLevel === undefined ? {} : { [META.logLevel]: logLevel }
+  const meta = { ...level, ...envelopeOf(client, capabilities) }
+  return { client, capabilities, meta, metaText: JSON.stringify(meta).slice(1, -1) }
 }
 
 export interface CallParts {
@@ -22,27 +30,29 @@ export interface CallParts {
   readonly revision: Revision
   readonly forms: Forms
   readonly sender: Sender
-  /** Arguments that travel as headers too. */
-  readonly paramHeaders?: readonly ParamHeader[] | undefined
+  /** Whether progress is asked for, under the id. */
+  readonly tracked: boolean
 }
 
-/** The text of a request and the headers that go with it, in the form of a revision. */
-export function sealCall(parts: CallParts): {
-  readonly id: number
-  readonly method: string
-  readonly text: string
-  readonly headers?: Readonly<Record<string, string>>
-} {
-  const { id, method, params, revision, forms, sender } = parts
-  if (revision !== LATEST) return { id, method, text: textOf(id, method, forms.request(method, params)) }
-  const level = sender.logLevel === undefined ? {} : { [META.logLevel]: sender.logLevel }
-  const told = { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...level } }
-  return {
-    id,
-    method,
-    text: textOf(id, method, sealParams(told, sender)),
-    headers: headersOf(parts),
+/** The text of a request in the form of a revision. */
+export function sealCall({ id, method, params, revision, forms, sender, tracked }: CallParts): string {
+  const formed = forms.request(method, params)
+  const isNewest = revision === LATEST
+  const own = formed['_meta'] as JsonObject | null | undefined
+  if (own !== undefined) {
+    const meta = {
+      ...own,
+      ...(tracked && { [META.progressToken]: id }),
+      ...(isNewest && sender.meta),
+    }
+    return textOf(id, method, { ...formed, _meta: meta })
   }
+  const token = tracked ? `"${META.progressToken}":${id}` : ''
+  const envelope = isNewest ? sender.metaText : ''
+  const meta = token === '' || envelope === '' ? token + envelope : `${token},${envelope}`
+  const bare = JSON.stringify(formed)
+  const told = meta === '' ? bare : withMembers(`"_meta":{${meta}},`, bare)
+  return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${told}}`
 }
 
 /** The text of a notification. */
@@ -54,19 +64,18 @@ function textOf(id: number | undefined, method: string, params: JsonObject): str
   return JSON.stringify({ jsonrpc: '2.0', id, method, params })
 }
 
-/** The same params, asking for progress under a token. */
-export function withToken(params: JsonObject, token: number): JsonObject {
-  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
-}
-
-function headersOf({ method, params, revision, paramHeaders }: CallParts): Readonly<Record<string, string>> {
+/** The headers that go with a request of the newest revision. */
+export function headersOf(
+  method: string,
+  params: JsonObject,
+  mirror?: Mirror,
+): Readonly<Record<string, string>> {
   const named = methodRow(method)?.named
   const name = named === undefined ? undefined : params[named]
-  const mirrored = paramHeaders === undefined ? [] : toParamHeaders(paramHeaders, params['arguments'])
   return {
-    'mcp-protocol-version': revision,
+    'mcp-protocol-version': LATEST,
     'mcp-method': method,
     ...(typeof name === 'string' ? { 'mcp-name': encodeHeaderValue(name) } : {}),
-    ...Object.fromEntries(mirrored),
+    ...mirror?.(params['arguments']),
   }
 }

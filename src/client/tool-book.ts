@@ -1,11 +1,14 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { paramHeadersOf, type ParamHeader } from '../wire/param-headers.ts'
 import type { Check } from './checking.ts'
 import { weigh } from './weight.ts'
 
+/** The headers in which arguments of a call travel too. */
+export type Mirror = (args: unknown) => Readonly<Record<string, string>>
+
 /** What is known of a tool from the list it was seen in. */
 export interface KnownTool {
-  readonly paramHeaders: readonly ParamHeader[]
+  /** Undefined where no argument travels in a header. */
+  readonly mirror: Mirror | undefined
   /** Whether a call may be repeated. */
   readonly repeatable: boolean
   /** Checks arguments and structured output; undefined where there is no schema. What cannot be checked passes. */
@@ -15,6 +18,8 @@ export interface KnownTool {
   readonly weight: number
 }
 
+const MARK = 'x-mcp-header'
+const MAX_DEPTH = 64
 const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
 
@@ -33,10 +38,10 @@ export class ToolBook {
   }
 
   /** Takes a tool from a list. Returns why it cannot be used where headers repeat arguments. */
-  add(shown: JsonObject): string | undefined {
+  async add(shown: JsonObject): Promise<string | undefined> {
     const name = String(shown['name'])
-    const headers = paramHeadersOf(shown['inputSchema'])
-    if ('problem' in headers) return headers.problem
+    const mirror = mayMark(shown['inputSchema']) ? await mirrorOf(shown['inputSchema']) : undefined
+    if (typeof mirror === 'string') return mirror
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)
     const weight = name.length + weigh(shown['inputSchema']) + weigh(shown['outputSchema'])
@@ -45,7 +50,7 @@ export class ToolBook {
     const hints = (shown['annotations'] ?? {}) as JsonObject
     const repeatable = hints['idempotentHint'] === true || hints['readOnlyHint'] === true
     this.#tools.set(name, {
-      paramHeaders: headers,
+      mirror,
       repeatable,
       input: checkOf(shown['inputSchema'], 'input'),
       output: checkOf(shown['outputSchema'], 'output'),
@@ -53,6 +58,21 @@ export class ToolBook {
     })
     return undefined
   }
+}
+
+/** Whether a schema may mark arguments that travel in headers; what is nested too deep to tell may. */
+function mayMark(schema: unknown, depth = 0): boolean {
+  if (typeof schema !== 'object' || schema === null) return false
+  if (depth > MAX_DEPTH || Object.hasOwn(schema, MARK)) return true
+  return Object.values(schema).some((inner) => mayMark(inner, depth + 1))
+}
+
+/** What makes the headers of a tool's calls, or what is wrong with the marks in its schema. */
+async function mirrorOf(schema: unknown): Promise<Mirror | string> {
+  const { paramHeadersOf, toParamHeaders } = await import('../wire/param-headers.ts')
+  const marked = paramHeadersOf(schema)
+  if ('problem' in marked) return marked.problem
+  return (args) => Object.fromEntries(toParamHeaders(marked, args))
 }
 
 function checkOf(schema: unknown, side: 'input' | 'output'): Check | undefined {

@@ -23,6 +23,7 @@ export async function* watch(
   const offs = [
     events.on('change', (change) => watcher.onChange(change)),
     events.on('notification', (notification) => watcher.onNotification(notification)),
+    events.on('missed', () => watcher.onMissed()),
     events.on('state', (state) => watcher.onState(state)),
   ]
   watched.signal?.addEventListener('abort', end, { once: true })

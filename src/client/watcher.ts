@@ -72,6 +72,10 @@ export class Watcher {
     if (this.#missed) this.#caughtUp()
   }
 
+  onMissed(): void {
+    this.#caughtUp()
+  }
+
   onState(state: State): void {
     if (state === 'closed') this.#queue.end()
     if (state === 'reconnecting') void this.#revive()

@@ -1,7 +1,6 @@
-import { mcpError } from './errors.ts'
-import { checkOptions } from './nearest.ts'
+import { CLIENT_LIMITS, readLimits, type ClientLimits, type LimitRow } from './client-limits.ts'
 
-/** Every limit: its usual value and its strict value. `Infinity` turns one off. */
+/** The limits that only servers have. */
 export const LIMITS = {
   /** Bytes of one message over stdio. */
   stdioBytes: { usual: 10_485_760, strict: 4_194_304 },
@@ -9,18 +8,30 @@ export const LIMITS = {
   httpBytes: { usual: 52_428_800, strict: 4_194_304 },
   /** Characters of one message in memory. */
   memoryBytes: { usual: 16_777_216, strict: 4_194_304 },
-  /** Bytes of one message, line, event or body from a server. */
-  clientBytes: { usual: 16_777_216, strict: 4_194_304 },
-  /** The highest id of a request, after which a client opens a new connection. */
-  clientIds: { usual: 9_007_199_254_740_991, strict: 9_007_199_254_740_991 },
   /** Bytes being read at once, over all connections. */
   unparsedBytes: { usual: 268_435_456, strict: 67_108_864 },
-  /** Levels of nesting in a message. */
-  depth: { usual: 128, strict: 64 },
+  /** Characters of the id of a request. */
+  idLength: { usual: 65_536, strict: 1_024 },
+  /** Characters of the name of a method. */
+  methodLength: { usual: 256, strict: 128 },
+  /** Characters of the name of a tool or a prompt, where it is defined and where it is asked for. */
+  nameLength: { usual: 128, strict: 128 },
+  /** Characters of a URI. */
+  uriLength: { usual: 8_192, strict: 2_048 },
+  /** Characters of a cursor. */
+  cursorLength: { usual: 2_048, strict: 256 },
   /** Messages in one batch. */
   batch: { usual: 100, strict: 20 },
-  /** Requests being answered at once on one connection or session. */
+  /** Requests being answered at once for one caller: on one connection, in one session, or of one authenticated caller. */
   inFlight: { usual: 1024, strict: 128 },
+  /** Requests being answered at once for all callers. */
+  allInFlight: { usual: 4096, strict: 512 },
+  /** Milliseconds that an HTTP request may have waited for its turn when many come at once. */
+  waitMs: { usual: 1000, strict: 250 },
+  /** Milliseconds that one piece of work may hold up all others before the operator is told and the server is unwell. */
+  blockedMs: { usual: 2000, strict: 1000 },
+  /** Bytes that wait at once for HTTP clients to read them, over all connections. */
+  unsentBytes: { usual: 134_217_728, strict: 67_108_864 },
   /** Sessions held at once. */
   sessions: { usual: 10_000, strict: 1_000 },
   /** Milliseconds until an unused session ends. */
@@ -31,6 +42,14 @@ export const LIMITS = {
   streamBytes: { usual: 4_194_304, strict: 1_048_576 },
   /** Streams kept per session for a client that comes back. */
   keptStreams: { usual: 16, strict: 4 },
+  /** Streams of `subscriptions/listen` at once for one caller. */
+  streams: { usual: 16, strict: 4 },
+  /** Bytes of the head of an HTTP request: its target, and the names and values of its headers. */
+  headBytes: { usual: 16_384, strict: 8_192 },
+  /** Headers of an HTTP request. */
+  headers: { usual: 100, strict: 64 },
+  /** Milliseconds that an HTTP connection stays open without a request. */
+  idleMs: { usual: 75_000, strict: 15_000 },
   /** Milliseconds for the head of an HTTP request. */
   headersMs: { usual: 10_000, strict: 5_000 },
   /** Milliseconds for a whole HTTP request. */
@@ -39,22 +58,18 @@ export const LIMITS = {
   keepAliveMs: { usual: 15_000, strict: 15_000 },
   /** Milliseconds that a client has to answer a question of the server. */
   questionMs: { usual: 600_000, strict: 120_000 },
+  /** Levels of nesting in the schema of a tool or a prompt. */
+  schemaDepth: { usual: 64, strict: 32 },
+  /** Subschemas in the schema of a tool or a prompt. */
+  subschemas: { usual: 2_000, strict: 500 },
   /** Milliseconds to finish what is running at shutdown. */
   drainMs: { usual: 10_000, strict: 10_000 },
 } as const
-LIMITS satisfies Record<string, { usual: number; strict: number }>
+LIMITS satisfies Record<string, LimitRow>
 
-export type Limits = { readonly [Name in keyof typeof LIMITS]: number }
+export type Limits = ClientLimits & { readonly [Name in keyof typeof LIMITS]: number }
 
 /** Limits from an option: `'strict'`, or single limits changed. */
 export function toLimits(option: 'strict' | Partial<Limits> = {}): Limits {
-  const column = option === 'strict' ? 'strict' : 'usual'
-  const base = Object.fromEntries(Object.entries(LIMITS).map(([name, row]) => [name, row[column]])) as Limits
-  if (option === 'strict') return base
-  checkOptions('limits', option, Object.keys(LIMITS))
-  for (const [name, value] of Object.entries(option)) {
-    if (!(value > 0))
-      throw mcpError('bad_option', { where: `limits.${name}`, reason: 'it must be a positive number' })
-  }
-  return { ...base, ...option }
+  return readLimits({ ...CLIENT_LIMITS, ...LIMITS }, option)
 }

@@ -13,25 +13,20 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** What other libraries call our options. */
-const ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ['inputSchema', 'input'],
-  ['parameters', 'input'],
-  ['outputSchema', 'output'],
-  ['annotations', 'hints'],
-  ['argsSchema', 'args'],
-  ['arguments', 'args'],
-])
-
-/** Refuses an option that does not exist, naming the one that was probably meant. */
-export function checkOptions(where: string, given: unknown, allowed: readonly string[]): void {
+/** Refuses an option that does not exist, naming the one that was probably meant; `elsewhere` knows other names for ours. */
+export function checkOptions(
+  where: string,
+  given: unknown,
+  allowed: readonly string[],
+  elsewhere?: ReadonlyMap<string, string>,
+): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     const reason = `it takes an object with options, of these: ${allowed.join(', ')}`
     throw mcpError('bad_option', { where, reason })
   }
   for (const name of Object.keys(given)) {
     if (allowed.includes(name)) continue
-    const meant = allowed.find((one) => one === ELSEWHERE.get(name)) ?? nearest(name, allowed)
+    const meant = allowed.find((one) => one === elsewhere?.get(name)) ?? nearest(name, allowed)
     const remedy = meant === undefined ? `the options are ${allowed.join(', ')}` : `did you mean "${meant}"?`
     throw mcpError('bad_option', { where, reason: `there is no option "${name}"; ${remedy}` })
   }

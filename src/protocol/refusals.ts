@@ -10,47 +10,25 @@ export interface RefusalRow {
 }
 
 /**
- * The catalogue of refusals: expected outcomes a client plans for, carried in `error.data.refusal` beside the
- * official code. 51 lie in 1001 to 1089; the ten from 1090 on are experimental.
+ * The refusals that errors of ours carry: expected outcomes a client plans for, in `error.data.refusal` beside the
+ * official code.
  */
 // oxfmt-ignore
 export const REFUSALS = {
-  QUEUE_CAP_EXCEEDED:              { code: 1001, http: 429, severity: 'error',    reaction: 'back off' },
   QUEUE_BYTE_CAP_EXCEEDED:         { code: 1002, http: 429, severity: 'error',    reaction: 'back off' },
-  QUEUE_TENANT_CAP_EXCEEDED:       { code: 1003, http: 429, severity: 'critical', reaction: 'back off' },
   BUFFER_OVERFLOW:                 { code: 1004, http: 503, severity: 'critical', reaction: 'back off' },
   BACKPRESSURE_ACTIVE:             { code: 1005, http: 503, severity: 'warn',     reaction: 'back off' },
-  AUTH_FAILED:                     { code: 1011, http: 401, severity: 'error',    reaction: 'authenticate' },
-  AUTH_EXPIRED:                    { code: 1012, http: 401, severity: 'error',    reaction: 'authenticate' },
-  AUTH_INVALID_CREDENTIALS:        { code: 1013, http: 401, severity: 'error',    reaction: 'authenticate' },
-  AUTHZ_FORBIDDEN:                 { code: 1014, http: 403, severity: 'error',    reaction: 'give up' },
-  AUTH_MISSING:                    { code: 1015, http: 401, severity: 'error',    reaction: 'authenticate' },
   SESSION_INVALID:                 { code: 1016, http: 401, severity: 'error',    reaction: 'initialize' },
   INVALID_PARAMS:                  { code: 1021, http: 400, severity: 'error',    reaction: 'fix' },
-  INVALID_JSON_SCHEMA:             { code: 1022, http: 400, severity: 'error',    reaction: 'fix' },
   INVALID_URI:                     { code: 1023, http: 400, severity: 'error',    reaction: 'fix' },
   INVALID_CONTENT_TYPE:            { code: 1024, http: 415, severity: 'error',    reaction: 'fix' },
   INVALID_HEADER:                  { code: 1025, http: 400, severity: 'error',    reaction: 'fix' },
   INVALID_SESSION_ID:              { code: 1026, http: 400, severity: 'error',    reaction: 'initialize' },
   INVALID_PROTOCOL_VERSION:        { code: 1027, http: 400, severity: 'error',    reaction: 'fix' },
   MISSING_REQUIRED_FIELD:          { code: 1028, http: 400, severity: 'error',    reaction: 'fix' },
-  FIELD_TYPE_MISMATCH:             { code: 1029, http: 400, severity: 'error',    reaction: 'fix' },
-  PATH_TRAVERSAL_DETECTED:         { code: 1036, http: 400, severity: 'critical', reaction: 'give up' },
-  PATH_INVALID:                    { code: 1037, http: 400, severity: 'error',    reaction: 'fix' },
-  SYMLINK_TRAVERSAL_DETECTED:      { code: 1038, http: 400, severity: 'critical', reaction: 'give up' },
-  URI_OUT_OF_BOUNDS:               { code: 1039, http: 400, severity: 'error',    reaction: 'fix' },
-  CANONICAL_PATH_VIOLATION:        { code: 1040, http: 400, severity: 'error',    reaction: 'fix' },
   RESOURCE_NOT_FOUND:              { code: 1046, http: 404, severity: 'warn',     reaction: 'fix' },
-  RESOURCE_DUPLICATE:              { code: 1047, http: 409, severity: 'warn',     reaction: 'fix' },
   TOOL_NOT_FOUND:                  { code: 1048, http: 404, severity: 'warn',     reaction: 'fix' },
-  TOOL_DUPLICATE:                  { code: 1049, http: 409, severity: 'warn',     reaction: 'fix' },
   PROMPT_NOT_FOUND:                { code: 1050, http: 404, severity: 'warn',     reaction: 'fix' },
-  PROMPT_DUPLICATE:                { code: 1051, http: 409, severity: 'warn',     reaction: 'fix' },
-  ENTITY_DUPLICATE:                { code: 1052, http: 409, severity: 'warn',     reaction: 'fix' },
-  RATE_LIMIT_EXCEEDED:             { code: 1056, http: 429, severity: 'error',    reaction: 'back off' },
-  RATE_LIMIT_PER_SECOND:           { code: 1057, http: 429, severity: 'error',    reaction: 'back off' },
-  RATE_LIMIT_PER_MINUTE:           { code: 1058, http: 429, severity: 'error',    reaction: 'back off' },
-  QUOTA_EXCEEDED:                  { code: 1059, http: 429, severity: 'error',    reaction: 'back off' },
   CONCURRENT_LIMIT_EXCEEDED:       { code: 1060, http: 429, severity: 'error',    reaction: 'back off' },
   PROTOCOL_ERROR:                  { code: 1066, http: 400, severity: 'error',    reaction: 'fix' },
   TRANSPORT_ERROR:                 { code: 1067, http: 503, severity: 'error',    reaction: 'reconnect' },
@@ -59,23 +37,8 @@ export const REFUSALS = {
   UNSUPPORTED_ENCODING:            { code: 1070, http: 415, severity: 'error',    reaction: 'fix' },
   SERVER_UNINITIALIZED:            { code: 1076, http: 503, severity: 'error',    reaction: 'reconnect' },
   SERVER_SHUTTING_DOWN:            { code: 1077, http: 503, severity: 'warn',     reaction: 'reconnect' },
-  SERVICE_UNAVAILABLE:             { code: 1078, http: 503, severity: 'warn',     reaction: 'back off' },
   INTERNAL_ERROR:                  { code: 1079, http: 503, severity: 'critical', reaction: 'back off' },
-  DEPENDENCY_UNAVAILABLE:          { code: 1080, http: 503, severity: 'warn',     reaction: 'back off' },
-  CIRCUIT_BREAKER_OPEN:            { code: 1086, http: 503, severity: 'warn',     reaction: 'back off' },
-  HEALTH_CHECK_FAILED:             { code: 1087, http: 503, severity: 'warn',     reaction: 'back off' },
-  DEGRADED_SERVICE:                { code: 1088, http: 503, severity: 'warn',     reaction: 'back off' },
   RESOURCE_EXHAUSTED:              { code: 1089, http: 503, severity: 'critical', reaction: 'back off' },
-  ELICITATION_FAILED:              { code: 1090, http: 500, severity: 'warn',     reaction: 'fix' },
-  ELICITATION_TIMEOUT:             { code: 1091, http: 408, severity: 'warn',     reaction: 'fix' },
-  ELICITATION_CANCELLED:           { code: 1092, http: 409, severity: 'warn',     reaction: 'fix' },
-  INVALID_ELICITATION_MODE:        { code: 1093, http: 400, severity: 'warn',     reaction: 'fix' },
-  ELICITATION_SECURITY_ERROR:      { code: 1094, http: 400, severity: 'critical', reaction: 'give up' },
-  TASK_NOT_FOUND:                  { code: 1095, http: 404, severity: 'warn',     reaction: 'fix' },
-  TASK_DEPENDENCY_FAILED:          { code: 1096, http: 500, severity: 'warn',     reaction: 'fix' },
-  TASK_CANCELLED:                  { code: 1097, http: 409, severity: 'warn',     reaction: 'fix' },
-  TASK_TIMEOUT:                    { code: 1098, http: 408, severity: 'warn',     reaction: 'fix' },
-  INVALID_TASK_STATE:              { code: 1099, http: 409, severity: 'warn',     reaction: 'fix' },
 } as const
 REFUSALS satisfies Record<string, RefusalRow>
 

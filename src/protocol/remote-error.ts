@@ -26,7 +26,7 @@ const BY_CODE: ReadonlyMap<number, ErrorKind> = new Map<number, ErrorKind>([
   [-32042, 'url_needed'],
 ])
 
-/** Kinds by the refusal that only they carry. */
+/** Kinds by the refusal that says the same. */
 const BY_REFUSAL: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
   ['TOOL_NOT_FOUND', 'unknown_tool'],
   ['PROMPT_NOT_FOUND', 'unknown_prompt'],
@@ -35,6 +35,8 @@ const BY_REFUSAL: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
   ['SERVER_UNINITIALIZED', 'not_initialized'],
   ['SERVER_SHUTTING_DOWN', 'shutting_down'],
   ['BACKPRESSURE_ACTIVE', 'overloaded'],
+  ['CONCURRENT_LIMIT_EXCEEDED', 'overloaded'],
+  ['BUFFER_OVERFLOW', 'overloaded'],
   ['RESOURCE_EXHAUSTED', 'session_limit'],
 ])
 

@@ -17,6 +17,8 @@ export const SWITCHES = {
   argumentErrors:  { at: ['error', 'error', 'error', 'result', 'result'], reader: 'server/tools.ts' },
   /** Whether the level of log messages is set for the session or by each request. */
   logLevel:        { at: ['session', 'session', 'session', 'session', 'request'], reader: 'server/logging.ts' },
+  /** Whether clients over HTTP repeat arguments in headers where a tool asks for it. */
+  paramHeaders:    { at: [false, false, false, false, true], reader: 'server/tools.ts' },
   /** How changes are announced: to every session, or on streams that asked. */
   changes:         { at: ['session', 'session', 'session', 'session', 'listen'], reader: 'server/subscriptions.ts' },
   /** Whether the empty string is a cursor or means no cursor. */
@@ -39,9 +41,12 @@ export interface Dialect extends Switches {
 }
 
 /** One frozen dialect per revision. */
-export const DIALECTS: Readonly<Record<Revision, Dialect>> = Object.freeze(
-  Object.fromEntries(REVISIONS.map((revision, index) => [revision, toDialect(revision, index)])),
-) as Readonly<Record<Revision, Dialect>>
+export const DIALECTS: Readonly<Record<Revision, Dialect>> = /* @__PURE__ */ toDialects()
+
+function toDialects(): Readonly<Record<Revision, Dialect>> {
+  const rows = REVISIONS.map((revision, index) => [revision, toDialect(revision, index)])
+  return Object.freeze(Object.fromEntries(rows)) as Readonly<Record<Revision, Dialect>>
+}
 
 function toDialect(revision: Revision, index: number): Dialect {
   const values = Object.entries(SWITCHES).map(([name, row]) => [name, row.at[index]])

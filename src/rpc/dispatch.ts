@@ -1,6 +1,7 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isMethodAt, methodRow } from '../protocol/methods.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import type { Call } from './call.ts'
 
@@ -22,6 +23,8 @@ export interface MiddlewareEntry<Context> {
 export interface DispatchParts<Context> {
   readonly routes: ReadonlyMap<string, Handler<Context>>
   readonly middleware: readonly MiddlewareEntry<Context>[]
+  /** No method has a longer name. */
+  readonly methodLength: number
   /** Whether the server offers a capability such as `tools` or `resources.subscribe`. */
   offers(capability: string): boolean
   /** Makes the context of a call; a promise when the server provides something asynchronously. */
@@ -36,7 +39,7 @@ export function createDispatch<Context>(
 
   return function dispatch(call) {
     const handler = tables.get(call.peer.dialect.revision)?.get(call.method)
-    if (handler === undefined) throw noHandler(call)
+    if (handler === undefined) throw noHandler(call, parts.methodLength)
     const context = parts.context(call)
     return context instanceof Promise ? context.then(handler) : handler(context)
   }
@@ -73,7 +76,8 @@ function wrapped<Context>(
   )
 }
 
-function noHandler(call: Call): Error {
+function noHandler(call: Call, methodLength: number): Error {
+  if (call.method.length > methodLength) return serverError('method_too_long', { limit: methodLength })
   const { revision } = call.peer.dialect
   const row = methodRow(call.method)
   const known =

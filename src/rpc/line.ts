@@ -16,12 +16,10 @@ export interface Outgoing {
   readonly method: string
   /** The whole message, sealed for the revision. */
   readonly text: string
-  /** Headers that belong to this request; transports without headers ignore them. */
-  readonly headers?: Readonly<Record<string, string>>
+  /** Headers that belong to this request; transports without headers do not ask for them. */
+  headers(): Readonly<Record<string, string>>
   /** Aborts when nobody waits for the answer any more; the transport then tells the server in its own way. */
-  readonly signal: AbortSignal
-  /** The same without an AbortSignal, which is dear to make; transports that need none use this when it is there. */
-  readonly stop?: Stop
+  readonly stop: Stop
   /** Takes what arrives for this request before its answer: notifications and questions. */
   onMessage(message: Received): void
 }
@@ -30,8 +28,14 @@ export interface Outgoing {
 export interface Stop {
   readonly aborted: boolean
   readonly reason: unknown
+  /** The same as a signal, made when first asked for: signals are dear. */
+  readonly signal: AbortSignal
   /** Sets the one listener. */
-  onAbort(listener: (() => void) | undefined): void
+  onStop(listener: StopListener | undefined): void
+}
+
+export interface StopListener {
+  stopped(): void
 }
 
 /** What a transport tells the client besides answers. */
@@ -40,6 +44,8 @@ export interface LineEvents {
   onMessage(message: Received): void
   /** The line is of no use any more; requests that waited on it were rejected. Not called after `close`. */
   onDown(reason: Error): void
+  /** Notifications may have been missed. */
+  onMissed?(): void
   /** Something worth telling that is no failure, such as what a server process writes to stderr. */
   onNote?(kind: 'stderr' | 'stream', text: string): void
 }

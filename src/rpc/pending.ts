@@ -1,4 +1,5 @@
 import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 
 /** The longest that a timer can wait. */
@@ -43,7 +44,7 @@ export class Pending {
       }
       const onAbort = (): void => giveUp(signal.reason as Error)
       const onTimeout = (): void =>
-        giveUp(mcpError('ask_refused', { method, reason: `no answer within ${timeoutMs} ms` }))
+        giveUp(serverError('ask_refused', { method, reason: `no answer within ${timeoutMs} ms` }))
       const timer = Number.isFinite(timeoutMs)
         ? setTimeout(onTimeout, Math.min(timeoutMs, MAX_TIMER_MS))
         : undefined
@@ -74,7 +75,7 @@ export class Pending {
     if (answer.error === undefined) return waiting.resolve(answer.result ?? {})
     const { message, code, data } = answer.error
     waiting.reject(
-      mcpError('ask_refused', { method: waiting.method, reason: message }, { data: { code, data } }),
+      serverError('ask_refused', { method: waiting.method, reason: message }, { data: { code, data } }),
     )
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { mcpError } from '../protocol/errors.ts'
+import { Deadline } from './deadline.ts'
 import type { Outgoing, Received } from './line.ts'
 import { Pipe } from './pipe.ts'
 
@@ -25,8 +26,10 @@ function make(write?: (text: string) => void): Made {
   return { pipe, written, messages, notes }
 }
 
-function outgoing(id: number, signal: AbortSignal = new AbortController().signal): Outgoing {
-  return { id, method: 'tools/call', text: `request ${id}`, signal, onMessage: () => undefined }
+function outgoing(id: number, signal?: AbortSignal): Outgoing {
+  const method = 'tools/call'
+  const stop = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal })
+  return { id, method, text: `request ${id}`, stop, headers: () => ({}), onMessage: () => undefined }
 }
 
 test('answers reach their requests in whatever order they come', async () => {
@@ -77,7 +80,7 @@ test('an abort rejects with its reason and leaves nothing behind', async () => {
   const { pipe, written } = make()
   const controller = new AbortController()
   const request = pipe.request(outgoing(1, controller.signal))
-  const reason = new Error('enough')
+  const reason = mcpError('timeout', { method: 'tools/call', ms: 1 })
   controller.abort(reason)
   await expect(request).rejects.toBe(reason)
   await expect(pipe.request(outgoing(2, controller.signal))).rejects.toBe(reason)

@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../protocol/errors.ts'
 import type { RequestId } from '../protocol/jsonrpc.ts'
-import type { LineEvents, Outgoing, Received } from './line.ts'
+import type { LineEvents, Outgoing, Received, StopListener } from './line.ts'
 
 export interface PipeOptions {
   readonly events: LineEvents
@@ -40,12 +40,12 @@ export class Pipe {
 
   request(outgoing: Outgoing): Promise<Received> {
     return new Promise((resolve, reject) => {
-      const stop = outgoing.stop ?? outgoing.signal
+      const { stop } = outgoing
       if (this.#failure !== undefined) return reject(unanswered(outgoing.method, this.#failure))
       if (stop.aborted) return reject(stop.reason as Error)
       const waiting = new Waiting(outgoing, this.#waiting, resolve, reject)
       this.#waiting.set(outgoing.id, waiting)
-      waiting.begin()
+      stop.onStop(waiting)
       try {
         this.#write(outgoing.text)
       } catch (thrown) {
@@ -90,8 +90,8 @@ export class Pipe {
   }
 }
 
-/** A request on its way. It listens to its own signal. */
-class Waiting {
+/** A request on its way, until it is answered or nobody waits any more. */
+class Waiting implements StopListener {
   readonly outgoing: Outgoing
   readonly resolve: (answer: Received) => void
   readonly reject: (error: unknown) => void
@@ -109,22 +109,14 @@ class Waiting {
     this.reject = reject
   }
 
-  begin(): void {
-    const { stop } = this.outgoing
-    if (stop === undefined) this.outgoing.signal.addEventListener('abort', this)
-    else stop.onAbort(() => this.handleEvent())
-  }
-
   end(): void {
     this.#all.delete(this.outgoing.id)
-    const { stop } = this.outgoing
-    if (stop === undefined) this.outgoing.signal.removeEventListener('abort', this)
-    else stop.onAbort(undefined)
+    this.outgoing.stop.onStop(undefined)
   }
 
-  handleEvent(): void {
+  stopped(): void {
     this.end()
-    this.reject((this.outgoing.stop ?? this.outgoing.signal).reason)
+    this.reject(this.outgoing.stop.reason)
   }
 }
 

@@ -3,20 +3,21 @@ import type { Revision } from '../protocol/revisions.ts'
 import type { Call } from './call.ts'
 import type { Changes } from './changes.ts'
 import type { Result } from './dispatch.ts'
+import type { Load } from './load.ts'
 
 /** What a server shows to its transports. */
 export interface Service {
   /** The server's own name, version and decoration, in the newest form. */
   readonly info: JsonObject
   readonly changes: Changes
+  /** What it has to do, shared by its transports. */
+  readonly load: Load
   /** The revisions that are served. */
   readonly revisions: readonly Revision[]
   /** Answers a request; throws, or rejects with, an McpError for the peer. */
   answer(call: Call): Result | Promise<Result>
   /** Takes note of a notification. Never throws. */
   notice(call: Call): void
-  /** The input schema of a tool, from which some transports take rules of their own. */
-  inputSchema(tool: string): JsonObject | undefined
   /** Writes to the operator's log. */
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }

@@ -24,11 +24,16 @@ export class Session implements Peer {
   #pending: Pending | undefined
   #waiting: Map<unknown, () => void> | undefined
   #closers: (() => void)[] | undefined
-  #notify: (method: string, params: JsonObject) => void
+  readonly #notify: ((method: string, params: JsonObject) => void) | undefined
 
-  /** `notify` sends what belongs to no request. */
-  constructor(notify: (method: string, params: JsonObject) => void) {
+  /** `notify` sends what belongs to no request; without it nothing of the kind can reach the client. */
+  constructor(notify?: (method: string, params: JsonObject) => void) {
     this.#notify = notify
+  }
+
+  /** Whether the client can be told of something between its requests. */
+  get reachable(): boolean {
+    return this.#notify !== undefined
   }
 
   get session(): this {
@@ -41,7 +46,7 @@ export class Session implements Peer {
   }
 
   notify(method: string, params: JsonObject): void {
-    this.#notify(method, params)
+    this.#notify?.(method, params)
   }
 
   /** Does something now or as soon as the client is ready; of several things under one key only the first. */

@@ -1,5 +1,6 @@
 import { toDirectTest, type Test } from './direct.ts'
-import { explain } from './explain.ts'
+import type { explain as Explain } from './explain.ts'
+import type { SchemaLimits } from './inspect.ts'
 import { toLine, type Issue } from './issue.ts'
 import type {
   AnySchema,
@@ -22,19 +23,30 @@ export interface Checker<Out = unknown> {
   check(value: unknown): Checked<Out> | Promise<Checked<Out>>
 }
 
-/** Makes the checker of a schema, once for each side; a schema that cannot be served is a SchemaError. */
-export function toChecker<const S extends AnySchema>(schema: S, use: Use): Checker<OutputOf<S>> {
-  const made = MADE[use].get(schema)
-  if (made !== undefined) return made as Checker<OutputOf<S>>
-  const json = toShown(schema, use)
+/** Makes the checker of a schema, once for each side and size allowed; a schema that cannot be served is a SchemaError. */
+export function toChecker<const S extends AnySchema>(
+  schema: S,
+  use: Use,
+  limits?: SchemaLimits,
+): Checker<OutputOf<S>> {
+  const made = madeFor(limits)[use]
+  const known = made.get(schema)
+  if (known !== undefined) return known as Checker<OutputOf<S>>
+  const json = toShown(schema, use, limits)
   const checker = isStandard(schema) ? standardChecker(schema, json) : rawChecker(json)
-  MADE[use].set(schema, checker)
+  made.set(schema, checker)
   return checker as Checker<OutputOf<S>>
 }
 
-const MADE: { readonly [Side in Use]: WeakMap<object, Checker> } = {
-  input: new WeakMap(),
-  output: new WeakMap(),
+type Made = { readonly [Side in Use]: WeakMap<object, Checker> }
+
+const MADE = new Map<string, Made>()
+
+function madeFor(limits: SchemaLimits | undefined): Made {
+  const key = limits === undefined ? '' : `${limits.schemaDepth} ${limits.subschemas}`
+  let made = MADE.get(key)
+  if (made === undefined) MADE.set(key, (made = { input: new WeakMap(), output: new WeakMap() }))
+  return made
 }
 
 function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
@@ -82,9 +94,22 @@ function rawChecker(json: JsonSchema): Checker {
     return verdict(test, value)
   }
 
-  function verdict(known: Test, value: unknown): Checked {
-    return known(value) ? { ok: true, value } : { ok: false, issue: toLine(explain(json, value)) }
+  function verdict(known: Test, value: unknown): Checked | Promise<Checked> {
+    if (known(value)) return { ok: true, value }
+    return explain === undefined ? explainLater(json, value) : refusal(explain(json, value))
   }
+}
+
+let explain: typeof Explain | undefined
+
+/** What is wrong with a value is looked into for the first time. */
+async function explainLater(json: JsonSchema, value: unknown): Promise<Checked> {
+  explain ??= (await import('./explain.ts')).explain
+  return refusal(explain(json, value))
+}
+
+function refusal(issues: readonly Issue[]): Checked {
+  return { ok: false, issue: toLine(issues) }
 }
 
 interface Full {

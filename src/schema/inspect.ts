@@ -4,10 +4,16 @@ import { resolveLocal } from './reference.ts'
 import type { JsonSchema } from './schema.ts'
 import { SchemaError } from './schema-error.ts'
 
-/** Limits on one schema. The root counts as one level and as one subschema. */
+/** How large a schema may be. The root counts as one level and as one subschema. */
+export interface SchemaLimits {
+  readonly schemaDepth: number
+  readonly subschemas: number
+}
+
+const USUAL: SchemaLimits = { schemaDepth: 64, subschemas: 2000 }
+
+/** Further limits on one schema. */
 const SCHEMA_LIMITS = {
-  depth: 64,
-  subschemas: 2000,
   dataDepth: 64,
   dataNodes: 100_000,
   steps: 10_000,
@@ -18,6 +24,7 @@ export interface InspectOptions {
   readonly root?: 'object'
   /** False where somebody else matches the patterns, so that ours need not be safe. */
   readonly patterns?: boolean
+  readonly limits?: SchemaLimits | undefined
 }
 
 /** Returns a JSON Schema that is well formed, bounded and safe to check against; anything else is a SchemaError. */
@@ -34,6 +41,7 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
     root: schema,
     patterns: options.patterns !== false,
     tuples: readDialect(schema) === 'early',
+    limits: options.limits ?? USUAL,
     path: [],
     seen: new Set(),
     refs: [],
@@ -58,6 +66,7 @@ interface Walk {
   readonly patterns: boolean
   /** Whether `items` may be a list, as it could before 2020-12. */
   readonly tuples: boolean
+  readonly limits: SchemaLimits
   /** The objects on the way from the root to here. */
   readonly path: object[]
   readonly seen: Set<object>
@@ -82,9 +91,9 @@ function readDialect(schema: Readonly<Record<string, unknown>>): 'current' | 'ea
 
 function visit(walk: Walk, schema: unknown, pointer: string): void {
   walk.count++
-  if (walk.count > SCHEMA_LIMITS.subschemas) {
+  if (walk.count > walk.limits.subschemas) {
     throw new SchemaError(
-      `has more than ${SCHEMA_LIMITS.subschemas} subschemas`,
+      `has more than ${walk.limits.subschemas} subschemas`,
       'Split it, or describe less of the value.',
     )
   }
@@ -92,7 +101,7 @@ function visit(walk: Walk, schema: unknown, pointer: string): void {
   if (!isObject(schema)) {
     throw new SchemaError(`is ${nameOf(schema)}`, 'A schema is an object, true or false.', pointer)
   }
-  enter(walk, schema, pointer, SCHEMA_LIMITS.depth)
+  enter(walk, schema, pointer, walk.limits.schemaDepth)
   walk.seen.add(schema)
   for (const [keyword, value] of entriesOf(schema)) {
     if (value !== undefined) visitKeyword(walk, schema, keyword, `${pointer}/${escapeToken(keyword)}`)
@@ -195,7 +204,7 @@ function visitData(walk: Walk, value: unknown, pointer: string): void {
     )
   }
   if (typeof value === 'object' && value !== null) {
-    enter(walk, value, pointer, SCHEMA_LIMITS.depth + SCHEMA_LIMITS.dataDepth)
+    enter(walk, value, pointer, walk.limits.schemaDepth + SCHEMA_LIMITS.dataDepth)
     for (const [name, item] of Object.entries(value)) visitData(walk, item, `${pointer}/${escapeToken(name)}`)
     walk.path.pop()
     return

@@ -1,4 +1,4 @@
-import { inspect } from './inspect.ts'
+import { inspect, type SchemaLimits } from './inspect.ts'
 import { isObject } from './keywords.ts'
 import { resolveLocal } from './reference.ts'
 import type { AnySchema, JsonSchema, StandardSchema } from './schema.ts'
@@ -15,8 +15,8 @@ export function isStandard(schema: unknown): schema is StandardSchema<unknown, u
 }
 
 /** The JSON Schema that a list shows: raw ones exactly as given, others as their library converts them. */
-export function toShown(schema: AnySchema, use: Use): JsonSchema {
-  const root = use === 'input' ? ({ root: 'object' } as const) : {}
+export function toShown(schema: AnySchema, use: Use, limits?: SchemaLimits): JsonSchema {
+  const root = use === 'input' ? ({ root: 'object', limits } as const) : { limits }
   if (!isStandard(schema)) return inspect(schema, root)
   const json = withObjectType(convert(schema, use))
   // The library matches its own patterns.

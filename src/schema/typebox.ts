@@ -2,16 +2,61 @@ import { Check, Compile } from 'typebox/schema'
 import type { Test } from './direct.ts'
 import { entriesOf, isObject, KEYWORDS, type Shape } from './keywords.ts'
 import { toMatcher } from './pattern.ts'
+import { hasReference, isReference, multiplies } from './recursion.ts'
+import { resolveLocal } from './reference.ts'
 
 /** The check of any schema that `inspect` has let through. Formats are annotations. */
 export function compile(schema: unknown): Test {
-  const copy = copySchema(schema)
-  if (isObject(copy)) copy['$schema'] = 'https://json-schema.org/draft/2020-12/schema'
-  const test = compileCopy(copy)
+  const test = isObject(schema) && multiplies(schema) ? compileParts(schema) : compileCopy(copySchema(schema))
   return hasInheritedName(schema) ? (value) => test(withoutPrototypes(value)) : test
 }
 
 type Copy = Record<string, unknown>
+
+/** How a copy is made. */
+interface Copying {
+  /** What stands for a schema of a part of the value. */
+  part(schema: unknown): Copy | boolean
+  /** What a reference leads to, where it is to be replaced by that. */
+  target?(reference: string): unknown
+}
+
+const WHOLE: Copying = { part: (schema) => copySchema(schema) }
+
+/** A check that compares each part of a value with each subschema once, however many ways lead there. */
+function compileParts(root: object): Test {
+  const tests = new Map<object, Test>()
+  const verdicts = new Map<object, Map<object, boolean>>()
+  const copying: Copying = {
+    part: (schema) =>
+      isObject(schema) && hasReference(schema)
+        ? { '~refine': [{ check: (value: unknown) => check(schema, value), error: () => '' }] }
+        : copySchema(schema),
+    target: (reference) => resolveLocal(root, reference),
+  }
+  return (value) => {
+    try {
+      return check(root, value)
+    } finally {
+      verdicts.clear()
+    }
+  }
+
+  function check(schema: object, value: unknown): boolean {
+    if (typeof value !== 'object' || value === null) return testOf(schema)(value)
+    let known = verdicts.get(schema)
+    if (known === undefined) verdicts.set(schema, (known = new Map()))
+    let verdict = known.get(value)
+    if (verdict === undefined) known.set(value, (verdict = testOf(schema)(value)))
+    return verdict
+  }
+
+  function testOf(schema: object): Test {
+    let test = tests.get(schema)
+    if (test === undefined) tests.set(schema, (test = compileCopy(copySchema(schema, copying))))
+    return test
+  }
+}
 
 const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'null'])
 
@@ -19,6 +64,7 @@ const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'bo
 const MAX_LENGTH = 2 ** 29
 
 function compileCopy(copy: Copy | boolean): Test {
+  if (isObject(copy)) copy['$schema'] = 'https://json-schema.org/draft/2020-12/schema'
   try {
     const validator = Compile(copy)
     return (value) => validator.Check(value)
@@ -30,19 +76,27 @@ function compileCopy(copy: Copy | boolean): Test {
 }
 
 /** Only what JSON Schema defines reaches the compiler: it gives further meanings to keywords of its own. */
-function copySchema(schema: unknown): Copy | boolean {
+function copySchema(schema: unknown, copying: Copying = WHOLE): Copy | boolean {
   if (!isObject(schema)) return schema === true
   const copy: Copy = {}
+  const targets: (Copy | boolean)[] = []
   for (const [keyword, value] of entriesOf(schema)) {
     const shape = KEYWORDS.get(keyword)?.shape
     if (value === undefined || keyword === '$schema' || keyword === '$id' || keyword === 'format') continue
     if (keyword === 'type' || keyword === 'const') copy[keyword] = value
     else if (keyword === 'pattern') copy[keyword] = toMatcher(value as string)
     else if (keyword === 'minLength') copy[keyword] = Math.min(value as number, MAX_LENGTH)
-    else if (keyword === 'properties') copy[keyword] = copyKeyword('named', cheapFirst(value))
-    else if (shape !== undefined) copy[keyword] = copyKeyword(shape, value)
+    else if (copying.target !== undefined && isReference(keyword))
+      targets.push(copySchema(copying.target(value as string), copying))
+    else if (keyword === 'properties') copy[keyword] = copyKeyword('named', cheapFirst(value), copying.part)
+    else if (shape !== undefined) copy[keyword] = copyKeyword(shape, value, copierOf(keyword, copying))
   }
+  if (targets.length > 0) copy['allOf'] = [...((copy['allOf'] as unknown[] | undefined) ?? []), ...targets]
   return copy
+}
+
+function copierOf(keyword: string, copying: Copying): Copying['part'] {
+  return KEYWORDS.get(keyword)?.inPlace === true ? (schema) => copySchema(schema, copying) : copying.part
 }
 
 /** Members that decide at once come first: of shapes that hold themselves all but one are given up before the rest is read. */
@@ -54,15 +108,15 @@ function cheapFirst(properties: unknown): unknown {
   return Object.fromEntries([...cheap!, ...others!])
 }
 
-function copyKeyword(shape: Shape, value: unknown): unknown {
+function copyKeyword(shape: Shape, value: unknown, copy: Copying['part']): unknown {
   if (shape === 'named' || shape === 'either') {
     return Object.fromEntries(
-      entriesOf(value).map(([name, sub]) => [name, Array.isArray(sub) ? sub : copySchema(sub)]),
+      entriesOf(value).map(([name, sub]) => [name, Array.isArray(sub) ? sub : copy(sub)]),
     )
   }
   if (shape === 'schemas' || (shape === 'schema' && Array.isArray(value)))
-    return (value as unknown[]).map(copySchema)
-  return shape === 'schema' ? copySchema(value) : value
+    return (value as unknown[]).map((sub) => copy(sub))
+  return shape === 'schema' ? copy(value) : value
 }
 
 /** Whether any name or value in the schema is one that every ordinary object inherits. */

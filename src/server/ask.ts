@@ -1,4 +1,5 @@
 import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ContentBlock } from '../protocol/content.ts'
 import { toChecker } from '../schema/checker.ts'
@@ -160,14 +161,17 @@ async function ask<Value>(
   const { call } = context
   if (call.peer.dialect.questions === 'rounds') return askInRounds(context, question, read)
   if (call.channel.ask === undefined) {
-    throw mcpError('cannot_ask', { capability: question.method, reason: 'it has no stream to be asked on' })
+    throw serverError('cannot_ask', {
+      capability: question.method,
+      reason: 'it has no stream to be asked on',
+    })
   }
   const answer = await call.channel.ask(question.method, question.params, call)
   try {
     return await read(answer)
   } catch (error) {
     if (error instanceof Invalid)
-      throw mcpError('ask_invalid', { method: question.method, issue: error.message })
+      throw serverError('ask_invalid', { method: question.method, issue: error.message })
     throw error
   }
 }
@@ -188,7 +192,7 @@ async function askInRounds<Value>(
     }
   }
   rounds.questions.set(key, { method: question.method, params: question.params })
-  throw mcpError('input_required', {})
+  throw serverError('input_required', {})
 }
 
 function readAction(answer: JsonObject): 'accept' | 'decline' | 'cancel' {

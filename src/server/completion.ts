@@ -1,4 +1,5 @@
 import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
@@ -35,7 +36,7 @@ export async function complete(parts: CompletionParts, context: Context): Promis
   const completer = parts.completers.get(key)?.get(name)
   if (completer === undefined) {
     if (!names.includes(name))
-      throw mcpError('unknown_completion', { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })
+      throw serverError('unknown_completion', { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })
     return { completion: { values: [], total: 0, hasMore: false } }
   }
   const found = await rethrown(context, `completion of "${key}"`, () =>
@@ -68,15 +69,16 @@ function findOwner(
   }
   if (ref?.['type'] === 'ref/resource') {
     const { uri } = ref
-    if (typeof uri !== 'string') throw mcpError('unknown_completion', { reason: 'ref.uri is not a string' })
+    if (typeof uri !== 'string')
+      throw serverError('unknown_completion', { reason: 'ref.uri is not a string' })
     const template = parts.templates.get(uri)
     if (template !== undefined && isVisible(template, context))
       return { key: template.key, names: template.template.variables }
-    throw mcpError('unknown_completion', {
+    throw serverError('unknown_completion', {
       reason: `there is no resource template "${uri.slice(0, 512)}"`,
     })
   }
-  throw mcpError('unknown_completion', { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
+  throw serverError('unknown_completion', { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
 }
 
 function readArgument(context: Context): { readonly name: string; readonly value: string } {

@@ -22,6 +22,8 @@ export interface Tool extends Item {
   readonly input: Checker
   readonly output: Checker | undefined
   readonly timeoutMs: number | undefined
+  /** Throws when headers do not repeat the arguments as the input schema wants it; absent where it wants nothing. */
+  readonly checkHeaders?: (input: unknown, header: (name: string) => string | undefined) => void
   run(input: unknown, context: Context): Returned
 }
 

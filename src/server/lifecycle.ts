@@ -1,4 +1,5 @@
 import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialect } from '../protocol/switches.ts'
@@ -19,7 +20,7 @@ export interface Greeting {
 /** `initialize`: agrees on a revision and remembers the client in the session. */
 export function initialize(greeting: Greeting, follow: (session: Session) => void, context: Context): Result {
   const session = context.call.peer.session as Session
-  if (session.opened) throw mcpError('already_initialized', {})
+  if (session.opened) throw serverError('already_initialized', {})
   const shaken = openedBy('handshake', greeting.revisions)
   const { protocolVersion, capabilities, clientInfo } = readOpening(context.call.params, shaken)
   const revision = shaken.find((known) => known === protocolVersion) ?? shaken.at(-1)
@@ -34,18 +35,27 @@ export function initialize(greeting: Greeting, follow: (session: Session) => voi
   follow(session)
   const { info, instructions } = greeting
   const optional = instructions === undefined ? {} : { instructions }
-  return { protocolVersion: revision, capabilities: greeting.capabilities, serverInfo: info, ...optional }
+  const offered = session.reachable ? greeting.capabilities : withoutChanges(greeting.capabilities)
+  return { protocolVersion: revision, capabilities: offered, serverInfo: info, ...optional }
 }
 
-/** `server/discover`: what can be claimed here, and what the server offers. */
-export function discover({ capabilities, instructions, ttlMs, revisions }: Greeting): Result {
+/** What is offered to a client that cannot be told of changes. */
+function withoutChanges(capabilities: JsonObject): JsonObject {
+  const still = { tools: {}, resources: {}, prompts: {} }
+  const kept = Object.entries(still).filter(([name]) => name in capabilities)
+  return { ...capabilities, ...Object.fromEntries(kept) }
+}
+
+/** `server/discover`: what can be claimed here, and what the server offers; with `wrapped` somebody may still change it. */
+export function discover(greeting: Greeting, wrapped: boolean): Result {
+  const { capabilities, instructions, ttlMs, revisions } = greeting
   const optional = instructions === undefined ? {} : { instructions }
   return {
     supportedVersions: openedBy('request', revisions),
     capabilities,
     ...optional,
     ttlMs,
-    cacheScope: 'public',
+    cacheScope: wrapped ? 'private' : 'public',
   }
 }
 

@@ -1,4 +1,5 @@
-import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
+import type { Limits } from '../protocol/limits.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import type { Item } from './definitions.ts'
@@ -9,6 +10,7 @@ export type ListName = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
 export interface ListOptions {
   readonly pageSize: number
   readonly ttlMs: number
+  readonly limits: Limits
 }
 
 /**
@@ -40,10 +42,10 @@ export class List<Kind extends Item> {
     return removed
   }
 
-  /** Answers the list method for a caller. */
-  page(context: Context): Result {
-    const start = readCursor(this.#name, context)
-    const view = this.#view(context)
+  /** Answers the list method for a caller; with `wrapped` somebody may still change what that caller gets. */
+  page(context: Context, wrapped = false): Result {
+    const start = readCursor(this.#name, context, this.#options.limits)
+    const view = wrapped ? `${this.#view(context)}+` : this.#view(context)
     const key = `${start}:${view}`
     const kept = this.#pages.get(key)
     if (kept !== undefined) return kept
@@ -71,7 +73,7 @@ export class List<Kind extends Item> {
   #make(start: number, isPrivate: boolean, context: Context): Result {
     const rest = [...this.items.values()].filter((item) => item.place > start && isVisible(item, context))
     if (start > 0 && ![...this.items.values()].some((item) => item.place >= start))
-      throw mcpError('bad_cursor', {})
+      throw serverError('bad_cursor', {})
     const shown = rest.slice(0, this.#options.pageSize)
     const last = shown.at(-1)
     const more = last !== undefined && rest.length > shown.length
@@ -101,13 +103,14 @@ function writeCursor(name: ListName, place: number): string {
   return btoa(`${name}:${place}`).replace(/=+$/, '')
 }
 
-function readCursor(name: ListName, context: Context): number {
+function readCursor(name: ListName, context: Context, { cursorLength }: Limits): number {
   const { cursor } = context.call.params
   if (cursor === undefined || cursor === null) return 0
-  if (typeof cursor !== 'string' || cursor.length > 2048) throw mcpError('bad_cursor', {})
+  if (typeof cursor !== 'string') throw serverError('bad_cursor', {})
+  if (cursor.length > cursorLength) throw serverError('cursor_too_long', { limit: cursorLength })
   if (cursor === '' && context.call.peer.dialect.emptyCursor === 'absent') return 0
   const place = toPlace(name, cursor)
-  if (place === undefined) throw mcpError('bad_cursor', {})
+  if (place === undefined) throw serverError('bad_cursor', {})
   return place
 }
 

@@ -2,6 +2,7 @@ import { isContentBlock, text } from '../protocol/content.ts'
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { nearest } from '../protocol/nearest.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import type { Prompt } from './definitions.ts'
@@ -39,6 +40,8 @@ export function findPrompt(prompts: ReadonlyMap<string, Prompt>, name: unknown, 
   }
   const prompt = prompts.get(name)
   if (prompt !== undefined && isVisible(prompt, context)) return prompt
+  const { nameLength } = context.parts.limits
+  if (name.length > nameLength) throw serverError('name_too_long', { limit: nameLength })
   const seen = [...prompts.values()].filter((one) => isVisible(one, context)).map((one) => one.key)
   const meant = nearest(name, seen.slice(0, 1000))
   throw mcpError('unknown_prompt', {

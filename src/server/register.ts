@@ -1,6 +1,7 @@
-import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import { toMs, type Duration } from '../protocol/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Limits } from '../protocol/limits.ts'
 import { metaKeyProblem } from '../protocol/meta.ts'
 import { checkOptions } from '../protocol/nearest.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
@@ -65,6 +66,15 @@ const DESCRIBED = ['title', 'description', 'icons', '_meta', 'visible', 'scopes'
 const TOOL_OPTIONS = [...DESCRIBED, 'input', 'output', 'hints', 'timeout']
 const RESOURCE_OPTIONS = [...DESCRIBED, 'name', 'mimeType', 'size', 'annotations']
 const PROMPT_OPTIONS = [...DESCRIBED, 'args']
+/** What other libraries call our options. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['inputSchema', 'input'],
+  ['parameters', 'input'],
+  ['outputSchema', 'output'],
+  ['annotations', 'hints'],
+  ['argsSchema', 'args'],
+  ['arguments', 'args'],
+])
 const HINTS = ['readOnly', 'destructive', 'idempotent', 'openWorld']
 
 const NO_INPUT: JsonObject = Object.freeze({ type: 'object', additionalProperties: false })
@@ -72,15 +82,15 @@ const NO_INPUT: JsonObject = Object.freeze({ type: 'object', additionalPropertie
 let places = 0
 
 /** A tool from its definition; refuses what no client could use, naming the tool. */
-export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run']): Tool {
+export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run'], limits: Limits): Tool {
   const item = `tool "${name}"`
-  checkName(item, name)
-  checkOptions(item, spec, TOOL_OPTIONS)
+  checkName(item, name, limits)
+  checkOptions(item, spec, TOOL_OPTIONS, ELSEWHERE)
   if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
-  const input = checkerOf(item, 'input', spec.input ?? NO_INPUT)
+  const input = checkerOf(item, 'input', spec.input ?? NO_INPUT, limits)
   if (input.json['type'] !== 'object')
     throw refused(item, 'the input must be an object schema; wrap it in one')
-  const output = spec.output === undefined ? undefined : checkerOf(item, 'output', spec.output)
+  const output = spec.output === undefined ? undefined : checkerOf(item, 'output', spec.output, limits)
   const shown = {
     name,
     ...describe(spec),
@@ -121,12 +131,17 @@ export function toResource(
 }
 
 /** A prompt from its definition; its arguments are shown from the properties of its schema. */
-export function toPrompt(name: string, spec: PromptSpec<Context>, run: Prompt['run']): Prompt {
+export function toPrompt(
+  name: string,
+  spec: PromptSpec<Context>,
+  run: Prompt['run'],
+  limits: Limits,
+): Prompt {
   const item = `prompt "${name}"`
-  checkName(item, name)
-  checkOptions(item, spec, PROMPT_OPTIONS)
+  checkName(item, name, limits)
+  checkOptions(item, spec, PROMPT_OPTIONS, ELSEWHERE)
   if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
-  const args = spec.args === undefined ? undefined : checkerOf(item, 'args', spec.args)
+  const args = spec.args === undefined ? undefined : checkerOf(item, 'args', spec.args, limits)
   const shownArgs = args === undefined ? [] : toArguments(item, args.json)
   const shown = {
     name,
@@ -180,9 +195,14 @@ function toArguments(item: string, schema: JsonObject): { readonly name: string 
   }))
 }
 
-function checkerOf(item: string, part: 'input' | 'output' | 'args', schema: AnySchema): Checker {
+function checkerOf(
+  item: string,
+  part: 'input' | 'output' | 'args',
+  schema: AnySchema,
+  limits: Limits,
+): Checker {
   try {
-    return toChecker(schema, part === 'output' ? 'output' : 'input')
+    return toChecker(schema, part === 'output' ? 'output' : 'input', limits)
   } catch (error) {
     if (error instanceof SchemaError) throw refused(item, `${part}: ${error.message}`)
     throw error
@@ -197,9 +217,9 @@ function templateOf(item: string, uri: string): Template['template'] {
   }
 }
 
-function checkName(item: string, name: string): void {
-  if (/^[A-Za-z0-9_.-]{1,128}$/.test(name)) return
-  throw refused(item, 'a name has 1 to 128 of the characters A-Z a-z 0-9 _ . -')
+function checkName(item: string, name: string, { nameLength }: Limits): void {
+  if (name.length <= nameLength && /^[A-Za-z0-9_.-]+$/.test(name)) return
+  throw refused(item, `a name has 1 to ${nameLength} of the characters A-Z a-z 0-9 _ . -`)
 }
 
 /** A name for a resource that was given none: the last readable part of its URI. */
@@ -209,5 +229,5 @@ function nameOf(uri: string): string {
 }
 
 function refused(item: string, reason: string): Error {
-  return mcpError('bad_definition', { item: item.slice(0, 256), reason })
+  return serverError('bad_definition', { item: item.slice(0, 256), reason })
 }

@@ -1,5 +1,6 @@
 import { isContentBlock, text, type ContentBlock } from '../protocol/content.ts'
-import { McpError, toRefusal } from '../protocol/errors.ts'
+import { toRefusal } from '../protocol/error-reply.ts'
+import { McpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'

@@ -1,15 +1,13 @@
 import { toBase64 } from '../protocol/content.ts'
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { match } from '../uri-template/match.ts'
 import type { Context } from './context.ts'
 import type { Resource, Template } from './definitions.ts'
 import { rethrown, settled } from './settle.ts'
 import { isVisible } from './visibility.ts'
-
-/** The longest URI that is looked up. */
-export const MAX_URI = 8192
 
 export interface ResourceLists {
   readonly resources: ReadonlyMap<string, Resource>
@@ -62,9 +60,16 @@ function climbs(uri: string, variables: Variables): boolean {
 /** The `uri` of a request about one resource. */
 export function readUri(context: Context): string {
   const { uri } = context.call.params
-  if (typeof uri === 'string' && uri !== '' && uri.length <= MAX_URI) return uri
-  const reason = `uri must be a string of at most ${MAX_URI} characters`
-  throw mcpError('bad_params', { method: context.call.method, reason })
+  if (typeof uri !== 'string' || uri === '')
+    throw mcpError('bad_params', { method: context.call.method, reason: 'uri must be a string' })
+  checkUriLength(uri, context)
+  return uri
+}
+
+/** Refuses a URI that is longer than any that is looked up. */
+export function checkUriLength(uri: string, context: Context): void {
+  const { uriLength } = context.parts.limits
+  if (uri.length > uriLength) throw serverError('uri_too_long', { limit: uriLength })
 }
 
 export function unknownResource(uri: string): Error {

@@ -3,7 +3,6 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { ownerOf, type Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
-import { toBinding } from './state.ts'
 
 /** A question that travels inside an `input_required` result. */
 export interface Question {
@@ -64,7 +63,7 @@ export async function inputRequired(context: Context, rounds: Rounds): Promise<R
 }
 
 function bindingOf(context: Context): Promise<string> {
-  return toBinding(ownerOf(context.auth), context.call.method, context.call.params)
+  return context.parts.sealer.bind(ownerOf(context.auth), context.call.method, context.call.params)
 }
 
 function invalid(context: Context, reason: string): Error {

@@ -1,20 +1,21 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Limits } from '../protocol/limits.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Call } from '../rpc/call.ts'
 import { Changes } from '../rpc/changes.ts'
 import { createDispatch, type Handler, type MiddlewareEntry, type Result } from '../rpc/dispatch.ts'
+import { Load } from '../rpc/load.ts'
 import type { Service } from '../rpc/service.ts'
-import { complete, type Completer } from './completion.ts'
+import type { Completer } from './completion.ts'
 import { Context } from './context.ts'
 import type { Prompt, Resource, Template, Tool } from './definitions.ts'
+import { follow, initialized } from './following.ts'
+import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { List } from './lists.ts'
 import { setLevel } from './logging.ts'
-import { getPrompt } from './prompts.ts'
-import { readResource } from './resources.ts'
 import type { Sealer } from './state.ts'
-import { follow, initialized, listen, subscribe, unsubscribe } from './subscriptions.ts'
 import { callTool } from './tools.ts'
 
 /** Adds to the context of every request. */
@@ -24,6 +25,7 @@ export interface ServiceOptions {
   readonly info: JsonObject
   readonly instructions: string | undefined
   readonly sealer: Sealer
+  readonly limits: Limits
   readonly pageSize: number
   readonly ttlMs: number
   readonly revisions: readonly Revision[]
@@ -38,6 +40,7 @@ export interface ServiceOptions {
 export class ServerService implements Service {
   readonly info: JsonObject
   readonly changes: Changes = new Changes()
+  readonly load: Load = new Load()
   readonly revisions: readonly Revision[]
   readonly tools: List<Tool>
   readonly resources: List<Resource>
@@ -51,6 +54,7 @@ export class ServerService implements Service {
     ['notifications/initialized', initialized],
   ])
   readonly #options: ServiceOptions
+  readonly #streams = new Map<unknown, number>()
   #dispatch: ((call: Call) => Result | Promise<Result>) | undefined
 
   constructor(options: ServiceOptions) {
@@ -74,10 +78,6 @@ export class ServerService implements Service {
     } catch (error) {
       this.report('error', `the handler of ${call.method} failed`, { error })
     }
-  }
-
-  inputSchema(tool: string): JsonObject | undefined {
-    return this.tools.items.get(tool)?.shown['inputSchema'] as JsonObject | undefined
   }
 
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void {
@@ -128,6 +128,7 @@ export class ServerService implements Service {
     return createDispatch({
       routes: this.#routes(),
       middleware: this.middleware,
+      methodLength: this.#options.limits.methodLength,
       offers: (capability) => this.offers(capability),
       context: (call) => {
         const context = new Context(call, this.#options)
@@ -148,34 +149,44 @@ export class ServerService implements Service {
       revisions: this.revisions,
     }
     const lists = { resources: this.resources.items, templates: this.templates.items, ttlMs }
-    const completion = {
+    const completing = {
       prompts: this.prompts.items,
       templates: lists.templates,
       completers: this.completers,
     }
     const offers = (capability: string): boolean => this.offers(capability)
-    const listening = { changes: this.changes, lists, offers }
+    const listening = { changes: this.changes, lists, streams: this.#streams, offers }
     const tools = this.tools.items
+    const wrapped = new Set(this.middleware.map(({ method }) => method))
+    const wraps = (method: string): boolean => wrapped.has(method) || wrapped.has(undefined)
     const routes: [string, Handler<Context>][] = [
       ['initialize', (context) => initialize(greeting, (session) => follow(this.changes, session), context)],
-      ['server/discover', () => discover(greeting)],
+      ['server/discover', () => discover(greeting, wraps('server/discover'))],
       ['ping', ping],
-      ['tools/list', (context) => this.tools.page(context)],
+      ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],
       ['tools/call', callTool.bind(undefined, tools)],
-      ['resources/list', (context) => this.resources.page(context)],
-      ['resources/templates/list', (context) => this.templates.page(context)],
-      ['resources/read', (context) => readResource(lists, context)],
-      ['resources/subscribe', (context) => subscribe(lists, context)],
-      ['resources/unsubscribe', unsubscribe],
-      ['prompts/list', (context) => this.prompts.page(context)],
-      ['prompts/get', (context) => getPrompt(this.prompts.items, context)],
-      ['completion/complete', (context) => complete(completion, context)],
+      ['resources/list', (context) => this.resources.page(context, wraps('resources/list'))],
+      [
+        'resources/templates/list',
+        (context) => this.templates.page(context, wraps('resources/templates/list')),
+      ],
+      ['resources/read', later(resources, ({ readResource }, context) => readResource(lists, context))],
+      ['resources/subscribe', later(subscriptions, ({ subscribe }, context) => subscribe(lists, context))],
+      ['resources/unsubscribe', later(subscriptions, ({ unsubscribe }, context) => unsubscribe(context))],
+      ['prompts/list', (context) => this.prompts.page(context, wraps('prompts/list'))],
+      ['prompts/get', later(prompts, ({ getPrompt }, context) => getPrompt(this.prompts.items, context))],
+      ['completion/complete', later(completion, ({ complete }, context) => complete(completing, context))],
       ['logging/setLevel', setLevel],
-      ['subscriptions/listen', (context) => listen(listening, context)],
+      ['subscriptions/listen', later(subscriptions, ({ listen }, context) => listen(listening, context))],
     ]
     return new Map([...routes, ...this.methods])
   }
 }
+
+const completion = () => import('./completion.ts')
+const prompts = () => import('./prompts.ts')
+const resources = () => import('./resources.ts')
+const subscriptions = () => import('./subscriptions.ts')
 
 async function provided(context: Context, providers: readonly Provider[]): Promise<Context> {
   for (const provide of providers) {

@@ -1,4 +1,4 @@
-import { ERRORS, McpError, mcpError, type ErrorRow } from '../protocol/errors.ts'
+import { errorRow, McpError, mcpError } from '../protocol/errors.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
@@ -25,7 +25,7 @@ export async function rethrown<Value>(
   try {
     return await run()
   } catch (thrown) {
-    if (thrown instanceof McpError && (ERRORS[thrown.kind] as ErrorRow).where === 'wire') throw thrown
+    if (thrown instanceof McpError && errorRow(thrown.kind).where === 'wire') throw thrown
     if (thrown instanceof ToolError || thrown instanceof McpError) {
       throw new McpError('internal', thrown.message, { cause: thrown })
     }

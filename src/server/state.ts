@@ -1,4 +1,4 @@
-import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** What a request remembers between its rounds. */
@@ -14,11 +14,13 @@ export interface Sealer {
   seal(state: RoundState, binding: string): Promise<string>
   /** Throws unless the text was sealed here, for the same binding, and has not expired. */
   open(text: string, binding: string): Promise<RoundState>
+  /** A digest of what a state belongs to: the caller, the method and its arguments. */
+  bind(owner: string, method: string, params: JsonObject): Promise<string>
 }
 
 export interface SealerOptions {
-  /** The key to seal with, then keys that are still accepted. */
-  readonly secrets: readonly string[]
+  /** The secret to seal with, then secrets that are still accepted; without any, a random one. */
+  readonly secrets: readonly string[] | undefined
   readonly ttlMs: number
   readonly now?: () => number
 }
@@ -29,8 +31,9 @@ const IV_BYTES = 12
 /** AES-GCM under a key made from the first secret; the binding is authenticated with it. */
 export function createSealer(options: SealerOptions): Sealer {
   const { ttlMs, now = Date.now } = options
+  const secrets = options.secrets ?? [crypto.randomUUID() + crypto.randomUUID()]
   let keys: Promise<readonly CryptoKey[]> | undefined
-  const allKeys = (): Promise<readonly CryptoKey[]> => (keys ??= Promise.all(options.secrets.map(toKey)))
+  const allKeys = (): Promise<readonly CryptoKey[]> => (keys ??= Promise.all(secrets.map(toKey)))
 
   return {
     async seal(state, binding) {
@@ -45,27 +48,25 @@ export function createSealer(options: SealerOptions): Sealer {
       return toBase64Url(new Uint8Array([...iv, ...new Uint8Array(sealed)]))
     },
     async open(text, binding) {
-      if (text.length > MAX_STATE) throw mcpError('bad_state', { reason: 'it is too large' })
+      if (text.length > MAX_STATE) throw serverError('bad_state', { reason: 'it is too large' })
       const sealed = fromBase64Url(text)
       for (const key of await allKeys()) {
         const plain = await decrypt(key, sealed, bytes(binding))
         if (plain === undefined) continue
         const { expires, ...state } = JSON.parse(plain) as RoundState & { expires: number }
-        if (expires <= now()) throw mcpError('bad_state', { reason: 'it has expired' })
+        if (expires <= now()) throw serverError('bad_state', { reason: 'it has expired' })
         return state
       }
-      throw mcpError('bad_state', { reason: 'it was not issued for this request' })
+      throw serverError('bad_state', { reason: 'it was not issued for this request' })
     },
+    bind: toBinding,
   }
 }
 
 /** A digest of what a state belongs to: the caller, the method and its arguments. */
-export async function toBinding(principal: string, method: string, params: JsonObject): Promise<string> {
+export async function toBinding(owner: string, method: string, params: JsonObject): Promise<string> {
   const { _meta: _1, inputResponses: _2, requestState: _3, ...rest } = params
-  const digest = await crypto.subtle.digest(
-    'SHA-256',
-    bytes(JSON.stringify([principal, method, sorted(rest)])),
-  )
+  const digest = await crypto.subtle.digest('SHA-256', bytes(JSON.stringify([owner, method, sorted(rest)])))
   return toBase64Url(new Uint8Array(digest))
 }
 

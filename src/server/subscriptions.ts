@@ -1,49 +1,22 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
+import { serverError } from '../protocol/server-errors.ts'
+import { ownerOf } from '../rpc/call.ts'
 import type { Change, Changes } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Context } from './context.ts'
-import { findResource, MAX_URI, readUri, unknownResource, type ResourceLists } from './resources.ts'
+import { isWatched, NOTICES } from './following.ts'
+import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
 const MAX_SUBSCRIPTIONS = 1000
-
-/** The notification that each kind of change is told by, and the filter that asks for it. */
-const NOTICES = {
-  tools: { method: 'notifications/tools/list_changed', filter: 'toolsListChanged' },
-  prompts: { method: 'notifications/prompts/list_changed', filter: 'promptsListChanged' },
-  resources: { method: 'notifications/resources/list_changed', filter: 'resourcesListChanged' },
-} as const
-
-/**
- * Tells a session of every change of a list, and of the resources it subscribed to. What changes before the client
- * says that it is ready is told then.
- */
-export function follow(changes: Changes, session: Session): void {
-  if (session.dialect.changes !== 'session') return
-  const stop = changes.listen((change) => {
-    if (change.kind !== 'resource') {
-      const { method } = NOTICES[change.kind]
-      return session.whenReady(() => session.notify(method, {}), method)
-    }
-    const { uri } = change
-    if (!isWatched(session.subscriptions, uri)) return
-    session.whenReady(() => session.notify('notifications/resources/updated', { uri }), uri)
-  })
-  session.onClose(stop)
-}
-
-/** `notifications/initialized` */
-export function initialized(context: Context): void {
-  context.call.peer.session?.setReady()
-}
 
 /** `resources/subscribe` */
 export function subscribe(lists: ResourceLists, context: Context): Result {
   const uri = readUri(context)
   if (findResource(lists, uri, context) === undefined) throw unknownResource(uri)
-  const session = context.call.peer.session as Session
+  const session = reachableSession(context)
   session.subscriptions ??= new Set()
   if (session.subscriptions.size >= MAX_SUBSCRIPTIONS && !session.subscriptions.has(uri)) {
     throw mcpError('bad_params', {
@@ -58,13 +31,22 @@ export function subscribe(lists: ResourceLists, context: Context): Result {
 /** `resources/unsubscribe` */
 export function unsubscribe(context: Context): Result {
   const uri = readUri(context)
-  context.call.peer.session?.subscriptions?.delete(uri)
+  reachableSession(context).subscriptions?.delete(uri)
   return {}
+}
+
+function reachableSession({ call }: Context): Session {
+  const session = call.peer.session as Session
+  if (!session.reachable)
+    throw mcpError('not_offered', { method: call.method, capability: 'resources.subscribe' })
+  return session
 }
 
 export interface ListenParts {
   readonly changes: Changes
   readonly lists: ResourceLists
+  /** How many streams each caller has. */
+  readonly streams: Map<unknown, number>
   /** Whether the server offers a capability. */
   offers(capability: string): boolean
 }
@@ -84,8 +66,12 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   const tag = { [META.subscriptionId]: call.id }
   const tell = (method: string, params: JsonObject): void => call.emit(method, { ...params, _meta: tag })
 
+  const leave = enter(parts.streams, context)
   tell('notifications/subscriptions/acknowledged', { notifications: honoured })
-  if (Object.keys(honoured).length === 0) return Promise.resolve({ _meta: tag })
+  if (Object.keys(honoured).length === 0) {
+    leave()
+    return Promise.resolve({ _meta: tag })
+  }
   return new Promise((resolve) => {
     const stop = parts.changes.listen((change: Change) => {
       if (change.kind === 'resource') {
@@ -94,11 +80,26 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
     })
     const end = (): void => {
       stop()
+      leave()
       resolve({ _meta: tag })
     }
     call.signal.addEventListener('abort', end, { once: true })
     if (call.aborted) end()
   })
+}
+
+/** Counts one more stream of a caller: of whoever was authenticated, or else of the connection. */
+function enter(streams: Map<unknown, number>, { auth, call, parts }: Context): () => void {
+  const caller = auth === undefined ? call.channel : ownerOf(auth)
+  const limit = parts.limits.streams
+  const open = streams.get(caller) ?? 0
+  if (open >= limit) throw serverError('too_many_streams', { limit }, { retryAfterMs: 30_000 })
+  streams.set(caller, open + 1)
+  return () => {
+    const left = (streams.get(caller) ?? 1) - 1
+    if (left === 0) streams.delete(caller)
+    else streams.set(caller, left)
+  }
 }
 
 type Filter = { [Name in (typeof NOTICES)[keyof typeof NOTICES]['filter']]?: boolean } & {
@@ -120,10 +121,11 @@ function readFilter(context: Context): Filter {
   if (
     !Array.isArray(uris) ||
     uris.length > MAX_SUBSCRIPTIONS ||
-    !uris.every((uri) => typeof uri === 'string' && uri.length <= MAX_URI)
+    !uris.every((uri) => typeof uri === 'string')
   ) {
     throw invalid(`notifications.resourceSubscriptions is not a list of at most ${MAX_SUBSCRIPTIONS} URIs`)
   }
+  for (const uri of uris) checkUriLength(uri, context)
   return filter as Filter
 }
 
@@ -137,12 +139,4 @@ function honour(filter: Filter, parts: ListenParts, context: Context): Filter {
   )
   if (uris.length > 0) honoured.resourceSubscriptions = uris
   return honoured
-}
-
-/** A change of a resource is told to those who watch it or a resource above it. */
-function isWatched(watched: ReadonlySet<string> | undefined, uri: string): boolean {
-  if (watched === undefined || watched.size === 0) return false
-  if (watched.has(uri)) return true
-  for (const one of watched) if (uri.startsWith(one.endsWith('/') ? one : `${one}/`)) return true
-  return false
 }

@@ -1,5 +1,6 @@
 import { CAPABILITIES, type CapabilityRow } from '../protocol/capabilities.ts'
 import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Peer } from '../rpc/call.ts'
 
@@ -31,7 +32,7 @@ export function supports({ capabilities, dialect }: Peer, feature: ClientFeature
 export function requireFeature(peer: Peer, feature: ClientFeature): void {
   if (supports(peer, feature)) return
   if (peer.dialect.revision < '2026-07-28') {
-    throw mcpError('cannot_ask', {
+    throw serverError('cannot_ask', {
       capability: feature,
       reason: 'it did not declare it, or its revision has no such thing',
     })

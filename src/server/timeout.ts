@@ -1,4 +1,4 @@
-import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { Context } from './context.ts'
 import type { Tool } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
@@ -8,8 +8,8 @@ export function withTimeout(tool: Tool, input: unknown, context: Context): Promi
   const ms = tool.timeoutMs!
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(mcpError('tool_timeout', { name: tool.key, ms }))
-      context.call.abort(mcpError('tool_timeout', { name: tool.key, ms }))
+      reject(serverError('tool_timeout', { name: tool.key, ms }))
+      context.call.abort(serverError('tool_timeout', { name: tool.key, ms }))
     }, ms)
     const run = async (): Promise<unknown> => {
       const value = await tool.run(input, context)

@@ -1,4 +1,5 @@
-import { ERRORS, McpError, mcpError, type ErrorRow } from '../protocol/errors.ts'
+import { errorRow, McpError, mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import { nearest } from '../protocol/nearest.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Checked } from '../schema/checker.ts'
@@ -19,6 +20,7 @@ export function callTool(tools: ReadonlyMap<string, Tool>, context: Context): Re
     throw mcpError('bad_params', { method: 'tools/call', reason: 'name is not a string' })
   const tool = tools.get(name)
   if (tool === undefined || !isVisible(tool, context)) throw unknownTool(name, tools, context)
+  if (tool.checkHeaders !== undefined) checkHeaders(tool, context)
 
   const input = params['arguments'] === undefined ? {} : params['arguments']
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
@@ -32,6 +34,13 @@ export function callTool(tools: ReadonlyMap<string, Tool>, context: Context): Re
     : run(tool, checked, context)
 }
 
+/** Only whoever sees a tool learns which headers it wants. */
+function checkHeaders(tool: Tool, { call }: Context): void {
+  const { origin, params, peer } = call
+  if (origin.header !== undefined && peer.dialect.paramHeaders)
+    tool.checkHeaders?.(params['arguments'], (name) => origin.header?.(name))
+}
+
 function run(tool: Tool, input: Checked<unknown>, context: Context): Result | Promise<Result> {
   if (!input.ok) return refuseInput(tool, input.issue, context)
   try {
@@ -39,7 +48,8 @@ function run(tool: Tool, input: Checked<unknown>, context: Context): Result | Pr
       tool.timeoutMs === undefined ? tool.run(input.value, context) : withTimeout(tool, input.value, context)
     if (value instanceof Promise) return finishLater(tool, value, context)
     if (isGenerator(value)) return finishLater(tool, drain(value, context), context)
-    return finish(tool, value, context)
+    const done = finish(tool, value, context)
+    return done instanceof Promise ? done.catch((thrown: unknown) => failed(tool, thrown, context)) : done
   } catch (thrown) {
     return failed(tool, thrown, context)
   }
@@ -85,29 +95,31 @@ function failed(tool: Tool, thrown: unknown, context: Context): Result | Promise
     return inputRequired(context, context.rounds)
   if (thrown instanceof ToolError) return toFailure(thrown)
   if (thrown instanceof McpError) {
-    const { where }: ErrorRow = ERRORS[thrown.kind]
+    const { where } = errorRow(thrown.kind)
     if (where === 'wire') throw thrown
     if (where === 'result') return toFailure(thrown)
   }
   if (context.call.cancelled) throw mcpError('cancelled', { reason: '' }, { cause: thrown })
   const reference = crypto.randomUUID()
   context.parts.report('error', `tool "${tool.key}" failed`, { reference, error: thrown })
-  return toFailure(mcpError('tool_failed', { name: tool.key, reference }))
+  return toFailure(serverError('tool_failed', { name: tool.key, reference }))
 }
 
 function refuseInput(tool: Tool, issue: string, context: Context): Result {
   const facts = { name: tool.key, issue }
   if (context.call.peer.dialect.argumentErrors === 'error') throw mcpError('tool_arguments', facts)
-  return toFailure(mcpError('tool_input', facts))
+  return toFailure(serverError('tool_input', facts))
 }
 
 function brokenOutput(tool: Tool, issue: string, context: Context): McpError {
   const reference = crypto.randomUUID()
   context.parts.report('error', `tool "${tool.key}" broke its output schema: ${issue}`, { reference })
-  return mcpError('tool_output', { name: tool.key, reference })
+  return serverError('tool_output', { name: tool.key, reference })
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>, context: Context): McpError {
+  const { nameLength } = context.parts.limits
+  if (name.length > nameLength) return serverError('name_too_long', { limit: nameLength })
   const seen = [...tools.values()].filter((tool) => isVisible(tool, context)).map((tool) => tool.key)
   const meant = nearest(name, seen.slice(0, 1000))
   const shown = name.slice(0, 128)

@@ -78,7 +78,7 @@ export function withFaults(open: OpenLine): { readonly open: OpenLine; readonly 
             () => outgoing.onMessage(message),
             () => undefined,
           )
-        return orBroken(waiting, outgoing.signal, async () => {
+        return orBroken(waiting, outgoing.stop.signal, async () => {
           const answer = await line.request({ ...outgoing, onMessage })
           await later(broken)
           return answer

@@ -5,7 +5,7 @@ import type { Progress } from '../client/options.ts'
 import type { LocalServer } from '../client/target.ts'
 import type { AnyTools } from '../client/typed.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { toLimits } from '../protocol/limits.ts'
+import { CLIENT_LIMITS, readLimits } from '../protocol/client-limits.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
 import type { Auth } from '../rpc/call.ts'
 import { connectMemory } from '../transport/memory/connect.ts'
@@ -41,7 +41,8 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
   readonly faults: Faults
 
   constructor(server: LocalServer, options: TestOptions) {
-    const { open, faults } = withFaults(connectMemory(server, { limits: toLimits(), auth: options.auth }))
+    const limits = readLimits(CLIENT_LIMITS)
+    const { open, faults } = withFaults(connectMemory(server, { limits, auth: options.auth }))
     super({
       open,
       key: undefined,
@@ -52,7 +53,9 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
       idleMs: options.timeout ?? 10_000,
       totalMs: 60_000,
       probeMs: 1_000,
-      maxId: toLimits().clientIds,
+      maxId: limits.clientIds,
+      maxPages: limits.pages,
+      pace: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
       answers: toAnswers(options.answers ?? {}),
     })
     this.faults = faults

@@ -1,4 +1,6 @@
-import { mcpError, toErrorObject } from '../protocol/errors.ts'
+import { toErrorObject } from '../protocol/error-reply.ts'
+import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { Call, type Channel, type Origin, type Peer } from '../rpc/call.ts'
@@ -6,8 +8,9 @@ import type { Service } from '../rpc/service.ts'
 import { Session } from '../rpc/session.ts'
 import { isClaim, openEnvelope } from '../wire/2026-07-28/open.ts'
 import { checkBatch } from '../wire/batch.ts'
+import { checkId } from '../wire/id.ts'
 import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../wire/message.ts'
-import { sealError, sealReply } from '../wire/reply.ts'
+import { replyText, sealError, sealReply } from '../wire/reply.ts'
 import { openAnswer, sealNotification, sealRequest, sealResult, toPeerError } from '../wire/seal.ts'
 
 export interface ConnectionOptions {
@@ -35,7 +38,10 @@ export class Connection implements Channel {
   readonly #send: (text: string) => void
   readonly #isBehind: () => boolean
   readonly #session: Session
+  /** The requests that take their time, by their id. */
   readonly #calls = new Map<string, Call>()
+  /** The request whose handler has begun and not yet returned, during which a client in this process may speak. */
+  #beginning: Call | undefined
   #closing = false
   #idle: (() => void) | undefined
 
@@ -67,7 +73,7 @@ export class Connection implements Channel {
   }
 
   emit(method: string, params: JsonObject, peer: Peer): void {
-    if (DISPENSABLE.has(method) && this.#isBehind()) return
+    if (DISPENSABLE.has(method) && this.#isBehind()) return this.#service.load.count('notice_dropped')
     this.#send(sealNotification(method, params, peer.dialect.revision))
   }
 
@@ -127,14 +133,16 @@ export class Connection implements Channel {
 
   #take(message: Incoming): Reply | Promise<Reply> {
     const { id, method, params } = message
-    if (method !== undefined && id !== undefined) return this.#answer(id, method, params ?? NO_PARAMS)
+    if (method !== undefined && id !== undefined) {
+      checkId(id, this.#limits.idLength)
+      return this.#answer(id, method, params ?? NO_PARAMS)
+    }
     if (method === undefined) this.#session.pending.settle(message)
     else this.#note(method, params ?? NO_PARAMS)
     return undefined
   }
 
   #answer(id: RequestId, method: string, params: JsonObject): Reply | Promise<Reply> {
-    const key = idText(id)
     let peer: Peer = this.#session
     try {
       if (isClaim(params)) peer = openEnvelope(params, this.#service.revisions)
@@ -142,42 +150,51 @@ export class Connection implements Channel {
         throw mcpError('not_initialized', { method: method.slice(0, 256) })
       }
       if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
-      if (this.#calls.has(key)) throw mcpError('id_in_use', { id: key.slice(0, 128) })
-      if (this.#calls.size >= this.#limits.inFlight) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
+      this.#admit(id)
     } catch (thrown) {
       return this.#errorText(id, thrown, peer)
     }
     const call = new Call(id, method, params, { peer, channel: this, origin: this.#origin })
-    this.#calls.set(key, call)
+    const outer = this.#beginning
+    this.#beginning = call
     try {
       const result = this.#service.answer(call)
       if (result instanceof Promise) return this.#answerLater(call, result)
-      return this.#end(
-        call,
-        sealReply(id, sealResult(method, result, peer.dialect.revision, this.#service.info)),
-      )
+      return this.#end(call, this.#resultText(call, result))
     } catch (thrown) {
       return this.#end(call, this.#errorText(id, thrown, peer))
+    } finally {
+      this.#beginning = outer
     }
+  }
+
+  /** Refuses what would be one too many, or under an id that is waiting for its answer. */
+  #admit(id: RequestId): void {
+    const { inFlight, allInFlight } = this.#limits
+    if (this.#calls.size >= inFlight)
+      throw serverError('too_many_calls', { limit: inFlight }, { retryAfterMs: 1000 })
+    if ((this.#calls.size > 0 || this.#beginning !== undefined) && this.#find(id) !== undefined)
+      throw serverError('id_in_use', { id: idText(id).slice(0, 128) })
+    if (this.#service.load.running >= allInFlight) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
   }
 
   async #answerLater(call: Call, result: Promise<JsonObject>): Promise<Reply> {
     const id = call.id as RequestId
+    const leave = this.#service.load.enter(call, this)
+    this.#calls.set(idText(id), call)
     try {
-      const { dialect } = call.peer
-      return this.#end(
-        call,
-        sealReply(id, sealResult(call.method, await result, dialect.revision, this.#service.info)),
-      )
+      return this.#end(call, this.#resultText(call, await result))
     } catch (thrown) {
       return this.#end(call, call.cancelled ? undefined : this.#errorText(id, thrown, call.peer))
+    } finally {
+      leave()
+      this.#calls.delete(idText(id))
+      if (this.#calls.size === 0) this.#idle?.()
     }
   }
 
   #end(call: Call, reply: Reply): Reply {
     call.end()
-    this.#calls.delete(idText(call.id as RequestId))
-    if (this.#calls.size === 0) this.#idle?.()
     return call.cancelled ? undefined : reply
   }
 
@@ -188,19 +205,29 @@ export class Connection implements Channel {
     )
   }
 
+  #find(id: RequestId): Call | undefined {
+    return this.#beginning?.id === id ? this.#beginning : this.#calls.get(idText(id))
+  }
+
   #cancel({ requestId, reason }: JsonObject): void {
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return
-    const call = this.#calls.get(idText(requestId))
+    const call = this.#find(requestId)
     if (call === undefined || call.method === 'initialize') return
     call.cancel(
       mcpError('cancelled', { reason: typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : '' }),
     )
   }
 
+  #resultText({ id, method, peer }: Call, result: JsonObject): string {
+    const sealed = sealResult(method, result, peer.dialect.revision, this.#service.info)
+    return replyText(sealReply(id as RequestId, sealed))
+  }
+
   #errorText(id: RequestId | undefined, thrown: unknown, peer: Peer): string {
     const error = toPeerError(thrown, (reference, cause) =>
       this.#service.report('error', 'a request failed', { reference, error: cause }),
     )
+    this.#service.load.count(error.kind)
     return sealError(id, toErrorObject(error, peer.dialect.revision))
   }
 }

@@ -1,4 +1,4 @@
-import { mcpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { isClaim } from './2026-07-28/open.ts'
@@ -9,12 +9,11 @@ export function checkBatch(
   dialect: Dialect | undefined,
   maxMembers: number,
 ): void {
-  if (dialect?.batch !== true) throw mcpError('batch_refused', { reason: 'this revision has none' })
-  if (members.length === 0) throw mcpError('batch_refused', { reason: 'it is empty' })
-  if (members.length > maxMembers)
-    throw mcpError('batch_refused', { reason: `it has more than ${maxMembers} members` })
+  if (dialect?.batch !== true) throw serverError('batch_refused', { reason: 'this revision has none' })
+  if (members.length === 0) throw serverError('batch_refused', { reason: 'it is empty' })
+  if (members.length > maxMembers) throw serverError('batch_too_long', { limit: maxMembers })
   const opening = members.some((member) => (member as { method?: unknown } | null)?.method === 'initialize')
-  if (opening) throw mcpError('batch_refused', { reason: 'initialize must come alone' })
+  if (opening) throw serverError('batch_refused', { reason: 'initialize must come alone' })
   const claiming = members.some((member) => isClaim((member as { params?: JsonObject } | null)?.params))
-  if (claiming) throw mcpError('batch_refused', { reason: 'a request of 2026-07-28 must come alone' })
+  if (claiming) throw serverError('batch_refused', { reason: 'a request of 2026-07-28 must come alone' })
 }

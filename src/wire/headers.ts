@@ -46,7 +46,7 @@ function checkName(value: string | undefined, expected: string | undefined): Hea
   return value === undefined ? undefined : { header: 'Mcp-Name', reason: 'does not belong to this method' }
 }
 
-/** Compares a header that may be encoded with the text that the body has. */
+/** Compares a header that may be encoded with the text that the body has; half of a surrogate pair travels as U+FFFD. */
 export function checkValue(
   header: string,
   value: string | undefined,
@@ -56,7 +56,8 @@ export function checkValue(
   if (value === undefined) return { header, reason: 'is missing' }
   const decoded = decodeHeaderValue(value)
   if (decoded === undefined) return { header, reason: 'is neither printable ASCII nor =?base64?…?= of UTF-8' }
-  return decoded === expected ? undefined : { header, reason: 'differs from the body' }
+  const same = decoded === expected || decoded === decodeUtf8(encoder.encode(expected))
+  return same ? undefined : { header, reason: 'differs from the body' }
 }
 
 /** The text as the value of a header: itself where that is safe, else the base64 form. */

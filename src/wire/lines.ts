@@ -9,8 +9,8 @@ export interface LineReaderOptions {
   readonly onLine: (text: string) => void
   /** A line was longer than `maxBytes` and is discarded. */
   readonly onOversize: () => void
-  /** A line was not valid UTF-8 and is discarded. */
-  readonly onBadEncoding: () => void
+  /** A line was not valid UTF-8 and is discarded. The bytes are only lent. */
+  readonly onBadEncoding: (bytes: Uint8Array) => void
 }
 
 export interface LineReader {
@@ -23,6 +23,8 @@ export interface LineReader {
 
 const LF = 0x0a
 const CR = 0x0d
+const SPACE = 0x20
+const BLANK = /^[\t-\r ]*$/
 const EMPTY = new Uint8Array(0)
 
 /**
@@ -47,25 +49,51 @@ export function createLineReader(options: LineReaderOptions): LineReader {
 
   function push(chunk: Uint8Array): void {
     let start = 0
-    for (let stop = chunk.indexOf(LF); stop >= 0; stop = chunk.indexOf(LF, start)) {
-      finish(chunk, start, stop)
+    if (discarding || buffer.length > 0) {
+      const stop = chunk.indexOf(LF)
+      if (stop < 0) return keep(chunk)
+      finish(chunk.subarray(0, stop))
       start = stop + 1
     }
+    const last = chunk.lastIndexOf(LF)
+    if (last >= start) deliverAll(chunk.subarray(start, last))
+    start = Math.max(start, last + 1)
     if (start < chunk.length) keep(chunk.subarray(start))
   }
 
   function end(): void {
-    finish(EMPTY, 0, 0)
+    finish(EMPTY)
   }
 
-  /** Ends the line whose last bytes stand in the chunk. */
-  function finish(chunk: Uint8Array, start: number, stop: number): void {
-    const bytes = chunk.subarray(start, stop)
+  /** Ends the line of which these are the last bytes. */
+  function finish(bytes: Uint8Array): void {
     if (!discarding && buffer.length === 0) return deliver(bytes)
     keep(bytes)
     if (!discarding) return deliver(buffer.view())
     discarding = false
     isFirst = false
+  }
+
+  /** Delivers whole lines: cut from one text, which is cheap, unless something may be wrong with one of them. */
+  function deliverAll(bytes: Uint8Array): void {
+    const text = isFirst || bytes.length > maxBytes ? undefined : decode(bytes)
+    if (text !== undefined) return cut(text)
+    for (let start = 0; start <= bytes.length;) {
+      const stop = bytes.indexOf(LF, start)
+      const end = stop < 0 ? bytes.length : stop
+      deliver(bytes.subarray(start, end))
+      start = end + 1
+    }
+  }
+
+  function cut(text: string): void {
+    for (let start = 0; start <= text.length;) {
+      const stop = text.indexOf('\n', start)
+      const end = stop < 0 ? text.length : stop
+      const line = text.slice(start, text.charCodeAt(end - 1) === CR && end > start ? end - 1 : end)
+      if (line.charCodeAt(0) > SPACE || !BLANK.test(line)) onLine(line)
+      start = end + 1
+    }
   }
 
   function keep(bytes: Uint8Array): void {
@@ -87,7 +115,7 @@ export function createLineReader(options: LineReaderOptions): LineReader {
     buffer.clear()
     if (text !== undefined) onLine(text)
     else if (!fits) onOversize()
-    else if (!blank) onBadEncoding()
+    else if (!blank) onBadEncoding(line.subarray(from, to))
   }
 }
 
@@ -97,5 +125,5 @@ function isBlank(line: Uint8Array, from: number, to: number): boolean {
 }
 
 function isSpace(byte: number): boolean {
-  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
+  return byte === SPACE || (byte >= 0x09 && byte <= 0x0d)
 }

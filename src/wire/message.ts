@@ -1,6 +1,6 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { ErrorMessage, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
-import { scan } from './scan.ts'
+import { scan, type Finding } from './scan.ts'
 
 /** A message as it came in. The members that its kind does not have are undefined. */
 export interface Incoming {
@@ -15,7 +15,15 @@ export const NO_PARAMS: JsonObject = Object.freeze({})
 
 /** Reads the text of one message, or of a batch as an array of values still to be read one by one. */
 export function readText(text: string, maxDepth: number): Incoming | readonly unknown[] {
-  const finding = scan(text, maxDepth)
+  return readScanned(text, maxDepth, scan(text, maxDepth))
+}
+
+/** Reads the text of a message, or of a batch, of which it is known what a scan finds. */
+export function readScanned(
+  text: string,
+  maxDepth: number,
+  finding: Finding | undefined,
+): Incoming | readonly unknown[] {
   if (finding?.kind === 'deep') throw mcpError('too_deep', { limit: maxDepth })
   const value = parse(text)
   if (finding?.kind === 'duplicate')

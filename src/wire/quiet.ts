@@ -10,36 +10,43 @@ const CLOSE_OBJECT = 125
 
 /**
  * Whether a short message surely holds nothing that `scan` would find; `false` proves nothing.
- * It reads bytes, which costs half as much as reading letters, and knows keys by their hash alone.
+ * It reads bytes, which costs half as much as reading letters, and tells keys apart by length and a few letters.
  */
 export function isQuiet(text: string, maxDepth: number): boolean {
   if (text.length > MAX_LETTERS) return false
   const { written } = encoder.encodeInto(text, scratch)
-  scratch[written] = END
-  scratch[written + 1] = END
-  return scratch[0] === OPEN_OBJECT && readObject(scratch, 0, 0, maxDepth) > 0
+  // Whatever the text leaves open ends here, one way or the other.
+  scratch[written] = QUOTE
+  scratch[written + 1] = QUOTE
+  scratch[written + 2] = END
+  const end = scratch[0] === OPEN_OBJECT ? readObject(scratch, 0, 0, maxDepth) : 0
+  return end > 0 && end <= written
 }
 
 const MAX_LETTERS = 512
 const MAX_KEYS = 16
 const SAFE_LETTERS = 15
-/** Stands twice after the text, where a reader may be one ahead; no UTF-8 holds it. */
+/** No UTF-8 holds it. */
 const END = 255
 
 const encoder = new TextEncoder()
-const ID = hashOf('id')
-const PARAMS = hashOf('params')
-const ARGUMENTS = hashOf('arguments')
-const META = hashOf('_meta')
+const ID = markOf('id')
+const PARAMS = markOf('params')
+const ARGUMENTS = markOf('arguments')
+const META = markOf('_meta')
 
-// Used again by every reading: the text, and the hashes of the keys of its open objects.
-const scratch = new Uint8Array(MAX_LETTERS * 3 + 2)
-const hashes = new Int32Array(MAX_KEYS * 3)
+// Used again by every reading: the text, and the marks of the keys of its open objects.
+const scratch = new Uint8Array(MAX_LETTERS * 3 + 3)
+const marks = new Int32Array(MAX_KEYS * 3)
 
-function hashOf(key: string): number {
-  let hash = 0
-  for (const byte of encoder.encode(key)) hash = (Math.imul(hash, 31) + byte) | 0
-  return hash
+function markOf(key: string): number {
+  const bytes = encoder.encode(`"${key}"`)
+  return toMark(bytes, 1, bytes.length - 1)
+}
+
+/** What tells a key from most others: its length, its first letter, one in the middle, and its last. */
+function toMark(bytes: Uint8Array, from: number, to: number): number {
+  return ((to - from) << 24) ^ (bytes[from]! << 16) ^ (bytes[(from + to) >> 1]! << 8) ^ bytes[to - 1]!
 }
 
 /** The position after the watched object at `at`, or 0 when it needs a closer look. */
@@ -49,20 +56,18 @@ function readObject(bytes: Uint8Array, at: number, level: number, room: number):
   let last = first
   at = skipSpace(bytes, at + 1)
   while (bytes[at] === QUOTE) {
-    let hash = 0
-    for (let byte = bytes[++at]!; byte !== QUOTE; byte = bytes[++at]!) {
-      if (byte === BACKSLASH || byte === END) return 0
-      hash = (Math.imul(hash, 31) + byte) | 0
-    }
-    if (last - first === MAX_KEYS || isAmong(hash, first, last)) return 0
-    hashes[last++] = hash
+    const from = ++at
+    for (let byte = bytes[at]!; byte !== QUOTE; byte = bytes[++at]!) if (byte === BACKSLASH) return 0
+    const key = toMark(bytes, from, at)
+    if (last - first === MAX_KEYS || isAmong(key, first, last)) return 0
+    marks[last++] = key
     at = skipSpace(bytes, at + 1)
     if (bytes[at] !== COLON) return 0
     const value = skipSpace(bytes, at + 1)
-    if (bytes[value] === OPEN_OBJECT && isWatched(hash, level))
+    if (bytes[value] === OPEN_OBJECT && isWatched(key, level))
       at = readObject(bytes, value, level + 1, room - 1)
     else at = skipValue(bytes, value, room - 1)
-    if (at === 0 || (level === 0 && hash === ID && at - value > SAFE_LETTERS && bytes[value] !== QUOTE))
+    if (at === 0 || (level === 0 && key === ID && at - value > SAFE_LETTERS && bytes[value] !== QUOTE))
       return 0
     at = skipSpace(bytes, at)
     if (bytes[at] !== COMMA) break
@@ -71,13 +76,13 @@ function readObject(bytes: Uint8Array, at: number, level: number, room: number):
   return at + 1
 }
 
-function isAmong(hash: number, first: number, last: number): boolean {
-  for (let index = first; index < last; index++) if (hashes[index] === hash) return true
+function isAmong(mark: number, first: number, last: number): boolean {
+  for (let index = first; index < last; index++) if (marks[index] === mark) return true
   return false
 }
 
-function isWatched(hash: number, level: number): boolean {
-  return level === 0 ? hash === PARAMS : level === 1 && (hash === ARGUMENTS || hash === META)
+function isWatched(mark: number, level: number): boolean {
+  return level === 0 ? mark === PARAMS : level === 1 && (mark === ARGUMENTS || mark === META)
 }
 
 function skipSpace(bytes: Uint8Array, at: number): number {

@@ -1,8 +1,37 @@
 import { idText, type ErrorObject, type RequestId } from '../protocol/jsonrpc.ts'
 
-/** The text of a reply that carries a sealed result. */
-export function sealReply(id: RequestId, resultText: string): string {
-  return `{"jsonrpc":"2.0","id":${idText(id)},"result":${resultText}}`
+/** A text that is given again and again, so that its bytes are worth keeping. */
+export class Kept {
+  readonly text: string
+  #bytes: Uint8Array | undefined
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  get bytes(): Uint8Array {
+    return (this.#bytes ??= new TextEncoder().encode(this.text))
+  }
+}
+
+/** A reply around a kept text: transports that send bytes need not encode it anew. */
+export interface KeptReply {
+  readonly before: string
+  readonly kept: Kept
+  readonly after: string
+}
+
+export type Reply = string | KeptReply
+
+/** A reply that carries a sealed result. */
+export function sealReply(id: RequestId, result: string | Kept): Reply {
+  const before = `{"jsonrpc":"2.0","id":${idText(id)},"result":`
+  return typeof result === 'string' ? `${before}${result}}` : { before, kept: result, after: '}' }
+}
+
+/** A whole reply as text. */
+export function replyText(reply: Reply): string {
+  return typeof reply === 'string' ? reply : `${reply.before}${reply.kept.text}${reply.after}`
 }
 
 /** The text of an error reply; without an id when the id of the request could not be read. */

@@ -17,7 +17,11 @@ export type Finding =
  * Text that is not JSON is scanned up to its first fault.
  */
 export function scan(text: string, maxDepth: number): Finding | undefined {
-  if (isQuiet(text, maxDepth)) return undefined
+  return isQuiet(text, maxDepth) ? undefined : scanFully(text, maxDepth)
+}
+
+/** Finds the same with less code and, in short messages, more time. */
+export function scanFully(text: string, maxDepth: number): Finding | undefined {
   escapeAt = -1
   idTo = -1
   const at = skipSpace(text, 0)

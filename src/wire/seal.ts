@@ -4,10 +4,17 @@ import { methodRow } from '../protocol/methods.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { ElicitRequestParams, ElicitResult } from '../protocol/spec/2026-07-28.ts'
 import { sealText } from './2026-07-28/seal.ts'
+import { Kept } from './reply.ts'
+import { resultText } from './result-text.ts'
 import { loweringFor, lowerNotification, lowerRequest, lowerResult } from './lower.ts'
 
 /** The text of a result, in the form of a revision. Results that are lists keep their text. */
-export function sealResult(method: string, result: JsonObject, revision: Revision, info: JsonObject): string {
+export function sealResult(
+  method: string,
+  result: JsonObject,
+  revision: Revision,
+  info: JsonObject,
+): string | Kept {
   return methodRow(method)?.list === undefined
     ? toText(method, result, revision, info)
     : keptText(method, result, revision, info)
@@ -53,18 +60,23 @@ export function toPeerError(thrown: unknown, report: (reference: string, thrown:
 }
 
 /** The texts of lists, by the identity of the result: a list is one object until something in it changes. */
-const texts = new WeakMap<JsonObject, Map<Revision, string>>()
+const texts = new WeakMap<JsonObject, Map<Revision, string | Kept>>()
+/** Shorter texts are cheaper to encode than to send in pieces. */
+const LONG_LETTERS = 16_384
 
-function keptText(method: string, result: JsonObject, revision: Revision, info: JsonObject): string {
+function keptText(method: string, result: JsonObject, revision: Revision, info: JsonObject): string | Kept {
   let byRevision = texts.get(result)
   if (byRevision === undefined) texts.set(result, (byRevision = new Map()))
-  let text = byRevision.get(revision)
-  if (text === undefined) byRevision.set(revision, (text = toText(method, result, revision, info)))
-  return text
+  let kept = byRevision.get(revision)
+  if (kept === undefined) {
+    const text = toText(method, result, revision, info)
+    byRevision.set(revision, (kept = text.length < LONG_LETTERS ? text : new Kept(text)))
+  }
+  return kept
 }
 
 function toText(method: string, result: JsonObject, revision: Revision, info: JsonObject): string {
-  if (revision !== '2026-07-28') return JSON.stringify(lowerResult(method, result, loweringFor(revision)))
+  if (revision !== '2026-07-28') return resultText(lowerResult(method, result, loweringFor(revision)))
   return sealText(result, infoText(info), methodRow(method)?.cached === true)
 }
 

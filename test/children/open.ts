@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { Deadline } from '../../src/rpc/deadline.ts'
 import type { McpError } from '../../src/protocol/errors.ts'
 import { toLimits } from '../../src/protocol/limits.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
@@ -47,9 +48,10 @@ export async function open(options: Launch = {}): Promise<Opened> {
     },
     onNote: (kind, text) => void notes.push(`${kind}: ${text}`),
   })
-  const call: Opened['call'] = (method, params = {}, signal = new AbortController().signal) => {
+  const call: Opened['call'] = (method, params = {}, signal) => {
     const text = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
-    return line.request({ id, method, text, signal, onMessage: () => undefined })
+    const stop = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal })
+    return line.request({ id, method, text, stop, headers: () => ({}), onMessage: () => undefined })
   }
   const result: Opened['result'] = async (method, params) => {
     const { result: value } = await call(method, params)

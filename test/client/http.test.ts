@@ -42,6 +42,31 @@ async function open(
   return { client: await connect(running.url as string, { ...options, fetch }), seen }
 }
 
+test('after a stream for notifications that cannot go on where it was, what is watched counts as changed', async () => {
+  let streams = 0
+  const peer = await serve((seen, response) => {
+    const { id, method } = seen.message
+    if (method === 'initialize') {
+      const about = { protocolVersion: '2025-11-25', serverInfo: { name: 'peer', version: '1' } }
+      const capabilities = { tools: { listChanged: true } }
+      return json(response, result(id, { ...about, capabilities }), 200, { 'mcp-session-id': 's1' })
+    }
+    if (handshake(seen, response)) return undefined
+    events(response)
+    // Without event ids nobody can come back to the place where the first stream ended.
+    return ++streams === 1 ? response.end(': first\n\n') : response.write(': second\n\n')
+  })
+  const client = await connect(peer.url, { revision: '2025-11-25' })
+  let missed = 0
+  client.on('missed', () => missed++)
+  for await (const change of client.watch({ tools: true })) {
+    expect(change).toEqual({ kind: 'tools' })
+    break
+  }
+  expect([streams, missed]).toEqual([2, 1])
+  await client.close()
+})
+
 describe('over HTTP at 2026-07-28', () => {
   test('every request repeats its version, method and name in headers [R111] [R112] [R113] [R073]', async () => {
     const { client, seen } = await open({ revision: LATEST })

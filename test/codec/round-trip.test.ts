@@ -4,9 +4,9 @@ import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { methodRow } from '../../src/protocol/methods.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { openParams, openResult } from '../../src/wire/2026-07-28/open.ts'
-import { sealParams } from '../../src/wire/2026-07-28/seal.ts'
+import { envelopeOf } from '../../src/wire/2026-07-28/seal.ts'
 import { readText, type Incoming } from '../../src/wire/message.ts'
-import { sealReply } from '../../src/wire/reply.ts'
+import { replyText, sealReply } from '../../src/wire/reply.ts'
 import { sealNotification, sealRequest, sealResult } from '../../src/wire/seal.ts'
 import { arbitrariesOf } from '../corpus/arbitrary.ts'
 import { corpus, type Example } from '../corpus/corpus.ts'
@@ -35,18 +35,23 @@ function opened({ kind, method, value }: Example, revision: Revision): unknown {
   const newest = revision === '2026-07-28'
   const embedded = methodRow(method)?.embedded === true
   if (kind === 'result' && newest && embedded) {
-    const retry = sealParams({ name: 'tool', inputResponses: { answer: value } }, SENDER)
+    const retry = enveloped({ name: 'tool', inputResponses: { answer: value } })
     const { params } = read(sealRequest(1, 'tools/call', retry, revision))
     return (params!['inputResponses'] as JsonObject)['answer']
   }
   if (kind === 'result') {
-    const { result } = read(sealReply(1, sealResult(method, value, revision, INFO)))
+    const { result } = read(replyText(sealReply(1, sealResult(method, value, revision, INFO))))
     return newest ? openResult(result!) : result
   }
   if (kind === 'notification') return read(sealNotification(method, value, revision)).params
-  const enveloped = newest && !embedded
-  const { params } = read(sealRequest(1, method, enveloped ? sealParams(value, SENDER) : value, revision))
-  return enveloped ? openParams(params!) : params
+  const isEnveloped = newest && !embedded
+  const { params } = read(sealRequest(1, method, isEnveloped ? enveloped(value) : value, revision))
+  return isEnveloped ? openParams(params!) : params
+}
+
+function enveloped(params: JsonObject): JsonObject {
+  const meta = params['_meta'] as JsonObject | undefined
+  return { ...params, _meta: { ...meta, ...envelopeOf(SENDER.client, SENDER.capabilities) } }
 }
 
 /** The same message; at 2026-07-28 caching hints are always written, and metadata that says nothing is not. */

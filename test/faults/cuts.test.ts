@@ -52,7 +52,7 @@ describe('a connection that is cut while a call streams', () => {
 
   const places = Array.from({ length: STEPS + 3 }, (_, index) => index)
 
-  test('is resumed at 2025-11-25 after every event, and the call runs once [R095] [S2-13-C11]', async () => {
+  test('is resumed at 2025-11-25 after every event, and the call runs once [R095] [S2-13-C11] [F9]', async () => {
     const all = await Promise.all(places.map((events) => callCut('2025-11-25', [{ events }], false)))
     const [first, ...others] = all
     expect(first).toMatchObject({ ended: 'stream_lost', runs: 1, cut: 1 })

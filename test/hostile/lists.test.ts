@@ -20,7 +20,7 @@ test.each(WAYS)('C.page-endless endless pagination is bounded, over %s', async (
     return wire.reply({ tools: [tool(`t${page}`)], nextCursor: String(page + 1) })
   })
   const error = await failure(all(client.tools()))
-  expect(error).toMatchObject({ kind: 'bad_answer' })
+  expect(error).toMatchObject({ kind: 'answer_too_large' })
   expect(count('tools/list')).toBeLessThanOrEqual(1000)
   expect(await client.call('echo')).toBe('{}')
 })
@@ -30,7 +30,7 @@ test('C.page-endless pages without anything in them are bounded too', async () =
     if (method !== 'resources/list') return false
     return wire.reply({ resources: [], nextCursor: String(Math.random()) })
   })
-  expect(await failure(all(client.resources()))).toMatchObject({ kind: 'bad_answer' })
+  expect(await failure(all(client.resources()))).toMatchObject({ kind: 'answer_too_large' })
   expect(count('resources/list')).toBeLessThanOrEqual(1000)
 })
 
@@ -41,7 +41,7 @@ test('C.page-endless a list that is too large to be held is given up', async () 
     const prompts = [{ name: String(Math.random()), description: word }]
     return wire.reply({ prompts, nextCursor: String(Math.random()), ttlMs: 60_000 })
   })
-  expect(await failure(all(client.prompts()))).toMatchObject({ kind: 'bad_answer' })
+  expect(await failure(all(client.prompts()))).toMatchObject({ kind: 'answer_too_large' })
   expect(count('prompts/list')).toBeLessThan(100)
 })
 

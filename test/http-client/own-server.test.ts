@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import type { Line, Outgoing, Received } from '../../src/rpc/line.ts'
-import { after, failure, open, outgoing, until, type Opened } from './peer.ts'
+import { after, failure, open, outgoing, until, type Opened, type OutgoingParts } from './peer.ts'
 
 const LATEST = '2026-07-28'
 const CLIENT = { name: 'line', version: '1' }
@@ -51,12 +51,7 @@ async function start(sessions = true): Promise<Work> {
 }
 
 /** A request as the client would seal it. */
-function sealed(
-  revision: Revision,
-  method: string,
-  params: JsonObject,
-  parts: Partial<Outgoing> = {},
-): Outgoing {
+function sealed(revision: Revision, method: string, params: JsonObject, parts: OutgoingParts = {}): Outgoing {
   if (revision !== LATEST) return outgoing(method, { ...parts, params })
   const meta = {
     [META.protocolVersion]: revision,
@@ -92,7 +87,7 @@ function call(
   line: Line,
   revision: Revision,
   name: string,
-  parts: Partial<Outgoing> & { readonly args?: object; readonly meta?: object } = {},
+  parts: OutgoingParts & { readonly args?: object; readonly meta?: object } = {},
 ): Promise<Received> {
   const { args = {}, meta = {}, ...rest } = parts
   return line.request(sealed(revision, 'tools/call', { name, arguments: args, _meta: meta }, rest))
@@ -141,7 +136,7 @@ describe.each(REVISIONS)('against our own server at %s', (revision) => {
     const abort = new AbortController()
     const waiting = call(line, revision, 'wait', { id: 77, signal: abort.signal })
     setTimeout(() => abort.abort(new Error('enough')), 50)
-    await expect(waiting).rejects.toThrow('enough')
+    await expect(waiting).rejects.toMatchObject({ kind: 'cancelled', cause: { message: 'enough' } })
     const early = stopped.length
     const text = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}'
     if (line.cancels === 'message') await line.send(text)

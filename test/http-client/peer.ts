@@ -1,7 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach } from 'vitest'
-import { LIMITS } from '../../src/protocol/limits.ts'
+import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
+import { Deadline } from '../../src/rpc/deadline.ts'
 import type { Line, LineEvents, Outgoing, Received } from '../../src/rpc/line.ts'
 import { connectHttp, type HttpConnectOptions } from '../../src/transport/http/connect.ts'
 
@@ -146,8 +147,8 @@ export async function open(
     onDown: (reason) => void opened.downs.push(reason),
     onNote: (_, text) => void opened.notes.push(text),
   }
-  const { bytes = LIMITS.clientBytes.usual, ...rest } = options
-  const limits = { clientBytes: bytes, depth: LIMITS.depth.usual }
+  const { bytes = CLIENT_LIMITS.clientBytes.usual, ...rest } = options
+  const limits = { clientBytes: bytes, depth: CLIENT_LIMITS.depth.usual }
   const line = await connectHttp(url, { limits, reconnect: QUICK, ...rest })(told)
   after(() => line.close())
   return { line, ...opened }
@@ -155,27 +156,28 @@ export async function open(
 
 let nextId = 1
 
-export function outgoing(
-  method: string,
-  parts: Partial<Outgoing> & { readonly params?: object } = {},
-): Outgoing {
-  const { params = {}, ...rest } = parts
+/** What a test says of a request; the rest is as usual. */
+export interface OutgoingParts extends Partial<Omit<Outgoing, 'headers' | 'stop'>> {
+  readonly params?: object
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+export function outgoing(method: string, parts: OutgoingParts = {}): Outgoing {
+  const { params = {}, headers = {}, signal, ...rest } = parts
   const id = rest.id ?? nextId++
   return {
     id,
     method,
     text: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
-    signal: new AbortController().signal,
+    headers: () => headers,
+    stop: new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal }),
     onMessage: () => undefined,
     ...rest,
   }
 }
 
-export function ask(
-  line: Line,
-  method: string,
-  parts: Parameters<typeof outgoing>[1] = {},
-): Promise<Received> {
+export function ask(line: Line, method: string, parts: OutgoingParts = {}): Promise<Received> {
   return line.request(outgoing(method, parts))
 }
 

@@ -162,7 +162,7 @@ test('headers that never come keep nobody waiting', async () => {
   const waiting = failure(ask(opened.line, 'tools/call', { signal: abort.signal }))
   const sending = failure(opened.line.send('{}'))
   abort.abort(new Error('enough'))
-  expect(await waiting).toMatchObject({ message: 'enough' })
+  expect(await waiting).toMatchObject({ kind: 'cancelled', cause: { message: 'enough' } })
   const begun = performance.now()
   await opened.line.close()
   expect(await sending).toMatchObject({ kind: 'closed' })

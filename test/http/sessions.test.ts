@@ -231,7 +231,7 @@ describe('ids in flight', () => {
     const { port } = await start(app, { limits: { inFlight: 2 } })
     const session = await open(port)
     const waiting = [session.post(call('wait', {}, 5)), session.post(call('wait', {}, 6))]
-    await expect.poll(async () => (await session.post(message('ping', {}, 7))).status).toBe(503)
+    await expect.poll(async () => (await session.post(message('ping', {}, 7))).status).toBe(429)
     expect((await session.post(message('ping', {}, 7))).headers['retry-after']).toBe('1')
     gate.open()
     await Promise.all(waiting)

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import { ERRORS, type ErrorRow } from '../../src/protocol/errors.ts'
+import { HTTP_ERRORS } from '../../src/protocol/http-errors.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { METHODS } from '../../src/protocol/methods.ts'
-import { isRetryable, REFUSALS } from '../../src/protocol/refusals.ts'
+import { isRetryable, REFUSALS, type RefusalRow } from '../../src/protocol/refusals.ts'
+import { RESERVED_REFUSALS } from '../../src/protocol/reserved-refusals.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
+import { SERVER_ERRORS } from '../../src/protocol/server-errors.ts'
 import { open } from '../harness/client.ts'
 
 const make = (): App => createServer({ name: 'x', version: '1' })
@@ -84,8 +87,10 @@ describe('what no client could use is refused when it is defined', () => {
 })
 
 describe('the tables', () => {
+  const TABLE: Readonly<Record<string, ErrorRow>> = { ...ERRORS, ...SERVER_ERRORS, ...HTTP_ERRORS }
+
   test('every error has an integer code, a text and a remedy [R007] [S0-2.3] [S2-8.4-1] [S3-7.3-2] [S2-1.3-4]', () => {
-    for (const row of Object.values(ERRORS) as ErrorRow[]) {
+    for (const row of Object.values(TABLE)) {
       expect(Number.isInteger(row.code)).toBe(true)
       expect(row.text).not.toBe('')
       expect(row.hint).toMatch(/\.$/)
@@ -94,14 +99,14 @@ describe('the tables', () => {
 
   test('what is sent at 2026-07-28 keeps out of the reserved codes, and private codes out of the whole band [R021] [R022]', () => {
     const official = [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022]
-    for (const [kind, row] of Object.entries(ERRORS) as [string, ErrorRow][]) {
+    for (const [kind, row] of Object.entries(TABLE)) {
       if (row.where !== 'wire' || ONLY_BEFORE_2026.includes(kind)) continue
       expect([kind, official.includes(row.code) || row.code > 0]).toEqual([kind, true])
     }
   })
 
   test('every refusal has a code, an HTTP status, a severity and a reaction [S2-8.3-1] [S2-8.3-2]', () => {
-    const rows = Object.values(REFUSALS)
+    const rows = Object.values<RefusalRow>({ ...REFUSALS, ...RESERVED_REFUSALS })
     expect(new Set(rows.map(({ code }) => code)).size).toBe(61)
     for (const { http, severity, reaction } of rows) {
       expect(http).toBeGreaterThanOrEqual(400)
@@ -112,7 +117,7 @@ describe('the tables', () => {
   })
 
   test('an error is retryable when its refusal asks to back off or to reconnect', () => {
-    for (const [kind, { refusal, retryable = false }] of Object.entries(ERRORS) as [string, ErrorRow][])
+    for (const [kind, { refusal, retryable = false }] of Object.entries(TABLE))
       expect([kind, retryable]).toEqual([kind, refusal !== undefined && isRetryable(REFUSALS[refusal])])
   })
 

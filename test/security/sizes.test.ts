@@ -1,22 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { PassThrough } from 'node:stream'
 import { afterAll, expect, test } from 'vitest'
-import type { Revision } from '../../src/protocol/revisions.ts'
+import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { serveStdio } from '../../src/transport/stdio/serve.ts'
 import { open } from '../harness/client.ts'
 import { closeListeners } from '../harness/line-http.ts'
 import type { Transport } from '../harness/line.ts'
 import { scenario } from '../harness/scenario.ts'
-import { BOTH, headed } from '../http/messages.ts'
-import { start } from '../http/server.ts'
+import { headed, message } from '../http/messages.ts'
+import { open as openSession, start } from '../http/server.ts'
 import { post } from '../http/wire.ts'
 import { expectAlive, expectRefused, sound, target } from './target.ts'
 
-const BOTH_KINDS: readonly Revision[] = ['2025-11-25', '2026-07-28']
-const KINDS: readonly [Transport, Revision][] = [
+const KINDS: readonly (readonly [Transport, Revision])[] = [
   ['memory', '2025-11-25'],
-  ['stdio', '2026-07-28'],
-  ['http', '2025-03-26'],
+  ...REVISIONS.map((revision) => ['stdio', revision] as const),
+  ...REVISIONS.map((revision) => ['http', revision] as const),
 ]
 const attacked = target()
 const { app } = attacked
@@ -99,7 +98,7 @@ test.each(KINDS)(
 )
 
 scenario(
-  'M.toolname-1m names of a million letters get a short answer [R144]',
+  'M.method-1m M.toolname-1m names of a million letters get a short answer [R144]',
   app,
   async (client) => {
     const long = 'x'.repeat(1_000_000)
@@ -134,7 +133,7 @@ scenario(
     }
     await expectAlive(client)
   },
-  { only: ['2025-11-25'] },
+  { until: '2025-11-25' },
 )
 
 test('M.method-1m M.toolname-1m at 2026-07-28 headers of a million letters are turned away by HTTP, and lines answer shortly', async () => {
@@ -143,21 +142,30 @@ test('M.method-1m M.toolname-1m at 2026-07-28 headers of a million letters are t
   const { headers, body } = headed(long)
   expect((await post(port, body, headers)).status).toBe(431)
   expect((await post(port, body, { ...headers, 'mcp-method': 'x' })).text.length).toBeLessThan(4096)
-  const client = await open(app, { transport: 'memory', revision: '2026-07-28' })
-  await expectRefused(client, client.requestText('spoilt', long), -32601)
-  await expectRefused(client, client.requestText('spoilt', 'tools/call', { name: long }), -32602)
-  for (const { text } of client.transcript.filter(({ from }) => from === 'server')) {
-    expect(text.length).toBeLessThan(4096)
+  for (const transport of ['memory', 'stdio'] as const) {
+    const client = await open(app, { transport, revision: '2026-07-28' })
+    await expectRefused(client, client.requestText('spoilt', long), -32601)
+    for (const method of ['tools/call', 'prompts/get']) {
+      await expectRefused(client, client.requestText('spoilt', method, { name: long }), -32602)
+    }
+    await expectRefused(client, client.requestText('spoilt', 'resources/read', { uri: long }), -32602)
+    for (const { text } of client.transcript.filter(({ from }) => from === 'server')) {
+      expect(text.length).toBeLessThan(4096)
+    }
+    await client.close()
   }
 })
 
 test('M.method-control a method with control characters is unknown, over lines and under headers that cannot say it', async () => {
-  for (const revision of BOTH_KINDS) {
-    const client = await open(app, { transport: 'memory', revision })
+  const lines = [...REVISIONS.map((revision) => ['stdio', revision] as const)]
+  const earlier = REVISIONS.filter((revision) => revision !== '2026-07-28')
+  for (const [transport, revision] of [...lines, ...earlier.map((one) => ['http', one] as const)]) {
+    const client = await open(app, { transport, revision })
     for (const method of ['tools/call\r\n', '\u001b[2J', 'a\0b', '\u202e', 'x\u2028y']) {
       const reply = await expectRefused(client, client.requestText('spoilt', method), -32601)
       expect(reply.id).toBe('spoilt')
     }
+    await client.close()
   }
   const { port } = await start(app as never)
   const { headers, body } = headed('tools/call\r\nx')
@@ -174,18 +182,27 @@ const BROKEN: readonly [string, number[]][] = [
 ]
 
 test.each(BROKEN)(
-  'M.utf8-bad M.utf8-bad.refused %s is refused over HTTP and stdio [R009] [R068]',
+  'M.utf8-bad M.utf8-bad.refused %s is refused over HTTP and stdio in every revision [R009] [R068]',
   async (_, bytes) => {
-    const [head = '', tail = ''] = JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'ping',
-      params: { a: 'x' },
-    }).split('x')
-    const body = Buffer.concat([Buffer.from(head), Buffer.from(bytes), Buffer.from(tail)])
+    const spoilt = (text: string): Buffer => {
+      const [head = '', tail = ''] = text.split('SPOILT')
+      return Buffer.concat([Buffer.from(head), Buffer.from(bytes), Buffer.from(tail)])
+    }
     const { port } = await start(app as never)
-    const reply = await post(port, body, BOTH)
-    expect([reply.status, reply.json]).toMatchObject([400, { error: { code: -32700 } }])
+    const before = attacked.ran
+    for (const revision of REVISIONS) {
+      const params = { name: 'echo', arguments: { text: 'SPOILT' } }
+      const { body, headers } = headed('tools/call', params)
+      const session = revision === '2026-07-28' ? undefined : await openSession(port, revision)
+      const reply = await post(
+        port,
+        spoilt(session === undefined ? body : message('tools/call', params, 1)),
+        session?.headers ?? headers,
+      )
+      expect([reply.status, reply.json]).toMatchObject([400, { error: { code: -32700 } }])
+    }
+    expect(attacked.ran).toBe(before)
+    const body = spoilt(message('ping', { a: 'SPOILT' }, 1))
 
     const [input, output] = [new PassThrough(), new PassThrough()]
     const server = serveStdio(app.service, { limits: app.limits, input, output })

@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { open } from '../harness/client.ts'
+import type { AnyApp } from '../harness/line.ts'
 import { scenario } from '../harness/scenario.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-root-'))
@@ -84,7 +85,6 @@ scenario(
       )
     }
   },
-  { only: ['2024-11-05', '2025-11-25', '2026-07-28'] },
 )
 
 test('M.traversal the ways of real files stay open', async () => {
@@ -134,6 +134,25 @@ scenario(
       }
       await bad('resources/read')
       if (client.hasSession) await bad('resources/subscribe')
+    }
+  },
+)
+
+scenario(
+  'M.uri-redos URIs that are made to keep a matcher busy are answered at once [R177]',
+  () =>
+    createServer({ name: 'matches', version: '1', log: () => undefined })
+      .resource('a://{+a}{+b}{+c}x', {}, () => 'x')
+      .resource('b://{#a*}{+b}{#c*}x', {}, () => 'x')
+      .resource('c://{a}{?b*,c}', {}, () => 'x') as AnyApp,
+  async (client) => {
+    const long = ['a', '#,', '%41', '/', 'ü'].flatMap((part) =>
+      ['a', 'b', 'c'].map((scheme) => `${scheme}://${part.repeat(8000 / part.length)}`),
+    )
+    for (const uri of [...long, `c://x?${'b=1&'.repeat(2000)}`]) {
+      const begun = performance.now()
+      await client.post(client.requestText('spoilt', 'resources/read', { uri }))
+      expect(performance.now() - begun).toBeLessThan(1500)
     }
   },
 )

@@ -58,7 +58,7 @@ test('L.eof-asking a question that can no longer be answered fails, and its requ
   expect(child.messages.at(-1)).toMatchObject({ id: 5, result: { isError: true } })
 })
 
-test('L.eof-hang a tool that never ends does not keep the server [R064]', async () => {
+test('L.eof-hang a tool that never ends does not keep the server [R064] [F21]', async () => {
   const child = await opened()
   child.send(call('hang', {}, 5))
   child.process.stdin.end()
@@ -90,7 +90,7 @@ test('L.sigterm-twice a second signal forces the end', async () => {
   expect(await within(4500, child.exited)).toBe(143)
 })
 
-test('L.epipe a reader that is gone ends the server quietly, even with work to do', async () => {
+test('L.epipe a reader that is gone ends the server quietly, even with work to do [F21]', async () => {
   const child = await opened()
   child.process.stdout.destroy()
   child.process.stderr.destroy()
@@ -114,7 +114,7 @@ function isAlive(pid: number): boolean {
 test.each([
   ['and its pipes close', "['pipe', 'pipe', 'ignore']"],
   ['though the pipes stay open', "'inherit'"],
-])('L.parent when the process that started it is killed %s, the server ends', async (_, stdio) => {
+])('L.parent when the process that started it is killed %s, the server ends [F21]', async (_, stdio) => {
   const script = `
     const { spawn } = require('node:child_process')
     const child = spawn(process.execPath, [${JSON.stringify(SERVER)}], { stdio: ${stdio} })

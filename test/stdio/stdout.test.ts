@@ -19,7 +19,7 @@ test.each([
 )
 
 test('L.crash a crash tells stderr and leaves stdout pure [R061]', async () => {
-  const child = await opened()
+  const child = await opened(['mortal'])
   child.send(call('crash', {}, 2))
   expect(await child.exited).toBe(1)
   expect(child.messages.map(({ id }) => id)).toEqual([1, 2])

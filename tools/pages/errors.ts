@@ -1,6 +1,19 @@
 import { ERRORS, type ErrorRow } from '../../src/protocol/errors.ts'
+import { HTTP_ERRORS } from '../../src/protocol/http-errors.ts'
 import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src/protocol/refusals.ts'
+import { RESERVED_REFUSALS } from '../../src/protocol/reserved-refusals.ts'
+import { SERVER_ERRORS } from '../../src/protocol/server-errors.ts'
 import { code, page, table } from './markdown.ts'
+
+/** Every error, whoever throws it. */
+export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = { ...ERRORS, ...SERVER_ERRORS, ...HTTP_ERRORS }
+
+/** Every refusal, by its code. */
+export const ALL_REFUSALS: Readonly<Record<string, RefusalRow>> = Object.fromEntries(
+  Object.entries<RefusalRow>({ ...REFUSALS, ...RESERVED_REFUSALS }).toSorted(
+    ([, one], [, other]) => one.code - other.code,
+  ),
+)
 
 /** The page about errors and refusals. */
 export function errorsPage(): string {
@@ -27,7 +40,7 @@ function errorTable(
   columns: readonly string[],
   cells: (row: ErrorRow) => readonly string[],
 ): string {
-  const rows = Object.entries<ErrorRow>(ERRORS).filter(([, row]) => row.where === where)
+  const rows = Object.entries(ALL_ERRORS).filter(([, row]) => row.where === where)
   const refusals = rows.some(([, row]) => row.refusal !== undefined)
   return table(
     ['Kind', ...columns, 'Cause', 'What to do', ...(refusals ? ['Refusal'] : [])],
@@ -47,7 +60,7 @@ function codeOf({ code: number, codeBefore2026 }: ErrorRow): string {
     : `${code(number)}, before 2026-07-28 ${code(codeBefore2026)}`
 }
 
-function statusOf({ http, httpFrom2026 }: ErrorRow): string {
+function statusOf({ http = 200, httpFrom2026 }: ErrorRow): string {
   return httpFrom2026 === undefined ? String(http) : `${http}, at 2026-07-28 ${httpFrom2026}`
 }
 
@@ -67,7 +80,7 @@ const REACTIONS: Readonly<Record<Reaction, string>> = {
 function refusalTable(): string {
   return table(
     ['Code', 'Name', 'HTTP', 'Severity', 'What a client does', 'Retry', 'Kinds'],
-    Object.entries<RefusalRow>(REFUSALS).map(([name, row]) => [
+    Object.entries(ALL_REFUSALS).map(([name, row]) => [
       code(row.code),
       code(name),
       String(row.http),
@@ -80,6 +93,6 @@ function refusalTable(): string {
 }
 
 function kindsWith(refusal: string): string {
-  const kinds = Object.entries<ErrorRow>(ERRORS).filter(([, row]) => row.refusal === refusal)
+  const kinds = Object.entries(ALL_ERRORS).filter(([, row]) => row.refusal === refusal)
   return kinds.map(([kind]) => code(kind)).join(', ')
 }

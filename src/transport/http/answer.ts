@@ -1,4 +1,7 @@
-import { mcpError, toErrorObject, toStatus, type McpError } from '../../protocol/errors.ts'
+import { toErrorObject, toStatus } from '../../protocol/error-reply.ts'
+import { mcpError, type McpError } from '../../protocol/errors.ts'
+import { httpError } from '../../protocol/http-errors.ts'
+import { serverError } from '../../protocol/server-errors.ts'
 import { idText, type JsonObject, type RequestId } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
@@ -6,10 +9,13 @@ import { Call, type Peer } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { isClaim } from '../../wire/2026-07-28/open.ts'
 import { checkBatch } from '../../wire/batch.ts'
+import { checkId } from '../../wire/id.ts'
 import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../../wire/message.ts'
-import { sealError, sealReply } from '../../wire/reply.ts'
+import { sealError, sealReply, type Reply } from '../../wire/reply.ts'
 import { sealResult, toPeerError } from '../../wire/seal.ts'
 import { afterMs, type Timer } from '../timer.ts'
+import { admit, callerOf } from './admission.ts'
+import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './events.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
@@ -35,7 +41,8 @@ export class Endpoint {
   readonly #service: Service
   readonly #guard: ReturnType<typeof createGuard>
   readonly #stateful: boolean
-  readonly #calls = new Set<Call>()
+  /** The requests that take their time, and what says of each that it is over. */
+  readonly #calls = new Map<Call, () => void>()
   readonly #streams = new Set<EventStream>()
   readonly #watch: Watch
   #closing = false
@@ -46,7 +53,7 @@ export class Endpoint {
     this.limits = options.limits
     this.#guard = createGuard(options)
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
-    this.sessions = new Sessions(options.limits, options.now ?? (() => performance.now()))
+    this.sessions = new Sessions(options.limits, service.load, options.now ?? (() => performance.now()))
     this.#watch = new Watch(options.limits, this.sessions, this.#streams)
   }
 
@@ -63,10 +70,10 @@ export class Endpoint {
       if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
       if (head.method === 'POST') checkContent(head)
       else if (head.method !== 'GET' && head.method !== 'DELETE') {
-        throw mcpError('bad_verb', { verb: head.method.slice(0, 32) })
+        throw httpError('bad_verb', { verb: head.method.slice(0, 32) })
       }
       const accepts = readAccept(head)
-      if (!accepts.json && !accepts.events) throw mcpError('bad_accept', {})
+      if (!accepts.json && !accepts.events) throw httpError('bad_accept', {})
       return undefined
     } catch (thrown) {
       return this.turnAway(head, thrown)
@@ -84,7 +91,7 @@ export class Endpoint {
     try {
       if (request.method === 'POST') return this.#post(request, headers)
       if (!this.#stateful || request.header('mcp-protocol-version') === LATEST) {
-        throw mcpError('bad_verb', { verb: request.method })
+        throw httpError('bad_verb', { verb: request.method })
       }
       const session = this.#session(request)
       if (request.method === 'GET') return this.#get(session, request, headers)
@@ -113,7 +120,7 @@ export class Endpoint {
   /** Finishes what is running, up to a limit, and ends everything. New requests are refused from now on. */
   async close(): Promise<void> {
     this.#closing = true
-    for (const call of this.#calls) call.wrapUp()
+    for (const call of this.#calls.keys()) call.wrapUp()
     if (this.#calls.size > 0) {
       let timer: Timer
       await new Promise<void>((resolve) => {
@@ -122,14 +129,14 @@ export class Endpoint {
       })
       clearTimeout(timer)
     }
-    for (const call of this.#calls) call.cancel(mcpError('shutting_down', {}))
+    for (const call of this.#calls.keys()) call.cancel(mcpError('shutting_down', {}))
     this.sessions.close()
     this.#watch.end()
   }
 
-  /** Tells the operator. */
-  report(message: string, error: unknown): void {
-    this.#service.report('error', message, { error })
+  /** What the server has to tell and to count. */
+  get service(): Service {
+    return this.#service
   }
 
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
@@ -143,6 +150,7 @@ export class Endpoint {
   #take(message: Incoming, request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
     const { id, method, params } = message
     if (method !== undefined && id !== undefined) {
+      checkId(id, this.limits.idLength)
       return this.#request(id, method, params ?? NO_PARAMS, request, headers)
     }
     if (method !== undefined) return this.#note(method, params ?? NO_PARAMS, request, headers)
@@ -184,7 +192,7 @@ export class Endpoint {
   ): HttpOut | Promise<HttpOut> {
     if (request.header('mcp-session-id') !== undefined) {
       this.#session(request)
-      throw mcpError('already_initialized', {})
+      throw serverError('already_initialized', {})
     }
     const session = this.sessions.create(request.auth)
     const opened = (): void => {
@@ -220,13 +228,23 @@ export class Endpoint {
       if (peer.dialect.disconnect === 'cancel') call.cancel(mcpError('connection_closed', { method }))
     }
     const { limits } = this
-    const exchange = new Exchange({ limits, accepts, headers, session, streams: this.#streams, onGone })
+    const { batch } = request
+    const exchange = new Exchange({
+      limits,
+      accepts,
+      headers,
+      session,
+      batch,
+      streams: this.#streams,
+      onGone,
+    })
     const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
-    if (session !== undefined) this.#admit(session, id)
+    const { load } = this.#service
+    admit(id, request, session, { load, limits })
     try {
       const result = this.#service.answer(call)
       if (result instanceof Promise) {
-        this.#calls.add(call)
+        this.#calls.set(call, load.enter(call, callerOf(request, session)))
         session?.calls.set(idText(id), call)
         this.#watch.begin()
         if (peer.dialect.disconnect === 'cancel') request.onGone(onGone)
@@ -253,7 +271,7 @@ export class Endpoint {
     }
   }
 
-  #text(call: Call, result: JsonObject): string {
+  #text(call: Call, result: JsonObject): Reply {
     return sealReply(
       call.id as RequestId,
       sealResult(call.method, result, call.peer.dialect.revision, this.#service.info),
@@ -270,19 +288,12 @@ export class Endpoint {
 
   /** Streams that last are held like sessions, and there may be as many. */
   #checkListening(accepts: Accepts): void {
-    if (!accepts.events) throw mcpError('bad_accept', {})
+    if (!accepts.events) throw httpError('bad_accept', {})
     if (this.#streams.size >= this.limits.sessions) throw mcpError('overloaded', {}, { retryAfterMs: 30_000 })
   }
 
-  /** Whether a session may have one more request, under this id. What is answered at once is never in its table. */
-  #admit(session: HttpSession, id: RequestId): void {
-    if (!session.hasCalls) return
-    const key = idText(id)
-    if (session.calls.has(key)) throw mcpError('id_in_use', { id: key.slice(0, 128) })
-    if (session.calls.size >= this.limits.inFlight) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
-  }
-
   #end(call: Call, session: HttpSession | undefined, out: HttpOut): HttpOut {
+    this.#calls.get(call)?.()
     this.#calls.delete(call)
     session?.calls.delete(idText(call.id as RequestId))
     if (this.#calls.size === 0) this.#idle?.()
@@ -322,25 +333,20 @@ export class Endpoint {
     const session = this.#stateful ? this.#session(request) : undefined
     const peer = session === undefined ? statelessPeer(request) : session.session
     checkBatch(members, peer.dialect, this.limits.batch)
-    const header = (name: string): string | undefined =>
-      name === 'accept' ? JSON_ONLY : request.header(name)
-    const { method, body, auth, onGone } = request
-    const outs = members.map(async (member) => {
-      try {
-        return await this.#take(readMessage(member), { method, header, body, auth, onGone }, headers)
-      } catch (thrown) {
-        return this.fail(readableId(thrown), thrown, undefined, headers)
-      }
-    })
-    return Promise.all(outs).then((whole) => {
-      const texts = whole.flatMap((out) => (out.body === undefined ? [] : [out.body]))
-      return texts.length === 0 ? { status: 202, headers } : toJson(200, `[${texts.join(',')}]`, headers)
-    })
+    const accepts = readAccept(request)
+    const onGone = (): void => undefined
+    const { limits } = this
+    const whole = new Exchange({ limits, accepts, headers, session, streams: this.#streams, onGone })
+    const part = partOf(request, whole)
+    const take = (member: unknown): HttpOut | Promise<HttpOut> =>
+      this.#take(readMessage(member), part, headers)
+    const fail = (thrown: unknown): HttpOut => this.fail(readableId(thrown), thrown, undefined, headers)
+    return whole.replyLater(answerBatch(members, { whole, headers, take, fail }))
   }
 
   /** Opens the stream of a session, or goes on with one whose connection broke. */
   #get(session: HttpSession, request: HttpIn, headers: Headers): HttpOut {
-    if (!readAccept(request).events) throw mcpError('bad_accept', {})
+    if (!readAccept(request).events) throw httpError('bad_accept', {})
     const lastEventId = request.header('last-event-id')
     if (lastEventId !== undefined) {
       const found = session.find(lastEventId)
@@ -349,7 +355,7 @@ export class Endpoint {
       return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
     }
     const stream = session.standalone()
-    if (stream.attached) throw mcpError('stream_exists', {})
+    if (stream.attached) throw httpError('stream_exists', {})
     stream.prime(session.session.dialect)
     return toStream(stream, headers)
   }
@@ -357,7 +363,7 @@ export class Endpoint {
   #session(request: HttpIn): HttpSession {
     readVersion(request)
     const id = request.header('mcp-session-id')
-    if (id === undefined) throw mcpError('session_required', {})
+    if (id === undefined) throw httpError('session_required', {})
     return this.sessions.get(id, request.auth)
   }
 
@@ -379,13 +385,13 @@ export class Endpoint {
   }
 
   #peerError(thrown: unknown): McpError {
-    return toPeerError(thrown, (reference, error) =>
-      this.#service.report('error', 'a request failed', { reference, error }),
+    const error = toPeerError(thrown, (reference, cause) =>
+      this.#service.report('error', 'a request failed', { reference, error: cause }),
     )
+    this.#service.load.count(error.kind)
+    return error
   }
 }
-
-const JSON_ONLY = 'application/json'
 
 function opening({ headers, opened }: { headers: Headers; opened?: () => void }): Headers {
   opened?.()

@@ -1,9 +1,8 @@
 import { McpError, mcpError } from '../../protocol/errors.ts'
 import type { Outgoing, Received } from '../../rpc/line.ts'
-import { dropBody, readBody, tooLarge } from './client-body.ts'
+import { dropBody, readBody } from './client-body.ts'
 import { mediaTypeOf, retryAfterOf } from './client-headers.ts'
 import { answers, readReceived } from './client-message.ts'
-import { isMessageEvent, readStream, type Place } from './client-stream.ts'
 
 export interface ReadingOptions {
   readonly maxBytes: number
@@ -33,32 +32,8 @@ export async function readJsonAnswer(
   return answer
 }
 
-/** Reads a connection of the stream on which an answer comes; undefined when it ended before the answer. */
-export async function readStreamAnswer(
-  response: Response,
-  outgoing: Outgoing,
-  { place, ...options }: ReadingOptions & { readonly place: Place },
-): Promise<Received | undefined> {
-  const { maxBytes, maxDepth } = options
-  let answer: Received | undefined
-  place.begin()
-  await readStream(response, {
-    ...options,
-    onEvent(event) {
-      const isNew = place.reach(event)
-      if (isMessageEvent(event)) answer = take(event.data, outgoing, maxDepth, isNew)
-      return answer !== undefined
-    },
-    onRetry: (ms) => place.ask(ms),
-    onOversize() {
-      throw tooLarge(maxBytes)
-    },
-  })
-  return answer
-}
-
 /** Finds the answer among the messages of a text; the others are passed on where they are new. */
-function take(
+export function take(
   text: string | undefined,
   outgoing: Outgoing,
   maxDepth: number,

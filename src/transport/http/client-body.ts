@@ -2,6 +2,9 @@ import { mcpError } from '../../protocol/errors.ts'
 import { createByteBuffer } from '../../wire/byte-buffer.ts'
 import { bomLength, decodeUtf8 } from '../../wire/utf8.ts'
 
+const REST_BYTES = 65_536
+const REST_MS = 1000
+
 /** The text of a whole reply, of which no more than `maxBytes` are read, counted after decompression; undefined when it is not UTF-8. */
 export async function readBody(
   response: Response,
@@ -48,6 +51,31 @@ export async function* chunksOf(
     }
   } finally {
     signal.removeEventListener('abort', stop)
+  }
+}
+
+/** Lets a stream come to its end, so that its connection can be used again; one that goes on is cut. */
+export async function readRest(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  leftovers: Set<() => void>,
+): Promise<void> {
+  const cut = (): void => void reader.cancel().catch(() => undefined)
+  const timer = setTimeout(cut, REST_MS)
+  ;(timer as { unref?(): void }).unref?.()
+  leftovers.add(cut)
+  let bytes = 0
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      bytes += value.length
+      if (bytes > REST_BYTES) return cut()
+    }
+  } catch {
+    // The connection broke, and nobody minds.
+  } finally {
+    leftovers.delete(cut)
+    clearTimeout(timer)
   }
 }
 

@@ -37,6 +37,7 @@ export async function listen(options: ListenOptions): Promise<void> {
       place.lastId = undefined
       continue
     }
+    if (opened && place.lastId === undefined) events.onMissed?.()
     opened = true
     const since = performance.now()
     await readNotifications(response, place, options, note)

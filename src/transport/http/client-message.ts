@@ -1,11 +1,12 @@
 import { McpError } from '../../protocol/errors.ts'
 import type { Received } from '../../rpc/line.ts'
-import { readMessage, readText } from '../../wire/message.ts'
+import { readMessage, readScanned } from '../../wire/message.ts'
+import { scanFully } from '../../wire/scan.ts'
 
 /** The messages of a text from a server: one, or several where it sends batches. Throws when it is none. */
 export function readReceived(text: string, maxDepth: number): readonly Received[] {
   try {
-    const read = readText(text, maxDepth)
+    const read = readScanned(text, maxDepth, scanFully(text, maxDepth))
     return isBatch(read) ? read.map((member) => readOne(member)) : [read as Received]
   } catch (error) {
     if (!(error instanceof McpError) || error.kind !== 'bad_message') throw error

@@ -1,5 +1,5 @@
 import { createEventReader, type ReadEvent } from '../../wire/sse-reader.ts'
-import { chunksOf } from './client-body.ts'
+import { chunksOf, readRest } from './client-body.ts'
 
 export interface StreamOptions {
   readonly maxBytes: number
@@ -15,8 +15,6 @@ export interface StreamOptions {
 
 const IDS_KEPT = 1000
 const ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/
-const REST_BYTES = 65_536
-const REST_MS = 1000
 
 /** Reads a stream until nothing more is wanted or comes, however it ends; says whether nothing more is wanted. Throws on abort. */
 export async function readStream(response: Response, options: StreamOptions): Promise<boolean> {
@@ -39,31 +37,6 @@ export async function readStream(response: Response, options: StreamOptions): Pr
     await chunks.return()
     void readRest(reader, options.leftovers)
     return true
-  }
-}
-
-/** Lets a stream come to its end, so that its connection can be used again; one that goes on is cut. */
-export async function readRest(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  leftovers: Set<() => void>,
-): Promise<void> {
-  const cut = (): void => void reader.cancel().catch(() => undefined)
-  const timer = setTimeout(cut, REST_MS)
-  ;(timer as { unref?(): void }).unref?.()
-  leftovers.add(cut)
-  let bytes = 0
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      bytes += value.length
-      if (bytes > REST_BYTES) return cut()
-    }
-  } catch {
-    // The connection broke, and nobody minds.
-  } finally {
-    leftovers.delete(cut)
-    clearTimeout(timer)
   }
 }
 

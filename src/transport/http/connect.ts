@@ -1,16 +1,10 @@
 import { mcpError, type McpError } from '../../protocol/errors.ts'
-import type { Limits } from '../../protocol/limits.ts'
+import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
 import type { Line, LineEvents, OpenLine, Outgoing, Received } from '../../rpc/line.ts'
-import {
-  readFailure,
-  readJsonAnswer,
-  readStreamAnswer,
-  toFailure,
-  toUseless,
-  type ReadingOptions,
-} from './client-answer.ts'
-import { dropBody } from './client-body.ts'
+import { readFailure, readJsonAnswer, toFailure, toUseless, type ReadingOptions } from './client-answer.ts'
+import { dropBody, readRest } from './client-body.ts'
+import type { follow as Follow } from './client-follow.ts'
 import { createSend, nameOf, type Send } from './client-fetch.ts'
 import {
   isSessionId,
@@ -22,14 +16,13 @@ import {
 } from './client-headers.ts'
 import { Holds, type Hold } from './client-holds.ts'
 import type { Pace, Reconnect } from './client-pace.ts'
-import { Place, readRest } from './client-stream.ts'
 
 export interface HttpConnectOptions {
   /** Sends HTTP requests in place of the platform's own function. */
   readonly fetch?: typeof globalThis.fetch
   /** Sent with every HTTP request; a function is asked each time. */
   readonly headers?: CallerHeaders
-  readonly limits: Pick<Limits, 'clientBytes' | 'depth'>
+  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
   readonly reconnect?: Reconnect
   /** Spreads out when clients come back; numbers from 0 up to 1. */
   readonly random?: () => number
@@ -37,6 +30,8 @@ export interface HttpConnectOptions {
 
 const DELETE_MS = 2000
 const ACCEPT = 'application/json, text/event-stream'
+
+let follow: typeof Follow | undefined
 
 /** Opens lines to the server at a URL. Nothing is sent before the first request. */
 export function connectHttp(url: string | URL, options: HttpConnectOptions): OpenLine {
@@ -89,7 +84,7 @@ class HttpLine implements Line {
 
   async request(outgoing: Outgoing): Promise<Received> {
     this.#check()
-    const hold = this.#hold(outgoing.method, outgoing.signal)
+    const hold = this.#hold(outgoing.method, outgoing.stop.signal)
     this.#waiting++
     try {
       const answer = await hold.race(this.#exchange(outgoing, hold.signal))
@@ -146,7 +141,8 @@ class HttpLine implements Line {
   async #exchange(outgoing: Outgoing, signal: AbortSignal): Promise<Received> {
     const opens = outgoing.method === 'initialize'
     if (opens) this.#session = undefined
-    const response = await this.#post(outgoing, signal)
+    const { text, method } = outgoing
+    const response = await this.#post({ text, method, headers: outgoing.headers() }, signal)
     if (response.status === 404 && this.#hasSession && !opens) {
       dropBody(response)
       throw this.#lose()
@@ -177,26 +173,22 @@ class HttpLine implements Line {
     })
   }
 
-  /** Reads a stream to the answer, coming back for it when the connection is lost and the stream can be resumed. */
+  /** What only streams need is loaded with the first of them. */
   async #follow(first: Response, outgoing: Outgoing, options: ReadingOptions): Promise<Received> {
     const { method } = outgoing
     const { signal } = options
-    const place = new Place()
-    let pace: Pace | undefined
-    const get = (lastId: string | undefined): Promise<Response> => this.#get(lastId, method, signal)
-    for (let response = first; ;) {
-      const since = performance.now()
-      const answer = await readStreamAnswer(response, outgoing, { ...options, place })
-      if (answer !== undefined) return answer
-      if (!this.#resumes || place.lastId === undefined) throw mcpError('stream_lost', { method })
-      const { isStream, resume } = await import('./client-resume.ts')
-      pace ??= await this.#pace()
-      pace.learn(place, performance.now() - since)
-      const next = await resume({ place, pace, signal, get, counted: true }, true)
-      if (next === undefined) throw mcpError('stream_lost', { method })
-      if (!isStream(next)) throw this.#refused(next, method)
-      response = next
+    follow ??= (await import('./client-follow.ts')).follow
+    if (signal.aborted) {
+      dropBody(first)
+      throw signal.reason
     }
+    return follow(first, outgoing, {
+      ...options,
+      resumes: () => this.#resumes,
+      get: (lastId) => this.#get(lastId, method, signal),
+      pace: () => this.#pace(),
+      refused: (response) => this.#refused(response, method),
+    })
   }
 
   /** Why a stream cannot be resumed. The request may have run: even when the session is gone, this says no more than that the answer is lost. */

@@ -14,6 +14,8 @@ export interface StreamOptions {
   readonly name?: string | undefined
   /** Whether events may be forgotten before anybody read them. */
   readonly lossy?: boolean
+  /** Called when an event is forgotten. */
+  onForget?(): void
   /** Called when the client goes away from a stream that has not ended. */
   onGone?(): void
 }
@@ -26,6 +28,7 @@ export class EventStream {
   readonly #limits: Limits
   readonly #name: string | undefined
   readonly #onGone: (() => void) | undefined
+  readonly #onForget: (() => void) | undefined
   #seq = 0
   #sent = -1
   #bounded: boolean
@@ -41,12 +44,13 @@ export class EventStream {
   #taken = -1
   #ended = false
 
-  constructor({ limits, name, lossy = false, onGone }: StreamOptions) {
+  constructor({ limits, name, lossy = false, onGone, onForget }: StreamOptions) {
     this.#bounded = lossy
     this.#lossy = lossy
     this.#limits = limits
     this.#name = name
     this.#onGone = onGone
+    this.#onForget = onForget
   }
 
   get ended(): boolean {
@@ -141,6 +145,7 @@ export class EventStream {
     while (this.#kept.length > this.#limits.streamEvents || this.#keptSize > this.#limits.streamBytes) {
       if (this.#kept.length <= 1) break
       this.#keptSize -= this.#kept.shift()!.frame.length
+      this.#onForget?.()
     }
   }
 

@@ -2,6 +2,7 @@ import { mcpError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Call, Channel, Peer } from '../../rpc/call.ts'
+import { replyText, type Reply } from '../../wire/reply.ts'
 import { openAnswer, sealNotification, sealRequest } from '../../wire/seal.ts'
 import { EventStream } from './events.ts'
 import type { Accepts } from './negotiate.ts'
@@ -13,6 +14,8 @@ export interface ExchangeOptions {
   readonly accepts: Accepts
   readonly headers: Headers
   readonly session: HttpSession | undefined
+  /** The reply to the whole batch, of which the answer becomes a part. */
+  readonly batch?: Channel | undefined
   /** The open streams that belong to no session. */
   readonly streams: Set<EventStream>
   /** Called when the client goes away from a stream that cannot be resumed. */
@@ -30,13 +33,15 @@ export class Exchange implements Channel {
   }
 
   emit(method: string, params: JsonObject, peer: Peer): void {
-    if (this.#options.accepts.events)
-      this.#open(peer).send(sealNotification(method, params, peer.dialect.revision))
+    const { batch, accepts } = this.#options
+    if (batch !== undefined) batch.emit(method, params, peer)
+    else if (accepts.events) this.#open(peer).send(sealNotification(method, params, peer.dialect.revision))
   }
 
   /** Asks the client on the stream of this request; its answer comes with a later POST of the session. */
   get ask(): Channel['ask'] {
-    const { session, accepts } = this.#options
+    const { session, accepts, batch } = this.#options
+    if (batch !== undefined) return batch.ask
     if (session === undefined || !accepts.events) return undefined
     return (method, params, call) => this.#ask(session, method, params, call)
   }
@@ -47,14 +52,14 @@ export class Exchange implements Channel {
   }
 
   /** The reply to a request that was answered at once. */
-  reply(status: number, text: string | undefined, headers: Headers = this.#options.headers): HttpOut {
+  reply(status: number, text: Reply | undefined, headers: Headers = this.#options.headers): HttpOut {
     const { accepts } = this.#options
     // What is cancelled has no answer, and a stream without events is what clients take for none.
     if (this.#stream === undefined && text === undefined && accepts.events) return toStream(EMPTY, headers)
     if (this.#stream === undefined && (accepts.json || text === undefined || status !== 200))
       return toJson(status, text, headers)
     const stream = (this.#stream ??= this.#newStream())
-    if (text !== undefined) stream.send(text)
+    if (text !== undefined) stream.send(replyText(text))
     else this.#options.session?.forget(stream)
     stream.end()
     this.#options.streams.delete(stream)
@@ -110,7 +115,7 @@ export class Exchange implements Channel {
 const EMPTY = { attach: (sink: Sink): void => sink.end() }
 
 /** A reply with a whole body, or with none. */
-export function toJson(status: number, text: string | undefined, headers: Headers): HttpOut {
+export function toJson(status: number, text: Reply | undefined, headers: Headers): HttpOut {
   if (text === undefined) return { status, headers }
   const all = headers === NO_HEADERS ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }
   return { status, headers: all, body: text }

@@ -1,5 +1,6 @@
 import { McpError, mcpError } from '../../protocol/errors.ts'
 import type { Auth } from '../../rpc/call.ts'
+import { replyText } from '../../wire/reply.ts'
 import { decodeUtf8 } from '../../wire/utf8.ts'
 import type { Endpoint } from './answer.ts'
 import { NO_HEADERS, type HttpHead, type HttpIn, type HttpOut, type Sink } from './parts.ts'
@@ -79,7 +80,10 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
 }
 
 function toResponse({ status, headers, body, stream }: HttpOut): Response {
-  return new Response(stream === undefined ? (body ?? null) : toReadable(stream), { status, headers })
+  return new Response(
+    stream === undefined ? (body === undefined ? null : replyText(body)) : toReadable(stream),
+    { status, headers },
+  )
 }
 
 function toReadable(stream: NonNullable<HttpOut['stream']>): ReadableStream<Uint8Array> {

@@ -1,4 +1,5 @@
-import { mcpError } from '../../protocol/errors.ts'
+import { httpError } from '../../protocol/http-errors.ts'
+import { hostOf, readHost, readOrigin } from './hosts.ts'
 import { NO_HEADERS, type Headers, type HttpHead } from './parts.ts'
 
 export interface GuardOptions {
@@ -31,11 +32,11 @@ export function createGuard({ hosts, cors }: GuardOptions): Guard {
   function check(head: HttpHead): Headers {
     const host = head.header('host')
     if (!anyHost && !isServed(hostOf(host)))
-      throw mcpError('forbidden_host', { host: (host ?? '').slice(0, 128) })
+      throw httpError('forbidden_host', { host: (host ?? '').slice(0, 128) })
     const origin = head.header('origin')
     if (origin === undefined) return NO_HEADERS
     if (!isAllowed(origin, host, head.local === true))
-      throw mcpError('forbidden_origin', { origin: origin.slice(0, 128) })
+      throw httpError('forbidden_origin', { origin: origin.slice(0, 128) })
     return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' }
   }
 
@@ -69,28 +70,6 @@ export function createGuard({ hosts, cors }: GuardOptions): Guard {
   }
 }
 
-/** The host without its port, or undefined when the header is not a plain host. */
-function hostOf(header: string | undefined): string | undefined {
-  return /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(header ?? '')?.[1]?.toLowerCase()
-}
-
 function originHost(origin: string): string | undefined {
   return hostOf(/^https?:\/\/(.+)$/i.exec(origin)?.[1])
-}
-
-function readHost(host: string): string {
-  const name = host.includes('::') && !host.startsWith('[') ? `[${host}]` : host
-  if (name === '*' || (hostOf(name) ?? '') === name.toLowerCase()) return name.toLowerCase()
-  throw mcpError('bad_option', {
-    where: 'hosts',
-    reason: `"${host}" is not a host; write it without scheme, port and path`,
-  })
-}
-
-function readOrigin(origin: string): string {
-  if (origin === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/i.test(origin)) return origin.toLowerCase()
-  throw mcpError('bad_option', {
-    where: 'cors',
-    reason: `"${origin}" is not an origin; write scheme://host, and the port if there is one`,
-  })
 }

@@ -1,9 +1,21 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { mcpError } from '../../protocol/errors.ts'
+import { httpError } from '../../protocol/http-errors.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import { replyText } from '../../wire/reply.ts'
+import { seldom } from '../seldom.ts'
 import type { Endpoint } from './answer.ts'
 import { serveNode, turnAway } from './node.ts'
-import { NO_HEADERS } from './parts.ts'
+import { NO_HEADERS, type HttpOut } from './parts.ts'
+import { Pulse } from './pulse.ts'
 
 export interface HttpListenOptions {
   readonly port: number
@@ -19,6 +31,9 @@ export interface HttpServer {
 
 const TEXT = { 'content-type': 'text/plain' }
 const CHECK_MS = 5000
+/** After this time of silence the system asks whether the other machine is still there. */
+const PROBE_MS = 15_000
+const LARGEST = 2 ** 30
 /** How long replies have to leave once everything has been answered. */
 const LEAVE_MS = 2000
 
@@ -27,27 +42,34 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const { host, path } = options
   if (!path.startsWith('/'))
     throw mcpError('bad_option', { where: 'listen http path', reason: 'it must begin with /' })
-  const serve = serveNode(endpoint)
+  const pulse = new Pulse(endpoint)
+  const serve = serveNode(endpoint, pulse)
   let ready = true
-  const server = createServer(timesOf(endpoint), answer)
-  server.keepAliveTimeout = 75_000
-  // The size of the head bounds their number; Node would drop those beyond 2,000 without a word.
+  const server = createServer(settingsOf(endpoint.limits), answer)
+  // Node would drop those beyond its limit without a word.
   server.maxHeadersCount = 0
+  server.on('clientError', (error, socket) => refuseSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
   await listening(server, options)
-  server.on('error', (error) => endpoint.report('the listener failed', error))
+  server.on(
+    'error',
+    seldom((error: Error, more) => endpoint.service.report('error', 'the listener failed', { error, more })),
+  )
   const { port } = server.address() as AddressInfo
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`, port, close }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
+    const limit = endpoint.limits.headers
+    if (request.rawHeaders.length > 2 * limit)
+      return turnAway(request, response, failure(endpoint, httpError('too_many_headers', { limit })))
     const asked = (request.url ?? '').split('?', 1)[0]
     if (asked === path) return serve(request, response)
-    const gone = endpoint.fail(undefined, mcpError('unknown_path', {}), undefined, NO_HEADERS)
-    turnAway(request, response, wellness(asked, ready) ?? gone)
+    const gone = failure(endpoint, httpError('unknown_path', {}))
+    turnAway(request, response, wellness(asked, ready, pulse.well) ?? gone)
   }
 
   async function close(): Promise<void> {
@@ -63,26 +85,50 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
 function wellness(
   asked: string | undefined,
   ready: boolean,
+  well: boolean,
 ): { status: number; headers: typeof TEXT; body: string } | undefined {
+  if (asked !== '/healthz' && asked !== '/readyz') return undefined
+  if (!well) return { status: 503, headers: TEXT, body: 'the event loop stood still\n' }
   if (asked === '/healthz') return { status: 200, headers: TEXT, body: 'ok\n' }
-  if (asked !== '/readyz') return undefined
   return ready
     ? { status: 200, headers: TEXT, body: 'ready\n' }
     : { status: 503, headers: TEXT, body: 'closing\n' }
 }
 
-/** How long clients may take to send; 0 is no limit to Node. */
-function timesOf({ limits }: Endpoint): {
-  headersTimeout: number
-  requestTimeout: number
-  connectionsCheckingInterval: number
-} {
+function failure(endpoint: Endpoint, error: Error): HttpOut {
+  return endpoint.fail(undefined, error, undefined, NO_HEADERS)
+}
+
+/** How much clients may send before there is a request, and how long they may take; 0 is no time limit to Node. */
+function settingsOf(limits: Limits): ServerOptions {
   const whole = (ms: number): number => (Number.isFinite(ms) ? Math.ceil(ms) : 0)
   return {
+    // Node refuses a head of this size already.
+    maxHeaderSize: Math.min(limits.headBytes, LARGEST) + 1,
     headersTimeout: whole(limits.headersMs),
     requestTimeout: whole(limits.bodyMs + limits.headersMs),
+    keepAliveTimeout: whole(limits.idleMs),
     connectionsCheckingInterval: Math.min(CHECK_MS, limits.headersMs),
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_MS,
   }
+}
+
+/** Replies to what never became a request, unless a reply is on its way already, and closes the connection. */
+function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: Endpoint): void {
+  // The reply that has begun is known to Node alone.
+  const { _httpMessage: begun } = socket as { _httpMessage?: { readonly headersSent: boolean } | null }
+  if (!socket.writable || error.code === 'ECONNRESET' || begun?.headersSent === true)
+    return void socket.destroy()
+  const { status, body = '' } = failure(endpoint, toProblem(error, endpoint.limits))
+  const text = replyText(body)
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json`
+  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`, () => socket.destroy())
+}
+
+function toProblem({ code }: NodeJS.ErrnoException, { headBytes }: Limits): Error {
+  if (code === 'HPE_HEADER_OVERFLOW') return httpError('head_too_large', { limit: headBytes })
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? httpError('slow_sender', {}) : httpError('bad_http', {})
 }
 
 /** Closes connections once what was written to them has left. Node itself would cut them off in the middle. */

@@ -1,4 +1,4 @@
-import { mcpError } from '../../protocol/errors.ts'
+import { httpError } from '../../protocol/http-errors.ts'
 import { isRevision, REVISIONS, type Revision } from '../../protocol/revisions.ts'
 import type { HttpHead } from './parts.ts'
 
@@ -27,16 +27,16 @@ export function readAccept(head: HttpHead): Accepts {
 export function readVersion(head: HttpHead): Revision | undefined {
   const version = head.header('mcp-protocol-version')
   if (version === undefined || isRevision(version)) return version
-  throw mcpError('version_header', { version: version.slice(0, 64) }, { data: { supported: REVISIONS } })
+  throw httpError('version_header', { version: version.slice(0, 64) }, { data: { supported: REVISIONS } })
 }
 
 /** Refuses a body that is not plain JSON. */
 export function checkContent(head: HttpHead): void {
   const type = head.header('content-type')
-  if (type !== 'application/json' && !isJson(type)) throw mcpError('bad_type', {})
+  if (type !== 'application/json' && !isJson(type)) throw httpError('bad_type', {})
   const encoding = head.header('content-encoding')
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw mcpError('bad_encoding', { encoding: encoding.slice(0, 64) })
+    throw httpError('bad_encoding', { encoding: encoding.slice(0, 64) })
   }
 }
 

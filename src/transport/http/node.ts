@@ -1,11 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mcpError, type McpError } from '../../protocol/errors.ts'
+import { httpError } from '../../protocol/http-errors.ts'
 import type { Auth } from '../../rpc/call.ts'
+import { replyText, type KeptReply, type Reply } from '../../wire/reply.ts'
 import { afterMs, type Timer } from '../timer.ts'
 import type { Endpoint } from './answer.ts'
+import { Intake } from './intake.ts'
 import { JSON_HEADERS, NO_HEADERS, type HttpIn, type HttpOut, type Sink } from './parts.ts'
+import { Pulse } from './pulse.ts'
 import { Reading } from './reading.ts'
+import { Sending } from './sending.ts'
 
 /** A request that a framework may have worked on: its body parsed, its caller authenticated. */
 type NodeRequest = IncomingMessage & { readonly body?: unknown; readonly auth?: Auth }
@@ -16,17 +21,29 @@ const SMALL_BYTES = 65_536
 const LINGER_MS = 500
 
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
-export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: ServerResponse) => void {
+export function serveNode(
+  endpoint: Endpoint,
+  pulse: Pulse = new Pulse(endpoint),
+): (request: NodeRequest, response: ServerResponse) => void {
+  const intake = new Intake(pulse, endpoint.limits.waitMs)
   return (request, response) => {
     const parts = new NodeIn(request, response)
     const refused = endpoint.refuse(parts)
     if (refused !== undefined) return turnAway(request, response, refused)
-    if (request.method !== 'POST' || parts.parsed !== undefined) {
-      return respond(response, endpoint, endpoint.answer(parts))
-    }
+    if (request.method !== 'POST') return respond(response, endpoint, endpoint.answer(parts))
+    if (parts.parsed !== undefined) return answerInTurn(request, parts)
     readBody(request, endpoint, (text) => {
       if (typeof text !== 'string') return turnAway(request, response, endpoint.turnAway(parts, text))
       parts.body = text
+      answerInTurn(request, parts)
+    })
+  }
+
+  function answerInTurn({ socket }: NodeRequest, parts: NodeIn): void {
+    const { response } = parts
+    if (intake.isFree(socket)) return respond(response, endpoint, endpoint.answer(parts))
+    intake.queue(socket, (waitedMs) => {
+      parts.waitedMs = waitedMs
       respond(response, endpoint, endpoint.answer(parts))
     })
   }
@@ -35,12 +52,13 @@ export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: 
 /** A request of Node as plain parts; nothing is taken from it before it is asked for. */
 class NodeIn implements HttpIn {
   body = ''
+  waitedMs = 0
   readonly #request: NodeRequest
-  readonly #response: ServerResponse
+  readonly response: ServerResponse
 
   constructor(request: NodeRequest, response: ServerResponse) {
     this.#request = request
-    this.#response = response
+    this.response = response
   }
 
   get method(): string {
@@ -55,6 +73,10 @@ class NodeIn implements HttpIn {
     return this.#request.auth
   }
 
+  get connection(): object {
+    return this.#request.socket
+  }
+
   get local(): boolean {
     return isLoopback(this.#request.socket.localAddress)
   }
@@ -66,7 +88,7 @@ class NodeIn implements HttpIn {
   }
 
   onGone(listener: () => void): void {
-    this.#response.once('close', listener)
+    this.response.once('close', listener)
   }
 }
 
@@ -106,7 +128,7 @@ function readBody(
     if (problem !== undefined) return finish(problem)
     chunks.push(chunk)
     if (timer === undefined && !(reading.size >= announced)) {
-      timer = afterMs(endpoint.limits.bodyMs, () => request.destroy())
+      timer = afterMs(endpoint.limits.bodyMs, () => finish(httpError('slow_sender', {})))
     }
   })
   request.once('end', () => finish(decode()))
@@ -127,14 +149,14 @@ function readBody(
   }
 }
 
-/** Replies to a request whose body is not wanted: a large one is not read, and its connection is not used again. */
+/** Replies to a request whose body is not wanted: one that is large or late is not read, and its connection is not used again. */
 export function turnAway(request: IncomingMessage, response: ServerResponse, out: HttpOut): void {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
-  if (request.complete || (encoding === undefined && Number(length) <= SMALL_BYTES))
-    return write(response, out)
+  const comesSoon = encoding === undefined && Number(length) <= SMALL_BYTES && out.status !== 408
+  if (request.complete || comesSoon) return write(response, out)
   if (response.destroyed || response.headersSent) return
   request.pause()
-  const body = out.body ?? ''
+  const body = replyText(out.body ?? '')
   const headers = { ...out.headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
   // Ending the response would close the connection at once, and a client that is still sending would not see the reply.
   response.writeHead(out.status, headers).write(body)
@@ -143,38 +165,80 @@ export function turnAway(request: IncomingMessage, response: ServerResponse, out
 }
 
 function respond(response: ServerResponse, endpoint: Endpoint, out: HttpOut | Promise<HttpOut>): void {
-  if (!(out instanceof Promise)) return write(response, out, endpoint.limits.bodyMs)
+  if (!(out instanceof Promise)) return write(response, out, endpoint)
   void out.then(
-    (late) => write(response, late, endpoint.limits.bodyMs),
+    (late) => write(response, late, endpoint),
     (thrown: unknown) => write(response, endpoint.fail(undefined, thrown, undefined, NO_HEADERS)),
   )
 }
 
-/** Writes a reply; a client that takes nothing of a large one for `takeMs` is dropped. */
-function write(response: ServerResponse, out: HttpOut, takeMs: number = Number.POSITIVE_INFINITY): void {
+/** Writes a reply. A large one, or a stream, is watched for its endpoint. */
+function write(response: ServerResponse, out: HttpOut, endpoint?: Endpoint): void {
   if (response.destroyed || response.headersSent) return out.stream?.attach(GONE)
   if (out.stream !== undefined) {
     response.writeHead(out.status, out.headers)
     response.flushHeaders()
-    return out.stream.attach(toSink(response))
+    return out.stream.attach(toSink(response, endpoint))
   }
   if (out.body === undefined) {
     return void response.writeHead(out.status, { ...out.headers, 'content-length': '0' }).end()
   }
-  const length = Buffer.byteLength(out.body)
+  const { body } = out
+  const length = lengthOf(body)
   const headers =
     out.headers === JSON_HEADERS
       ? { 'content-type': 'application/json', 'content-length': length }
       : { ...out.headers, 'content-length': length }
-  response.writeHead(out.status, headers).end(out.body)
-  if (length > SMALL_BYTES && takeMs !== Number.POSITIVE_INFINITY) response.setTimeout(takeMs)
+  response.writeHead(out.status, headers)
+  if (typeof body === 'string') response.end(body)
+  else writePieces(response, body)
+  if (length > SMALL_BYTES && endpoint !== undefined) watchLeaving(response, length, endpoint)
 }
 
-function toSink(response: ServerResponse): Sink {
+function lengthOf(body: Reply): number {
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  const { before, kept, after } = body
+  return Buffer.byteLength(before) + kept.bytes.length + after.length
+}
+
+function writePieces(response: ServerResponse, { before, kept, after }: KeptReply): void {
+  response.cork()
+  response.write(before)
+  response.write(kept.bytes)
+  response.end(after)
+  response.uncork()
+}
+
+/** Counts a large reply until it has left; a client that takes nothing of it for a while is dropped. */
+function watchLeaving(response: ServerResponse, length: number, endpoint: Endpoint): void {
+  const sending = new Sending()
+  sending.set(length)
+  response.once('close', () => sending.set(0))
+  const { bodyMs } = endpoint.limits
+  if (bodyMs !== Number.POSITIVE_INFINITY) response.setTimeout(bodyMs, () => cut(response, endpoint))
+}
+
+/** Drops a client that reads too slowly. */
+function cut(response: ServerResponse, endpoint: Endpoint | undefined): void {
+  endpoint?.service.load.count('slow_reader')
+  response.destroy()
+}
+
+function toSink(response: ServerResponse, endpoint: Endpoint | undefined): Sink {
+  let sending: Sending | undefined
+  const recount = (): void => sending?.set(response.destroyed ? 0 : response.writableLength)
+  const write = (text: string): void => {
+    response.write(text)
+    if (sending === undefined && response.writableLength > SMALL_BYTES) {
+      sending = new Sending()
+      response.on('drain', recount).once('close', recount)
+    }
+    recount()
+  }
   return {
-    write: (text) => void response.write(text),
+    write,
     end: () => void response.end(),
-    cut: () => void response.destroy(),
+    cut: () => cut(response, endpoint),
     get waiting() {
       return response.writableLength
     },

@@ -1,4 +1,5 @@
-import type { Auth } from '../../rpc/call.ts'
+import type { Auth, Channel } from '../../rpc/call.ts'
+import type { Reply } from '../../wire/reply.ts'
 
 /** The head of an HTTP request, as far as we look at it. */
 export interface HttpHead {
@@ -16,6 +17,12 @@ export interface HttpIn extends HttpHead {
   /** The body as a framework parsed it. */
   readonly parsed?: unknown
   readonly auth?: Auth | undefined
+  /** The connection that it came on, where that is known. */
+  readonly connection?: object
+  /** How many milliseconds it waited because the server is busy. */
+  readonly waitedMs?: number
+  /** The way back that it shares with the other messages of its batch. */
+  readonly batch?: Channel
   /** Calls back when the client goes away before the reply is complete. */
   onGone(listener: () => void): void
 }
@@ -26,7 +33,7 @@ export type Headers = Readonly<Record<string, string>>
 export interface HttpOut {
   readonly status: number
   readonly headers: Headers
-  readonly body?: string
+  readonly body?: Reply
   readonly stream?: { attach(sink: Sink): void }
 }
 

@@ -1,4 +1,5 @@
 import { mcpError, type McpError } from '../../protocol/errors.ts'
+import { httpError } from '../../protocol/http-errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
 
 /** Bytes being read from all clients at once. */
@@ -28,7 +29,7 @@ export class Reading {
     total += bytes
     if (this.#size > this.#limits.httpBytes) return this.#tooLarge()
     return total > this.#limits.unparsedBytes
-      ? mcpError('too_many_bytes', {}, { retryAfterMs: 1000 })
+      ? httpError('too_many_bytes', {}, { retryAfterMs: 1000 })
       : undefined
   }
 

@@ -1,7 +1,9 @@
 import { mcpError } from '../../protocol/errors.ts'
+import { httpError } from '../../protocol/http-errors.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { ownerOf, type Auth, type Call } from '../../rpc/call.ts'
+import type { Load } from '../../rpc/load.ts'
 import { Session } from '../../rpc/session.ts'
 import { sealNotification } from '../../wire/seal.ts'
 import { EventStream, readEventId } from './events.ts'
@@ -9,6 +11,8 @@ import { EventStream, readEventId } from './events.ts'
 /** The stream for what belongs to no request. */
 const STANDALONE = 's'
 const SWEEP_MS = 30_000
+/** A session that was used this short a time ago makes no room for another. */
+const FRESH_MS = 10_000
 
 /** A session over HTTP: the protocol's state, its running requests, and its streams. */
 export class HttpSession {
@@ -16,16 +20,18 @@ export class HttpSession {
   readonly owner: string
   readonly session: Session
   readonly #limits: Limits
+  readonly #load: Load
   /** When it was last used, by the clock of the table. */
   seen: number
   #calls: Map<string, Call> | undefined
   #streams: Map<string, EventStream> | undefined
   #named = 0
 
-  constructor(owner: string, limits: Limits, now: number) {
+  constructor(owner: string, limits: Limits, load: Load, now: number) {
     this.owner = owner
     this.seen = now
     this.#limits = limits
+    this.#load = load
     this.session = new Session((method, params) => this.#notify(method, params))
   }
 
@@ -51,23 +57,18 @@ export class HttpSession {
     for (const stream of streams.values()) size += stream.keptSize
     for (const [name, stream] of streams) {
       if (streams.size < this.#limits.keptStreams && size <= this.#limits.streamBytes) break
-      if (stream.ended && streams.delete(name)) size -= stream.keptSize
+      if (!stream.ended) continue
+      streams.delete(name)
+      size -= stream.keptSize
+      this.#load.count('stream_forgotten')
     }
     const name = (++this.#named).toString(36)
-    const stream = new EventStream({ limits: this.#limits, name: `r${name}` })
-    streams.set(`r${name}`, stream)
-    return stream
+    return this.#newStream(`r${name}`, false)
   }
 
   /** The stream for notifications, opened when first needed. */
   standalone(): EventStream {
-    const streams = (this.#streams ??= new Map())
-    let stream = streams.get(STANDALONE)
-    if (stream === undefined) {
-      stream = new EventStream({ limits: this.#limits, name: STANDALONE, lossy: true })
-      streams.set(STANDALONE, stream)
-    }
-    return stream
+    return this.#streams?.get(STANDALONE) ?? this.#newStream(STANDALONE, true)
   }
 
   /** The stream that holds an event, and the place of the event; nothing when the stream is over and no event follows. */
@@ -75,7 +76,7 @@ export class HttpSession {
     const place = readEventId(eventId)
     const stream = place === undefined ? undefined : this.#streams?.get(place.name)
     if (place === undefined || (stream === undefined && !this.#hadStream(place.name))) {
-      throw mcpError('unknown_event', {})
+      throw httpError('unknown_event', {})
     }
     return stream?.mayFollow(place.seq) === true ? { stream, seq: place.seq } : undefined
   }
@@ -96,6 +97,14 @@ export class HttpSession {
     this.session.close()
   }
 
+  #newStream(name: string, lossy: boolean): EventStream {
+    const onForget = (): void => this.#load.count('event_forgotten')
+    const stream = new EventStream({ limits: this.#limits, name, lossy, onForget })
+    this.#streams ??= new Map()
+    this.#streams.set(name, stream)
+    return stream
+  }
+
   #hadStream(name: string): boolean {
     return name.startsWith('r') && Number.parseInt(name.slice(1), 36) <= this.#named
   }
@@ -108,12 +117,14 @@ export class HttpSession {
 /** All sessions of one endpoint. Those that nobody uses end after a while. */
 export class Sessions {
   readonly #limits: Limits
+  readonly #load: Load
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
   #swept: number
 
-  constructor(limits: Limits, now: () => number) {
+  constructor(limits: Limits, load: Load, now: () => number) {
     this.#limits = limits
+    this.#load = load
     this.#now = now
     this.#swept = now()
   }
@@ -122,13 +133,20 @@ export class Sessions {
     return this.#table.size
   }
 
-  /** A session that is not in the table yet: it is kept once the handshake succeeded. */
+  /**
+   * A session that is not in the table yet: it is kept once the handshake succeeded. In a full table it takes the place
+   * of the one that nobody used for the longest time.
+   */
   create(auth: Auth | undefined): HttpSession {
-    if (this.#table.size >= this.#limits.sessions || this.#now() - this.#swept > SWEEP_MS) this.sweep()
+    const isFull = this.#table.size >= this.#limits.sessions
+    if (isFull || this.#now() - this.#swept > SWEEP_MS) {
+      const oldest = this.sweep()
+      if (this.#table.size >= this.#limits.sessions) this.#evict(oldest)
+    }
     if (this.#table.size >= this.#limits.sessions) {
       throw mcpError('session_limit', { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
     }
-    return new HttpSession(ownerOf(auth), this.#limits, this.#now())
+    return new HttpSession(ownerOf(auth), this.#limits, this.#load, this.#now())
   }
 
   keep(session: HttpSession): void {
@@ -138,11 +156,12 @@ export class Sessions {
   /** The session of an id, for its owner only. */
   get(id: string, auth: Auth | undefined): HttpSession {
     const session = this.#table.get(id)
-    if (session === undefined || session.owner !== ownerOf(auth)) throw mcpError('unknown_session', {})
+    if (session === undefined || session.owner !== ownerOf(auth)) throw httpError('unknown_session', {})
     const now = this.#now()
     if (this.#isIdle(session, now)) {
       this.end(session)
-      throw mcpError('unknown_session', {})
+      this.#load.count('session_expired')
+      throw httpError('unknown_session', {})
     }
     session.seen = now
     return session
@@ -153,10 +172,17 @@ export class Sessions {
     session.close()
   }
 
-  /** Ends what was idle for too long. */
-  sweep(): void {
+  /** Ends what was idle for too long; returns what was idle for the longest time of those that stay. */
+  sweep(): HttpSession | undefined {
     const now = (this.#swept = this.#now())
-    for (const session of this.#table.values()) if (this.#isIdle(session, now)) this.end(session)
+    let oldest: HttpSession | undefined
+    for (const session of this.#table.values()) {
+      if (this.#isIdle(session, now)) {
+        this.end(session)
+        this.#load.count('session_expired')
+      } else if (oldest === undefined || session.seen < oldest.seen) oldest = session
+    }
+    return oldest
   }
 
   keepAlive(): void {
@@ -165,6 +191,12 @@ export class Sessions {
 
   close(): void {
     for (const session of this.#table.values()) this.end(session)
+  }
+
+  #evict(session: HttpSession | undefined): void {
+    if (session === undefined || this.#now() - session.seen < FRESH_MS) return
+    this.end(session)
+    this.#load.count('session_evicted')
   }
 
   /** Whether nobody used a session for too long. The time begins when the last stream or request of it is over. */

@@ -5,7 +5,7 @@ import type { HttpHead } from './parts.ts'
 
 /** A session for one request of a client that keeps none: its revision is what the header says. */
 export function statelessPeer(head: HttpHead): Session {
-  const session = new Session(() => undefined)
+  const session = new Session()
   session.dialect = DIALECTS[readVersion(head) ?? '2025-03-26']
   return session
 }

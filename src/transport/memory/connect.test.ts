@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createServer } from '../../app.ts'
+import { Deadline } from '../../rpc/deadline.ts'
 import type { Line, Received } from '../../rpc/line.ts'
 import { connectMemory } from './connect.ts'
 
@@ -29,8 +30,8 @@ function caller(line: Line): (method: string, params: object) => Promise<Receive
   let id = 0
   return (method, params) => {
     const text = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
-    const { signal } = new AbortController()
-    return line.request({ id, method, text, signal, onMessage: () => undefined })
+    const stop = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal: undefined })
+    return line.request({ id, method, text, stop, headers: () => ({}), onMessage: () => undefined })
   }
 }
 

@@ -1,12 +1,12 @@
 import { mcpError } from '../../protocol/errors.ts'
-import type { Limits } from '../../protocol/limits.ts'
+import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { OpenLine } from '../../rpc/line.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import { receiveText } from '../receive.ts'
 
 export interface ConnectMemoryOptions {
-  readonly limits: Limits
+  readonly limits: Pick<ClientLimits, 'depth'>
   readonly auth?: Auth | undefined
 }
 

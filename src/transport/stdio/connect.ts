@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { McpError, mcpError } from '../../protocol/errors.ts'
-import type { Limits } from '../../protocol/limits.ts'
+import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { Line, LineEvents, OpenLine } from '../../rpc/line.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import { createLineReader } from '../../wire/lines.ts'
@@ -15,7 +15,7 @@ import { createLineWriter } from './writer.ts'
 export interface ConnectStdioOptions extends Command {
   /** What becomes of stderr: notes for the client, our own stderr, or nothing. */
   readonly stderr?: 'note' | 'inherit' | 'ignore'
-  readonly limits: Pick<Limits, 'clientBytes' | 'depth'>
+  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
   /** How long the server may take to end once its stdin is closed. */
   readonly closeMs?: number
 }
@@ -106,14 +106,13 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
   let isStopped = false
   let isOver = false
   let noted = false
-  let isText = true
   let head = ''
   const lines = createLineReader({
     maxBytes: limits.clientBytes,
     decode,
     onLine,
     onOversize,
-    onBadEncoding: () => undefined,
+    onBadEncoding,
   })
   stdout.on('data', onData)
   return {
@@ -135,17 +134,19 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
     if (lines.buffered > 0 && (!started || chunk.includes(LF))) head = headOf(chunk)
   }
 
-  function decode(bytes: Uint8Array): string {
-    isText = isUtf8(bytes)
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  }
-
   function onLine(text: string): void {
     // A server that dies while it writes has not answered.
     if (isOver && !isWhole(text)) return
-    const known = isText
-      ? mayBeMessage(text) && receiveText(pipe, text, limits.depth)
-      : refuseAnswer(pipe, text, 'it is not valid UTF-8')
+    tell(mayBeMessage(text) && receiveText(pipe, text, limits.depth), text)
+  }
+
+  function onBadEncoding(bytes: Uint8Array): void {
+    const text = toText(bytes)
+    if (!isOver) tell(refuseAnswer(pipe, text, 'it is not valid UTF-8'), text)
+  }
+
+  /** Says once that a server writes what is no message. */
+  function tell(known: boolean, text: string): void {
     heard ||= known
     if (known || noted) return
     noted = true
@@ -158,6 +159,14 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
     if (!pipe.refuse(answeredId(head) ?? pipe.only, tooLarge) && pipe.size > 0) onBroken(tooLarge())
     head = ''
   }
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  return isUtf8(bytes) ? toText(bytes) : undefined
+}
+
+function toText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }
 
 const LF = 0x0a

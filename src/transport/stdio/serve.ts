@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import process from 'node:process'
 import type { Readable, Writable } from 'node:stream'
 import { mcpError, type McpError } from '../../protocol/errors.ts'
 import type { Limits } from '../../protocol/limits.ts'

@@ -8,7 +8,7 @@ import type {
   MultiSelectField,
   TitledOption,
 } from '../../protocol/spec/2026-07-28.ts'
-import { change, omit } from '../reshape.ts'
+import { change, isObject, omit } from '../reshape.ts'
 
 /** A form in the few kinds of field that 2025-06-18 has. A question for a URL stays as it is: it cannot be asked. */
 export function lowerForm(params: ElicitRequestParams): ElicitRequestParams {
@@ -18,7 +18,7 @@ export function lowerForm(params: ElicitRequestParams): ElicitRequestParams {
 
 /** The answer to a lowered form as an answer to the form itself. */
 export function raiseAnswer(answer: ElicitResult, asked: ElicitRequestParams): ElicitResult {
-  if (asked.mode === 'url' || answer.content === undefined) return answer
+  if (asked.mode === 'url' || !isObject(answer.content)) return answer
   const choices = choicesOf(asked)
   if (choices.length === 0) return answer
   const content = new Map(Object.entries(answer.content))

@@ -1,4 +1,5 @@
 import { mcpError } from '../../protocol/errors.ts'
+import { serverError } from '../../protocol/server-errors.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import { DIALECTS, type Dialect } from '../../protocol/switches.ts'
@@ -25,14 +26,14 @@ export function openEnvelope(params: JsonObject, served: readonly string[]): Env
   const meta = params['_meta'] as JsonObject
   const version = meta[META.protocolVersion]
   if (typeof version !== 'string')
-    throw mcpError('bad_envelope', { reason: `${META.protocolVersion} is not a string` })
+    throw serverError('bad_envelope', { reason: `${META.protocolVersion} is not a string` })
   if (!CLAIMABLE.includes(version) || !served.includes(version)) throw unsupported(version, served)
   const capabilities = meta[META.clientCapabilities]
   if (!isObject(capabilities))
-    throw mcpError('bad_envelope', { reason: `${META.clientCapabilities} is missing` })
+    throw serverError('bad_envelope', { reason: `${META.clientCapabilities} is missing` })
   const client = meta[META.clientInfo]
   if (client !== undefined && !isInfo(client)) {
-    throw mcpError('bad_envelope', { reason: `${META.clientInfo} needs a name and a version` })
+    throw serverError('bad_envelope', { reason: `${META.clientInfo} needs a name and a version` })
   }
   return { dialect: DIALECTS['2026-07-28'], client, capabilities, session: undefined }
 }

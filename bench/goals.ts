@@ -1,0 +1,157 @@
+import type { Row, Verdict } from './measure.ts'
+import { OURS, OURS_JSON, V2 } from './subjects.ts'
+
+/** What is compared: the ratio to the limit or to official v2, what is beyond the limit, or the value as it is. */
+type Measure = 'limit' | 'official v2' | 'above the limit' | 'value'
+
+type Bound = { readonly of: Measure } & ({ readonly least: number } | { readonly most: number })
+
+/** A bound for our row of a work in a unit. */
+type Goal = Bound & {
+  readonly work: string
+  readonly unit: string
+  /** Instead of the server that is described with zod. */
+  readonly subject?: string
+  /** Reaching this other bound is enough, too. */
+  readonly or?: Bound
+}
+
+const EVENTS = 'HTTP tools/call answered as SSE with one progress event'
+const LISTS = ['HTTP tools/list, 100 tools of ten fields', 'HTTP tools/list, 1,000 tools of ten fields']
+
+/** What we want to reach. Cold start and memory are judged without a schema library, as bare Node loads none. */
+export const GOALS: readonly Goal[] = [
+  { work: 'HTTP tools/call, 2025-11-25 session', unit: 'req/s', of: 'limit', least: 0.9 },
+  { work: 'HTTP tools/call, 2025-11-25 session', unit: 'µs p99', of: 'limit', most: 1.5 },
+  { work: 'HTTP tools/call, 2026-07-28', unit: 'req/s', of: 'limit', least: 0.9 },
+  { work: 'HTTP tools/call, 2026-07-28', unit: 'µs p99', of: 'limit', most: 1.5 },
+  { work: `${EVENTS}, 2025-11-25 session`, unit: 'req/s', of: 'limit', least: 0.8 },
+  { work: `${EVENTS}, 2026-07-28`, unit: 'req/s', of: 'limit', least: 0.8 },
+  { work: 'in process tools/call, 2025-11-25', unit: 'msg/s', of: 'limit', least: 0.75 },
+  { work: 'in process tools/call, 2026-07-28', unit: 'msg/s', of: 'limit', least: 0.75 },
+  {
+    work: 'in process tools/call in a long run, what the last seconds cost more than the first',
+    unit: '%',
+    of: 'value',
+    most: 5,
+  },
+  {
+    work: 'in process tools/call in a long run, growth of the heap',
+    unit: 'KB per million calls',
+    of: 'value',
+    most: 16,
+  },
+  {
+    work: 'in process tools/call in batches of ten, 2025-03-26',
+    unit: 'msg/s',
+    of: 'limit',
+    least: 0.6,
+    or: { of: 'value', least: 269_000 },
+  },
+  { work: 'stdio tools/call, 128 in flight', unit: 'msg/s', of: 'limit', least: 0.9 },
+  { work: 'stdio tools/call, one in flight', unit: 'µs p50', of: 'limit', most: 1.3 },
+  { work: 'stdio tools/call, one in flight', unit: 'µs p99', of: 'limit', most: 2 },
+  ...LISTS.flatMap((work): readonly Goal[] => [
+    { work, unit: 'req/s', of: 'limit', least: 0.5 },
+    { work, unit: 'req/s', of: 'official v2', least: 50 },
+  ]),
+  {
+    work: 'in process tools/call, what a call costs more with many tools than with one',
+    unit: '%',
+    of: 'value',
+    most: 5,
+  },
+  {
+    work: 'cold start to first reply, stdio',
+    unit: 'ms',
+    subject: OURS_JSON.name,
+    of: 'limit',
+    most: 1.4,
+  },
+  { work: 'cold start to first reply, HTTP', unit: 'ms', subject: OURS_JSON.name, of: 'limit', most: 1.5 },
+  {
+    work: 'RSS after load, stdio',
+    unit: 'MB',
+    subject: OURS_JSON.name,
+    of: 'above the limit',
+    most: 12,
+  },
+  { work: 'idle 2025 session, 50 tools', unit: 'KB', of: 'value', most: 6 },
+  {
+    work: 'HTTP tools/call, what a call costs more with many sessions than with few',
+    unit: '%',
+    of: 'value',
+    most: 5,
+  },
+  { work: 'client tools/call over HTTP, 2026-07-28', unit: 'µs p50', of: 'limit', most: 1.5 },
+  { work: 'client tools/call over HTTP, 2025-11-25', unit: 'µs p50', of: 'limit', most: 1.5 },
+  { work: 'client tools/call over stdio, 2026-07-28', unit: 'µs p50', of: 'limit', most: 1.3 },
+  { work: 'client tools/call over stdio, 2025-11-25', unit: 'µs p50', of: 'limit', most: 1.3 },
+  { work: 'install', unit: 'packages', of: 'value', most: 6 },
+  { work: 'install', unit: 'MB', of: 'value', most: 6 },
+  {
+    work: 'bundle of a stdio server, minified',
+    unit: 'KB gzip',
+    subject: OURS_JSON.name,
+    of: 'value',
+    most: 30,
+  },
+]
+
+/** The rows with the goals that they have, and whether they reached them. */
+export function judge(rows: readonly Row[]): readonly Row[] {
+  return rows.map((row) => {
+    const own = GOALS.filter(
+      ({ work, unit, subject = OURS.name }) =>
+        work === row.work && unit === row.unit && subject === row.subject,
+    )
+    const goals = own.flatMap((goal) => verdictOf(goal, row, rows) ?? [])
+    return goals.length > 0 ? { ...row, goals } : row
+  })
+}
+
+/** Nothing where the run did not measure what the goal compares with. */
+function verdictOf(goal: Goal, row: Row, rows: readonly Row[]): Verdict | undefined {
+  const found = measured(goal.of, row, rows)
+  if (found === undefined) return undefined
+  const other = goal.or && measured(goal.or.of, row, rows)
+  const met =
+    reaches(goal, found) || (goal.or !== undefined && other !== undefined && reaches(goal.or, other))
+  const text = goal.or ? `${boundText(goal, row)} or ${boundText(goal.or, row)}` : boundText(goal, row)
+  return { goal: text, found: Number(found.toPrecision(4)), met }
+}
+
+function measured(of: Measure, row: Row, rows: readonly Row[]): number | undefined {
+  const beside = (name: string): number | undefined =>
+    rows.find(({ work, unit, subject }) => work === row.work && unit === row.unit && subject === name)?.value
+  const limit = beside('limit')
+  const peer = beside(V2.name)
+  switch (of) {
+    case 'limit':
+      return limit === undefined ? undefined : row.value / limit
+    case 'official v2':
+      return peer === undefined ? undefined : row.value / peer
+    case 'above the limit':
+      return limit === undefined ? undefined : row.value - limit
+    case 'value':
+      return row.value
+  }
+}
+
+function reaches(bound: Bound, found: number): boolean {
+  return 'least' in bound ? found >= bound.least : found <= bound.most
+}
+
+function boundText(bound: Bound, { unit }: Row): string {
+  const amount = 'least' in bound ? `≥ ${bound.least.toLocaleString('en')}` : `≤ ${bound.most}`
+  switch (bound.of) {
+    case 'limit':
+      return `${amount} × limit`
+    case 'official v2':
+      return `${amount} × official v2`
+    case 'above the limit':
+      return `${amount} ${unit} above limit`
+    case 'value':
+      return `${amount} ${unit}`
+  }
+}

@@ -1,0 +1,32 @@
+import type { Plan } from './measure.ts'
+
+/** The run whose numbers are recorded. */
+export const FULL: Plan = {
+  peers: true,
+  rounds: 5,
+  seconds: 1,
+  warmUp: 0.8,
+  starts: 9,
+  sessions: 2000,
+  sessionCounts: [10, 1000, 100_000],
+  sustained: 30,
+  toolCounts: [1, 100, 1000, 10_000],
+  typeCounts: [50, 200],
+}
+
+/** All of it, briefly: shows that it works, not how fast it is. */
+export const QUICK: Plan = {
+  peers: true,
+  rounds: 3,
+  seconds: 0.2,
+  warmUp: 0.3,
+  starts: 3,
+  sessions: 300,
+  sessionCounts: [10, 1000],
+  sustained: 3,
+  toolCounts: [1, 1000],
+  typeCounts: [50],
+}
+
+/** Only us and the limit, as warm as in the full run. */
+export const CI: Plan = { ...QUICK, peers: false, seconds: 0.3, warmUp: 0.8, starts: 5 }

@@ -1,0 +1,55 @@
+import type { Work } from './measure.ts'
+import { bundles } from './works/bundles.ts'
+import { clientHttp, clientStdio } from './works/client.ts'
+import { events2026, eventsSession } from './works/events.ts'
+import { manyTools, sustained } from './works/growth.ts'
+import { http2026, httpSession } from './works/http.ts'
+import { batches, inProcess2025, inProcess2026 } from './works/in-process.ts'
+import { install } from './works/install.ts'
+import { list100, list1000 } from './works/lists.ts'
+import { scanCost } from './works/scan.ts'
+import { idleSessions, manySessions } from './works/sessions.ts'
+import { startHttp, startStdio, stdioMany, stdioOne } from './works/stdio.ts'
+import { typeCost } from './works/types.ts'
+
+/** All that the bench measures, in this order. */
+export const WORKS: readonly Work[] = [
+  httpSession,
+  http2026,
+  eventsSession,
+  events2026,
+  inProcess2025,
+  inProcess2026,
+  batches,
+  sustained,
+  stdioMany,
+  stdioOne,
+  startStdio,
+  startHttp,
+  clientHttp,
+  clientStdio,
+  list100,
+  list1000,
+  manyTools,
+  idleSessions,
+  manySessions,
+  scanCost,
+  install,
+  bundles,
+  typeCost,
+]
+
+/** What a short run compares with the record. */
+export const SHORT_WORKS: readonly Work[] = [
+  httpSession,
+  http2026,
+  eventsSession,
+  events2026,
+  inProcess2025,
+  inProcess2026,
+  batches,
+  stdioMany,
+  stdioOne,
+  startStdio,
+  list100,
+]

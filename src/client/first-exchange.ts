@@ -1,0 +1,53 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { fromErrorObject } from '../protocol/remote-error.ts'
+import { LATEST } from '../protocol/revisions.ts'
+import { Deadline } from '../rpc/deadline.ts'
+import type { Line } from '../rpc/line.ts'
+import type { Agreement, NegotiateOptions } from './negotiate.ts'
+import { checkResult } from './results.ts'
+import { headersOf, sealCall } from './seal-call.ts'
+
+/** The revision in which something is said, and its forms. */
+export type Spoken = Pick<Agreement, 'revision' | 'forms'>
+
+/** The agreement that the word of a server on itself amounts to. */
+export function agreed(spoken: Spoken, server: JsonObject | undefined, result: JsonObject): Agreement {
+  const { instructions } = result
+  return {
+    ...spoken,
+    server,
+    capabilities: result['capabilities'] as JsonObject,
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  }
+}
+
+/** Sends a request before anything is agreed on. */
+export async function exchange(
+  line: Line,
+  method: string,
+  params: JsonObject,
+  spoken: Spoken,
+  options: NegotiateOptions,
+): Promise<JsonObject> {
+  const stop = patience(method, options)
+  const id = options.nextId()
+  try {
+    const answer = await line.request({
+      id,
+      method,
+      text: sealCall({ id, method, params, ...spoken, sender: options.sender(), tracked: false }),
+      headers: () => (spoken.revision === LATEST ? headersOf(method, params) : {}),
+      stop,
+      onMessage: options.events.onMessage,
+    })
+    if (answer.error !== undefined) throw fromErrorObject(answer.error)
+    return checkResult(method, answer.result ?? {})
+  } finally {
+    stop.end()
+  }
+}
+
+/** Ends when a server has been silent for too long, or nobody wants the connection any more. */
+export function patience(method: string, { timeoutMs, signal }: NegotiateOptions): Deadline {
+  return new Deadline({ method, idleMs: timeoutMs, totalMs: Infinity, signal })
+}

@@ -1,0 +1,89 @@
+import { McpError, mcpError } from '../protocol/errors.ts'
+import type { Stop, StopListener } from './line.ts'
+
+export interface DeadlineOptions {
+  readonly method: string
+  /** Silence that ends a request; `Infinity` for requests that last. */
+  readonly idleMs: number
+  /** The longest that a request may take, however lively. */
+  readonly totalMs: number
+  /** The caller's own wish to stop. */
+  readonly signal: AbortSignal | undefined
+}
+
+type Timer = ReturnType<typeof setTimeout>
+
+/** The time that one request has, which begins at once: it aborts when the time is up or the caller stops waiting. */
+export class Deadline implements Stop {
+  readonly #options: DeadlineOptions
+  readonly #begun = performance.now()
+  #idle: Timer | undefined
+  #total: Timer | undefined
+  #reason: McpError | undefined
+  #listener: StopListener | undefined
+  #controller: AbortController | undefined
+
+  constructor(options: DeadlineOptions) {
+    const { idleMs, totalMs, signal } = options
+    this.#options = options
+    // Until something is heard, the shorter of two times that begin together is enough.
+    if (totalMs < idleMs) this.#total = this.#after(totalMs, totalMs)
+    else if (Number.isFinite(idleMs)) this.#idle = this.#after(idleMs, idleMs)
+    if (signal?.aborted === true) this.handleEvent()
+    else signal?.addEventListener('abort', this, { once: true })
+  }
+
+  get aborted(): boolean {
+    return this.#reason !== undefined
+  }
+
+  get reason(): McpError | undefined {
+    return this.#reason
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  onStop(listener: StopListener | undefined): void {
+    this.#listener = listener
+  }
+
+  /** Something was heard: the silence begins anew. */
+  touch(): void {
+    const { idleMs, totalMs } = this.#options
+    if (!Number.isFinite(idleMs) || this.#reason !== undefined) return
+    const left = totalMs - (performance.now() - this.#begun)
+    if (Number.isFinite(totalMs)) this.#total ??= this.#after(Math.max(0, left), totalMs)
+    clearTimeout(this.#idle)
+    this.#idle = this.#after(idleMs, idleMs)
+  }
+
+  /** Frees what it holds. */
+  end(): void {
+    clearTimeout(this.#idle)
+    clearTimeout(this.#total)
+    this.#options.signal?.removeEventListener('abort', this)
+  }
+
+  /** The caller stops waiting. */
+  handleEvent(): void {
+    const why: unknown = this.#options.signal?.reason
+    this.#abort(why instanceof McpError ? why : mcpError('cancelled', { reason: '' }, { cause: why }))
+  }
+
+  #after(wait: number, ms: number): Timer {
+    return setTimeout(() => this.#abort(mcpError('timeout', { method: this.#options.method, ms })), wait)
+  }
+
+  #abort(why: McpError): void {
+    if (this.#reason !== undefined) return
+    this.#reason = why
+    this.#controller?.abort(why)
+    this.#listener?.stopped()
+  }
+}

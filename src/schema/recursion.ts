@@ -1,0 +1,48 @@
+import { entriesOf, isObject, KEYWORDS, subschemasOf } from './keywords.ts'
+import { resolveLocal } from './reference.ts'
+
+/** A schema that is written out to no more than this is checked as it stands. */
+const MAX_WRITTEN_OUT = 10_000
+
+/**
+ * Whether one part of a value may meet the same subschema again and again: the schema has alternatives, and written out
+ * without references it is very large or has no end. Checked naively, such a schema doubles the work with every level.
+ */
+export function multiplies(root: unknown): boolean {
+  const sizes = new Map<object, number>()
+  let branches = false
+  return sizeOf(root) > MAX_WRITTEN_OUT && branches
+
+  function sizeOf(schema: unknown): number {
+    if (!isObject(schema)) return 0
+    const known = sizes.get(schema)
+    if (known !== undefined) return known
+    // Whoever comes back here while it is being counted is in a circle.
+    sizes.set(schema, Number.POSITIVE_INFINITY)
+    let sum = 1
+    let ways = 0
+    for (const [keyword, value] of entriesOf(schema)) {
+      const row = KEYWORDS.get(keyword)
+      if (value === undefined || row === undefined || row.note === true) continue
+      const subs = isReference(keyword)
+        ? [resolveLocal(root, value as string)]
+        : subschemasOf(row.shape, value).map(([, sub]) => sub)
+      const count = subs.filter(isObject).length
+      ways += row.inPlace === true ? count : Math.min(count, 1)
+      for (const sub of subs) sum += sizeOf(sub)
+    }
+    if (ways > 1) branches = true
+    sizes.set(schema, sum)
+    return sum
+  }
+}
+
+/** Whether a keyword names another place of the schema. */
+export function isReference(keyword: string): boolean {
+  return keyword === '$ref' || keyword === '$dynamicRef'
+}
+
+/** Whether a reference is anywhere inside. */
+export function hasReference(schema: unknown): boolean {
+  return /"\$(?:r|dynamicR)ef":/.test(JSON.stringify(schema) ?? '')
+}

@@ -1,0 +1,41 @@
+import type { Changes } from '../rpc/changes.ts'
+import type { Session } from '../rpc/session.ts'
+import type { Context } from './context.ts'
+
+/** The notification that each kind of change is told by, and the filter that asks for it. */
+export const NOTICES = {
+  tools: { method: 'notifications/tools/list_changed', filter: 'toolsListChanged' },
+  prompts: { method: 'notifications/prompts/list_changed', filter: 'promptsListChanged' },
+  resources: { method: 'notifications/resources/list_changed', filter: 'resourcesListChanged' },
+} as const
+
+/**
+ * Tells a session of every change of a list, and of the resources it subscribed to. What changes before the client
+ * says that it is ready is told then.
+ */
+export function follow(changes: Changes, session: Session): void {
+  if (session.dialect.changes !== 'session') return
+  const stop = changes.listen((change) => {
+    if (change.kind !== 'resource') {
+      const { method } = NOTICES[change.kind]
+      return session.whenReady(() => session.notify(method, {}), method)
+    }
+    const { uri } = change
+    if (!isWatched(session.subscriptions, uri)) return
+    session.whenReady(() => session.notify('notifications/resources/updated', { uri }), uri)
+  })
+  session.onClose(stop)
+}
+
+/** `notifications/initialized` */
+export function initialized(context: Context): void {
+  context.call.peer.session?.setReady()
+}
+
+/** A change of a resource is told to those who watch it or a resource above it. */
+export function isWatched(watched: ReadonlySet<string> | undefined, uri: string): boolean {
+  if (watched === undefined || watched.size === 0) return false
+  if (watched.has(uri)) return true
+  for (const one of watched) if (uri.startsWith(one.endsWith('/') ? one : `${one}/`)) return true
+  return false
+}

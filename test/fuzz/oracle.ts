@@ -1,0 +1,123 @@
+import type { Finding } from '../../src/wire/scan.ts'
+
+/** What `scan` must find in a text that JSON.parse takes, worked out slowly and letter by letter. */
+export function findingOf(text: string, maxDepth: number): Finding | undefined {
+  const reader = new Reader(text, maxDepth)
+  try {
+    reader.read(1, 'top')
+  } catch (thrown) {
+    if (thrown instanceof Found) return thrown.finding
+    throw thrown
+  }
+  const { ids } = reader
+  if (ids.some((id) => id === 'unusable')) return { kind: 'id' }
+  return ids.every((id) => id === undefined)
+    ? undefined
+    : { kind: 'ids', ids: ids as readonly (bigint | undefined)[] }
+}
+
+/** Findings without what an unequal length of trailing gaps would tell apart. */
+export function sameFinding(one: Finding | undefined, other: Finding | undefined): boolean {
+  return textOf(one) === textOf(other)
+}
+
+function textOf(finding: Finding | undefined): string {
+  if (finding?.kind === 'ids')
+    return `ids ${finding.ids
+      .map((id) => id ?? '')
+      .join(' ')
+      .trimEnd()}`
+  return finding?.kind === 'duplicate' ? `duplicate ${finding.key}` : (finding?.kind ?? 'nothing')
+}
+
+class Found extends Error {
+  readonly finding: Finding
+
+  constructor(finding: Finding) {
+    super(finding.kind)
+    this.finding = finding
+  }
+}
+
+/** What a value is to its message. */
+type Role = 'top' | 'message' | 'params' | 'inner' | 'other'
+
+class Reader {
+  readonly ids: (bigint | 'unusable' | undefined)[] = []
+  readonly #text: string
+  readonly #maxDepth: number
+  #at = 0
+  #member = 0
+
+  constructor(text: string, maxDepth: number) {
+    this.#text = text
+    this.#maxDepth = maxDepth
+  }
+
+  /** Reads one value and gives back its text. */
+  read(depth: number, role: Role): string {
+    this.#space()
+    const from = this.#at
+    const first = this.#text[from]
+    if (first === '{') this.#object(depth, role === 'top' ? 'message' : role)
+    else if (first === '[') this.#list(depth, role)
+    else if (first === '"') this.#string()
+    else while (this.#at < this.#text.length && !' \n\r\t,]}'.includes(this.#text[this.#at]!)) this.#at++
+    const text = this.#text.slice(from, this.#at)
+    this.#space()
+    return text
+  }
+
+  #object(depth: number, role: Role): void {
+    if (depth > this.#maxDepth) throw new Found({ kind: 'deep' })
+    const keys = new Set<string>()
+    this.#at++
+    this.#space()
+    while (this.#text[this.#at] === '"') {
+      const key = JSON.parse(this.#string()) as string
+      if (role !== 'other' && keys.has(key))
+        throw new Found({ kind: 'duplicate', key: key.length > 128 ? `${key.slice(0, 128)}…` : key })
+      keys.add(key)
+      this.#space()
+      this.#at++
+      const value = this.read(depth + 1, innerRole(role, key))
+      if (role === 'message' && key === 'id') this.ids[this.#member] = idOf(value)
+      if (this.#text[this.#at] === ',') this.#at++
+      this.#space()
+    }
+    this.#at++
+  }
+
+  #list(depth: number, role: Role): void {
+    if (depth > this.#maxDepth) throw new Found({ kind: 'deep' })
+    this.#at++
+    this.#space()
+    while (this.#text[this.#at] !== ']') {
+      this.read(depth + 1, role === 'top' ? 'message' : 'other')
+      if (role === 'top') this.#member++
+      if (this.#text[this.#at] === ',') this.#at++
+    }
+    this.#at++
+  }
+
+  #string(): string {
+    const from = this.#at++
+    while (this.#text[this.#at] !== '"') this.#at += this.#text[this.#at] === '\\' ? 2 : 1
+    this.#at++
+    return this.#text.slice(from, this.#at)
+  }
+
+  #space(): void {
+    while (' \n\r\t'.includes(this.#text[this.#at] ?? 'x')) this.#at++
+  }
+}
+
+function innerRole(role: Role, key: string): Role {
+  if (role === 'message' && key === 'params') return 'params'
+  return role === 'params' && (key === 'arguments' || key === '_meta') ? 'inner' : 'other'
+}
+
+function idOf(text: string): bigint | 'unusable' | undefined {
+  if (!/^-?\d+$/.test(text) || Number.isSafeInteger(Number(text))) return undefined
+  return text.replace('-', '').length > 1024 ? 'unusable' : BigInt(text)
+}

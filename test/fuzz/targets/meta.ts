@@ -1,0 +1,73 @@
+import { metaKeyProblem } from '../../../src/protocol/meta.ts'
+import { printable } from '../../../src/protocol/printable.ts'
+import { claim, target, type Target } from '../fuzz.ts'
+import { mutateText } from '../mutate.ts'
+import { anyText } from '../values.ts'
+
+const KEYS = [
+  'progressToken',
+  'io.modelcontextprotocol/serverInfo',
+  'dev.mcp/x',
+  'example.com/tides',
+  'a.b.c/d_e.f-g',
+  'mcp/x',
+  'com.mcp.tools/',
+  '/x',
+  'a/',
+  'x',
+]
+
+/** The rules for keys of metadata, written a second time letter by letter, say the same; what is shown on a terminal does nothing to it. */
+export const metaTarget: Target = target<string>({
+  name: 'meta',
+  share: 4,
+  make: (random) =>
+    random.oneIn(4)
+      ? anyText(random)
+      : mutateText(random.pick(KEYS), random, [
+          '/',
+          '.',
+          '-',
+          '_',
+          'mcp',
+          'modelcontextprotocol',
+          '0',
+          'é',
+          ' ',
+        ]),
+  check(key) {
+    claim(
+      (metaKeyProblem(key) === undefined) === isFree(key),
+      `"${key}" is judged wrongly: ${metaKeyProblem(key)}`,
+    )
+    // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+    claim(
+      !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(
+        printable(key),
+      ),
+      'a control character is printed',
+    )
+  },
+})
+
+function isFree(key: string): boolean {
+  const slash = key.indexOf('/')
+  const name = slash < 0 ? key : key.slice(slash + 1)
+  if (!fits(name, '-_.', '0123456789', name.length === 0)) return false
+  if (slash < 0) return true
+  const labels = key.slice(0, slash).split('.')
+  if (!labels.every((label) => fits(label, '-', '', false))) return false
+  return labels[1] !== 'mcp' && labels[1] !== 'modelcontextprotocol'
+}
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+function fits(text: string, inside: string, start: string, empty: boolean): boolean {
+  if (text === '') return empty
+  const letters = [...text]
+  return letters.every((letter, at) => {
+    if (at === 0) return (LETTERS + start).includes(letter)
+    const end = `${LETTERS}0123456789`
+    return at === letters.length - 1 ? end.includes(letter) : (end + inside).includes(letter)
+  })
+}

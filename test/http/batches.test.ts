@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { BOTH, call, message } from './messages.ts'
+import { Gate, open, start, tools, type Session } from './server.ts'
+import { post } from './wire.ts'
+
+const steps = (count: number, id: number): string =>
+  call('steps', { count }, id, { progressToken: `of ${id}` })
+const batch = (...texts: string[]): string => `[${texts.join(',')}]`
+const opened = async (app = tools(), capabilities = {}): Promise<Session> =>
+  open((await start(app)).port, '2025-03-26', capabilities)
+
+test('a batch whose handlers send something is answered as events: what they send, then all answers in order [R013]', async () => {
+  const session = await opened()
+  const reply = await session.post(batch(steps(2, 1), call('echo', { text: 'hi' }, 2), steps(1, 3)))
+  expect([reply.status, reply.headers['content-type']]).toEqual([200, 'text/event-stream'])
+  const messages = reply.events.map(({ data }) => JSON.parse(data) as JsonObject)
+  const tokens = messages.slice(0, -1).map(({ params }) => (params as JsonObject)['progressToken'])
+  expect(tokens.toSorted()).toEqual(['of 1', 'of 1', 'of 3'])
+  expect(messages.at(-1)).toMatchObject([
+    { id: 1 },
+    { id: 2, result: { content: [{ text: 'hi' }] } },
+    { id: 3 },
+  ])
+})
+
+test('a batch in which nobody sends anything is answered as JSON', async () => {
+  const session = await opened()
+  const reply = await session.post(batch(steps(0, 1), call('echo', { text: 'hi' }, 2)))
+  expect(reply.headers['content-type']).toBe('application/json')
+  expect(reply.json).toMatchObject([{ id: 1 }, { id: 2 }])
+})
+
+test('a client that takes only JSON gets only JSON, and one that takes only events gets events', async () => {
+  const session = await opened()
+  const json = await session.post(batch(steps(2, 1), steps(2, 2)), { accept: 'application/json' })
+  expect(json.json).toMatchObject([
+    { id: 1, result: {} },
+    { id: 2, result: {} },
+  ])
+  const events = await session.post(batch(call('echo', { text: 'hi' }, 1)), { accept: 'text/event-stream' })
+  expect(events.events.map(({ data }) => JSON.parse(data) as unknown)).toMatchObject([[{ id: 1 }]])
+})
+
+test('the events begin at once, and a client whose connection broke comes back for the answers', async () => {
+  const gate = new Gate()
+  const app = createServer({ name: 'waits', version: '1' }).tool('wait', {}, async (_, { progress }) => {
+    progress(1, 2)
+    await gate.opened
+    return 'done'
+  })
+  const session = await opened(app)
+  const first = await session.stream(
+    batch(call('wait', {}, 1, { progressToken: 1 }), call('wait', {}, 2, { progressToken: 2 })),
+  )
+  await first.until(({ messages }) => messages.length === 2)
+  first.drop()
+  gate.open()
+  const { id } = first.events.at(-1)!
+  const second = await (await session.get(id)).end()
+  expect(second.messages).toMatchObject([
+    [
+      { id: 1, result: {} },
+      { id: 2, result: {} },
+    ],
+  ])
+})
+
+test('a handler in a batch may ask, and is answered', async () => {
+  const app = createServer({ name: 'asks', version: '1' }).tool('roots', {}, async (_, { roots }) =>
+    JSON.stringify(await roots()),
+  )
+  const session = await opened(app, { roots: {} })
+  const asked = await session.stream(batch(call('roots', {}, 1)))
+  await asked.until(({ messages }) => messages.length === 1)
+  const { id } = asked.messages[0]!
+  const answer = { jsonrpc: '2.0', id, result: { roots: [{ uri: 'file:///x' }] } }
+  expect((await session.post(JSON.stringify(answer))).status).toBe(202)
+  await asked.end()
+  expect(asked.messages.at(-1)).toMatchObject([
+    { id: 1, result: { content: [{ text: '[{"uri":"file:///x"}]' }] } },
+  ])
+})
+
+test('a batch without requests gets 202, and one whose only request was cancelled an end without an answer', async () => {
+  const gate = new Gate()
+  const app = createServer({ name: 'waits', version: '1' }).tool('wait', {}, async () => {
+    gate.enter()
+    await gate.opened
+    return 'done'
+  })
+  const session = await opened(app)
+  expect((await session.post(batch(message('notifications/initialized')))).status).toBe(202)
+  const running = session.post(batch(call('wait', {}, 1)))
+  await gate.entered
+  await session.post(message('notifications/cancelled', { requestId: 1 }))
+  gate.open()
+  const { status, text } = await running
+  expect([status, text]).toEqual([200, ''])
+})
+
+test('without sessions a batch is streamed too, without ids that could be resumed', async () => {
+  const { port } = await start(tools(), { sessions: false })
+  const reply = await post(port, batch(steps(1, 1), steps(1, 2)), BOTH)
+  expect(reply.events).toHaveLength(3)
+  expect(reply.text).not.toMatch(/^id:/m)
+})

@@ -1,0 +1,157 @@
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { createServer, type App } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
+import { Gate, open, start, tools } from '../http/server.ts'
+import { Raw, send, type Received } from '../http/wire.ts'
+
+/** A server with a tool that waits for the test. */
+function waiting(limits: object = {}): { readonly app: App; readonly gate: Gate; running(): number } {
+  const gate = new Gate()
+  const app = createServer({ name: 'callers', version: '1.0.0', limits, log: () => undefined })
+    .tool('wait', {}, async () => {
+      await gate.opened
+      return 'waited'
+    })
+    .tool('echo', {}, () => 'echo')
+  return { app, gate, running: () => app.service.load.running }
+}
+
+const wait = (id: number): ReturnType<typeof headed> => headed('tools/call', { name: 'wait' }, id)
+const TOO_MANY = { code: 1060, data: { refusal: { name: 'CONCURRENT_LIMIT_EXCEEDED', httpStatus: 429 } } }
+
+function refusalOf({ status, headers, json }: Received): unknown {
+  return [status, headers['retry-after'], json['error']]
+}
+
+test('all callers together have a limit, at every revision, and those who are refused may come back', async () => {
+  const { app, gate, running } = waiting()
+  const { port } = await start(app, { limits: { allInFlight: 4 } })
+  const session = await open(port)
+  const calls = [
+    send(port, wait(1)),
+    send(port, wait(2)),
+    session.post(call('wait', {}, 3)),
+    session.post(call('wait', {}, 4)),
+  ]
+  await expect.poll(running).toBe(4)
+  const overloaded = {
+    code: 1005,
+    message: 'too many requests are being answered',
+    data: { refusal: { name: 'BACKPRESSURE_ACTIVE', retryable: true, retryAfterMs: 1000 } },
+  }
+  for (const refused of [await send(port, wait(5)), await session.post(call('echo', {}, 5))]) {
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
+    expect(refused.json).toMatchObject({ id: 5, error: overloaded })
+  }
+  expect((await session.post(message('notifications/cancelled', { requestId: 4 }))).status).toBe(202)
+  gate.open()
+  await Promise.all(calls)
+  expect(running()).toBe(0)
+  expect((await send(port, wait(6))).status).toBe(200)
+  expect(app.counts.get('overloaded')).toBe(2)
+})
+
+test('streams that last are no part of what runs', async () => {
+  const { app, running } = waiting()
+  const { port } = await start(app, { limits: { allInFlight: 1, inFlight: 1 } })
+  const listen = headed('subscriptions/listen', { notifications: { toolsListChanged: true } })
+  const raws = [1, 2, 3].map(() => new Raw(port).write(textOf(listen)))
+  onTestFinished(() => raws.forEach((raw) => raw.destroy()))
+  for (const raw of raws) await raw.until(/acknowledged/)
+  expect(running()).toBe(0)
+  expect((await send(port, headed('tools/call', { name: 'echo' }))).status).toBe(200)
+})
+
+test('a connection at 2026-07-28 has a limit of requests being answered, others are served', async () => {
+  const { app, gate, running } = waiting()
+  const { port } = await start(app, { limits: { inFlight: 2 } })
+  const raw = new Raw(port).write([1, 2, 3].map((id) => textOf(wait(id))).join(''))
+  onTestFinished(() => raw.destroy())
+  await expect.poll(running).toBe(2)
+  expect((await send(port, headed('tools/call', { name: 'echo' }))).status).toBe(200)
+  gate.open()
+  const { text } = await raw.until(/"id":3/)
+  expect([...text.matchAll(/HTTP\/1.1 (\d+)/g)].map((match) => match[1])).toEqual(['200', '200', '429'])
+  expect(text).toContain('CONCURRENT_LIMIT_EXCEEDED')
+})
+
+test('an authenticated caller has one limit over all connections and sessions', async () => {
+  const { app, gate, running } = waiting({ inFlight: 3 })
+  const serve = app.node()
+  const server = createHttp((request: IncomingMessage & { auth?: object }, response: ServerResponse) => {
+    request.auth = { sub: String(request.headers['x-caller']) }
+    serve(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const as = (caller: string, { body, headers }: { body: string; headers: JsonObject }): Promise<Received> =>
+    send(port, { body, headers: { ...(headers as Record<string, string>), 'x-caller': caller } })
+  const opened = await as('ann', { body: initialize(), headers: BOTH })
+  const headers = { ...BOTH, 'mcp-session-id': String(opened.headers['mcp-session-id']) }
+  const calls = [
+    as('ann', wait(1)),
+    as('ann', wait(2)),
+    as('ann', { body: call('wait', {}, 3), headers }),
+    as('bob', wait(1)),
+  ]
+  await expect.poll(running).toBe(4)
+  expect(refusalOf(await as('ann', wait(9)))).toMatchObject([429, '1', TOO_MANY])
+  expect(refusalOf(await as('ann', { body: call('echo', {}, 9), headers }))).toMatchObject([
+    429,
+    '1',
+    TOO_MANY,
+  ])
+  expect((await as('bob', headed('tools/call', { name: 'echo' }))).status).toBe(200)
+  gate.open()
+  await Promise.all(calls)
+  expect((await as('ann', headed('tools/call', { name: 'echo' }))).status).toBe(200)
+  expect(app.counts.get('too_many_calls')).toBe(2)
+})
+
+test('on a connection that carries messages both ways the limits are the same', async () => {
+  const { app, gate, running } = waiting({ inFlight: 3, allInFlight: 4 })
+  const connected = (): { replies: JsonObject[]; send(text: string): void } => {
+    const replies: JsonObject[] = []
+    const end = app.connect({ receive: (text) => void replies.push(JSON.parse(text) as JsonObject) })
+    onTestFinished(() => end.close())
+    end.send(initialize())
+    return { replies, send: (text) => end.send(text) }
+  }
+  const [ann, bob] = [connected(), connected()]
+  for (const id of [2, 3, 4, 5]) ann.send(call('wait', {}, id))
+  expect(ann.replies.at(-1)).toMatchObject({ id: 5, error: TOO_MANY })
+  for (const id of [2, 3]) bob.send(call('wait', {}, id))
+  expect(bob.replies.at(-1)).toMatchObject({ id: 3, error: { code: 1005 } })
+  gate.open()
+  await expect.poll(running).toBe(0)
+  bob.send(call('echo', {}, 7))
+  await expect.poll(() => bob.replies.at(-1)).toMatchObject({ id: 7, result: {} })
+})
+
+test('a full table of sessions makes room for a newcomer by the one that was idle the longest', async () => {
+  let now = 0
+  const { port, app } = await start(tools(), { limits: { sessions: 3 }, now: () => now })
+  const busy = await open(port)
+  const stream = await busy.get()
+  onTestFinished(() => void stream.response.destroy())
+  const [idle, used] = [await open(port), await open(port)]
+  const refused = await send(port, { body: initialize(), headers: BOTH })
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '30'])
+  now = 10_001
+  expect((await used.post(message('ping', {}, 1))).status).toBe(200)
+  const newcomer = await open(port)
+  const statuses = await Promise.all(
+    [busy, used, newcomer, idle].map(async (session) => (await session.post(message('ping', {}, 2))).status),
+  )
+  expect(statuses).toEqual([200, 200, 200, 404])
+  expect(Object.fromEntries(app.counts)).toMatchObject({ session_evicted: 1, session_limit: 1 })
+})
+
+function textOf({ body, headers }: { body: string; headers: Readonly<Record<string, string>> }): string {
+  const head = Object.entries({ host: 'localhost', 'content-length': String(body.length), ...headers })
+  return `POST /mcp HTTP/1.1\r\n${head.map((pair) => pair.join(': ')).join('\r\n')}\r\n\r\n${body}`
+}

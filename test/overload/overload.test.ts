@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { call, headed, type Headed } from '../http/messages.ts'
+import { open } from '../http/server.ts'
+import { offer, saturate, type Outcome } from './offer.ts'
+import { Program } from './program.ts'
+
+/** The best and the worst are measured in turns: other work on the machine then hurts both. */
+const ROUNDS = 2
+const DEADLINE_MS = 1000
+
+/** Requests of one revision for a tool. */
+async function requests(
+  port: number,
+  revision: string,
+  name: string,
+  of: number,
+): Promise<(id: number) => Headed> {
+  if (revision === '2026-07-28') return (id) => headed('tools/call', { name, arguments: { of } }, id)
+  const { headers } = await open(port, revision)
+  return (id) => ({ body: call(name, { of }, id + 2), headers })
+}
+
+const sum = (outcomes: readonly Outcome[], count: (outcome: Outcome) => number | undefined): number =>
+  outcomes.reduce((total, outcome) => total + (count(outcome) ?? 0), 0)
+
+describe.each(['2026-07-28', '2025-11-25'])('three times what the server can do, at %s', (revision) => {
+  test.each([
+    ['takes the processor', 'spin', 10, { waitMs: 300 }],
+    ['waits for a back end', 'pool', 50, { allInFlight: 60 }],
+  ])(
+    'of work that %s: four fifths of the best is done, the rest is told to come back [L10]',
+    async (_, tool, of, limits) => {
+      const program = await Program.start({ limits })
+      const request = await requests(program.port, revision, tool, of)
+      const options = { port: program.port, deadlineMs: DEADLINE_MS, request }
+      await saturate(16, { ...options, ms: 300 })
+      const best: Outcome[] = []
+      const worst: Outcome[] = []
+      for (let round = 0; round < ROUNDS; round++) {
+        best.push(await saturate(16, { ...options, ms: 600 }))
+        worst.push(await offer(best[round]!.goodput * 3, { ...options, ms: 1000 }))
+      }
+      const refused = worst.flatMap((outcome) => outcome.refused)
+      const share = sum(worst, ({ goodput }) => goodput) / sum(best, ({ goodput }) => goodput)
+      expect(share).toBeGreaterThan(0.8)
+      expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]))
+      expect(refused.length).toBeGreaterThan(100)
+      expect(sum(worst, ({ ends }) => ends['late'])).toBeLessThan(refused.length / 4)
+      expect(refused.at(-1)?.headers['retry-after']).toBe('1')
+      expect(refused.at(-1)?.json).toMatchObject({
+        id: expect.any(Number) as number,
+        error: { code: 1005, data: { refusal: { name: 'BACKPRESSURE_ACTIVE', retryAfterMs: 1000 } } },
+      })
+      const after = await saturate(4, { ...options, ms: 300 })
+      expect(Object.keys(after.ends)).toEqual(['200'])
+      const { counts, running } = await program.state()
+      expect([counts['overloaded'], running]).toEqual([refused.length, 0])
+    },
+  )
+})

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import { createServer, McpError, type App, type Context } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { open as openClient } from '../harness/client.ts'
+import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
+import { open, start } from '../http/server.ts'
+import { post, type Received } from '../http/wire.ts'
+
+const input = {
+  type: 'object',
+  properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+} as const
+const isAdmin = ({ client }: Context): boolean => client.info?.name === 'admin'
+
+/** A server that hides the tool `secret` from everybody but one client, each in its own way. */
+const HIDING: Readonly<Record<string, () => App>> = {
+  visible: () =>
+    createServer({ name: 'hides', version: '1', ttl: '1m' })
+      .tool('open', {}, () => 'open')
+      .tool('secret', { input, visible: isAdmin }, () => 'secret'),
+  middleware: () =>
+    createServer({ name: 'hides', version: '1', ttl: '1m' })
+      .tool('open', {}, () => 'open')
+      .tool('secret', { input }, () => 'secret')
+      .use('tools/call', (context, next) => {
+        if (isAdmin(context) || context.call.params['name'] !== 'secret') return next()
+        throw new McpError('unknown_tool', 'tool "secret" does not exist')
+      })
+      .use('tools/list', async (context, next) => {
+        const { tools, ...rest } = (await next()) as { tools: readonly { name: string }[] }
+        return { ...rest, tools: isAdmin(context) ? tools : tools.filter(({ name }) => name !== 'secret') }
+      }),
+}
+
+describe.each(Object.entries(HIDING))('a tool that is hidden by %s', (_, make) => {
+  test('is answered as an unknown one, whatever headers it would want', async () => {
+    const { port } = await start(make())
+    const ask = async (name: string, args: JsonObject, more = {}): Promise<[number, string]> => {
+      const { headers, body } = headed('tools/call', { name, arguments: args })
+      const { status, text } = await post(port, body, { ...headers, ...more })
+      return [status, text.replaceAll(name, 'NAME')]
+    }
+    const ways: readonly [JsonObject, object][] = [
+      [{ region: 'eu' }, {}],
+      [{ region: 'eu' }, { 'mcp-param-region': 'us' }],
+      [{ region: 'eu' }, { 'mcp-param-region': 'eu' }],
+      [{}, { 'mcp-param-region': 'us' }],
+      [{ region: 5 }, {}],
+    ]
+    for (const [args, more] of ways) {
+      const hidden = await ask('secret', args, more)
+      expect(hidden).toEqual(await ask('absent', args, more))
+      expect(hidden).toMatchObject([200, expect.stringContaining('-32602') as string])
+    }
+  })
+
+  test('wants its headers of whoever sees it', async () => {
+    const { port } = await start(make())
+    const asAdmin = (args: JsonObject, more = {}): Promise<Received> => {
+      const _meta = { 'io.modelcontextprotocol/clientInfo': { name: 'admin', version: '1' } }
+      const { headers, body } = headed('tools/call', { name: 'secret', arguments: args, _meta })
+      return post(port, body, { ...headers, ...more })
+    }
+    expect((await asAdmin({ region: 'eu' }, { 'mcp-param-region': 'eu' })).json).toMatchObject({ result: {} })
+    const refused = await asAdmin({ region: 'eu' })
+    expect([refused.status, refused.json]).toMatchObject([400, { error: { code: -32020 } }])
+  })
+
+  test('makes the list that lacks it private', async () => {
+    const client = await openClient(make() as never, { transport: 'memory', revision: '2026-07-28' })
+    const { tools, cacheScope } = await client.request('tools/list')
+    expect([tools, cacheScope]).toMatchObject([[{ name: 'open' }], 'private'])
+    expect(await client.request('server/discover')).toMatchObject({ cacheScope: 'public' })
+  })
+})
+
+test('a list is private as soon as any middleware may change it, and public again by its word', async () => {
+  const app = createServer({ name: 'wrapped', version: '1' })
+    .tool('a', {}, () => 'a')
+    .resource('a://b', {}, () => 'b')
+    .resource('a://{c}', {}, () => 'c')
+    .prompt('p', {}, () => 'p')
+  const client = await openClient(app as never, { transport: 'memory', revision: '2026-07-28' })
+  const LISTS = [
+    'tools/list',
+    'resources/list',
+    'resources/templates/list',
+    'prompts/list',
+    'server/discover',
+  ]
+  const scopes = async (): Promise<unknown[]> => {
+    const results = await Promise.all(LISTS.map((method) => client.request(method)))
+    return results.map(({ cacheScope }) => cacheScope)
+  }
+  expect(await scopes()).toEqual(LISTS.map(() => 'public'))
+  app.use('tools/call', (_, next) => next())
+  expect(await scopes()).toEqual(LISTS.map(() => 'public'))
+  app.use('prompts/list', (_, next) => next())
+  expect(await scopes()).toEqual(['public', 'public', 'public', 'private', 'public'])
+  app.use(async (_, next) => next())
+  expect(await scopes()).toEqual(LISTS.map(() => 'private'))
+  app.use('tools/list', async (_, next) => ({ ...(await next()), cacheScope: 'public' }))
+  expect((await scopes())[0]).toBe('public')
+})
+
+describe('without sessions', () => {
+  const full = (): App =>
+    createServer({ name: 'full', version: '1' })
+      .tool('a', {}, () => 'a')
+      .resource('a://b', {}, () => 'b')
+      .prompt('p', {}, () => 'p')
+
+  test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
+    'nothing is declared at %s that could not be delivered, and a subscription is refused',
+    async (revision) => {
+      const { port } = await start(full(), { sessions: false })
+      const { json } = await post(port, initialize(revision), BOTH)
+      expect((json['result'] as JsonObject)['capabilities']).toEqual({
+        tools: {},
+        resources: {},
+        prompts: {},
+        logging: {},
+      })
+      const versioned = { ...BOTH, 'mcp-protocol-version': revision }
+      const reply = await post(port, message('resources/subscribe', { uri: 'a://b' }, 2), versioned)
+      expect(reply.json).toMatchObject({ error: { code: -32601 } })
+      const ended = await post(port, message('resources/unsubscribe', { uri: 'a://b' }, 3), versioned)
+      expect(ended.json).toMatchObject({ error: { code: -32601 } })
+      expect((await post(port, call('a'), versioned)).json).toMatchObject({ result: {} })
+    },
+  )
+
+  test('a session and 2026-07-28 still have it all', async () => {
+    const { port } = await start(full())
+    const { json } = await post(port, initialize(), BOTH)
+    const all = { tools: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
+    expect((json['result'] as JsonObject)['capabilities']).toMatchObject(all)
+    const session = await open(port)
+    const reply = await session.post(message('resources/subscribe', { uri: 'a://b' }, 2))
+    expect(reply.json).toMatchObject({ result: {} })
+    const stateless = await start(full(), { sessions: false })
+    const { headers, body } = headed('server/discover')
+    const discovered = await post(stateless.port, body, headers)
+    expect((discovered.json['result'] as JsonObject)['capabilities']).toMatchObject(all)
+  })
+})

@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest'
+import { createBackoff } from '../../src/client/backoff.ts'
+import { connect } from '../../src/client.ts'
+import { createServer } from '../../src/index.ts'
+import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
+import { LATEST } from '../../src/protocol/revisions.ts'
+import { Pace } from '../../src/transport/http/client-pace.ts'
+import {
+  all,
+  answer,
+  EARLIER,
+  endOf,
+  failure,
+  meet,
+  methodOf,
+  serveWell,
+  text,
+  tool,
+  until,
+  WAYS,
+  web,
+} from '../hostile/peer.ts'
+
+const SPOKEN = [LATEST, EARLIER] as const
+
+/** An answer to a call whose text has so many bytes. */
+function sized(id: unknown, bytes: number): string {
+  const whole = (words: string): string =>
+    JSON.stringify(answer(id, { resultType: 'complete', ...text(words) }))
+  return whole('x'.repeat(bytes - whole('').length))
+}
+
+describe('limits.clientBytes an answer is refused from one byte more on, and the next one is taken', () => {
+  // In memory a message is a string of the same process: whoever made it holds it already.
+  test.each(WAYS.filter((way) => way !== 'memory'))('as a line or an event, over %s', async (way) => {
+    for (const speaks of SPOKEN) {
+      let bytes = 0
+      const { client } = await meet(
+        way,
+        ({ method, id }, wire) =>
+          method === 'tools/call' && bytes > 0 ? wire.send(sized(id, bytes)) : false,
+        { speaks, limits: { clientBytes: 3000 }, timeout: '2s' },
+      )
+      // An event counts as it is written.
+      const extra = way === 'http' ? 'data: \n'.length : 0
+      for (bytes of [2999 - extra, 3000 - extra]) expect(await endOf(client.call('echo'))).toBe('fine')
+      bytes = 3001 - extra
+      expect(await failure(client.call('echo'))).toMatchObject({
+        kind: 'answer_too_large',
+        message: expect.stringContaining('3000 bytes') as string,
+      })
+      bytes = 0
+      expect(await client.call('echo')).toBe('{}')
+    }
+  })
+
+  test.each(['declared', 'chunked'])('as a body whose length is %s', async (how) => {
+    let bytes = 0
+    const network = await web((request, response) => {
+      if (methodOf(request) !== 'tools/call') return serveWell(request, response, LATEST)
+      const body = sized((JSON.parse(request.body) as { id: number }).id, bytes)
+      const length = how === 'declared' ? { 'content-length': body.length } : {}
+      response.writeHead(200, { 'content-type': 'application/json', ...length })
+      response.write(body.slice(0, 100))
+      return response.end(body.slice(100))
+    })
+    const client = await connect(network.url, { limits: { clientBytes: 3000 } })
+    for (bytes of [2999, 3000]) expect(await endOf(client.call('echo'))).toBe('fine')
+    bytes = 3001
+    expect(await endOf(client.call('echo'))).toBe('answer_too_large')
+    await client.close()
+  })
+})
+
+test.each(WAYS)('limits.depth an answer is refused from one level more on, over %s', async (way) => {
+  for (const speaks of SPOKEN) {
+    let levels = 0
+    const { client } = await meet(
+      way,
+      ({ method, id }, wire) => {
+        if (method !== 'tools/call') return false
+        // The message, its result and the structure are three levels.
+        const value = '['.repeat(levels - 3) + ']'.repeat(levels - 3)
+        const result = { resultType: 'complete', content: [], structuredContent: { a: 'x' } }
+        return wire.send(JSON.stringify(answer(id, result)).replace('"x"', value))
+      },
+      { speaks, limits: { depth: 20 }, timeout: '2s' },
+    )
+    for (levels of [19, 20]) expect([levels, await endOf(client.call('echo'))]).toEqual([levels, 'fine'])
+    levels = 21
+    expect(await failure(client.call('echo'))).toMatchObject({
+      kind: 'bad_answer',
+      message: expect.stringContaining('nested deeper than 20 levels') as string,
+    })
+  }
+})
+
+test.each(WAYS)('limits.pages a list is given up from one page more on, over %s', async (way) => {
+  for (const speaks of SPOKEN) {
+    let pages = 0
+    const { client } = await meet(
+      way,
+      ({ method, params }, wire) => {
+        if (method !== 'tools/list') return false
+        const page = Number(params['cursor'] ?? 1)
+        const more = page < pages ? { nextCursor: String(page + 1) } : {}
+        return wire.reply({
+          resultType: 'complete',
+          tools: [tool(`t${page}`)],
+          ttlMs: 0,
+          cacheScope: 'private',
+          ...more,
+        })
+      },
+      { speaks, limits: { pages: 5 } },
+    )
+    for (pages of [4, 5]) expect(await all(client.tools())).toHaveLength(pages)
+    pages = 6
+    expect(await failure(all(client.tools()))).toMatchObject({
+      kind: 'answer_too_large',
+      message: 'the server sent more than 5 pages of one list',
+    })
+    expect(await client.call('echo')).toBe('{}')
+  }
+})
+
+test.each(WAYS)(
+  'timeout and total end a request that is silent, or lively without an end, over %s',
+  async (way) => {
+    let act = ''
+    const { client } = await meet(
+      way,
+      ({ method, id, params }, wire) => {
+        if (method !== 'tools/call' || act === '') return false
+        if (act === 'late')
+          return setTimeout(() => wire.send(answer(id, { resultType: 'complete', ...text('late') })), 150)
+        const { progressToken } = params['_meta'] as { progressToken: number }
+        let progress = 0
+        const timer = setInterval(() => {
+          wire.send({
+            jsonrpc: '2.0',
+            method: 'notifications/progress',
+            params: { progressToken, progress: ++progress },
+          })
+        }, 100)
+        return setTimeout(() => clearInterval(timer), 3000)
+      },
+      { timeout: 400, total: 1000 },
+    )
+    act = 'late'
+    expect(await client.call('echo')).toBe('late')
+    act = 'lively'
+    const error = await failure(client.call('echo', {}, { onProgress: () => undefined }))
+    expect(error).toMatchObject({ kind: 'timeout', message: expect.stringContaining('1000 ms') as string })
+    expect(error.ms).toBeGreaterThan(900)
+  },
+)
+
+test('limits.clientIds a client whose ids are used up goes on over a new connection', async () => {
+  let connections = 0
+  const app = createServer({ name: 'counts', version: '1' }).tool('echo', {}, () => 'echo')
+  const counted: typeof app.connect = (options) => {
+    connections++
+    return app.connect(options)
+  }
+  const client = await connect({ connect: counted } as never, { limits: { clientIds: 5 }, revision: EARLIER })
+  for (const calls of [3, 1, 1]) {
+    for (let each = 0; each < calls; each++) expect(await client.call('echo')).toBe('echo')
+  }
+  expect(connections).toBe(2)
+  await client.close()
+})
+
+describe('coming back', () => {
+  const defaults = {
+    firstMs: CLIENT_LIMITS.reconnectFirstMs.usual,
+    maxMs: CLIENT_LIMITS.reconnectMaxMs.usual,
+    floorMs: CLIENT_LIMITS.reconnectFloorMs.usual,
+  }
+
+  test('limits.reconnectFirstMs limits.reconnectMaxMs the time before each attempt grows from one to the other, with jitter', () => {
+    for (const jitter of [0, 1]) {
+      const pace = new Pace(defaults, () => jitter)
+      const waits = Array.from({ length: 8 }, () => pace.next(undefined, false) / (1 + 0.2 * jitter))
+      expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
+    }
+  })
+
+  test('limits.reconnectFloorMs a server that asks for less is not taken at its word', () => {
+    for (const [asked, waited] of [
+      [0, 100],
+      [99, 100],
+      [100, 100],
+      [101, 101],
+    ] as const) {
+      expect(new Pace(defaults, () => 0).next(asked, false)).toBe(waited)
+    }
+  })
+
+  test('limits.reconnectFirstMs programs and connections that keep failing are spaced out by the same limits', async () => {
+    const backoff = createBackoff({ firstMs: 60, maxMs: 100 }, () => 0)
+    const waited: number[] = []
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const begun = performance.now()
+      await backoff.wait(new AbortController().signal)
+      waited.push(performance.now() - begun)
+      backoff.failed()
+    }
+    expect(waited.slice(0, 2).every((ms) => ms < 50)).toBe(true)
+    expect(waited.slice(2).every((ms) => ms >= 55)).toBe(true)
+    expect(waited.slice(3).every((ms) => ms >= 95)).toBe(true)
+  })
+
+  test('limits.reconnectFloorMs limits.reconnectMaxMs hold for a stream that ends at once and asks to be opened at once', async () => {
+    const opened: number[] = []
+    const network = await web((request, response) => {
+      if (request.verb !== 'GET') return serveWell(request, response, EARLIER, 'one')
+      opened.push(performance.now())
+      return response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n')
+    })
+    const limits = { reconnectFloorMs: 150, reconnectFirstMs: 150, reconnectMaxMs: 300 }
+    const client = await connect(network.url, { revision: EARLIER, limits })
+    await until(() => opened.length >= 4)
+    const gaps = opened.slice(1).map((at, index) => at - opened[index]!)
+    expect(gaps.every((ms) => ms >= 145)).toBe(true)
+    expect(gaps.every((ms) => ms < 300 * 1.2 + 1000)).toBe(true)
+    await client.close()
+  })
+})

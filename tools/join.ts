@@ -1,0 +1,211 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix, relative } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+import { parseSync } from 'oxc-parser'
+
+export interface JoinOptions {
+  readonly folder: string
+  /** Every module in the folder, by its path there. */
+  readonly paths: readonly string[]
+  /** What users of servers import. */
+  readonly server: string
+  /** What users of clients import. */
+  readonly client: string
+  /** What else is imported from outside. */
+  readonly others: readonly string[]
+}
+
+interface Module {
+  readonly path: string
+  readonly size: number
+  /** Whether it imports anything from outside the folder. */
+  readonly reachesOut: boolean
+  readonly exports: readonly string[]
+  /** The modules that it needs from the start, and the names that it takes from each. */
+  readonly needs: ReadonlyMap<string, readonly string[]>
+  /** The modules that it loads on demand. */
+  readonly loads: readonly string[]
+}
+
+const TRIFLE = 4000
+
+type Modules = ReadonlyMap<string, Module>
+
+/** The file that each module becomes a part of. */
+type Places = ReadonlyMap<string, string>
+
+/**
+ * Joins modules into few files, because a cold start waits for every one of them: what both sides need from the start,
+ * what one of them does, and what is loaded on demand. Whatever is imported from outside, or loaded on demand, is still
+ * found under its own path.
+ */
+export async function joinModules(options: JoinOptions): Promise<void> {
+  const { folder, paths, server, client, others } = options
+  const modules: Modules = new Map(paths.map((path) => [path, read(folder, path)]))
+  const loaded = [...modules.values()].flatMap(({ loads }) => loads)
+  const entries = new Set([server, client, ...others, ...loaded])
+  const places = placeAll(modules, entries, options)
+  const files = new Map<string, string>()
+  for (const file of new Set(places.values()))
+    files.set(file, await joinOne({ folder, file, modules, places, entries }))
+  for (const path of entries) {
+    const names = modules.get(path)?.exports ?? []
+    if (!files.has(path)) files.set(path, passOn(path, names, step(path, places.get(path) ?? path)))
+  }
+  for (const path of paths) rmSync(join(folder, path))
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+}
+
+function read(folder: string, path: string): Module {
+  const text = readFileSync(join(folder, path), 'utf8')
+  const { module } = parseSync(path, text)
+  const needs = new Map<string, string[]>()
+  const need = (specifier: string, name: string | null | undefined): void => {
+    if (!specifier.startsWith('.')) return
+    if (typeof name !== 'string') throw new Error(`${path}: import names of ${specifier}, not all of it`)
+    const target = targetOf(path, specifier)
+    needs.set(target, [...(needs.get(target) ?? []), name])
+  }
+  for (const { moduleRequest, entries } of module.staticImports)
+    for (const { importName } of entries) need(moduleRequest.value, importName.name)
+  const exported = module.staticExports.flatMap(({ entries }) => entries)
+  for (const { moduleRequest, importName } of exported)
+    if (moduleRequest) need(moduleRequest.value, importName.name)
+  const loads = module.dynamicImports.map(({ moduleRequest: { start, end } }) =>
+    text.slice(start + 1, end - 1),
+  )
+  return {
+    path,
+    size: text.length,
+    reachesOut: module.staticImports.some(({ moduleRequest }) => !moduleRequest.value.startsWith('.')),
+    exports: exported.flatMap(({ exportName }) => exportName.name ?? []),
+    needs,
+    loads: loads
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => targetOf(path, specifier)),
+  }
+}
+
+function targetOf(path: string, specifier: string): string {
+  return posix.join(posix.dirname(path), specifier)
+}
+
+/** Finds the file of each module that anything needs, so that no file needs one that needs it. */
+function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, client }: JoinOptions): Places {
+  const needed = (entry: string): ReadonlySet<string> =>
+    reach(entry, (path) => [...(modules.get(path)?.needs.keys() ?? [])])
+  const ever = (entry: string): ReadonlySet<string> =>
+    reach(entry, (path) => [...(modules.get(path)?.needs.keys() ?? []), ...(modules.get(path)?.loads ?? [])])
+  const [atServer, everAtServer, atClient, everAtClient] = [
+    needed(server),
+    ever(server),
+    needed(client),
+    ever(client),
+  ]
+  const both = new Set([...atClient].filter((path) => everAtServer.has(path)))
+  const users = new Map<string, string[]>()
+  for (const entry of entries)
+    for (const path of needed(entry)) users.set(path, [...(users.get(path) ?? []), entry])
+  return new Map([...users].map(([path, by]) => [path, fileOf(path, by)]))
+
+  function fileOf(path: string, by: readonly string[]): string {
+    if (atClient.has(path)) return both.has(path) ? 'parts/both.js' : 'parts/client.js'
+    if (atServer.has(path)) return everAtClient.has(path) ? 'parts/server-first.js' : 'parts/server.js'
+    const [only] = by
+    if (by.length === 1 && only !== undefined) return only
+    if (!everAtClient.has(path) && isTrifle(path, atServer)) return 'parts/server.js'
+    return isTrifle(path, both) ? 'parts/both.js' : `parts/${by.map(flat).toSorted().join('-')}.js`
+  }
+
+  /** Whether a module that several parts share is too small for a file of its own, and needs nothing beyond a start. */
+  function isTrifle(path: string, start: ReadonlySet<string>): boolean {
+    if (start.has(path)) return true
+    const { size, reachesOut, needs } = modules.get(path) as Module
+    if (size > TRIFLE || reachesOut || atClient.has(path) || atServer.has(path)) return false
+    return [...needs.keys()].every((next) => isTrifle(next, start))
+  }
+}
+
+function reach(from: string, next: (path: string) => readonly string[]): ReadonlySet<string> {
+  // A set visits what is added to it on the way.
+  const reached = new Set([from])
+  for (const path of reached) for (const further of next(path)) reached.add(further)
+  return reached
+}
+
+interface Joining {
+  readonly folder: string
+  readonly file: string
+  readonly modules: Modules
+  readonly places: Places
+  readonly entries: ReadonlySet<string>
+}
+
+/** The text of one file: its modules, with what other files take from them as its exports. */
+async function joinOne({ folder, file, modules, places, entries }: Joining): Promise<string> {
+  const own = [...modules.values()].filter(({ path }) => places.get(path) === file)
+  const exports = own.flatMap(({ path, exports: names }) => {
+    const isFile = path === file
+    const taken = new Set(isFile || !entries.has(path) ? takenFrom(path, modules, places) : names)
+    const list = [...(isFile ? names : []), ...[...taken].map((name) => `${name} as ${alias(path, name)}`)]
+    return list.length === 0 ? [] : `export { ${list.join(', ')} } from './${path}'`
+  })
+  const elsewhere: Plugin = {
+    name: 'elsewhere',
+    setup(on) {
+      on.onResolve({ filter: /^/ }, ({ path, importer, kind, namespace }) => {
+        if (namespace === 'elsewhere' || !path.startsWith('.'))
+          return { path, external: true, sideEffects: false }
+        const from = importer === '<stdin>' ? 'stdin' : relative(folder, importer).replaceAll('\\', '/')
+        const target = targetOf(from, path)
+        if (kind === 'dynamic-import') return { path: step(file, target), external: true }
+        if (places.get(target) === file) return { path: join(process.cwd(), folder, target) }
+        return { path: target, namespace: 'elsewhere' }
+      })
+      on.onLoad({ filter: /^/, namespace: 'elsewhere' }, ({ path }) => ({
+        contents: passOn(path, needed(path), step(file, places.get(path) ?? path)),
+      }))
+    },
+  }
+  const needed = (path: string): readonly string[] => own.flatMap(({ needs }) => needs.get(path) ?? [])
+  const { outputFiles } = await build({
+    stdin: { contents: exports.join('\n'), sourcefile: '<stdin>', resolveDir: folder },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2023',
+    logLevel: 'error',
+    plugins: [elsewhere],
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+/** The names that modules in other files take from a module. */
+function takenFrom(path: string, modules: Modules, places: Places): readonly string[] {
+  const others = [...modules.values()].filter((other) => places.get(other.path) !== places.get(path))
+  return others.flatMap(({ needs }) => needs.get(path) ?? [])
+}
+
+/** A module that only passes on what became a part of another file. */
+function passOn(path: string, names: readonly string[], from: string): string {
+  const list = [...new Set(names)].map((name) => `${alias(path, name)} as ${name}`)
+  return `export { ${list.join(', ')} } from '${from}'\n`
+}
+
+function alias(path: string, name: string): string {
+  return `${flat(path)}_${name}`
+}
+
+function flat(path: string): string {
+  return path.replace(/\.js$/, '').replaceAll(/\W/g, '_')
+}
+
+/** The way from one file to another, as it is written in an import. */
+function step(from: string, to: string): string {
+  const way = posix.relative(posix.dirname(from), to)
+  return way.startsWith('.') ? way : `./${way}`
+}

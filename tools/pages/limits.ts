@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { CLIENT_LIMITS, type LimitRow } from '../../src/protocol/client-limits.ts'
+import { LIMITS, type Limits } from '../../src/protocol/limits.ts'
+import { code, docsIn, page, table } from './markdown.ts'
+
+/** What happens beyond each limit: the kind of the error, what is counted, or a sentence where there is neither. */
+export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
+  stdioBytes: 'too_large',
+  httpBytes: 'too_large',
+  memoryBytes: 'too_large',
+  unparsedBytes: 'too_many_bytes',
+  idLength: 'id_too_long',
+  methodLength: 'method_too_long',
+  nameLength: 'name_too_long',
+  uriLength: 'uri_too_long',
+  cursorLength: 'cursor_too_long',
+  batch: 'batch_too_long',
+  inFlight: 'too_many_calls',
+  allInFlight: 'overloaded',
+  waitMs: 'overloaded',
+  blockedMs: 'loop_blocked',
+  unsentBytes: 'too_much_unsent',
+  sessions: 'session_limit',
+  sessionIdleMs: 'unknown_session',
+  streamEvents: 'event_forgotten',
+  streamBytes: 'slow_reader',
+  keptStreams: 'stream_forgotten',
+  streams: 'too_many_streams',
+  headBytes: 'head_too_large',
+  headers: 'too_many_headers',
+  idleMs: 'The connection is closed, as HTTP allows at any time between requests.',
+  headersMs: 'slow_sender',
+  bodyMs: 'slow_sender',
+  keepAliveMs: 'slow_reader',
+  questionMs: 'ask_refused',
+  schemaDepth: 'bad_definition',
+  subschemas: 'bad_definition',
+  drainMs: 'What still runs is cancelled.',
+  clientBytes: 'answer_too_large',
+  clientIds: 'A new connection is opened.',
+  depth: 'too_deep',
+  pages: 'answer_too_large',
+  reconnectFirstMs: 'The client waits.',
+  reconnectMaxMs: 'The client waits no longer than this.',
+  reconnectFloorMs: 'The client waits.',
+}
+
+/** The page about limits. */
+export function limitsPage(): string {
+  return page(
+    'Limits',
+    "Set single limits with `createServer({ limits: { … } })` and `connect(target, { limits: { … } })`, or all with `limits: 'strict'`. `Infinity` turns one off. What goes beyond a limit ends in an error of its own ([errors](errors.md)) or is counted under a name of its own; `app.counts` tells how often either happened.",
+    '## Of servers',
+    limitTable(LIMITS, '../../src/protocol/limits.ts'),
+    '## Of clients',
+    'The depth of messages is a limit of servers too. How long a client waits for an answer is `timeout` (silence, 60 s) and `total` (in all, 5 min) of `connect` and of each call; beyond them is `timeout`.',
+    limitTable(CLIENT_LIMITS, '../../src/protocol/client-limits.ts'),
+  )
+}
+
+function limitTable(limits: Readonly<Record<string, LimitRow>>, file: string): string {
+  const docs = docsIn(readFileSync(new URL(file, import.meta.url), 'utf8'))
+  return table(
+    ['Limit', 'Of what', 'Usual', 'Strict', 'Beyond it'],
+    Object.entries(limits).map(([name, { usual, strict }]) => [
+      code(name),
+      docs.get(name) ?? '',
+      usual.toLocaleString('en'),
+      strict.toLocaleString('en'),
+      told(OUTCOMES[name as keyof Limits]),
+    ]),
+  )
+}
+
+function told(outcome: string): string {
+  return outcome.includes(' ') ? outcome : code(outcome)
+}

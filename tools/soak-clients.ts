@@ -1,0 +1,180 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
+import { connect, type Client } from '../src/client.ts'
+import type { Revision } from '../src/protocol/revisions.ts'
+import type { Record } from './soak-record.ts'
+
+export interface ClientParts {
+  readonly url: string
+  /** How to start the server over stdio. */
+  readonly program: { readonly command: string; readonly args: readonly string[] }
+  readonly record: Record
+  /** Whether it is time to stop. */
+  over(): boolean
+}
+
+const CALLS = ['echo', 'slow', 'steps', 'large', 'refuse', 'break', 'change', 'cancel', 'unknown'] as const
+const OLD: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
+const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+/** Everybody who uses the server during a soak; resolves when all of them are done. */
+export async function runClients(parts: ClientParts): Promise<void> {
+  const { url, program } = parts
+  await Promise.all([
+    ...([...OLD, '2026-07-28', '2026-07-28'] as const).map((revision) => visit(url, revision, parts)),
+    visit(program, '2025-11-25', parts),
+    visit(program, '2026-07-28', parts),
+    repeat(parts, () => abandon(parts)),
+    repeat(parts, () => vanish(parts)),
+    repeat(parts, () => attack(parts)),
+    repeat(parts, () => stray(parts)),
+    watch('2025-11-25', parts),
+    watch('2026-07-28', parts),
+  ])
+}
+
+async function repeat(parts: ClientParts, act: () => Promise<void>): Promise<void> {
+  while (!parts.over()) {
+    await act().catch((error: unknown) => parts.record.fail('raw', '', error))
+    await pause(randomInt(5, 60))
+  }
+}
+
+/** Connects, makes some calls, several at a time, and leaves; again and again. */
+async function visit(
+  target: string | ClientParts['program'],
+  revision: Revision,
+  parts: ClientParts,
+): Promise<void> {
+  const { record } = parts
+  while (!parts.over()) {
+    try {
+      const client = await connect(target, { revision, timeout: 20_000 })
+      const calls = randomInt(20, 300)
+      for (let made = 0; made < calls && !parts.over(); made += 4) {
+        await Promise.all([1, 2, 3, 4].map(() => callOnce(client, record)))
+      }
+      await client.close()
+    } catch (error) {
+      record.fail('connect', '', error)
+      await pause(200)
+    }
+  }
+}
+
+async function callOnce(client: Client, record: Record): Promise<void> {
+  const kind = CALLS[randomInt(CALLS.length)]!
+  const token = randomUUID()
+  if (kind !== 'cancel')
+    return record.call(kind, token, client.call(kind === 'unknown' ? 'nothing' : kind, { token }))
+  const controller = new AbortController()
+  const answer = client.call('slow', { token, ms: 5000 }, { signal: controller.signal })
+  setTimeout(() => controller.abort(), randomInt(1, 30))
+  await record.call(kind, token, answer)
+}
+
+/** Follows a resource for a while. */
+async function watch(revision: Revision, parts: ClientParts): Promise<void> {
+  while (!parts.over()) {
+    try {
+      const client = await connect(parts.url, { revision })
+      const stop = await client.subscribe('note://one', () => parts.record.note('notice', true))
+      await pause(randomInt(500, 3000))
+      await stop()
+      await client.close()
+    } catch (error) {
+      parts.record.fail('watch', '', error)
+      await pause(200)
+    }
+  }
+}
+
+/** Opens a session and never comes back. */
+async function abandon({ url, record }: ClientParts): Promise<void> {
+  const { status } = await post(url, initialize())
+  record.note(`abandoned session, ${status}`, status === 200)
+}
+
+/** Goes away in the middle of a call, with and without a reset. */
+async function vanish({ url, record }: ClientParts): Promise<void> {
+  const call = modern('tools/call', { name: 'steps', arguments: { token: 'gone' } })
+  const sent = begin(url, call.body, call.headers)
+  sent.on('error', () => undefined)
+  await pause(randomInt(0, 12))
+  if (randomInt(2) === 0) sent.destroy()
+  else sent.socket?.resetAndDestroy()
+  record.note('vanished', true)
+}
+
+async function stray({ url, record }: ClientParts): Promise<void> {
+  const token = randomUUID()
+  const { body, headers } = modern('tools/call', { name: 'stray', arguments: { token } })
+  const { status, text } = await post(url, body, headers)
+  record.note('stray error', status === 200 && text.includes(token))
+  await pause(200)
+}
+
+const ATTACKS: readonly (() => { readonly body: string; readonly headers?: object })[] = [
+  () => ({ body: '{' }),
+  () => ({ body: '['.repeat(100_000) }),
+  () => ({ body: '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}' }),
+  () => ({ body: '{"jsonrpc":"2.0","id":{},"method":"ping"}' }),
+  () => ({ body: message('ping', {}), headers: { 'mcp-session-id': '__proto__' } }),
+  () => ({ body: message('ping', {}), headers: { 'mcp-session-id': randomUUID() } }),
+  () => ({ body: message('tools/list', {}), headers: { origin: 'https://evil.example' } }),
+  () => ({ body: message('tools/list', {}), headers: { 'content-type': 'text/plain' } }),
+  () => ({ body: message('tools/list', {}), headers: { 'mcp-protocol-version': '1999-01-01' } }),
+  () => ({ body: modern('tools/list', {}).body, headers: { 'mcp-method': 'tools/call' } }),
+  () => modern('constructor', {}),
+  () => ({ body: `[${Array.from({ length: 500 }, () => message('ping', {})).join(',')}]` }),
+]
+
+/** Sends something that must be refused, and nothing worse. */
+async function attack({ url, record }: ClientParts): Promise<void> {
+  const which = randomInt(ATTACKS.length)
+  const { body, headers } = ATTACKS[which]!()
+  const { status } = await post(url, body, headers)
+  record.note(`attack ${which}, ${status}`, status >= 400 && status < 500)
+}
+
+function message(method: string, params: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+}
+
+function initialize(): string {
+  const clientInfo = { name: 'soak', version: '1' }
+  return message('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
+}
+
+function modern(method: string, params: object): { readonly body: string; readonly headers: object } {
+  const version = 'io.modelcontextprotocol/protocolVersion'
+  const capabilities = 'io.modelcontextprotocol/clientCapabilities'
+  const _meta = { [version]: '2026-07-28', [capabilities]: {}, progressToken: 't' }
+  const { name } = params as { name?: string }
+  const named = name === undefined ? {} : { 'mcp-name': name }
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...named }
+  return { body: message(method, { ...params, _meta }), headers }
+}
+
+function begin(url: string, body: string, headers: object = {}): ClientRequest {
+  const sent = httpRequest(url, { method: 'POST', headers: { ...ACCEPT, ...headers }, agent: false })
+  sent.end(body)
+  return sent
+}
+
+async function post(
+  url: string,
+  body: string,
+  headers?: object,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    begin(url, body, headers).once('response', resolve).once('error', reject)
+  })
+  let text = ''
+  for await (const chunk of response.setEncoding('utf8')) text += String(chunk)
+  return { status: response.statusCode ?? 0, text }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,92 @@
+// The server under soak, as a program: over HTTP unless its argument is "stdio". Whoever started it may ask for its state.
+import { readdirSync } from 'node:fs'
+import { createServer, ToolError } from '../src/index.ts'
+import type { Endpoint } from '../src/transport/http/answer.ts'
+
+/** What the server tells of itself. */
+export interface ServerState {
+  readonly heap: number
+  readonly rss: number
+  readonly sessions: number
+  readonly running: number
+  readonly descriptors: number
+  readonly handles: number
+  readonly counts: Readonly<Record<string, number>>
+}
+
+const [way = 'http', idleMs = '20000'] = process.argv.slice(2)
+const token = {
+  type: 'object',
+  properties: { token: { type: 'string' }, ms: { type: 'number' } },
+  required: ['token'],
+} as const
+let endpoint: Endpoint | undefined
+let extras = 0
+
+const app = createServer({
+  name: 'soak',
+  version: '1.0.0',
+  limits: { sessionIdleMs: Number(idleMs), keepAliveMs: 1000, idleMs: 2000 },
+  log: () => undefined,
+})
+  .tool('echo', { input: token }, ({ token: said }) => said)
+  .tool('slow', { input: token }, async ({ token: said, ms = 20 }, { signal }) => {
+    await pause(ms, signal)
+    return said
+  })
+  .tool('steps', { input: token }, async ({ token: said }, { progress, signal }) => {
+    for (let step = 1; step <= 5; step++) {
+      progress(step, 5, said)
+      await pause(2, signal)
+    }
+    return said
+  })
+  .tool('large', { input: token }, ({ token: said }) => said.padEnd(100_000, '.'))
+  .tool('refuse', { input: token }, ({ token: said }) => {
+    throw new ToolError(said)
+  })
+  .tool('break', { input: token }, ({ token: said }) => {
+    throw new Error(said)
+  })
+  .tool('stray', { input: token }, ({ token: said }) => {
+    void Promise.reject(new Error(said))
+    return said
+  })
+  .tool('change', { input: token }, ({ token: said }) => {
+    app.updated('note://one')
+    app.remove('tool', `extra${extras}`)
+    app.tool(`extra${++extras}`, {}, () => 'extra')
+    return said
+  })
+  .resource('note://one', {}, () => 'one')
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+const open = app.endpoint.bind(app)
+app.endpoint = async (choice) => (endpoint = await open(choice))
+
+process.on('message', () => {
+  ;(globalThis as { gc?: () => void }).gc?.()
+  const { heapUsed, rss } = process.memoryUsage()
+  const state: ServerState = {
+    heap: heapUsed,
+    rss,
+    sessions: endpoint?.sessions.size ?? 0,
+    running: app.service.load.running,
+    descriptors: readdirSync('/proc/self/fd').length,
+    handles: process.getActiveResourcesInfo().length,
+    counts: Object.fromEntries(app.counts),
+  }
+  process.send?.(state)
+})
+
+const running = await app.listen(way === 'stdio' ? { stdio: true } : { http: { port: 0 } })
+process.send?.(running.url)

@@ -1,0 +1,181 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { buildSync } from 'esbuild'
+import { main } from './run.ts'
+import { runClients } from './soak-clients.ts'
+import { Record, slopePerMinute } from './soak-record.ts'
+import type { ServerState } from './soak-server.ts'
+
+const SOURCE = fileURLToPath(new URL('soak-server.ts', import.meta.url))
+const FLAGS = ['--expose-gc']
+const MB = 1_000_000
+/** What the memory of the server may have grown by between the end of the warm-up and the last sample. */
+const GROWTH_BYTES = 5 * MB
+/** Timers and connections on their way out. */
+const FEW_HANDLES = 2
+
+interface Sample extends ServerState {
+  readonly atMs: number
+}
+
+/** Uses one server in every way for a while, counts what became of it, and fails when anything was lost, crossed or kept. */
+async function soak(seconds: number, file: string): Promise<void> {
+  const idleMs = Math.max(1000, Math.min(20_000, seconds * 100))
+  const server = new Server(file, idleMs)
+  const url = await server.url
+  const began = performance.now()
+  const over = (): boolean => performance.now() - began > seconds * 1000
+  let stopped = false
+  const record = new Record(() => stopped)
+  const program = { command: process.execPath, args: [...FLAGS, file, 'stdio'] }
+  const before = await server.state()
+  const samples: Sample[] = []
+  const sampling = setInterval(
+    () => void server.state().then((state) => samples.push({ ...state, atMs: performance.now() - began })),
+    Math.min(5000, seconds * 50),
+  )
+  await runClients({ url, program, record, over })
+  clearInterval(sampling)
+  stopped = true
+  const after = await settled(server, before, idleMs)
+  const code = await server.stop()
+  const steady = samples.filter(({ atMs }) => atMs > seconds * 1000 * WARM_UP)
+  const breaches = tell({ record, before, after, steady, code, seconds: (performance.now() - began) / 1000 })
+  if (breaches.length > 0) throw new Error(`the soak failed: ${breaches.join('; ')}`)
+}
+
+/** The part of the time that does not count for memory. */
+const WARM_UP = 0.3
+
+class Server {
+  readonly url: Promise<string>
+  readonly #child: ChildProcess
+  readonly #exited: Promise<number | string | null>
+
+  constructor(file: string, idleMs: number) {
+    this.#child = fork(file, ['http', String(idleMs)], { execArgv: FLAGS })
+    this.url = new Promise((resolve) => this.#child.once('message', (url) => resolve(url as string)))
+    this.#exited = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => resolve(code ?? signal))
+    })
+  }
+
+  async state(): Promise<ServerState> {
+    const gone = this.#exited.then((code) => {
+      throw new Error(`the server ended with ${code}`)
+    })
+    const told = new Promise<ServerState>((resolve) => {
+      this.#child.once('message', (state) => resolve(state as ServerState))
+    })
+    if (this.#child.connected) this.#child.send('state')
+    return Promise.race([told, gone])
+  }
+
+  stop(): Promise<number | string | null> {
+    this.#child.kill('SIGTERM')
+    return this.#exited
+  }
+}
+
+/** The server once nobody uses it any more. */
+async function settled(server: Server, before: ServerState, idleMs: number): Promise<ServerState> {
+  const until = performance.now() + idleMs + 10_000
+  for (;;) {
+    const state = await server.state()
+    const isQuiet = state.sessions + state.running === 0 && state.handles <= before.handles + FEW_HANDLES
+    if (isQuiet || performance.now() > until) return state
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}
+
+interface Told {
+  readonly record: Record
+  readonly before: ServerState
+  readonly after: ServerState
+  readonly steady: readonly Sample[]
+  readonly code: number | string | null
+  readonly seconds: number
+}
+
+/** Prints the table; returns what is wrong. */
+function tell({ record, before, after, steady, code, seconds }: Told): readonly string[] {
+  const slope = (of: 'heap' | 'rss'): number =>
+    slopePerMinute(steady.map((sample) => ({ atMs: sample.atMs, value: sample[of] })))
+  const minutes = ((steady.at(-1)?.atMs ?? 0) - (steady[0]?.atMs ?? 0)) / 60_000
+  const growth = slope('heap') * minutes
+  const rows: readonly (readonly [string, string | number])[] = [
+    ['seconds', seconds.toFixed(0)],
+    ['requests', record.requests],
+    ['answers', record.answers],
+    ['lost', record.lost],
+    ['crossed', record.crossed],
+    ['slowest answer', `${record.slowestMs.toFixed(0)} ms`],
+    ['heap after collection, at first and at last', `${mb(before.heap)}, ${mb(after.heap)}`],
+    ['heap slope after the warm-up', `${mb(slope('heap'))} a minute over ${minutes.toFixed(1)} minutes`],
+    ['resident slope after the warm-up', `${mb(slope('rss'))} a minute`],
+    [
+      'sessions at first, at most, at last',
+      `${before.sessions}, ${most(steady, 'sessions')}, ${after.sessions}`,
+    ],
+    ['handles at first, at most, at last', `${before.handles}, ${most(steady, 'handles')}, ${after.handles}`],
+    [
+      'descriptors at first, at most, at last',
+      `${before.descriptors}, ${most(steady, 'descriptors')}, ${after.descriptors}`,
+    ],
+    ['exit of the server', String(code)],
+  ]
+  for (const [name, value] of rows) console.log(`${name.padEnd(46)} ${value}`)
+  show('as expected', record.expected)
+  show('not as expected', record.unexpected)
+  show('counted by the server', new Map(Object.entries(after.counts)))
+  return [
+    record.requests === 0 && 'nothing was asked',
+    record.lost > 0 && `${record.lost} answers were lost`,
+    record.crossed > 0 && `${record.crossed} answers were crossed`,
+    record.unexpected.size > 0 && 'something ended as it should not',
+    growth > GROWTH_BYTES && `the heap grew by ${mb(growth)}`,
+    after.sessions + after.running > 0 && `${after.sessions} sessions and ${after.running} requests are left`,
+    after.handles > before.handles + FEW_HANDLES && `${after.handles - before.handles} handles are left`,
+    code !== 0 && `the server ended with ${code}`,
+  ].filter((breach) => breach !== false)
+}
+
+function show(title: string, counts: ReadonlyMap<string, number>): void {
+  console.log(`\n${title}`)
+  const sorted = [...counts].toSorted(([one], [other]) => one.localeCompare(other))
+  for (const [name, count] of sorted) console.log(`  ${String(count).padStart(9)}  ${name}`)
+}
+
+function most(samples: readonly Sample[], of: 'sessions' | 'handles' | 'descriptors'): number {
+  return samples.reduce((highest, sample) => Math.max(highest, sample[of]), 0)
+}
+
+function mb(bytes: number): string {
+  return `${(bytes / MB).toFixed(2)} MB`
+}
+
+const { values } = parseArgs({ options: { minutes: { type: 'string' }, seconds: { type: 'string' } } })
+await main(async () => {
+  const seconds = Number(values.seconds ?? Number(values.minutes ?? '15') * 60)
+  if (!(seconds >= 1)) throw new Error('say how long: --minutes 15, or --seconds 10')
+  const folder = mkdtempSync(join(tmpdir(), 'soak-'))
+  const outfile = join(folder, 'server.mjs')
+  try {
+    // As one file: servers start faster, and what changes in the sources meanwhile does not matter.
+    buildSync({
+      entryPoints: [SOURCE],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'error',
+    })
+    await soak(seconds, outfile)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
