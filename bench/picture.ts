@@ -10,7 +10,7 @@ const PANELS: readonly { readonly work: string; readonly unit: string; readonly 
   {
     work: 'HTTP tools/call answered as SSE with one progress event, 2026-07-28',
     unit: 'req/s',
-    title: 'HTTP calls with progress, 2026-07-28',
+    title: 'HTTP with progress, 2026-07-28',
   },
   { work: 'in process tools/call, 2025-11-25', unit: 'msg/s', title: 'Calls in process' },
   { work: 'stdio tools/call, 128 in flight', unit: 'msg/s', title: 'stdio, 128 calls in flight' },

@@ -6,7 +6,7 @@ export function headerText(machine: Machine): string {
   return [
     `Node ${machine.node}, ${machine.cpu}, ${machine.cores} cores, load ${machine.loadBefore} before the run, calibration loop ${machine.calibration} M steps/s`,
     'One operation is one answered request, checked: the sum for a call (each one in a batch), the length for a list. A wrong answer ends its work.',
-    'tools/call is add(a, b) with a validated input, described with zod unless said otherwise; peers answer as they do by default.',
+    'tools/call is add(a, b) with a validated input, described with zod unless said otherwise; peers answer in the cheapest way that they document: v1 and v2 as JSON, tmcp as a stream.',
     'The limit is bare Node: JSON.parse, the addition, JSON.stringify; for lists and event streams it writes the same bytes as our server.',
     'Each server is its own process; the load comes from one other process; the operating system places both on the cores.',
     'HTTP: 32 keep-alive connections (8 for lists) with one request in flight each. In process: 64 calls in flight (7 batches of ten), server and client share the thread.',

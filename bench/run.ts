@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build, isStale } from '../tools/build.ts'
@@ -70,7 +70,7 @@ async function runAll(works: readonly Work[], plan: Plan): Promise<Outcome> {
 
 /** Compares our ratios with the recorded ones; a work with a ratio that was lost is measured once more. */
 async function compareWithRecord(works: readonly Work[], { loadBefore }: Machine): Promise<void> {
-  const record = JSON.parse(readFileSync(join(RECORD, 'bench.json'), 'utf8')) as readonly Row[]
+  const record = recorded()
   console.log(`Our ratios to bare Node beside those of ${RECORD}/bench.json; load ${loadBefore} before`)
   let passed = 0
   let failed = 0
@@ -88,6 +88,12 @@ async function compareWithRecord(works: readonly Work[], { loadBefore }: Machine
   }
   console.log(`load ${loadNow()} after\n${passed} passed, ${failed} failed`)
   if (failed > 0) process.exitCode = 1
+}
+
+function recorded(): readonly Row[] {
+  const file = join(RECORD, 'bench.json')
+  if (!existsSync(file)) throw new Error(`${file} is missing: run "npm run bench" first`)
+  return JSON.parse(readFileSync(file, 'utf8')) as readonly Row[]
 }
 
 async function ratiosTwiceIfLost({ run }: Work, record: readonly Row[]): Promise<readonly Ratio[]> {

@@ -48,6 +48,7 @@ export function isStale(): boolean {
     'tsconfig.json',
     'tsconfig.build.json',
     'tools/build.ts',
+    'tools/join.ts',
     'src',
     ...walk('src'),
   ]

@@ -28,7 +28,7 @@ export interface Bundle {
 }
 
 /** What the HTTP client and a stdio server may weigh at their start. */
-export const BUDGETS = { client: 20_000, server: 51_000 } as const
+export const BUDGETS = { client: 20_000, server: 46_000 } as const
 
 export const CLIENT_PROGRAM = `
 import { connect } from 'pierhead/client'

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, posix, relative } from 'node:path'
+import { dirname, join, posix, relative, resolve } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { parseSync } from 'oxc-parser'
 
@@ -27,6 +27,7 @@ interface Module {
   readonly loads: readonly string[]
 }
 
+/** The most letters of a module that is not worth a file. */
 const TRIFLE = 4000
 
 type Modules = ReadonlyMap<string, Module>
@@ -153,6 +154,7 @@ async function joinOne({ folder, file, modules, places, entries }: Joining): Pro
     const list = [...(isFile ? names : []), ...[...taken].map((name) => `${name} as ${alias(path, name)}`)]
     return list.length === 0 ? [] : `export { ${list.join(', ')} } from './${path}'`
   })
+  const needed = (path: string): readonly string[] => own.flatMap(({ needs }) => needs.get(path) ?? [])
   const elsewhere: Plugin = {
     name: 'elsewhere',
     setup(on) {
@@ -162,7 +164,7 @@ async function joinOne({ folder, file, modules, places, entries }: Joining): Pro
         const from = importer === '<stdin>' ? 'stdin' : relative(folder, importer).replaceAll('\\', '/')
         const target = targetOf(from, path)
         if (kind === 'dynamic-import') return { path: step(file, target), external: true }
-        if (places.get(target) === file) return { path: join(process.cwd(), folder, target) }
+        if (places.get(target) === file) return { path: resolve(folder, target) }
         return { path: target, namespace: 'elsewhere' }
       })
       on.onLoad({ filter: /^/, namespace: 'elsewhere' }, ({ path }) => ({
@@ -170,9 +172,9 @@ async function joinOne({ folder, file, modules, places, entries }: Joining): Pro
       }))
     },
   }
-  const needed = (path: string): readonly string[] => own.flatMap(({ needs }) => needs.get(path) ?? [])
   const { outputFiles } = await build({
-    stdin: { contents: exports.join('\n'), sourcefile: '<stdin>', resolveDir: folder },
+    stdin: { contents: exports.join('\n'), sourcefile: '<stdin>', resolveDir: resolve(folder) },
+    absWorkingDir: resolve(folder),
     bundle: true,
     write: false,
     format: 'esm',

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { CAPABILITIES } from '../src/protocol/capabilities.ts'
 import { toLimits } from '../src/protocol/limits.ts'
 import { METHODS } from '../src/protocol/methods.ts'
 import { REVISIONS } from '../src/protocol/revisions.ts'
@@ -14,6 +13,7 @@ import { lowering as to20250326 } from '../src/wire/2025-03-26/lower.ts'
 import { lowering as to20250618 } from '../src/wire/2025-06-18/lower.ts'
 import { lowering as to20251125 } from '../src/wire/2025-11-25/lower.ts'
 import { pages, stalePages } from './pages.ts'
+import { ALL_CAPABILITIES } from './pages/capabilities.ts'
 import { ALL_ERRORS, ALL_REFUSALS } from './pages/errors.ts'
 import { docsIn, table } from './pages/markdown.ts'
 
@@ -54,7 +54,7 @@ test('every row of every table has its line', () => {
   lines('errors.md', ALL_ERRORS)
   lines('errors.md', ALL_REFUSALS)
   lines('limits.md', toLimits())
-  lines('capabilities.md', CAPABILITIES)
+  lines('capabilities.md', ALL_CAPABILITIES)
   lines('revisions.md', SWITCHES)
 })
 

@@ -4,11 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { buildSync } from 'esbuild'
 import { main } from './run.ts'
 import { runClients } from './soak-clients.ts'
 import { Record, slopePerMinute } from './soak-record.ts'
 import type { ServerState } from './soak-server.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
 
 const SOURCE = fileURLToPath(new URL('soak-server.ts', import.meta.url))
 const FLAGS = ['--expose-gc']
@@ -20,6 +25,8 @@ const FEW_HANDLES = 2
 
 interface Sample extends ServerState {
   readonly atMs: number
+  /** The memory of all clients. */
+  readonly clients: number
 }
 
 /** Uses one server in every way for a while, counts what became of it, and fails when anything was lost, crossed or kept. */
@@ -35,7 +42,7 @@ async function soak(seconds: number, file: string): Promise<void> {
   const before = await server.state()
   const samples: Sample[] = []
   const sampling = setInterval(
-    () => void server.state().then((state) => samples.push({ ...state, atMs: performance.now() - began })),
+    () => void server.state().then((state) => samples.push({ ...state, ...ownState(began) })),
     Math.min(5000, seconds * 50),
   )
   await runClients({ url, program, record, over })
@@ -50,6 +57,11 @@ async function soak(seconds: number, file: string): Promise<void> {
 
 /** The part of the time that does not count for memory. */
 const WARM_UP = 0.3
+
+function ownState(began: number): Pick<Sample, 'atMs' | 'clients'> {
+  collect()
+  return { atMs: performance.now() - began, clients: process.memoryUsage().heapUsed }
+}
 
 class Server {
   readonly url: Promise<string>
@@ -103,7 +115,7 @@ interface Told {
 
 /** Prints the table; returns what is wrong. */
 function tell({ record, before, after, steady, code, seconds }: Told): readonly string[] {
-  const slope = (of: 'heap' | 'rss'): number =>
+  const slope = (of: 'heap' | 'rss' | 'clients'): number =>
     slopePerMinute(steady.map((sample) => ({ atMs: sample.atMs, value: sample[of] })))
   const minutes = ((steady.at(-1)?.atMs ?? 0) - (steady[0]?.atMs ?? 0)) / 60_000
   const growth = slope('heap') * minutes
@@ -117,6 +129,10 @@ function tell({ record, before, after, steady, code, seconds }: Told): readonly 
     ['heap after collection, at first and at last', `${mb(before.heap)}, ${mb(after.heap)}`],
     ['heap slope after the warm-up', `${mb(slope('heap'))} a minute over ${minutes.toFixed(1)} minutes`],
     ['resident slope after the warm-up', `${mb(slope('rss'))} a minute`],
+    [
+      'heap slope of the clients',
+      `${mb(slope('clients'))} a minute, at last ${mb(steady.at(-1)?.clients ?? 0)}`,
+    ],
     [
       'sessions at first, at most, at last',
       `${before.sessions}, ${most(steady, 'sessions')}, ${after.sessions}`,
@@ -138,6 +154,7 @@ function tell({ record, before, after, steady, code, seconds }: Told): readonly 
     record.crossed > 0 && `${record.crossed} answers were crossed`,
     record.unexpected.size > 0 && 'something ended as it should not',
     growth > GROWTH_BYTES && `the heap grew by ${mb(growth)}`,
+    slope('clients') * minutes > GROWTH_BYTES && 'the heap of the clients grew',
     after.sessions + after.running > 0 && `${after.sessions} sessions and ${after.running} requests are left`,
     after.handles > before.handles + FEW_HANDLES && `${after.handles - before.handles} handles are left`,
     code !== 0 && `the server ended with ${code}`,

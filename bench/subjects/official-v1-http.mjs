@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { announce } from './listening.mjs'
 import { createOfficialV1 } from './official-v1-server.mjs'
+import { options } from './options.mjs'
 
 const sessions = new Map()
 
@@ -11,6 +12,8 @@ const server = createServer(async (req, res) => {
   if (known) return known.handleRequest(req, res)
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: () => randomUUID(),
+    // A body is cheaper than a stream, but has no room for progress.
+    enableJsonResponse: !options.progress,
     onsessioninitialized: (id) => void sessions.set(id, transport),
   })
   await createOfficialV1().connect(transport)

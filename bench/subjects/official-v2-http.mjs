@@ -4,6 +4,7 @@ import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextp
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { announce } from './listening.mjs'
 import { createOfficialV2 } from './official-v2-server.mjs'
+import { options } from './options.mjs'
 
 const stateless = toNodeHandler(createMcpHandler(createOfficialV2))
 const sessions = new Map()
@@ -14,6 +15,8 @@ const server = createServer(async (req, res) => {
   if (known) return known.handleRequest(req, res)
   const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: () => randomUUID(),
+    // A body is cheaper than a stream, but has no room for progress.
+    enableJsonResponse: !options.progress,
     onsessioninitialized: (id) => void sessions.set(id, transport),
   })
   await createOfficialV2().connect(transport)

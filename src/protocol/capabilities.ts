@@ -20,9 +20,9 @@ export interface CapabilityRow {
   readonly about: string
 }
 
-/** Every capability, one row each. The presence of the object is the declaration; its members say more. */
+/** What clients declare, one row each. The presence of the object is the declaration; its members say more. */
 // oxfmt-ignore
-export const CAPABILITIES = {
+export const CLIENT_CAPABILITIES = {
   roots:        { side: 'client', since: '2024-11-05', deprecated: '2026-07-28', about: 'Answers `roots/list` with the folders it works in.', flags: {
     listChanged:  { since: '2024-11-05', until: '2025-11-25', about: 'Sends `notifications/roots/list_changed`.' } } },
   sampling:     { side: 'client', since: '2024-11-05', deprecated: '2026-07-28', about: 'Answers `sampling/createMessage` with a message of its model.', flags: {
@@ -31,7 +31,12 @@ export const CAPABILITIES = {
   elicitation:  { side: 'client', since: '2025-06-18', about: 'Answers `elicitation/create`; without members it means forms only.', flags: {
     form:         { since: '2025-11-25', about: 'Shows forms.' },
     url:          { since: '2025-11-25', about: 'Sends the user to a URL.' } } },
+} as const
+CLIENT_CAPABILITIES satisfies Record<string, CapabilityRow>
 
+/** What servers declare, or both sides. */
+// oxfmt-ignore
+export const SERVER_CAPABILITIES = {
   tools:        { side: 'server', since: '2024-11-05', about: 'Answers `tools/list` and `tools/call`.', flags: {
     listChanged:  { since: '2024-11-05', about: 'Announces that the list changed.' } } },
   resources:    { side: 'server', since: '2024-11-05', about: 'Answers `resources/list`, `resources/templates/list` and `resources/read`.', flags: {
@@ -49,4 +54,4 @@ export const CAPABILITIES = {
   extensions:   { side: 'both', since: '2026-07-28', about: 'Names optional parts by identifier, each with its settings.' },
   experimental: { side: 'both', since: '2024-11-05', about: 'Names parts that no revision defines.' },
 } as const
-CAPABILITIES satisfies Record<string, CapabilityRow>
+SERVER_CAPABILITIES satisfies Record<string, CapabilityRow>

@@ -20,7 +20,7 @@ export const SWITCHES = {
   /** Whether clients over HTTP repeat arguments in headers where a tool asks for it. */
   paramHeaders:    { at: [false, false, false, false, true], reader: 'server/tools.ts' },
   /** How changes are announced: to every session, or on streams that asked. */
-  changes:         { at: ['session', 'session', 'session', 'session', 'listen'], reader: 'server/subscriptions.ts' },
+  changes:         { at: ['session', 'session', 'session', 'session', 'listen'], reader: 'server/following.ts' },
   /** Whether the empty string is a cursor or means no cursor. */
   emptyCursor:     { at: ['absent', 'absent', 'absent', 'absent', 'cursor'], reader: 'server/lists.ts' },
   /** Whether a client that goes away before the reply cancels its request. */

@@ -30,6 +30,7 @@ const SHAPES: Readonly<Record<string, object>> = {
   allOf: { allOf: [{ properties: { a: self } }, { properties: { a: self }, minProperties: 1 }] },
   'if and else': {
     if: { properties: { a: self }, required: ['x'] },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     then: { properties: { a: self, b: self } },
     else: { properties: { a: self }, maxProperties: 2 },
   },

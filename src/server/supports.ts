@@ -1,4 +1,4 @@
-import { CAPABILITIES, type CapabilityRow } from '../protocol/capabilities.ts'
+import { CLIENT_CAPABILITIES, type CapabilityRow } from '../protocol/capabilities.ts'
 import { mcpError } from '../protocol/errors.ts'
 import { serverError } from '../protocol/server-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
@@ -16,15 +16,15 @@ export type ClientFeature =
 
 /** Whether a client declared a feature that its revision has. An elicitation capability without modes means forms. */
 export function supports({ capabilities, dialect }: Peer, feature: ClientFeature): boolean {
-  const [name, part] = feature.split('.') as [keyof typeof CAPABILITIES, string | undefined]
-  const { since, flags = {} }: CapabilityRow = CAPABILITIES[name]
+  const [name, part] = feature.split('.') as [keyof typeof CLIENT_CAPABILITIES, string | undefined]
+  const { since, flags }: CapabilityRow = CLIENT_CAPABILITIES[name]
   const declared = Object.hasOwn(capabilities, name) ? capabilities[name] : undefined
   if (dialect.revision < since || typeof declared !== 'object' || declared === null) return false
   const parts = declared as JsonObject
   if (feature === 'elicitation.form') return 'form' in parts || !('url' in parts)
   if (part === undefined) return true
   return (
-    dialect.revision >= flags[part]!.since && Object.hasOwn(parts, part) && typeof parts[part] === 'object'
+    dialect.revision >= flags![part]!.since && Object.hasOwn(parts, part) && typeof parts[part] === 'object'
   )
 }
 

@@ -15,19 +15,36 @@ const CLOSE_OBJECT = 125
 export function isQuiet(text: string, maxDepth: number): boolean {
   if (text.length > MAX_LETTERS) return false
   const { written } = encoder.encodeInto(text, scratch)
-  // Whatever the text leaves open ends here, one way or the other.
+  // Whatever the text leaves open ends here, one way or the other, and nobody reads what stands behind.
   scratch[written] = QUOTE
   scratch[written + 1] = QUOTE
-  scratch[written + 2] = END
-  const end = scratch[0] === OPEN_OBJECT ? readObject(scratch, 0, 0, maxDepth) : 0
+  for (let at = written + 2; at < written + MARGIN; at++) scratch[at] = END
+  const end = scratch[0] === OPEN_LIST ? readBatch(scratch, maxDepth) : readMessage(scratch, 0, maxDepth)
   return end > 0 && end <= written
 }
 
-const MAX_LETTERS = 512
+function readBatch(bytes: Uint8Array, room: number): number {
+  let at = skipSpace(bytes, 1)
+  while (at > 0) {
+    at = readMessage(bytes, at, room - 1)
+    if (at > 0) at = skipSpace(bytes, at)
+    if (bytes[at] !== COMMA) break
+    at = skipSpace(bytes, at + 1)
+  }
+  return at > 0 && bytes[at] === CLOSE_LIST ? at + 1 : 0
+}
+
+function readMessage(bytes: Uint8Array, at: number, room: number): number {
+  return bytes[at] === OPEN_OBJECT ? readObject(bytes, at, 0, room) : 0
+}
+
+const MAX_LETTERS = 4096
 const MAX_KEYS = 16
 const SAFE_LETTERS = 15
 /** No UTF-8 holds it. */
 const END = 255
+/** How far behind the text a reader may look: one step for each object that is open, and for the list around them. */
+const MARGIN = 8
 
 const encoder = new TextEncoder()
 const ID = markOf('id')
@@ -36,7 +53,7 @@ const ARGUMENTS = markOf('arguments')
 const META = markOf('_meta')
 
 // Used again by every reading: the text, and the marks of the keys of its open objects.
-const scratch = new Uint8Array(MAX_LETTERS * 3 + 3)
+const scratch = new Uint8Array(MAX_LETTERS * 3 + MARGIN)
 const marks = new Int32Array(MAX_KEYS * 3)
 
 function markOf(key: string): number {

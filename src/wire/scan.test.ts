@@ -146,6 +146,25 @@ test('text that is not JSON ends the scan quietly', () => {
   }
 })
 
+test('a text that breaks off anywhere is scanned to its own end, whatever was scanned before it', () => {
+  const call = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'x', arguments: { a: 1, s: ['q\\', { b: 2 }] }, _meta: { 'k/k': {} } },
+  }
+  const whole = JSON.stringify(call)
+  const texts = [whole, JSON.stringify([call, call]), JSON.stringify(call, undefined, 1)]
+  // What these leave behind looks, at any place, like the rest of what breaks off there.
+  const before = [',"id":1'.repeat(80), ',{"a":{"a":{'.repeat(60), '}'.repeat(700), `${',"'.repeat(300)}`]
+  for (const text of texts)
+    for (let length = 0; length < text.length; length++)
+      for (const left of before) {
+        scan(left, 64)
+        expect(scan(text.slice(0, length), 64)).toBeUndefined()
+      }
+})
+
 test('any text at all is scanned to an end', () => {
   const noise = fc.string({
     unit: fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', ' ', 'a', '1', 'é', '😀'),

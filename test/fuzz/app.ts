@@ -161,7 +161,7 @@ function isDirect(input: unknown): boolean {
   const tagged = Array.isArray(tags) && tags.length <= 3 && tags.every((tag) => typeof tag === 'string')
   return (
     typeof text === 'string' &&
-    [...text].length <= 20 &&
+    Array.from(text).length <= 20 &&
     counted &&
     tagged &&
     (mode === 'fast' || mode === 'slow') &&

@@ -53,6 +53,9 @@ export async function run(of: Target, { seed, count, from = 0, most = 5 }: RunOp
   const stray: unknown[] = []
   const onStray = (thrown: unknown): void => void stray.push(thrown)
   process.on('unhandledRejection', onStray).on('uncaughtException', onStray)
+  const traces = Error.stackTraceLimit
+  // Most of what refusing costs is the trace of the error, which only a finding needs.
+  Error.stackTraceLimit = 0
   await of.start?.(seed)
   let index = from
   try {
@@ -63,10 +66,14 @@ export async function run(of: Target, { seed, count, from = 0, most = 5 }: RunOp
       if (stray.length > 0) problem ??= `something was thrown that nobody caught: ${textOf(stray.pop())}`
       stray.length = 0
       if (problem === undefined || findings.has(kindOf(problem))) continue
+      Error.stackTraceLimit = 20
       const small = await shrunk(of, input, kindOf(problem))
-      findings.set(kindOf(problem), { target: of.name, seed, index, problem, input: toSource(small) })
+      const told = (await attempt(of, small)) ?? problem
+      Error.stackTraceLimit = 0
+      findings.set(kindOf(problem), { target: of.name, seed, index, problem: told, input: toSource(small) })
     }
   } finally {
+    Error.stackTraceLimit = traces
     await of.end?.()
     await new Promise((resolve) => setImmediate(resolve))
     process.off('unhandledRejection', onStray).off('uncaughtException', onStray)
@@ -136,13 +143,15 @@ function kindOf(problem: string): string {
 }
 
 const TRIES = 400
+const TRYING_MS = 10_000
 
 async function shrunk(of: Target, input: unknown, kind: string): Promise<unknown> {
+  const until = performance.now() + TRYING_MS
   let smallest = input
   for (let tries = 0, found = true; found && tries < TRIES;) {
     found = false
     for (const smaller of of.shrink?.(smallest) ?? shorter(smallest)) {
-      if (++tries > TRIES) break
+      if (++tries > TRIES || performance.now() > until) return smallest
       const problem = await attempt(of, smaller)
       if (problem === undefined || kindOf(problem) !== kind) continue
       smallest = smaller

@@ -62,7 +62,7 @@ class Reader {
     if (first === '{') this.#object(depth, role === 'top' ? 'message' : role)
     else if (first === '[') this.#list(depth, role)
     else if (first === '"') this.#string()
-    else while (this.#at < this.#text.length && !' \n\r\t,]}'.includes(this.#text[this.#at]!)) this.#at++
+    else this.#scalar()
     const text = this.#text.slice(from, this.#at)
     this.#space()
     return text
@@ -101,14 +101,23 @@ class Reader {
   }
 
   #string(): string {
+    const text = this.#text
     const from = this.#at++
-    while (this.#text[this.#at] !== '"') this.#at += this.#text[this.#at] === '\\' ? 2 : 1
+    for (let code = text.charCodeAt(this.#at); code !== 34; code = text.charCodeAt(this.#at))
+      this.#at += code === 92 ? 2 : 1
     this.#at++
-    return this.#text.slice(from, this.#at)
+    return text.slice(from, this.#at)
+  }
+
+  #scalar(): void {
+    const text = this.#text
+    for (let code = text.charCodeAt(this.#at); code > 32; code = text.charCodeAt(++this.#at))
+      if (code === 44 || code === 93 || code === 125) return
   }
 
   #space(): void {
-    while (' \n\r\t'.includes(this.#text[this.#at] ?? 'x')) this.#at++
+    for (let code = this.#text.charCodeAt(this.#at); code === 32 || code === 9 || code === 10 || code === 13;)
+      code = this.#text.charCodeAt(++this.#at)
   }
 }
 

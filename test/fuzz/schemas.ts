@@ -66,13 +66,15 @@ function addKeyword(schema: Record<string, unknown>, type: string, random: Rando
   schema[keyword] = group[keyword]!()
   // The validator that we use takes the items of a list for properties here.
   if (keyword === 'unevaluatedProperties') schema['type'] = 'object'
+  // The one that ours is compared with takes every item for evaluated where one is contained.
+  if ('contains' in schema) delete schema['unevaluatedItems']
 }
 
 function addBranches(schema: Record<string, unknown>, random: Random, depth: number): void {
   const inner = (): Schema => anySchema(random, depth - 1)
   const keyword = random.pick(['allOf', 'anyOf', 'oneOf', 'not', 'if'])
   if (keyword === 'not') schema['not'] = inner()
-  else if (keyword === 'if') Object.assign(schema, { if: inner(), then: inner(), else: inner() })
+  else if (keyword === 'if') for (const name of ['if', 'then', 'else']) schema[name] = inner()
   else schema[keyword] = [inner(), inner()]
 }
 

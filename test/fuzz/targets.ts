@@ -5,6 +5,7 @@ import { envelopeTarget } from './targets/envelope.ts'
 import { eventsTarget } from './targets/events.ts'
 import { headersTarget } from './targets/headers.ts'
 import { lowerTarget } from './targets/lower.ts'
+import { inspectTarget } from './targets/inspect.ts'
 import { linesTarget } from './targets/lines.ts'
 import { messageTarget } from './targets/message.ts'
 import { metaTarget } from './targets/meta.ts'
@@ -33,6 +34,7 @@ export const TARGETS: readonly Target[] = [
   envelopeTarget,
   lowerTarget,
   schemaTarget,
+  inspectTarget,
   patternTarget,
   serverTarget,
   webTarget,

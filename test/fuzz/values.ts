@@ -18,6 +18,9 @@ export class Members {
   }
 }
 
+/** Letters that do something to a terminal. */
+export const HIDDEN: RegExp = /(?![\t\n])\p{Cc}|\p{Bidi_Control}/u
+
 // oxfmt-ignore
 export const WORDS: readonly string[] = [
   '', ' ', 'a', 'id', 'method', 'params', 'arguments', '_meta', 'name', 'uri', 'result', 'error', 'jsonrpc', '2.0', 'ID', 'Params',
@@ -43,7 +46,7 @@ const HOLLOW: readonly unknown[] = [
   { toString: null },
   [{ toString: 1 }],
   { length: 5 },
-  { then: 1 },
+  JSON.parse('{"then":1}'),
   { toJSON: 1 },
 ]
 

@@ -1,5 +1,6 @@
 // The server of these tests, as a program. Its argument is JSON: { limits, port, survive }. It answers to whoever
 // started it over the channel between processes, so that it can be asked even when it takes no requests.
+import { pbkdf2Sync } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
 import { createServer, type ServerOptions } from '../../src/index.ts'
@@ -36,6 +37,7 @@ const app = createServer({
     spin(of)
     return 'spun'
   })
+  .tool('work', { input: number }, ({ of }) => pbkdf2Sync('x', 'y', of * 2000, 32, 'sha256').toString('hex'))
   .tool('sleep', { input: number }, async ({ of }, { signal }) => {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, of)

@@ -159,11 +159,13 @@ scenario(
 )
 
 scenario('a URI must be a string of sensible length [R012] [R177]', app, async (client) => {
-  for (const uri of [undefined, 5, null, '', `x:${'a'.repeat(9000)}`]) {
+  for (const uri of [undefined, 5, null, '']) {
     const error = await refusal(client.request('resources/read', { uri }))
-    const message = 'invalid params for resources/read: uri must be a string of at most 8192 characters'
+    const message = 'invalid params for resources/read: uri must be a string'
     expect([error.code, error.message]).toEqual([-32602, message])
   }
+  const long = await refusal(client.request('resources/read', { uri: `x:${'a'.repeat(9000)}` }))
+  expect([long.code, long.message]).toEqual([-32602, 'the URI is longer than 8192 characters'])
 })
 
 scenario(

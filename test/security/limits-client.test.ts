@@ -145,14 +145,14 @@ test.each(WAYS)(
         }, 100)
         return setTimeout(() => clearInterval(timer), 3000)
       },
-      { timeout: 400, total: 1000 },
+      { timeout: 800, total: 1800 },
     )
     act = 'late'
     expect(await client.call('echo')).toBe('late')
     act = 'lively'
     const error = await failure(client.call('echo', {}, { onProgress: () => undefined }))
-    expect(error).toMatchObject({ kind: 'timeout', message: expect.stringContaining('1000 ms') as string })
-    expect(error.ms).toBeGreaterThan(900)
+    expect(error).toMatchObject({ kind: 'timeout', message: expect.stringContaining('1800 ms') as string })
+    expect(error.ms).toBeGreaterThan(1700)
   },
 )
 

@@ -35,10 +35,7 @@ describe('the head of a request', () => {
       )
       await raw.until(/\}$/)
       expect([size, raw.status]).toEqual([size, isWithin ? 400 : 431])
-      if (!isWithin) {
-        expect(raw.text).toContain('the head of the request is larger than 1000 bytes')
-        await raw.gone()
-      }
+      expect(raw.text.includes('the head of the request is larger than 1000 bytes')).toBe(!isWithin)
       raw.destroy()
     }
     expect(counted('head_too_large')).toBe(1)
@@ -65,7 +62,7 @@ describe('the head of a request', () => {
       const more = Array.from({ length: count - Object.keys(own).length }, (_, at) => [`x-${at}`, 'x'])
       const reply = await post(port, initialize(), { ...own, ...Object.fromEntries(more) })
       expect([count, reply.status]).toEqual([count, isWithin ? 200 : 431])
-      if (!isWithin) expect(reply.json).toMatchObject(isError('more than 20 headers'))
+      expect(reply.text.includes('the request has more than 20 headers')).toBe(!isWithin)
     }
     expect(counted('too_many_headers')).toBe(1)
   })

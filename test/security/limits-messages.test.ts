@@ -208,5 +208,5 @@ function wordsOf(text: string, value: number): RegExp {
 }
 
 function messageOf(reply: JsonObject): string {
-  return String((reply['error'] as JsonObject | undefined)?.['message'] ?? '')
+  return (reply['error'] as { readonly message: string } | undefined)?.message ?? ''
 }

@@ -157,7 +157,7 @@ test('M.method-1m M.toolname-1m at 2026-07-28 headers of a million letters are t
 })
 
 test('M.method-control a method with control characters is unknown, over lines and under headers that cannot say it', async () => {
-  const lines = [...REVISIONS.map((revision) => ['stdio', revision] as const)]
+  const lines = REVISIONS.map((revision) => ['stdio', revision] as const)
   const earlier = REVISIONS.filter((revision) => revision !== '2026-07-28')
   for (const [transport, revision] of [...lines, ...earlier.map((one) => ['http', one] as const)]) {
     const client = await open(app, { transport, revision })

@@ -1,6 +1,17 @@
-import { CAPABILITIES, type CapabilityFlag, type CapabilityRow } from '../../src/protocol/capabilities.ts'
+import {
+  CLIENT_CAPABILITIES,
+  SERVER_CAPABILITIES,
+  type CapabilityFlag,
+  type CapabilityRow,
+} from '../../src/protocol/capabilities.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { code, isAt, marks, page, table } from './markdown.ts'
+
+/** Every capability, whoever declares it. */
+export const ALL_CAPABILITIES: Readonly<Record<string, CapabilityRow>> = {
+  ...CLIENT_CAPABILITIES,
+  ...SERVER_CAPABILITIES,
+}
 
 /** The page about capabilities. */
 export function capabilitiesPage(): string {
@@ -17,7 +28,7 @@ export function capabilitiesPage(): string {
 }
 
 function capabilityTable(side: CapabilityRow['side']): string {
-  const rows = Object.entries<CapabilityRow>(CAPABILITIES).filter(([, row]) => row.side === side)
+  const rows = Object.entries(ALL_CAPABILITIES).filter(([, row]) => row.side === side)
   return table(
     ['Capability', ...REVISIONS, 'Promise'],
     rows.flatMap(([name, row]) => [

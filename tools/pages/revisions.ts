@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { CAPABILITIES, type CapabilityRow } from '../../src/protocol/capabilities.ts'
 import { METHODS, type MethodRow } from '../../src/protocol/methods.ts'
 import { LATEST, REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { SWITCHES } from '../../src/protocol/switches.ts'
 import type { Lowering } from '../../src/wire/lowering.ts'
+import { ALL_CAPABILITIES } from './capabilities.ts'
 import { code, docsIn, isAt, page, table } from './markdown.ts'
 
 /** The page about revisions: what each added, what code asks about, what older peers receive. */
@@ -28,7 +28,7 @@ export function revisionsPage(): string {
 
 function changesAt(before: Revision, revision: Revision): readonly string[] {
   const methods = Object.entries<MethodRow>(METHODS)
-  const capabilities = Object.entries<CapabilityRow>(CAPABILITIES)
+  const capabilities = Object.entries(ALL_CAPABILITIES)
   return [
     revision,
     names(methods.filter(([, row]) => !isAt(row, before) && isAt(row, revision))),

@@ -14,7 +14,8 @@ class Reader implements Sink {
     this.text += text
   }
 
-  end(): void {
+  end(text = ''): void {
+    this.text += text
     this.how = 'ended'
   }
 

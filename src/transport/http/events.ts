@@ -16,6 +16,8 @@ export interface StreamOptions {
   readonly lossy?: boolean
   /** Called when an event is forgotten. */
   onForget?(): void
+  /** Told how many more characters are kept, or how many fewer. */
+  onKept?(letters: number): void
   /** Called when the client goes away from a stream that has not ended. */
   onGone?(): void
 }
@@ -29,6 +31,7 @@ export class EventStream {
   readonly #name: string | undefined
   readonly #onGone: (() => void) | undefined
   readonly #onForget: (() => void) | undefined
+  readonly #onKept: ((letters: number) => void) | undefined
   #seq = 0
   #sent = -1
   #bounded: boolean
@@ -44,13 +47,14 @@ export class EventStream {
   #taken = -1
   #ended = false
 
-  constructor({ limits, name, lossy = false, onGone, onForget }: StreamOptions) {
+  constructor({ limits, name, lossy = false, onGone, onForget, onKept }: StreamOptions) {
     this.#bounded = lossy
     this.#lossy = lossy
     this.#limits = limits
     this.#name = name
     this.#onGone = onGone
     this.#onForget = onForget
+    this.#onKept = onKept
   }
 
   get ended(): boolean {
@@ -92,11 +96,13 @@ export class EventStream {
     this.#bounded = true
     this.#taken = -1
     sink.onGone(() => this.#gone(sink))
-    for (const event of this.#kept) if (event.seq > lastSeq) this.#write(sink, event.frame)
+    let text = ''
+    for (const event of this.#kept) if (event.seq > lastSeq) text += event.frame
     this.#sent = this.#seq - 1
     if (this.#name === undefined) this.#kept = []
-    if (this.#ended) this.#detach()
-    else if (this.#hangUpMs !== undefined) this.hangUp(this.#hangUpMs)
+    if (this.#ended) return this.#detach(text)
+    if (text !== '') this.#write(sink, text)
+    if (this.#hangUpMs !== undefined) this.hangUp(this.#hangUpMs)
   }
 
   /** Lets the client go without ending the stream, where the revision has clients that come back when told. */
@@ -140,13 +146,18 @@ export class EventStream {
 
   #keep(event: KeptEvent): void {
     this.#kept.push(event)
-    this.#keptSize += event.frame.length
+    this.#count(event.frame.length)
     if (!this.#bounded) return
     while (this.#kept.length > this.#limits.streamEvents || this.#keptSize > this.#limits.streamBytes) {
       if (this.#kept.length <= 1) break
-      this.#keptSize -= this.#kept.shift()!.frame.length
+      this.#count(-this.#kept.shift()!.frame.length)
       this.#onForget?.()
     }
+  }
+
+  #count(letters: number): void {
+    this.#keptSize += letters
+    this.#onKept?.(letters)
   }
 
   /** A client that reads too slowly loses its connection; a named stream waits for it to come back. */
@@ -155,10 +166,10 @@ export class EventStream {
     sink.cut()
   }
 
-  #detach(): void {
+  #detach(text?: string): void {
     const sink = this.#sink
     this.#sink = undefined
-    sink?.end()
+    sink?.end(text)
   }
 
   #gone(sink: Sink): void {

@@ -97,7 +97,10 @@ function toReadable(stream: NonNullable<HttpOut['stream']>): ReadableStream<Uint
     }
     const sink: Sink = {
       write: (text) => (open ? controller.enqueue(encoder.encode(text)) : undefined),
-      end: () => close(() => controller.close()),
+      end: (text) => {
+        if (open && text !== undefined && text !== '') controller.enqueue(encoder.encode(text))
+        close(() => controller.close())
+      },
       cut: () => close(() => controller.error(new Error('the client reads too slowly'))),
       get waiting() {
         return Math.max(0, -(controller.desiredSize ?? 0))

@@ -176,9 +176,9 @@ function respond(response: ServerResponse, endpoint: Endpoint, out: HttpOut | Pr
 function write(response: ServerResponse, out: HttpOut, endpoint?: Endpoint): void {
   if (response.destroyed || response.headersSent) return out.stream?.attach(GONE)
   if (out.stream !== undefined) {
-    response.writeHead(out.status, out.headers)
-    response.flushHeaders()
-    return out.stream.attach(toSink(response, endpoint))
+    const sink = new ResponseSink(response, out, endpoint)
+    out.stream.attach(sink)
+    return sink.open()
   }
   if (out.body === undefined) {
     return void response.writeHead(out.status, { ...out.headers, 'content-length': '0' }).end()
@@ -224,25 +224,64 @@ function cut(response: ServerResponse, endpoint: Endpoint | undefined): void {
   response.destroy()
 }
 
-function toSink(response: ServerResponse, endpoint: Endpoint | undefined): Sink {
-  let sending: Sending | undefined
-  const recount = (): void => sending?.set(response.destroyed ? 0 : response.writableLength)
-  const write = (text: string): void => {
-    response.write(text)
-    if (sending === undefined && response.writableLength > SMALL_BYTES) {
-      sending = new Sending()
-      response.on('drain', recount).once('close', recount)
-    }
-    recount()
+/** Takes a stream. Its head leaves with what comes first. */
+class ResponseSink implements Sink {
+  readonly #response: ServerResponse
+  readonly #out: HttpOut
+  readonly #endpoint: Endpoint | undefined
+  #sending: Sending | undefined
+
+  constructor(response: ServerResponse, out: HttpOut, endpoint: Endpoint | undefined) {
+    this.#response = response
+    this.#out = out
+    this.#endpoint = endpoint
   }
-  return {
-    write,
-    end: () => void response.end(),
-    cut: () => cut(response, endpoint),
-    get waiting() {
-      return response.writableLength
-    },
-    onGone: (listener) => void response.once('close', listener),
+
+  /** Sends the head, if it has not left yet. */
+  open(): void {
+    if (!this.#response.headersSent) this.#begin().flushHeaders()
+  }
+
+  write(text: string): void {
+    const response = this.#begin()
+    response.write(text)
+    if (this.#sending === undefined && response.writableLength > SMALL_BYTES) {
+      this.#sending = new Sending()
+      response.on('drain', () => this.#recount()).once('close', () => this.#recount())
+    }
+    this.#recount()
+  }
+
+  end(text = ''): void {
+    const length = Buffer.byteLength(text)
+    this.#begin(length).end(text)
+    if (length > SMALL_BYTES && this.#endpoint !== undefined)
+      watchLeaving(this.#response, length, this.#endpoint)
+  }
+
+  cut(): void {
+    cut(this.#response, this.#endpoint)
+  }
+
+  get waiting(): number {
+    return this.#response.writableLength
+  }
+
+  onGone(listener: () => void): void {
+    this.#response.once('close', listener)
+  }
+
+  #begin(length?: number): ServerResponse {
+    const { status, headers } = this.#out
+    if (this.#response.headersSent) return this.#response
+    return this.#response.writeHead(
+      status,
+      length === undefined ? headers : { ...headers, 'content-length': length },
+    )
+  }
+
+  #recount(): void {
+    this.#sending?.set(this.#response.destroyed ? 0 : this.#response.writableLength)
   }
 }
 

@@ -40,8 +40,8 @@ export interface HttpOut {
 /** Where the frames of a stream go. */
 export interface Sink {
   write(text: string): void
-  /** Ends the reply once everything written has been sent. */
-  end(): void
+  /** Writes what is left, if anything, and ends the reply once everything written has been sent. */
+  end(text?: string): void
   /** Drops the connection, and what was not sent with it. */
   cut(): void
   /** Characters or bytes written that the client has not taken yet. */

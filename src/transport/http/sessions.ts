@@ -25,6 +25,8 @@ export class HttpSession {
   seen: number
   #calls: Map<string, Call> | undefined
   #streams: Map<string, EventStream> | undefined
+  /** How many characters its streams keep. */
+  #kept = 0
   #named = 0
 
   constructor(owner: string, limits: Limits, load: Load, now: number) {
@@ -53,13 +55,11 @@ export class HttpSession {
   /** A new stream for the answer to one request. The oldest streams that ended are forgotten. */
   openStream(): EventStream {
     const streams = (this.#streams ??= new Map())
-    let size = 0
-    for (const stream of streams.values()) size += stream.keptSize
+    const { keptStreams, streamBytes } = this.#limits
     for (const [name, stream] of streams) {
-      if (streams.size < this.#limits.keptStreams && size <= this.#limits.streamBytes) break
+      if (streams.size < keptStreams && this.#kept <= streamBytes) break
       if (!stream.ended) continue
-      streams.delete(name)
-      size -= stream.keptSize
+      this.#drop(name, stream)
       this.#load.count('stream_forgotten')
     }
     const name = (++this.#named).toString(36)
@@ -83,7 +83,7 @@ export class HttpSession {
 
   /** Gives up a stream: nobody can come back to it. */
   forget(stream: EventStream): void {
-    for (const [name, kept] of this.#streams ?? []) if (kept === stream) this.#streams?.delete(name)
+    for (const [name, kept] of this.#streams ?? []) if (kept === stream) this.#drop(name, stream)
   }
 
   keepAlive(): void {
@@ -97,9 +97,15 @@ export class HttpSession {
     this.session.close()
   }
 
+  #drop(name: string, stream: EventStream): void {
+    this.#streams?.delete(name)
+    this.#kept -= stream.keptSize
+  }
+
   #newStream(name: string, lossy: boolean): EventStream {
     const onForget = (): void => this.#load.count('event_forgotten')
-    const stream = new EventStream({ limits: this.#limits, name, lossy, onForget })
+    const onKept = (letters: number): void => void (this.#kept += letters)
+    const stream = new EventStream({ limits: this.#limits, name, lossy, onForget, onKept })
     this.#streams ??= new Map()
     this.#streams.set(name, stream)
     return stream

@@ -24,7 +24,7 @@ const LIMITS = { reconnectFirstMs: 1, reconnectMaxMs: 2, reconnectFloorMs: 1 }
 /** Whatever a server at a URL replies, a client ends what it was asked to do with a result or an error of its own. */
 export const clientHttpTarget: Target = target<Input>({
   name: 'client-http',
-  share: 0.5,
+  share: 0.3,
   make(random) {
     const revision = random.pick(REVISIONS)
     const method = random.pick([...USES.keys()])

@@ -1,6 +1,6 @@
 import { createClient } from '../../../src/client.ts'
 import { REVISIONS, type Revision } from '../../../src/protocol/revisions.ts'
-import { claim, target, type Target } from '../fuzz.ts'
+import { target, type Target } from '../fuzz.ts'
 import { ANSWERS, anyAnswers, greeting, USES, using, withId } from '../hostile.ts'
 import { readReply } from '../replies.ts'
 
@@ -8,6 +8,8 @@ interface Input {
   readonly revision: Revision
   readonly method: string
   readonly answers: readonly string[]
+  /** What it says to a list of tools, where the client wants something else. */
+  readonly lists: readonly string[]
   /** What the server says before it greets, if it does not only greet. */
   readonly before: readonly string[]
 }
@@ -15,25 +17,32 @@ interface Input {
 /** Whatever a server in the same process says, a client ends what it was asked to do with a result or an error of its own. */
 export const clientTarget: Target = target<Input>({
   name: 'client',
-  share: 1,
+  share: 0.5,
   make(random) {
     const revision = random.pick(REVISIONS)
     const method = random.pick([...USES.keys()])
     const opening = revision === '2026-07-28' ? 'server/discover' : 'initialize'
     const before = random.oneIn(6) ? anyAnswers(opening, revision, random) : []
-    return { revision, method, answers: anyAnswers(method, revision, random), before }
+    return {
+      revision,
+      method,
+      answers: anyAnswers(method, revision, random),
+      lists: anyAnswers('tools/list', revision, random),
+      before,
+    }
   },
-  async check({ revision, method, answers, before }) {
-    const server = hostileServer(revision, answers, before)
+  async check(input) {
+    const { revision, method } = input
+    const server = hostileServer(input)
     const client = createClient(server, {
       revision,
+      checkInput: true,
       answers: ANSWERS,
       timeout: '5s',
       total: '5s',
       probe: '1s',
     })
     await using(client, method)
-    claim(server.sent.length > 0, 'nothing was sent')
     for (const text of server.sent) readReply(text)
   },
   *shrink(input) {
@@ -47,7 +56,7 @@ interface Hostile {
 }
 
 /** Says what it was told to say, and after that no to everything. */
-function hostileServer(revision: Revision, answers: readonly string[], before: readonly string[]): Hostile {
+function hostileServer({ revision, method: wanted, answers, lists, before }: Input): Hostile {
   const sent: string[] = []
   return {
     sent,
@@ -59,7 +68,8 @@ function hostileServer(revision: Revision, answers: readonly string[], before: r
         const { id, method } = JSON.parse(text) as { readonly id?: unknown; readonly method?: string }
         if (id === undefined || method === undefined) return
         const result = greeting(method, revision)
-        for (const each of result === undefined ? answers : before) say(withId(each, id))
+        const others = method === 'tools/list' && wanted !== 'tools/list' ? lists : answers
+        for (const each of result === undefined ? others : before) say(withId(each, id))
         if (result !== undefined) say(JSON.stringify({ jsonrpc: '2.0', id, result }))
         say(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: 'enough' } }))
       }

@@ -11,7 +11,7 @@ import { messageText } from '../seeds.ts'
 /** What is taken as a message is one, by a definition written without looking at the code; all else is refused in order. */
 export const messageTarget: Target = target<string>({
   name: 'message',
-  share: 10,
+  share: 14,
   make: (random) => messageText(random),
   check(text) {
     const answered = answeredId(text)

@@ -25,7 +25,7 @@ const FEW_TICKS = 6
 /** Whatever a client says, each request has one reply under its id, in order and without secrets, and handlers see only what fits their schemas. */
 export const serverTarget: Target = target<Input>({
   name: 'server',
-  share: 20,
+  share: 19,
   start() {
     served = watched()
   },

@@ -18,7 +18,7 @@ const sessions = new Map<string, string>()
 /** Whatever an HTTP request says, its reply is one of HTTP and of JSON-RPC, under the right id. */
 export const webTarget: Target = target<HttpRequest>({
   name: 'web',
-  share: 1.5,
+  share: 0.5,
   async start() {
     served = watched()
     handle = served.app.fetchWith({ hosts: ['loopback'] })

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import { Answers } from './answers.ts'
+import { GOALS, judge } from './goals.ts'
+import { type Row, type Sample, risePercent, toRows } from './measure.ts'
+import { FIRST_ID, numbered } from './messages.ts'
+import { better, isLost, ratiosOf } from './regressions.ts'
+import { LIMIT, OURS, V2 } from './subjects.ts'
+
+const CALLS = 'HTTP tools/call, 2026-07-28'
+const LISTS = 'HTTP tools/list, 100 tools of ten fields'
+
+describe('goals', () => {
+  test('a ratio to bare Node below its goal is not met', () => {
+    expect(goalsOf(rowsOf(CALLS, [100, 89]))).toEqual([{ goal: '≥ 0.9 × limit', found: 0.89, met: false }])
+    expect(goalsOf(rowsOf(CALLS, [100, 90]))).toMatchObject([{ met: true }])
+  })
+
+  test('a goal that names a peer is left out when the peer was not measured', () => {
+    expect(goalsOf(rowsOf(LISTS, [100, 60]))).toMatchObject([{ goal: '≥ 0.5 × limit', met: true }])
+    expect(goalsOf(rowsOf(LISTS, [100, 60, 2]))).toMatchObject([
+      { goal: '≥ 0.5 × limit', met: true },
+      { goal: '≥ 50 × official v2', found: 30, met: false },
+    ])
+  })
+
+  test('either of two bounds is enough', () => {
+    const work = 'in process tools/call in batches of ten, 2025-03-26'
+    const met = (limit: number, ours: number): unknown => goalsOf(rowsOf(work, [limit, ours], 'msg/s'))
+    expect(met(900_000, 269_000)).toMatchObject([{ met: true }])
+    expect(met(400_000, 240_000)).toMatchObject([{ met: true }])
+    expect(met(900_000, 268_999)).toMatchObject([{ met: false }])
+  })
+
+  test('no goal stands twice', () => {
+    const names = GOALS.map(({ work, unit, of, subject }) => [work, unit, of, subject].join())
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
+
+describe('the comparison with the record', () => {
+  test('a ratio is lost below seven tenths of the recorded one, whichever way is better', () => {
+    const lost = (now: readonly Row[], record: readonly Row[]): readonly boolean[] =>
+      ratiosOf(now, record).map(isLost)
+    expect(lost(rowsOf(CALLS, [100, 56]), rowsOf(CALLS, [100, 80]))).toEqual([false])
+    expect(lost(rowsOf(CALLS, [100, 55]), rowsOf(CALLS, [100, 80]))).toEqual([true])
+    expect(lost(rowsOf(CALLS, [10, 20], 'ms'), rowsOf(CALLS, [100, 150], 'ms'))).toEqual([false])
+    expect(lost(rowsOf(CALLS, [10, 22], 'ms'), rowsOf(CALLS, [100, 150], 'ms'))).toEqual([true])
+  })
+
+  test('times of a faster or slower machine do not matter', () => {
+    expect(ratiosOf(rowsOf(CALLS, [10, 9]), rowsOf(CALLS, [1000, 900]))).toMatchObject([
+      { now: 0.9, recorded: 0.9 },
+    ])
+  })
+
+  test('a second measurement counts where it is better', () => {
+    const ratio = { name: 'one', now: 0.2, recorded: 0.8 }
+    expect(better([ratio], [{ ...ratio, now: 0.7 }])).toEqual([{ ...ratio, now: 0.7 }])
+    expect(better([ratio], [{ ...ratio, now: 0.1 }])).toEqual([ratio])
+  })
+
+  test('what the record does not have is not compared', () => {
+    expect(ratiosOf(rowsOf(CALLS, [100, 56]), [])).toEqual([])
+  })
+})
+
+test('a rise is the median of the rounds, so that one disturbed round does not make it', () => {
+  expect(
+    risePercent([
+      [10, 10, 10],
+      [10, 10, 90],
+      [10.5, 10.5, 10.5],
+    ]),
+  ).toBeCloseTo(5)
+})
+
+describe('answers', () => {
+  test('an answer with another sum, or that comes twice, is refused', () => {
+    const answers = new Answers(10)
+    for (const index of [0, 1, 2]) answers.expect(index)
+    answers.take(answerText(0), 0, answerText(0).length)
+    answers.take(answerText(1), 0, answerText(1).length)
+    expect(() => answers.take(answerText(1), 0, answerText(1).length)).toThrow('wrong answer')
+    const other = answerText(2, 1)
+    expect(() => answers.take(other, 0, other.length)).toThrow('wrong answer')
+  })
+
+  test('every answer of a batch is checked', () => {
+    const answers = new Answers(30)
+    for (let index = 0; index < 30; index++) answers.expect(index)
+    answers.takeBatch(`[${answerText(0)},${answerText(1)}]`, 2)
+    answers.takeBatch(`[${answerText(3)},${answerText(2)}]`, 2)
+    expect(() => answers.takeBatch(`[${answerText(4)},${answerText(5, 1)}]`, 2)).toThrow('wrong answer')
+    expect(() => answers.takeBatch(`[${answerText(6)}]`, 2)).toThrow('wrong answer')
+  })
+})
+
+function rowsOf(work: string, values: readonly number[], unit = 'req/s'): readonly Row[] {
+  const better = unit.endsWith('/s') ? 'more' : 'less'
+  const samples = values.map((value, place): Sample => {
+    const subject = [LIMIT, OURS, V2][place] ?? V2
+    return { work, subject, value, unit, better }
+  })
+  return toRows(samples)
+}
+
+function goalsOf(rows: readonly Row[]): Row['goals'] {
+  return judge(rows).find(({ subject }) => subject === OURS.name)?.goals
+}
+
+function answerText(index: number, wrongBy = 0): string {
+  const { a, b } = numbered(index)
+  const content = [{ type: 'text', text: String(a + b + wrongBy) }]
+  return JSON.stringify({ jsonrpc: '2.0', id: FIRST_ID + index, result: { content } })
+}

@@ -1,0 +1,105 @@
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+import { joinModules } from './join.ts'
+
+const folders: string[] = []
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+const MODULES = {
+  'index.js': `export { serve } from './server/app.js'\nexport { Fault } from './fault.js'`,
+  'client.js': `export { call } from './client/call.js'\nexport { Fault } from './fault.js'`,
+  'fault.js': `export class Fault extends Error {}`,
+  'server/app.js': `import { Fault } from '../fault.js'
+const name = 'app'
+export const serve = async () => {
+  const { listen } = await import('../net/listen.js')
+  return [name, listen(), new Fault() instanceof Fault]
+}`,
+  'client/call.js': `import { Fault } from '../fault.js'
+const name = 'call'
+export const call = async () => {
+  const { tell } = await import('../net/tell.js')
+  return [name, tell(), new Fault() instanceof Fault]
+}`,
+  'net/listen.js': `import { sep } from 'node:path'
+import { count } from './count.js'
+export const listen = () => [sep.length, count()]`,
+  'net/tell.js': `import { count } from './count.js'
+export const tell = () => count()`,
+  'net/count.js': `let counted = 0
+export const count = () => ++counted`,
+}
+
+test('joined modules do what they did, and share what they shared', async () => {
+  const folder = await joined(MODULES)
+  const server = await load(folder, 'index.js')
+  const client = await load(folder, 'client.js')
+  expect(Object.keys(server).toSorted()).toEqual(['Fault', 'serve'])
+  expect(Object.keys(client).toSorted()).toEqual(['Fault', 'call'])
+  expect(server['Fault']).toBe(client['Fault'])
+  expect(await server['serve']?.()).toEqual(['app', [1, 1], true])
+  expect(await client['call']?.()).toEqual(['call', 2, true])
+})
+
+test('a start takes few files, and nothing that is loaded on demand', async () => {
+  const folder = await joined(MODULES)
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.js'),
+  )
+  expect(files.map((path) => path.replaceAll('\\', '/')).toSorted()).toEqual([
+    'client.js',
+    'index.js',
+    'net/listen.js',
+    'net/tell.js',
+    'parts/both.js',
+    'parts/client.js',
+    'parts/server.js',
+  ])
+  for (const part of ['both', 'client', 'server'])
+    expect(readFileSync(join(folder, 'parts', `${part}.js`), 'utf8')).not.toContain('node:path')
+})
+
+test('what is not used is left out', async () => {
+  const folder = await joined({
+    ...MODULES,
+    'fault.js': `${MODULES['fault.js']}\nexport const spare = 'spare'`,
+  })
+  expect(readFileSync(join(folder, 'parts/both.js'), 'utf8')).not.toContain('spare')
+})
+
+test('a module that takes all of another is refused', async () => {
+  const index = `import * as all from './fault.js'\nexport const serve = () => all`
+  await expect(joined({ ...MODULES, 'index.js': index })).rejects.toThrow(
+    'index.js: import names of ./fault.js, not all of it',
+  )
+})
+
+async function joined(modules: Readonly<Record<string, string>>): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'join-'))
+  folders.push(folder)
+  for (const [path, text] of Object.entries({ ...modules, 'package.json': '{ "type": "module" }' })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  const paths = Object.keys(modules)
+  await joinModules({
+    folder: relative('.', folder),
+    paths,
+    server: 'index.js',
+    client: 'client.js',
+    others: [],
+  })
+  return folder
+}
+
+type Loaded = Readonly<Record<string, (() => unknown) | undefined>>
+
+function load(folder: string, path: string): Promise<Loaded> {
+  return import(/* @vite-ignore */ pathToFileURL(join(folder, path)).href) as Promise<Loaded>
+}
