@@ -211,9 +211,9 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Opens transports; stdio when none is named. */
-  async listen(options?: ListenOptions): Promise<Running> {
+  async listen(options: ListenOptions = {}): Promise<Running> {
     const { listen } = await import('./listen.ts')
-    return listen(this, options ?? this.#defaultListen())
+    return listen(this, options, this.#defaultListen())
   }
 
   /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */

@@ -20,24 +20,28 @@ export interface Running {
 
 const LOOPBACK = ['localhost', '127.0.0.1', '::1']
 
-/** Opens the transports that were asked for. */
-export async function listen<Ctx extends Context>(app: App<Ctx>, options: ListenOptions): Promise<Running> {
+/** Opens the transports that were asked for; those of the server when none is named, and stdio when HTTP is only ruled out. */
+export async function listen<Ctx extends Context>(
+  app: App<Ctx>,
+  options: ListenOptions,
+  usual: ListenOptions,
+): Promise<Running> {
   const misplaced = Object.keys(options).find((name) => HTTP_OPTIONS.includes(name))
   if (misplaced !== undefined) {
     const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
     throw mcpError('bad_option', { where: 'listen', reason })
   }
   checkOptions('listen', options, LISTEN_OPTIONS)
-  const wantsHttp = options.http !== undefined && options.http !== false
-  const wantsStdio = options.stdio === true
+  const { http: wanted, stdio: asked } =
+    options.http === undefined && options.stdio === undefined ? usual : options
+  const wantsHttp = wanted !== undefined && wanted !== false
+  const wantsStdio = asked === undefined ? !wantsHttp : asked
   if (!wantsHttp && !wantsStdio)
     throw mcpError('bad_option', {
       where: 'listen',
       reason: 'name a transport: { stdio: true } or { http: {} }',
     })
-  const http = wantsHttp
-    ? await openHttp(app, options.http === true ? {} : (options.http as HttpOptions))
-    : undefined
+  const http = wantsHttp ? await openHttp(app, wanted === true ? {} : wanted) : undefined
   const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
   return running(http, stdio, options.survive === false ? () => undefined : survive(app.service))
 }

@@ -166,14 +166,7 @@ async function ask<Value>(
       reason: 'it has no stream to be asked on',
     })
   }
-  const answer = await call.channel.ask(question.method, question.params, call)
-  try {
-    return await read(answer)
-  } catch (error) {
-    if (error instanceof Invalid)
-      throw serverError('ask_invalid', { method: question.method, issue: error.message })
-    throw error
-  }
+  return understood(question, read, await call.channel.ask(question.method, question.params, call))
 }
 
 async function askInRounds<Value>(
@@ -184,15 +177,32 @@ async function askInRounds<Value>(
   const rounds = roundsOf(context)
   const key = question.key ?? `${question.kind}-${++rounds.asked}`
   const answer = rounds.answers.get(key)
-  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) {
+  if (answer !== undefined && answer !== null) {
     try {
-      return await read(answer)
+      return await understood(question, read, answer)
     } catch (error) {
-      if (!(error instanceof Invalid)) throw error
+      // A handler that goes on, and asks the same again, is not given the same answer.
+      rounds.answers.delete(key)
+      throw error
     }
   }
   rounds.questions.set(key, { method: question.method, params: question.params })
   throw serverError('input_required', {})
+}
+
+/** Reads an answer; one that cannot be used fails the request. */
+async function understood<Value>(
+  { method }: Asking,
+  read: (answer: JsonObject) => Value | Promise<Value>,
+  answer: JsonObject,
+): Promise<Value> {
+  try {
+    if (typeof answer !== 'object' || Array.isArray(answer)) throw new Invalid('it is not an object')
+    return await read(answer)
+  } catch (error) {
+    if (error instanceof Invalid) throw serverError('ask_invalid', { method, issue: error.message })
+    throw error
+  }
 }
 
 function readAction(answer: JsonObject): 'accept' | 'decline' | 'cancel' {

@@ -15,6 +15,9 @@ export function sealResult(
   revision: Revision,
   info: JsonObject,
 ): string | Kept {
+  // Middleware may return anything; what is no object would end as a text that is no JSON.
+  if (typeof result !== 'object' || result === null || Array.isArray(result))
+    throw new TypeError(`the result of ${method} is not an object`)
   return methodRow(method)?.list === undefined
     ? toText(method, result, revision, info)
     : keptText(method, result, revision, info)

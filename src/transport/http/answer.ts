@@ -14,7 +14,7 @@ import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../
 import { sealError, sealReply, type Reply } from '../../wire/reply.ts'
 import { sealResult, toPeerError } from '../../wire/seal.ts'
 import { afterMs, type Timer } from '../timer.ts'
-import { admit, callerOf } from './admission.ts'
+import { admit, callerOf, checkUnsent } from './admission.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './events.ts'
@@ -36,9 +36,10 @@ export interface EndpointOptions extends GuardOptions {
 
 /** One URL that serves every revision: what it is given is plain parts, and its answer is the return value. */
 export class Endpoint {
+  /** What the server has to tell and to count. */
+  readonly service: Service
   readonly sessions: Sessions
   readonly limits: Limits
-  readonly #service: Service
   readonly #guard: ReturnType<typeof createGuard>
   readonly #stateful: boolean
   /** The requests that take their time, and what says of each that it is over. */
@@ -49,7 +50,7 @@ export class Endpoint {
   #idle: (() => void) | undefined
 
   constructor(service: Service, options: EndpointOptions) {
-    this.#service = service
+    this.service = service
     this.limits = options.limits
     this.#guard = createGuard(options)
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
@@ -134,11 +135,6 @@ export class Endpoint {
     this.#watch.end()
   }
 
-  /** What the server has to tell and to count. */
-  get service(): Service {
-    return this.#service
-  }
-
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
     const { body, parsed } = request
     const { depth } = this.limits
@@ -169,7 +165,7 @@ export class Endpoint {
     try {
       if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) {
         revision = LATEST
-        const peer = openRequest(method, params, request, this.#service)
+        const peer = openRequest(method, params, request, this.service)
         return this.#call(id, method, params, request, { peer, session: undefined, headers })
       }
       if (!this.#stateful) {
@@ -239,10 +235,11 @@ export class Endpoint {
       onGone,
     })
     const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
-    const { load } = this.#service
+    const { load } = this.service
+    if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
     admit(id, request, session, { load, limits })
     try {
-      const result = this.#service.answer(call)
+      const result = this.service.answer(call)
       if (result instanceof Promise) {
         this.#calls.set(call, load.enter(call, callerOf(request, session)))
         session?.calls.set(idText(id), call)
@@ -274,7 +271,7 @@ export class Endpoint {
   #text(call: Call, result: JsonObject): Reply {
     return sealReply(
       call.id as RequestId,
-      sealResult(call.method, result, call.peer.dialect.revision, this.#service.info),
+      sealResult(call.method, result, call.peer.dialect.revision, this.service.info),
     )
   }
 
@@ -318,7 +315,7 @@ export class Endpoint {
     const { requestId } = params
     if (method !== 'notifications/cancelled') {
       const channel = { emit: (name: string, more: JsonObject) => session.session.notify(name, more) }
-      this.#service.notice(
+      this.service.notice(
         new Call(undefined, method, params, { peer: session.session, channel, origin: request }),
       )
     } else if (typeof requestId === 'string' || typeof requestId === 'number') {
@@ -352,6 +349,7 @@ export class Endpoint {
       const found = session.find(lastEventId)
       // Tells the client that it need not come back: an empty stream would make it try again and again.
       if (found === undefined) return { status: 204, headers }
+      checkUnsent(this.limits)
       return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
     }
     const stream = session.standalone()
@@ -386,9 +384,9 @@ export class Endpoint {
 
   #peerError(thrown: unknown): McpError {
     const error = toPeerError(thrown, (reference, cause) =>
-      this.#service.report('error', 'a request failed', { reference, error: cause }),
+      this.service.report('error', 'a request failed', { reference, error: cause }),
     )
-    this.#service.load.count(error.kind)
+    this.service.load.count(error.kind)
     return error
   }
 }

@@ -123,20 +123,28 @@ export class EventStream {
     this.#write(sink, ': keep-alive\n\n')
   }
 
-  end(): void {
+  /** Ends the stream, with a last message if there is one: nobody is too slow for that, however large it is. */
+  end(last?: string): void {
+    const frame = last === undefined || this.#ended ? undefined : this.#frame({ data: last })
     this.#ended = true
-    this.#detach()
+    this.#detach(frame)
   }
 
   #push(event: { readonly data: string }): void {
+    const frame = this.#frame(event)
+    if (this.#sink === undefined) return
+    this.#write(this.#sink, frame)
+    if (this.#sink.waiting > this.#limits.streamBytes) this.#drop(this.#sink)
+  }
+
+  /** The next event as text, kept where somebody may ask for it again. */
+  #frame(event: { readonly data: string }): string {
     const seq = this.#seq++
     const id = this.#name === undefined ? {} : { id: `${this.#name}_${seq}` }
     const frame = toEvent({ ...event, ...id })
     if (this.#name !== undefined || this.#sink === undefined) this.#keep({ seq, frame })
-    if (this.#sink === undefined) return
-    this.#write(this.#sink, frame)
-    this.#sent = seq
-    if (this.#sink.waiting > this.#limits.streamBytes) this.#drop(this.#sink)
+    if (this.#sink !== undefined) this.#sent = seq
+    return frame
   }
 
   #write(sink: Sink, frame: string): void {

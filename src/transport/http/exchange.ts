@@ -59,19 +59,15 @@ export class Exchange implements Channel {
     if (this.#stream === undefined && (accepts.json || text === undefined || status !== 200))
       return toJson(status, text, headers)
     const stream = (this.#stream ??= this.#newStream())
-    if (text !== undefined) stream.send(replyText(text))
-    else this.#options.session?.forget(stream)
-    stream.end()
+    if (text === undefined) this.#options.session?.forget(stream)
+    stream.end(text === undefined ? undefined : replyText(text))
     this.#options.streams.delete(stream)
     return toStream(stream, headers)
   }
 
   /** The reply to a request that is still running: a stream as soon as something is sent, else the answer itself. */
   replyLater(answered: Promise<HttpOut>): Promise<HttpOut> {
-    if (this.#stream !== undefined) {
-      void answered
-      return Promise.resolve(toStream(this.#stream, this.#options.headers))
-    }
+    if (this.#stream !== undefined) return Promise.resolve(toStream(this.#stream, this.#options.headers))
     return new Promise((resolve, reject) => {
       this.#begin = resolve
       answered.then(resolve, reject)

@@ -13,6 +13,7 @@ import type { Limits } from '../../protocol/limits.ts'
 import { replyText } from '../../wire/reply.ts'
 import { seldom } from '../seldom.ts'
 import type { Endpoint } from './answer.ts'
+import { Intake } from './intake.ts'
 import { serveNode, turnAway } from './node.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
 import { Pulse } from './pulse.ts'
@@ -34,6 +35,8 @@ const CHECK_MS = 5000
 /** After this time of silence the system asks whether the other machine is still there. */
 const PROBE_MS = 15_000
 const LARGEST = 2 ** 30
+const QUIET_TURNS = 5
+const MAX_TURNS = 1000
 /** How long replies have to leave once everything has been answered. */
 const LEAVE_MS = 2000
 
@@ -43,14 +46,17 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   if (!path.startsWith('/'))
     throw mcpError('bad_option', { where: 'listen http path', reason: 'it must begin with /' })
   const pulse = new Pulse(endpoint)
-  const serve = serveNode(endpoint, pulse)
+  const intake = new Intake({ pulse, maxMs: endpoint.limits.waitMs })
+  const serve = serveNode(endpoint, intake)
   let ready = true
   const server = createServer(settingsOf(endpoint.limits), answer)
   // Node would drop those beyond its limit without a word.
   server.maxHeadersCount = 0
   server.on('clientError', (error, socket) => refuseSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
+  let came = 0
   server.on('connection', (socket) => {
+    came++
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
@@ -66,7 +72,9 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     const limit = endpoint.limits.headers
     if (request.rawHeaders.length > 2 * limit)
       return turnAway(request, response, failure(endpoint, httpError('too_many_headers', { limit })))
-    const asked = (request.url ?? '').split('?', 1)[0]
+    const { url = '' } = request
+    if (url === path) return serve(request, response)
+    const asked = url.split('?', 1)[0]
     if (asked === path) return serve(request, response)
     const gone = failure(endpoint, httpError('unknown_path', {}))
     turnAway(request, response, wellness(asked, ready, pulse.well) ?? gone)
@@ -74,7 +82,8 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
 
   async function close(): Promise<void> {
     ready = false
-    await endpoint.close()
+    await Promise.all([endpoint.close(), intake.emptied()])
+    await letIn(() => came)
     await left(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeAllConnections()
@@ -129,6 +138,15 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: En
 function toProblem({ code }: NodeJS.ErrnoException, { headBytes }: Limits): Error {
   if (code === 'HPE_HEADER_OVERFLOW') return httpError('head_too_large', { limit: headBytes })
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? httpError('slow_sender', {}) : httpError('bad_http', {})
+}
+
+/** Lets in whoever was at the door already, so that they hear that we close: Node lets in one each turn of the loop. */
+async function letIn(came: () => number): Promise<void> {
+  for (let quiet = 0, turns = 0; quiet < QUIET_TURNS && turns < MAX_TURNS; turns++) {
+    const before = came()
+    await new Promise((resolve) => setImmediate(resolve))
+    quiet = came() === before ? quiet + 1 : 0
+  }
 }
 
 /** Closes connections once what was written to them has left. Node itself would cut them off in the middle. */

@@ -23,41 +23,47 @@ const LINGER_MS = 500
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
 export function serveNode(
   endpoint: Endpoint,
-  pulse: Pulse = new Pulse(endpoint),
+  intake: Intake = new Intake({ pulse: new Pulse(endpoint), maxMs: endpoint.limits.waitMs }),
 ): (request: NodeRequest, response: ServerResponse) => void {
-  const intake = new Intake(pulse, endpoint.limits.waitMs)
   return (request, response) => {
     const parts = new NodeIn(request, response)
     const refused = endpoint.refuse(parts)
     if (refused !== undefined) return turnAway(request, response, refused)
     if (request.method !== 'POST') return respond(response, endpoint, endpoint.answer(parts))
     if (parts.parsed !== undefined) return answerInTurn(request, parts)
-    readBody(request, endpoint, (text) => {
+    readBody(request, endpoint, (text, reading) => {
       if (typeof text !== 'string') return turnAway(request, response, endpoint.turnAway(parts, text))
       parts.body = text
-      answerInTurn(request, parts)
+      answerInTurn(request, parts, reading)
     })
   }
 
-  function answerInTurn({ socket }: NodeRequest, parts: NodeIn): void {
-    const { response } = parts
-    if (intake.isFree(socket)) return respond(response, endpoint, endpoint.answer(parts))
-    intake.queue(socket, (waitedMs) => {
-      parts.waitedMs = waitedMs
-      respond(response, endpoint, endpoint.answer(parts))
+  function answerInTurn({ socket }: NodeRequest, parts: NodeIn, reading?: Reading): void {
+    if (intake.enter(socket)) return answer(parts, reading)
+    intake.queue((isLate) => {
+      // Nobody waits for the answer to a request whose client is gone; other messages are taken all the same.
+      parts.isLate = isLate || socket.destroyed
+      answer(parts, reading)
     })
+  }
+
+  function answer(parts: NodeIn, reading: Reading | undefined): void {
+    respond(parts.response, endpoint, endpoint.answer(parts))
+    reading?.end()
   }
 }
 
-/** A request of Node as plain parts; nothing is taken from it before it is asked for. */
+/** A request of Node as plain parts; little is taken from it before it is asked for. */
 class NodeIn implements HttpIn {
   body = ''
-  waitedMs = 0
+  isLate = false
   readonly #request: NodeRequest
+  readonly #headers: IncomingMessage['headers']
   readonly response: ServerResponse
 
   constructor(request: NodeRequest, response: ServerResponse) {
     this.#request = request
+    this.#headers = request.headers
     this.response = response
   }
 
@@ -83,12 +89,13 @@ class NodeIn implements HttpIn {
 
   header(name: string): string | undefined {
     if (name === 'host') return hostOf(this.#request)
-    const value = this.#request.headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
+    const value = this.#headers[name]
+    return typeof value === 'object' ? value.join(', ') : value
   }
 
   onGone(listener: () => void): void {
-    this.response.once('close', listener)
+    if (this.response.closed) queueMicrotask(listener)
+    else this.response.once('close', listener)
   }
 }
 
@@ -107,18 +114,19 @@ function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
 }
 
 /**
- * Reads the whole body unless it is too large, comes too slowly, or is not UTF-8. The time begins with a first piece that
+ * Reads the whole body unless it is too large, comes too slowly, or is not UTF-8; a text counts until its reading is
+ * ended. The time begins with a first piece that
  * is not all; a client that sends nothing at all is the listener's business.
  */
 function readBody(
   request: IncomingMessage,
   endpoint: Endpoint,
-  done: (text: string | McpError) => void,
+  done: (text: string | McpError, reading: Reading) => void,
 ): void {
   const reading = new Reading(endpoint.limits)
   const announced = Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
-  if (tooLarge !== undefined) return done(tooLarge)
+  if (tooLarge !== undefined) return done(tooLarge, reading)
   let chunks: Buffer[] = []
   let finished = false
   let timer: Timer
@@ -131,16 +139,16 @@ function readBody(
       timer = afterMs(endpoint.limits.bodyMs, () => finish(httpError('slow_sender', {})))
     }
   })
-  request.once('end', () => finish(decode()))
-  request.once('close', () => finish(undefined))
+  request.on('end', () => finish(decode()))
+  request.on('close', () => finish(undefined))
 
   function finish(result: string | McpError | undefined): void {
     if (finished) return
     finished = true
     clearTimeout(timer)
-    reading.end()
     chunks = []
-    if (result !== undefined) done(result)
+    if (typeof result !== 'string') reading.end()
+    if (result !== undefined) done(result, reading)
   }
 
   function decode(): string | McpError {
@@ -215,7 +223,10 @@ function watchLeaving(response: ServerResponse, length: number, endpoint: Endpoi
   sending.set(length)
   response.once('close', () => sending.set(0))
   const { bodyMs } = endpoint.limits
-  if (bodyMs !== Number.POSITIVE_INFINITY) response.setTimeout(bodyMs, () => cut(response, endpoint))
+  if (bodyMs === Number.POSITIVE_INFINITY) return
+  response.setTimeout(bodyMs, () => cut(response, endpoint))
+  // Before Node sets the time that the connection may be idle.
+  response.prependOnceListener('finish', () => response.setTimeout(0))
 }
 
 /** Drops a client that reads too slowly. */

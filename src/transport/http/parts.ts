@@ -19,8 +19,8 @@ export interface HttpIn extends HttpHead {
   readonly auth?: Auth | undefined
   /** The connection that it came on, where that is known. */
   readonly connection?: object
-  /** How many milliseconds it waited because the server is busy. */
-  readonly waitedMs?: number
+  /** Whether it waited for so long that a request is refused. */
+  readonly isLate?: boolean
   /** The way back that it shares with the other messages of its batch. */
   readonly batch?: Channel
   /** Calls back when the client goes away before the reply is complete. */

@@ -62,11 +62,10 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   }
 
   function takeAll(): void {
-    for (const line of inbox) {
+    for (const line of inbox.splice(0)) {
       if (typeof line === 'string') connection.receive(line)
       else connection.refuse(line)
     }
-    inbox.length = 0
   }
 
   /** Messages that one chunk of input brings about leave together. */
