@@ -4,9 +4,8 @@ import { checkOptions } from './protocol/nearest.ts'
 import type { Context } from './server/context.ts'
 import type { HttpServer } from './transport/http/listen.ts'
 import { serveStdio, type StdioServer } from './transport/stdio/serve.ts'
-import { checkLists } from './settings.ts'
 import { survive } from './survive.ts'
-import { HTTP_OPTIONS, LISTEN_OPTIONS, type HttpOptions, type ListenOptions } from './options.ts'
+import { HTTP_OPTIONS, LISTEN_OPTIONS, type ListenOptions } from './options.ts'
 
 /** A server that is listening. */
 export interface Running {
@@ -17,8 +16,6 @@ export interface Running {
   /** Finishes what is running, then stops. */
   close(): Promise<void>
 }
-
-const LOOPBACK = ['localhost', '127.0.0.1', '::1']
 
 /** Opens the transports that were asked for; those of the server when none is named, and stdio when HTTP is only ruled out. */
 export async function listen<Ctx extends Context>(
@@ -41,32 +38,11 @@ export async function listen<Ctx extends Context>(
       where: 'listen',
       reason: 'name a transport: { stdio: true } or { http: {} }',
     })
-  const http = wantsHttp ? await openHttp(app, wanted === true ? {} : wanted) : undefined
+  const http = wantsHttp
+    ? await (await import('./listen-http.ts')).openHttp(app, wanted === true ? {} : wanted)
+    : undefined
   const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
   return running(http, stdio, options.survive === false ? () => undefined : survive(app.service))
-}
-
-async function openHttp<Ctx extends Context>(app: App<Ctx>, options: HttpOptions): Promise<HttpServer> {
-  checkOptions('listen http', options, HTTP_OPTIONS)
-  checkLists('listen http', options)
-  const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [], sessions = true } = options
-  if (!(Number(port) >= 0 && Number(port) < 65_536))
-    throw mcpError('bad_option', { where: 'listen http port', reason: `${port} is no port; 0 means any` })
-  const hosts = options.hosts ?? (LOOPBACK.includes(host) ? ['loopback'] : undefined)
-  if (hosts === undefined) {
-    const reason = `"${host}" can be reached from outside; name the hosts that clients will use, e.g. hosts: ['mcp.example.com']`
-    throw mcpError('bad_option', { where: 'listen http', reason })
-  }
-  const scoped = [...app.service.tools.items.values()].find((tool) => tool.scopes !== undefined)
-  if (scoped !== undefined) {
-    const reason = `tool "${scoped.key}" needs scopes, but no authentication is set up`
-    throw mcpError('bad_option', { where: 'listen http', reason })
-  }
-  const [{ listenHttp }, endpoint] = await Promise.all([
-    import('./transport/http/listen.ts'),
-    app.endpoint({ hosts, cors, sessions }),
-  ])
-  return listenHttp(endpoint, { host, port, path })
 }
 
 function running(http: HttpServer | undefined, stdio: StdioServer | undefined, mourn: () => void): Running {

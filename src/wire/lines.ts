@@ -7,8 +7,8 @@ export interface LineReaderOptions {
   /** The text of a line; `undefined` when it is not valid UTF-8. The bytes are only lent. */
   readonly decode: (bytes: Uint8Array) => string | undefined
   readonly onLine: (text: string) => void
-  /** A line was longer than `maxBytes` and is discarded. */
-  readonly onOversize: () => void
+  /** A line was longer than `maxBytes` and is discarded; the bytes that it began with are only lent. */
+  readonly onOversize: (head: Uint8Array) => void
   /** A line was not valid UTF-8 and is discarded. The bytes are only lent. */
   readonly onBadEncoding: (bytes: Uint8Array) => void
 }
@@ -99,9 +99,9 @@ export function createLineReader(options: LineReaderOptions): LineReader {
   function keep(bytes: Uint8Array): void {
     if (discarding) return
     if (buffer.length + bytes.length <= room) return buffer.append(bytes)
-    buffer.clear()
     discarding = true
-    onOversize()
+    onOversize(buffer.length > 0 ? buffer.view() : bytes)
+    buffer.clear()
   }
 
   function deliver(line: Uint8Array): void {
@@ -114,7 +114,7 @@ export function createLineReader(options: LineReaderOptions): LineReader {
       fits && !blank ? decode(to - from === line.length ? line : line.subarray(from, to)) : undefined
     buffer.clear()
     if (text !== undefined) onLine(text)
-    else if (!fits) onOversize()
+    else if (!fits) onOversize(line)
     else if (!blank) onBadEncoding(line.subarray(from, to))
   }
 }

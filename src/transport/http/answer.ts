@@ -163,6 +163,7 @@ export class Endpoint {
   ): HttpOut | Promise<HttpOut> {
     let revision: Revision | undefined
     try {
+      if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
       if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) {
         revision = LATEST
         const peer = openRequest(method, params, request, this.service)
@@ -236,7 +237,6 @@ export class Endpoint {
     })
     const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
     const { load } = this.service
-    if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
     admit(id, request, session, { load, limits })
     try {
       const result = this.service.answer(call)

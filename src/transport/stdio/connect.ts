@@ -62,7 +62,10 @@ function openLine(server: ServerProcess, events: LineEvents, options: ConnectStd
 
   return {
     cancels: 'message',
-    request: (outgoing) => pipe.request(outgoing),
+    request: (outgoing) =>
+      pipe.request(outgoing).catch((error: unknown) => {
+        throw withJunk(error, hears)
+      }),
     send: (text) => (pipe.failure === undefined ? writer.send(text) : Promise.reject(pipe.failure)),
     agree: () => undefined,
     close() {
@@ -82,9 +85,19 @@ function openLine(server: ServerProcess, events: LineEvents, options: ConnectStd
   }
 }
 
+/** A silence, with what a server wrote in place of messages when it never wrote one. */
+function withJunk(error: unknown, { anything, junk }: Hearing): unknown {
+  if (!(error instanceof McpError) || error.kind !== 'timeout' || anything() || junk() === '') return error
+  return new McpError('timeout', `${error.message}; its stdout has no messages, but: ${junk()}`, {
+    cause: error,
+  })
+}
+
 interface Hearing {
   /** Whether a message ever came. */
   anything(): boolean
+  /** The first line that was no message. */
+  junk(): string
   /** Nothing more can come: a last line needs no line break. */
   end(): void
   /** From now on what comes is read, so that the server can go on, and thrown away. */
@@ -105,8 +118,7 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
   let heard = false
   let isStopped = false
   let isOver = false
-  let noted = false
-  let head = ''
+  let junk = ''
   const lines = createLineReader({
     maxBytes: limits.clientBytes,
     decode,
@@ -114,24 +126,19 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
     onOversize,
     onBadEncoding,
   })
-  stdout.on('data', onData)
+  stdout.on('data', lines.push)
   return {
     anything: () => heard,
+    junk: () => junk,
     end() {
       isOver = true
       if (!isStopped) lines.end()
     },
     stop() {
       isStopped = true
-      stdout.off('data', onData)
+      stdout.off('data', lines.push)
       stdout.resume()
     },
-  }
-
-  function onData(chunk: Buffer): void {
-    const started = lines.buffered > 0
-    lines.push(chunk)
-    if (lines.buffered > 0 && (!started || chunk.includes(LF))) head = headOf(chunk)
   }
 
   function onLine(text: string): void {
@@ -148,16 +155,15 @@ function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: 
   /** Says once that a server writes what is no message. */
   function tell(known: boolean, text: string): void {
     heard ||= known
-    if (known || noted) return
-    noted = true
-    const example = plainText(text.slice(0, 200))
-    events.onNote?.('stream', `the server writes things to stdout that are no messages, such as: ${example}`)
+    if (known || junk !== '') return
+    junk = plainText(text.slice(0, 200))
+    events.onNote?.('stream', `the server writes things to stdout that are no messages, such as: ${junk}`)
   }
 
   /** One answer is too large for its request, when it is known which; otherwise nobody can wait any longer. */
-  function onOversize(): void {
-    if (!pipe.refuse(answeredId(head) ?? pipe.only, tooLarge) && pipe.size > 0) onBroken(tooLarge())
-    head = ''
+  function onOversize(head: Uint8Array): void {
+    const id = answeredId(toText(head.subarray(0, 256))) ?? pipe.only
+    if (!pipe.refuse(id, tooLarge) && pipe.size > 0) onBroken(tooLarge())
   }
 }
 
@@ -167,14 +173,6 @@ function decode(bytes: Uint8Array): string | undefined {
 
 function toText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-}
-
-const LF = 0x0a
-
-/** The first letters of the line that a chunk leaves unfinished. */
-function headOf(chunk: Buffer): string {
-  const start = chunk.lastIndexOf(LF) + 1
-  return chunk.toString('latin1', start, start + 256)
 }
 
 function isWhole(text: string): boolean {

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable, Writable } from 'node:stream'
-import { mcpError, type McpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../protocol/errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Service } from '../../rpc/service.ts'
 import { createLineReader } from '../../wire/lines.ts'
+import { askedId } from '../asked-id.ts'
 import { Connection } from '../connection.ts'
 import { afterMs, everyMs, type Timer } from '../timer.ts'
 import { guardStdout, unguardStdout } from './guard.ts'
@@ -33,14 +34,14 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   const output = options.output ?? process.stdout
   const isBehind = (): boolean => output.writableLength > limits.streamBytes
   const connection = new Connection({ service, limits, origin: {}, send, isBehind })
-  /** The lines of one chunk, or what is wrong with them. */
-  const inbox: (string | McpError)[] = []
+  /** The lines of one chunk, or what to do about those that cannot be read. */
+  const inbox: (string | (() => void))[] = []
   const lines = createLineReader({
     maxBytes: limits.stdioBytes,
     decode,
     onLine: (text) => inbox.push(text),
-    onOversize: () => inbox.push(mcpError('too_large', { limit: limits.stdioBytes })),
-    onBadEncoding: () => inbox.push(mcpError('parse_failed', {})),
+    onOversize,
+    onBadEncoding: () => inbox.push(() => connection.refuse(mcpError('parse_failed', {}))),
   })
   let batch = ''
   let broken = false
@@ -64,8 +65,13 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   function takeAll(): void {
     for (const line of inbox.splice(0)) {
       if (typeof line === 'string') connection.receive(line)
-      else connection.refuse(line)
+      else line()
     }
+  }
+
+  function onOversize(head: Uint8Array): void {
+    const id = askedId(toText(head.subarray(0, 512)))
+    inbox.push(() => connection.refuse(mcpError('too_large', { limit: limits.stdioBytes }), id))
   }
 
   /** Messages that one chunk of input brings about leave together. */
@@ -115,7 +121,10 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
 }
 
 function decode(bytes: Uint8Array): string | undefined {
-  if (!isUtf8(bytes)) return undefined
+  return isUtf8(bytes) ? toText(bytes) : undefined
+}
+
+function toText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }
 
