@@ -26,7 +26,7 @@ export function sealResult(
 /** The text of a notification, in the form of a revision. */
 export function sealNotification(method: string, params: JsonObject, revision: Revision): string {
   const lowered = lowerNotification(method, params, loweringFor(revision))
-  return JSON.stringify({ jsonrpc: '2.0', method, params: lowered })
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(lowered)}}`
 }
 
 /** The text of a request to the client, in the form of a revision. */

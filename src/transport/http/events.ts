@@ -1,6 +1,6 @@
 import type { Limits } from '../../protocol/limits.ts'
 import type { Dialect } from '../../protocol/switches.ts'
-import { toEvent } from '../../wire/sse.ts'
+import { messageEvent } from '../../wire/sse.ts'
 import type { Sink } from './parts.ts'
 
 interface KeptEvent {
@@ -79,14 +79,14 @@ export class EventStream {
   /** Begins with an event that carries only an id, where the revision wants it. */
   prime(dialect: Dialect): void {
     this.#primed = dialect.priming && this.#name !== undefined
-    if (this.#primed) this.#push({ data: '' })
+    if (this.#primed) this.#push('')
   }
 
   /** Sends one message. */
   send(text: string): void {
     if (this.#ended || (this.#sink === undefined && this.#lossy && text === this.#unread)) return
     this.#unread = this.#sink === undefined ? text : undefined
-    this.#push({ data: text })
+    this.#push(text)
   }
 
   /** Connects a client; one that comes back names the last event it saw and gets what followed. */
@@ -125,23 +125,22 @@ export class EventStream {
 
   /** Ends the stream, with a last message if there is one: nobody is too slow for that, however large it is. */
   end(last?: string): void {
-    const frame = last === undefined || this.#ended ? undefined : this.#frame({ data: last })
+    const frame = last === undefined || this.#ended ? undefined : this.#frame(last)
     this.#ended = true
     this.#detach(frame)
   }
 
-  #push(event: { readonly data: string }): void {
-    const frame = this.#frame(event)
+  #push(text: string): void {
+    const frame = this.#frame(text)
     if (this.#sink === undefined) return
     this.#write(this.#sink, frame)
     if (this.#sink.waiting > this.#limits.streamBytes) this.#drop(this.#sink)
   }
 
   /** The next event as text, kept where somebody may ask for it again. */
-  #frame(event: { readonly data: string }): string {
+  #frame(text: string): string {
     const seq = this.#seq++
-    const id = this.#name === undefined ? {} : { id: `${this.#name}_${seq}` }
-    const frame = toEvent({ ...event, ...id })
+    const frame = messageEvent(text, this.#name === undefined ? undefined : `${this.#name}_${seq}`)
     if (this.#name !== undefined || this.#sink === undefined) this.#keep({ seq, frame })
     if (this.#sink !== undefined) this.#sent = seq
     return frame

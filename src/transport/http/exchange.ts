@@ -6,7 +6,7 @@ import { replyText, type Reply } from '../../wire/reply.ts'
 import { openAnswer, sealNotification, sealRequest } from '../../wire/seal.ts'
 import { EventStream } from './events.ts'
 import type { Accepts } from './negotiate.ts'
-import { JSON_HEADERS, NO_HEADERS, type Headers, type HttpOut, type Sink } from './parts.ts'
+import { JSON_HEADERS, NO_HEADERS, STREAM_HEADERS, type Headers, type HttpOut, type Sink } from './parts.ts'
 import type { HttpSession } from './sessions.ts'
 
 export interface ExchangeOptions {
@@ -121,12 +121,7 @@ export function toJson(status: number, text: Reply | undefined, headers: Headers
 export function toStream(stream: { attach(sink: never): void }, headers: Headers): HttpOut {
   return {
     status: 200,
-    headers: {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-      ...headers,
-    },
+    headers: headers === NO_HEADERS ? STREAM_HEADERS : { ...STREAM_HEADERS, ...headers },
     stream: stream as NonNullable<HttpOut['stream']>,
   }
 }

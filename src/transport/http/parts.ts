@@ -53,3 +53,9 @@ export const NO_HEADERS: Headers = Object.freeze({})
 
 /** The headers of a JSON reply that has no others; one object, so that it is recognised. */
 export const JSON_HEADERS: Headers = Object.freeze({ 'content-type': 'application/json' })
+
+export const STREAM_HEADERS: Headers = Object.freeze({
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+})
