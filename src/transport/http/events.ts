@@ -95,12 +95,12 @@ export class EventStream {
     this.#sink = sink
     this.#bounded = true
     this.#taken = -1
-    sink.onGone(() => this.#gone(sink))
     let text = ''
     for (const event of this.#kept) if (event.seq > lastSeq) text += event.frame
     this.#sent = this.#seq - 1
     if (this.#name === undefined) this.#kept = []
     if (this.#ended) return this.#detach(text)
+    sink.onGone(() => this.#gone(sink))
     if (text !== '') this.#write(sink, text)
     if (this.#hangUpMs !== undefined) this.hangUp(this.#hangUpMs)
   }
