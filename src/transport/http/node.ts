@@ -198,7 +198,7 @@ function write(response: ServerResponse, out: HttpOut, endpoint?: Endpoint): voi
       ? { 'content-type': 'application/json', 'content-length': length }
       : { ...out.headers, 'content-length': length }
   response.writeHead(out.status, headers)
-  if (typeof body === 'string') response.end(body)
+  if (typeof body === 'string') response.end(toSend(body, length))
   else writePieces(response, body)
   if (length > SMALL_BYTES && endpoint !== undefined) watchLeaving(response, length, endpoint)
 }
@@ -207,6 +207,11 @@ function lengthOf(body: Reply): number {
   if (typeof body === 'string') return Buffer.byteLength(body)
   const { before, kept, after } = body
   return Buffer.byteLength(before) + kept.bytes.length + after.length
+}
+
+/** A long text leaves as bytes: Node would hold it several times over until it has left. */
+function toSend(text: string, length: number): string | Buffer {
+  return length > SMALL_BYTES ? Buffer.from(text) : text
 }
 
 function writePieces(response: ServerResponse, { before, kept, after }: KeptReply): void {
@@ -265,7 +270,7 @@ class ResponseSink implements Sink {
 
   end(text = ''): void {
     const length = Buffer.byteLength(text)
-    this.#begin(length).end(text)
+    this.#begin(length).end(toSend(text, length))
     if (length > SMALL_BYTES && this.#endpoint !== undefined)
       watchLeaving(this.#response, length, this.#endpoint)
   }
