@@ -2,32 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { main } from '../tools/run.ts'
 import type { Machine } from './machine.ts'
 import type { Row } from './measure.ts'
+import { SHOWN } from './shown.ts'
 
-/** What the picture shows, in reading order: a work, its unit, and a short title. */
-const PANELS: readonly { readonly work: string; readonly unit: string; readonly title: string }[] = [
-  { work: 'HTTP tools/call, 2025-11-25 session', unit: 'req/s', title: 'HTTP calls, 2025-11-25' },
-  { work: 'HTTP tools/call, 2026-07-28', unit: 'req/s', title: 'HTTP calls, 2026-07-28' },
-  {
-    work: 'HTTP tools/call answered as SSE with one progress event, 2026-07-28',
-    unit: 'req/s',
-    title: 'HTTP with progress, 2026-07-28',
-  },
-  { work: 'in process tools/call, 2025-11-25', unit: 'msg/s', title: 'Calls in process' },
-  { work: 'stdio tools/call, 128 in flight', unit: 'msg/s', title: 'stdio, 128 calls in flight' },
-  {
-    work: 'HTTP tools/list, 100 tools of ten fields',
-    unit: 'µs server CPU',
-    title: 'Listing 100 tools, server CPU',
-  },
-  { work: 'cold start to first reply, stdio', unit: 'ms', title: 'Cold start to first reply, stdio' },
-  { work: 'RSS after load, stdio', unit: 'MB', title: 'Memory after load, stdio' },
-  { work: 'install', unit: 'MB', title: 'Install size' },
-  {
-    work: 'bundle of a stdio server, minified',
-    unit: 'KB gzip',
-    title: 'Bundled stdio server, compressed',
-  },
-]
+/** What the picture shows: a work, its unit, and a short title. */
+const PANELS = SHOWN.flatMap(({ work, unit, title }) => (title === undefined ? [] : [{ work, unit, title }]))
 
 /** Which rows, from top to bottom, and the class that colours them. */
 const BARS: readonly (readonly [subject: string, colour: string, label: string])[] = [

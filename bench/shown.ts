@@ -1,0 +1,36 @@
+import { OURS_JSON } from './subjects.ts'
+
+/** A row of the report that the README shows. */
+export interface Shown {
+  readonly work: string
+  readonly unit: string
+  /** What the table calls it. */
+  readonly label: string
+  /** What the picture calls it, where it is in the picture. */
+  readonly title?: string
+  /** Which of our rows is shown; peers stand beside the usual one only. */
+  readonly ours?: string
+}
+
+/** What the README shows, in reading order. */
+// oxfmt-ignore
+export const SHOWN: readonly Shown[] = [
+  { work: 'HTTP tools/call, 2025-11-25 session',                                 unit: 'req/s',         label: 'HTTP calls/s, 2025-11-25 session',               title: 'HTTP calls, 2025-11-25' },
+  { work: 'HTTP tools/call, 2026-07-28',                                         unit: 'req/s',         label: 'HTTP calls/s, 2026-07-28',                       title: 'HTTP calls, 2026-07-28' },
+  { work: 'HTTP tools/call answered as SSE with one progress event, 2026-07-28', unit: 'req/s',         label: 'HTTP calls/s with a progress event, 2026-07-28', title: 'HTTP with progress, 2026-07-28' },
+  { work: 'in process tools/call, 2025-11-25',                                   unit: 'msg/s',         label: 'calls/s in process',                             title: 'Calls in process' },
+  { work: 'in process tools/call in batches of ten, 2025-03-26',                 unit: 'msg/s',         label: 'calls/s in process, batches of ten' },
+  { work: 'stdio tools/call, 128 in flight',                                     unit: 'msg/s',         label: 'stdio calls/s, 128 in flight',                   title: 'stdio, 128 calls in flight' },
+  { work: 'stdio tools/call, one in flight',                                     unit: 'µs p50',        label: 'stdio round trip, p50 µs' },
+  { work: 'client tools/call over HTTP, 2026-07-28',                             unit: 'µs p50',        label: 'client call over HTTP, p50 µs' },
+  { work: 'client tools/call over stdio, 2026-07-28',                            unit: 'µs p50',        label: 'client call over stdio, p50 µs' },
+  { work: 'HTTP tools/list, 100 tools of ten fields',                            unit: 'µs server CPU', label: 'list of 100 tools, server CPU µs',               title: 'Listing 100 tools, server CPU' },
+  { work: 'cold start to first reply, stdio',                                    unit: 'ms',            label: 'cold start on stdio, ms',                        title: 'Cold start to first reply, stdio' },
+  { work: 'cold start to first reply, stdio',                                    unit: 'ms',            label: 'cold start on stdio without zod, ms',            ours: OURS_JSON.name },
+  { work: 'RSS after load, stdio',                                               unit: 'MB',            label: 'memory after load on stdio, MB',                 title: 'Memory after load, stdio' },
+  { work: 'idle 2025 session, 50 tools',                                         unit: 'KB',            label: 'idle session, KB' },
+  { work: 'install',                                                             unit: 'packages',      label: 'install, packages' },
+  { work: 'install',                                                             unit: 'MB',            label: 'install, MB',                                    title: 'Install size' },
+  { work: 'bundle of a stdio server, minified',                                  unit: 'KB gzip',       label: 'bundled stdio server, KB gzip',                  title: 'Bundled stdio server, compressed' },
+  { work: 'bundle of a stdio server, minified',                                  unit: 'KB gzip',       label: 'bundled stdio server without zod, KB gzip',      ours: OURS_JSON.name },
+]
