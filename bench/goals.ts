@@ -83,6 +83,7 @@ export const GOALS: readonly Goal[] = [
     of: 'value',
     most: 5,
   },
+  { work: 'HTTP, three times what the server can do', unit: 'answers/s', of: 'limit', least: 0.8 },
   { work: 'client tools/call over HTTP, 2026-07-28', unit: 'µs p50', of: 'limit', most: 1.5 },
   { work: 'client tools/call over HTTP, 2025-11-25', unit: 'µs p50', of: 'limit', most: 1.5 },
   { work: 'client tools/call over stdio, 2026-07-28', unit: 'µs p50', of: 'limit', most: 1.3 },

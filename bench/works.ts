@@ -7,6 +7,7 @@ import { http2026, httpSession } from './works/http.ts'
 import { batches, inProcess2025, inProcess2026 } from './works/in-process.ts'
 import { install } from './works/install.ts'
 import { list100, list1000 } from './works/lists.ts'
+import { overload } from './works/overload.ts'
 import { scanCost } from './works/scan.ts'
 import { idleSessions, manySessions } from './works/sessions.ts'
 import { startHttp, startStdio, stdioMany, stdioOne } from './works/stdio.ts'
@@ -33,6 +34,7 @@ export const WORKS: readonly Work[] = [
   manyTools,
   idleSessions,
   manySessions,
+  overload,
   scanCost,
   install,
   bundles,
@@ -49,6 +51,7 @@ const LONG: ReadonlySet<Work> = new Set([
   manyTools,
   idleSessions,
   manySessions,
+  overload,
   scanCost,
   install,
   bundles,
