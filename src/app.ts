@@ -47,6 +47,7 @@ interface EndpointChoice {
   readonly hosts: readonly string[] | undefined
   readonly cors: readonly string[]
   readonly sessions: boolean
+  readonly sse: boolean
 }
 
 /** A server: a value that any number of connections share. Define first, then listen or mount. */
@@ -263,7 +264,13 @@ export class App<Ctx extends Context = Context> {
   async endpoint(options: EndpointChoice): Promise<Endpoint> {
     releaseStdout()
     const { Endpoint } = await import('./transport/http/answer.ts')
-    const endpoint = new Endpoint(this.service, { limits: this.limits, ...options })
+    const { service, limits } = this
+    const endpoint = new Endpoint(service, { limits, ...options })
+    if (options.sse) {
+      const { SseEndpoint } = await import('./transport/sse/endpoint.ts')
+      const { guard } = endpoint
+      endpoint.sse = new SseEndpoint(service, { limits, guard, fail: (...reply) => endpoint.fail(...reply) })
+    }
     this.#endpoints.add(endpoint)
     return endpoint
   }
@@ -281,7 +288,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Checks the options of a mount at once, and makes its endpoint once. */
   #mount(where: string, options: MountOptions): () => Promise<Endpoint> {
-    const choice = { hosts: undefined, cors: [], sessions: true, ...checked(where, options) }
+    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checked(where, options) }
     releaseStdout()
     let endpoint: Promise<Endpoint> | undefined
     return () => (endpoint ??= this.endpoint(choice))

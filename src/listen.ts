@@ -2,23 +2,52 @@ import type { App } from './app.ts'
 import { mcpError } from './protocol/errors.ts'
 import { checkOptions } from './protocol/nearest.ts'
 import type { Context } from './server/context.ts'
-import type { HttpServer } from './transport/http/listen.ts'
+import { guardStdout, unguardStdout } from './transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from './transport/stdio/serve.ts'
-import { checkLists } from './settings.ts'
 import { survive } from './survive.ts'
-import { HTTP_OPTIONS, LISTEN_OPTIONS, type HttpOptions, type ListenOptions } from './options.ts'
+import { HTTP_OPTIONS, LISTEN_OPTIONS, type ListenOptions } from './options.ts'
+
+/** The transports that have an address. */
+export type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'survive'>
 
 /** A server that is listening. */
 export interface Running {
   /** Where HTTP clients connect, when HTTP was asked for. */
   readonly url: string | undefined
+  /** Where each transport listens, in the form that `connect` takes. */
+  readonly addresses: Readonly<Partial<Record<Addressed, string>>>
   /** Resolves when everything has stopped. */
   readonly closed: Promise<void>
   /** Finishes what is running, then stops. */
   close(): Promise<void>
 }
 
-const LOOPBACK = ['localhost', '127.0.0.1', '::1']
+/** A transport that is open. */
+export interface Opened {
+  /** Where clients connect, in the form that `connect` takes. */
+  readonly url: string
+  /** Finishes what is running, then stops. */
+  close(): Promise<void>
+}
+
+/** What is open already, for a transport that shares a port. */
+export type OpenedSoFar = ReadonlyMap<Addressed, Opened>
+
+/** Opens a transport with the value of its option, which is neither undefined nor false. */
+export type Opener<Name extends Addressed> = (
+  app: App<Context>,
+  option: Exclude<ListenOptions[Name], undefined | false>,
+  opened: OpenedSoFar,
+) => Promise<Opened>
+
+/** How each transport is opened, in this order; each is loaded when it is asked for. */
+const OPENERS: { readonly [Name in Addressed]: () => Promise<Opener<Name>> } = {
+  http: async () => (await import('./listen-http.ts')).openHttp,
+  ws: async () => (await import('./listen-ws.ts')).openWs,
+  tcp: async () => (await import('./listen-tcp.ts')).openTcp,
+  unix: async () => (await import('./listen-tcp.ts')).openUnix,
+}
+const ADDRESSED = Object.keys(OPENERS) as readonly Addressed[]
 
 /** Opens the transports that were asked for. */
 export async function listen<Ctx extends Context>(app: App<Ctx>, options: ListenOptions): Promise<Running> {
@@ -28,49 +57,46 @@ export async function listen<Ctx extends Context>(app: App<Ctx>, options: Listen
     throw mcpError('bad_option', { where: 'listen', reason })
   }
   checkOptions('listen', options, LISTEN_OPTIONS)
-  const wantsHttp = options.http !== undefined && options.http !== false
-  const wantsStdio = options.stdio === true
-  if (!wantsHttp && !wantsStdio)
+  const wanted = ADDRESSED.filter((name) => options[name] !== undefined && options[name] !== false)
+  if (wanted.length === 0 && options.stdio !== true)
     throw mcpError('bad_option', {
       where: 'listen',
       reason: 'name a transport: { stdio: true } or { http: {} }',
     })
-  const http = wantsHttp
-    ? await openHttp(app, options.http === true ? {} : (options.http as HttpOptions))
-    : undefined
-  const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
-  return running(http, stdio, options.survive === false ? () => undefined : survive(app.service))
+  // What was held back must not reach stdout when another transport opens first.
+  if (options.stdio === true) guardStdout()
+  const opened = await openAll(app as unknown as App<Context>, wanted, options)
+  const stdio = options.stdio === true ? serveStdio(app.service, { limits: app.limits }) : undefined
+  return running(opened, stdio, options.survive === false ? () => undefined : survive(app.service))
 }
 
-async function openHttp<Ctx extends Context>(app: App<Ctx>, options: HttpOptions): Promise<HttpServer> {
-  checkOptions('listen http', options, HTTP_OPTIONS)
-  checkLists('listen http', options)
-  const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [], sessions = true } = options
-  if (!(Number(port) >= 0 && Number(port) < 65_536))
-    throw mcpError('bad_option', { where: 'listen http port', reason: `${port} is no port; 0 means any` })
-  const hosts = options.hosts ?? (LOOPBACK.includes(host) ? ['loopback'] : undefined)
-  if (hosts === undefined) {
-    const reason = `"${host}" can be reached from outside; name the hosts that clients will use, e.g. hosts: ['mcp.example.com']`
-    throw mcpError('bad_option', { where: 'listen http', reason })
+/** Opens one transport after the other; when one cannot be opened, none stays open. */
+async function openAll(
+  app: App<Context>,
+  wanted: readonly Addressed[],
+  options: ListenOptions,
+): Promise<OpenedSoFar> {
+  const opened = new Map<Addressed, Opened>()
+  try {
+    for (const name of wanted) {
+      const open = (await OPENERS[name]()) as Opener<Addressed>
+      opened.set(name, await open(app, options[name] as never, opened))
+    }
+  } catch (error) {
+    unguardStdout()
+    await Promise.all([...opened.values()].map((one) => one.close()))
+    throw error
   }
-  const scoped = [...app.service.tools.items.values()].find((tool) => tool.scopes !== undefined)
-  if (scoped !== undefined) {
-    const reason = `tool "${scoped.key}" needs scopes, but no authentication is set up`
-    throw mcpError('bad_option', { where: 'listen http', reason })
-  }
-  const [{ listenHttp }, endpoint] = await Promise.all([
-    import('./transport/http/listen.ts'),
-    app.endpoint({ hosts, cors, sessions }),
-  ])
-  return listenHttp(endpoint, { host, port, path })
+  return opened
 }
 
-function running(http: HttpServer | undefined, stdio: StdioServer | undefined, mourn: () => void): Running {
+function running(opened: OpenedSoFar, stdio: StdioServer | undefined, mourn: () => void): Running {
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
   const closed = new Promise<void>((resolve) => (finish = resolve))
   const close = (): Promise<void> => {
-    closing ??= Promise.all([http?.close(), stdio?.close()]).then(() => {
+    const all = [...opened.values(), ...(stdio === undefined ? [] : [stdio])]
+    closing ??= Promise.all(all.map((one) => one.close())).then(() => {
       process.off('SIGTERM', onSignal)
       process.off('SIGINT', onSignal)
       mourn()
@@ -86,5 +112,6 @@ function running(http: HttpServer | undefined, stdio: StdioServer | undefined, m
   process.on('SIGINT', onSignal)
   // A client that closes our input is done with us, whatever else keeps the process alive.
   if (stdio !== undefined) void stdio.closed.then(close).then(() => process.exit())
-  return { url: http?.url, closed, close }
+  const addresses = Object.fromEntries([...opened].map(([name, { url }]) => [name, url]))
+  return { url: opened.get('http')?.url, addresses, closed, close }
 }

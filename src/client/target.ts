@@ -52,6 +52,6 @@ export function nameOf(target: Target): string {
   if (isLocal(target)) return 'the server in this process'
   if (isCommand(target)) return target.command
   const url = urlOf(target)
-  if (url !== undefined) return `${url.origin}${url.pathname}`
+  if (url !== undefined) return `${url.protocol}${url.host === '' ? '' : '//'}${url.host}${url.pathname}`
   return typeof target === 'string' ? target.slice(0, 128) : 'the target'
 }

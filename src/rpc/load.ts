@@ -9,6 +9,8 @@ export type Counted =
   | 'slow_reader'
   /** A client that did not send its whole request in time was cut off. */
   | 'slow_sender'
+  /** A client that no longer answered was given up. */
+  | 'peer_lost'
   /** An event that a client might have come back for was given up. */
   | 'event_forgotten'
   /** A stream that a client might have come back for was given up. */

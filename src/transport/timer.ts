@@ -2,7 +2,7 @@
 export type Timer = ReturnType<typeof setTimeout> | undefined
 
 /** The longest time that timers can wait; they take anything above for "at once". */
-const LONGEST_MS = 2_147_483_647
+export const LONGEST_MS = 2_147_483_647
 
 /** Does something after a while. */
 export function afterMs(ms: number, act: () => void): Timer {
@@ -15,4 +15,15 @@ export function everyMs(ms: number, act: () => void): Timer {
   const timer = setInterval(act, ms)
   ;(timer as { unref?(): void }).unref?.()
   return timer
+}
+
+/** Waits for something, but no longer than a while. */
+export function within(ms: number, begin: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = afterMs(ms, resolve)
+    begin(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }

@@ -9,7 +9,7 @@ import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { serveStdio } from '../../src/transport/stdio/serve.ts'
 import { open } from '../harness/client.ts'
 import { closeListeners } from '../harness/line-http.ts'
-import { TRANSPORTS, type AnyApp } from '../harness/line.ts'
+import { carries, TRANSPORTS, type AnyApp } from '../harness/line.ts'
 import { Gate } from '../http/server.ts'
 
 afterAll(() => closeListeners())
@@ -53,7 +53,11 @@ const waits = (limits: object): { readonly app: AnyApp; readonly gate: Gate } =>
   return { app: app as AnyApp, gate }
 }
 
-const KINDS = TRANSPORTS.flatMap((transport) => REVISIONS.map((revision) => [transport, revision] as const))
+const KINDS = TRANSPORTS.flatMap((transport) =>
+  REVISIONS.filter((revision) => carries(transport, revision)).map(
+    (revision) => [transport, revision] as const,
+  ),
+)
 // Over HTTP an unnamed caller of 2026-07-28 is known by its connection, of which each request may have its own.
 const KNOWN = KINDS.filter(([transport, revision]) => transport !== 'http' || revision !== '2026-07-28')
 

@@ -1,7 +1,7 @@
 import { mcpError, type McpError } from '../../protocol/errors.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
-import type { Line, LineEvents, OpenLine, Outgoing, Received } from '../../rpc/line.ts'
+import type { Line, LineEvents, OlderOptions, OpenLine, Outgoing, Received } from '../../rpc/line.ts'
 import { readFailure, readJsonAnswer, toFailure, toUseless, type ReadingOptions } from './client-answer.ts'
 import { dropBody, readRest } from './client-body.ts'
 import type { follow as Follow } from './client-follow.ts'
@@ -40,8 +40,9 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions): Ope
   const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
   const callerHeaders = async (): Promise<HeaderRecord> =>
     fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
-  const send = createSend(target, options.fetch ?? ((input, init) => globalThis.fetch(input, init)))
-  return (events) => Promise.resolve(new HttpLine({ ...options, target, send, callerHeaders, events }))
+  const fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  const send = createSend(target, fetch)
+  return (events) => Promise.resolve(new HttpLine({ ...options, fetch, target, send, callerHeaders, events }))
 }
 
 function readTarget(url: string | URL): URL {
@@ -57,6 +58,7 @@ function readTarget(url: string | URL): URL {
 }
 
 interface Parts extends HttpConnectOptions {
+  readonly fetch: typeof globalThis.fetch
   readonly target: URL
   readonly send: Send
   readonly events: LineEvents
@@ -68,6 +70,8 @@ class HttpLine implements Line {
   readonly #holds = new Holds()
   #agreed: Revision | undefined
   #session: string | undefined
+  /** The status with which the last handshake was refused. */
+  #refusal = 0
   #listening = false
   #waiting = 0
   #lost = false
@@ -134,6 +138,12 @@ class HttpLine implements Line {
     )
   }
 
+  async older(options: OlderOptions): Promise<Line | undefined> {
+    if (!options.known && ![400, 404, 405].includes(this.#refusal)) return undefined
+    const { openSse } = await import('../sse/connect.ts')
+    return openSse(this.#parts, options)
+  }
+
   close(): Promise<void> {
     return (this.#closing ??= this.#end())
   }
@@ -148,6 +158,7 @@ class HttpLine implements Line {
       throw this.#lose()
     }
     const options = this.#reading(signal)
+    if (opens) this.#refusal = response.ok ? 0 : response.status
     if (!response.ok) return readFailure(response, outgoing, options)
     if (opens) this.#keepSession(response)
     const type = mediaTypeOf(response.headers)

@@ -82,11 +82,16 @@ export class EventStream {
     if (this.#primed) this.#push({ data: '' })
   }
 
-  /** Sends one message. */
-  send(text: string): void {
+  /** Characters or bytes that the client has not taken yet. */
+  get waiting(): number {
+    return this.#sink?.waiting ?? 0
+  }
+
+  /** Sends one message, under the name of an event where readers expect one. */
+  send(text: string, event?: string): void {
     if (this.#ended || (this.#sink === undefined && this.#lossy && text === this.#unread)) return
     this.#unread = this.#sink === undefined ? text : undefined
-    this.#push({ data: text })
+    this.#push(event === undefined ? { data: text } : { data: text, event })
   }
 
   /** Connects a client; one that comes back names the last event it saw and gets what followed. */
@@ -128,7 +133,7 @@ export class EventStream {
     this.#detach()
   }
 
-  #push(event: { readonly data: string }): void {
+  #push(event: { readonly data: string; readonly event?: string }): void {
     const seq = this.#seq++
     const id = this.#name === undefined ? {} : { id: `${this.#name}_${seq}` }
     const frame = toEvent({ ...event, ...id })

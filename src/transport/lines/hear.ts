@@ -1,0 +1,113 @@
+import type { Readable } from 'node:stream'
+import type { ClientLimits } from '../../protocol/client-limits.ts'
+import { mcpError, type McpError } from '../../protocol/errors.ts'
+import type { LineEvents } from '../../rpc/line.ts'
+import type { Pipe } from '../../rpc/pipe.ts'
+import { answeredId, receiveText, refuseAnswer } from '../receive.ts'
+import { LINES, type Framing } from './framing.ts'
+import { plainText } from './plain.ts'
+import { decodeLine, toText } from './text.ts'
+
+export interface Hearing {
+  /** Whether a message ever came. */
+  anything(): boolean
+  /** Nothing more can come: a last line needs no line break. */
+  end(): void
+  /** From now on what comes is read, so that the server can go on, and thrown away. */
+  stop(): void
+}
+
+export interface HearOptions {
+  readonly events: LineEvents
+  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  /** Where the server writes, for a sentence that complains of it. */
+  readonly where: string
+  readonly framing?: Framing
+  /** Nobody can wait for an answer any longer. */
+  onBroken(reason: McpError): void
+}
+
+/** Reads the messages of a server, one a line. */
+export function hear(input: Readable, pipe: Pipe, options: HearOptions): Hearing {
+  const { events, limits, where, onBroken, framing = LINES } = options
+  const tooLarge = (): McpError =>
+    mcpError('answer_too_large', { limit: limits.clientBytes, unit: 'bytes in one line' })
+  let heard = false
+  let isStopped = false
+  let isOver = false
+  let noted = false
+  let head = ''
+  const lines = framing.createReader({
+    maxBytes: limits.clientBytes,
+    decode: decodeLine,
+    onLine,
+    onOversize,
+    onBadEncoding,
+  })
+  input.on('data', onData)
+  return {
+    anything: () => heard,
+    end() {
+      isOver = true
+      if (!isStopped) lines.end()
+    },
+    stop() {
+      isStopped = true
+      input.off('data', onData)
+      input.resume()
+    },
+  }
+
+  function onData(chunk: Buffer): void {
+    const started = lines.buffered > 0
+    lines.push(chunk)
+    if (lines.buffered > 0 && (!started || chunk.includes(LF))) head = headOf(chunk)
+  }
+
+  function onLine(text: string): void {
+    // A server that dies while it writes has not answered.
+    if (isOver && !isWhole(text)) return
+    tell(mayBeMessage(text) && receiveText(pipe, text, limits.depth), text)
+  }
+
+  function onBadEncoding(bytes: Uint8Array): void {
+    const text = toText(bytes)
+    if (!isOver) tell(refuseAnswer(pipe, text, 'it is not valid UTF-8'), text)
+  }
+
+  /** Says once that a server writes what is no message. */
+  function tell(known: boolean, text: string): void {
+    heard ||= known
+    if (known || noted) return
+    noted = true
+    const example = plainText(text.slice(0, 200))
+    events.onNote?.('stream', `the server writes things ${where} that are no messages, such as: ${example}`)
+  }
+
+  /** One answer is too large for its request, when it is known which; otherwise nobody can wait any longer. */
+  function onOversize(): void {
+    if (!pipe.refuse(answeredId(head) ?? pipe.only, tooLarge) && pipe.size > 0) onBroken(tooLarge())
+    head = ''
+  }
+}
+
+const LF = 0x0a
+
+/** The first letters of the line that a chunk leaves unfinished. */
+function headOf(chunk: Buffer): string {
+  const start = chunk.lastIndexOf(LF) + 1
+  return chunk.toString('latin1', start, start + 256)
+}
+
+function isWhole(text: string): boolean {
+  try {
+    return JSON.parse(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function mayBeMessage(text: string): boolean {
+  const first = text.trimStart().charCodeAt(0)
+  return first === 0x7b || first === 0x5b
+}
