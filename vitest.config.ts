@@ -10,6 +10,7 @@ const config: ViteUserConfig = defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ['default', './tools/reporter.ts'],

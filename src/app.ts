@@ -34,7 +34,7 @@ import {
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
-import { checkLists, infoOf, pageSizeOf, reportToStderr, revisionsOf, secretsOf } from './settings.ts'
+import { checkLists, infoOf, pageSizeOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
 import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
 import type { VariablesOf } from './uri-template/variables.ts'
 
@@ -57,6 +57,8 @@ export class App<Ctx extends Context = Context> {
   readonly service: ServerService
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
+  readonly #nodes = new Map<string, NodeListener>()
+  readonly #webs = new Map<string, WebHandler>()
   #fetch: ((request: Request) => Promise<Response>) | undefined
   readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
 
@@ -68,7 +70,7 @@ export class App<Ctx extends Context = Context> {
       throw badOption('capabilities', `"${unknown}" is none of ${CAPABILITY_WORDS.join(', ')}`)
     this.#options = options
     this.limits = toLimits(options.limits)
-    const report = options.log ?? reportToStderr
+    const report = reporterOf(options)
     const ttlMs = toMs(options.ttl ?? 0, 'createServer ttl')
     this.service = new ServerService({
       info: infoOf(options),
@@ -212,22 +214,25 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Opens transports; stdio when none is named. */
-  async listen(options?: ListenOptions): Promise<Running> {
+  async listen(options: ListenOptions = {}): Promise<Running> {
     const { listen } = await import('./listen.ts')
-    return listen(this, options ?? this.#defaultListen())
+    return listen(this, options, this.#defaultListen())
   }
 
   /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */
   node(options: MountOptions = {}): NodeListener {
-    const mounted = this.#mount('node', options)
-    let serve: NodeListener | undefined
-    return (request, response) => {
-      if (serve !== undefined) return serve(request, response)
-      void Promise.all([mounted(), import('./transport/http/node.ts')]).then(([endpoint, { serveNode }]) => {
-        serve ??= serveNode(endpoint) as unknown as NodeListener
-        serve(request, response)
-      })
-    }
+    return this.#mount('node', this.#nodes, options, (mounted) => {
+      let serve: NodeListener | undefined
+      return (request, response) => {
+        if (serve !== undefined) return serve(request, response)
+        void Promise.all([mounted(), import('./transport/http/node.ts')]).then(
+          ([endpoint, { serveNode }]) => {
+            serve ??= serveNode(endpoint) as unknown as NodeListener
+            serve(request, response)
+          },
+        )
+      }
+    })
   }
 
   /** Answers a web request: for Hono, Workers, Deno, Bun and other runtimes that speak them. */
@@ -240,13 +245,14 @@ export class App<Ctx extends Context = Context> {
 
   /** A web handler with options of its own, which also takes the caller that a framework authenticated. */
   fetchWith(options: MountOptions): WebHandler {
-    const mounted = this.#mount('fetchWith', options)
-    let serve: WebHandler | undefined
-    return async (request, extras) => {
-      const { serveFetch } = await import('./transport/http/fetch.ts')
-      serve ??= serveFetch(await mounted())
-      return serve(request, extras)
-    }
+    return this.#mount('fetchWith', this.#webs, options, (mounted) => {
+      let serve: WebHandler | undefined
+      return async (request, extras) => {
+        const { serveFetch } = await import('./transport/http/fetch.ts')
+        serve ??= serveFetch(await mounted())
+        return serve(request, extras)
+      }
+    })
   }
 
   /** Connects a client in the same process: texts in, texts out. */
@@ -284,14 +290,30 @@ export class App<Ctx extends Context = Context> {
   async close(): Promise<void> {
     await Promise.all([...this.#endpoints].map((endpoint) => endpoint.close()))
     this.#endpoints.clear()
+    this.#nodes.clear()
+    this.#webs.clear()
   }
 
-  /** Checks the options of a mount at once, and makes its endpoint once. */
-  #mount(where: string, options: MountOptions): () => Promise<Endpoint> {
+  /**
+   * Checks the options of a mount at once, and makes its endpoint once. The same options give the same mount, so that
+   * one that is made for each request still knows the sessions of the others.
+   */
+  #mount<Mount>(
+    where: string,
+    mounts: Map<string, Mount>,
+    options: MountOptions,
+    make: (mounted: () => Promise<Endpoint>) => Mount,
+  ): Mount {
     const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checked(where, options) }
     releaseStdout()
-    let endpoint: Promise<Endpoint> | undefined
-    return () => (endpoint ??= this.endpoint(choice))
+    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse])
+    let mount = mounts.get(key)
+    if (mount === undefined) {
+      let endpoint: Promise<Endpoint> | undefined
+      mount = make(() => (endpoint ??= this.endpoint(choice)))
+      mounts.set(key, mount)
+    }
+    return mount
   }
 
   #defaultListen(): ListenOptions {

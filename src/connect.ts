@@ -1,6 +1,6 @@
 import { Client, type ClientSettings } from './client/client.ts'
 import type { Answers } from './client/answers.ts'
-import { isCommand, isLocal, nameOf, urlOf, type Target } from './client/target.ts'
+import { isCommand, isLocal, isTarget, urlOf, type Target } from './client/target.ts'
 import type { AnyTools } from './client/typed.ts'
 import { CLIENT_LIMITS, readLimits, type ClientLimits } from './protocol/client-limits.ts'
 import { toMs, type Duration } from './protocol/duration.ts'
@@ -61,6 +61,7 @@ const OPTIONS = [
   'connections',
   'framing',
 ]
+const PROBE_MS = 3000
 const SELF = { name: 'pierhead', version: '0.1.0' }
 
 /** Connects to a server: a URL, a program to start, a server in this process, or an entry of an `mcp.json` file. */
@@ -68,6 +69,7 @@ export async function connect<Tools = AnyTools>(
   target: Target,
   options: ConnectOptions = {},
 ): Promise<Client<Tools>> {
+  if (!isTarget(target)) throw (await import('./client/no-target.ts')).noTarget(target)
   return createClient<Tools>(target, options).open()
 }
 
@@ -80,16 +82,16 @@ export function createClient<Tools = AnyTools>(target: Target, options: ConnectO
   }
   const limits = readLimits(CLIENT_LIMITS, options.limits)
   const { open, key, mirrors } = wayTo(target, options, limits)
-  const { timeout: idle = '60s' } = options
+  const idleMs = toMs(options.timeout ?? '60s', 'connect timeout')
   const settings: ClientSettings = {
     open,
     key,
     mirrors,
     client: (options.client ?? SELF) as JsonObject,
     revision: options.revision,
-    idleMs: toMs(idle, 'connect timeout'),
+    idleMs,
     totalMs: toMs(options.total ?? '5m', 'connect total'),
-    probeMs: toMs(options.probe ?? (mirrors ? idle : '3s'), 'connect probe'),
+    probeMs: toMs(options.probe ?? (mirrors ? idleMs : Math.min(idleMs, PROBE_MS)), 'connect probe'),
     checks: options.checkInput ?? false,
     maxId: limits.clientIds,
     maxPages: limits.pages,
@@ -106,7 +108,7 @@ interface Way {
 }
 
 function wayTo(target: Target, options: ConnectOptions, limits: ClientLimits): Way {
-  if (target === undefined || target === null)
+  if (!isTarget(target))
     throw mcpError('bad_option', { where: 'connect', reason: 'name a URL, { command, args } or a server' })
   if (isLocal(target)) {
     const open: OpenLine = async (events) => {
@@ -124,17 +126,10 @@ function wayTo(target: Target, options: ConnectOptions, limits: ClientLimits): W
     }
     return { open, key, mirrors: false }
   }
-  const url = urlOf(target)
-  if (url === undefined || !SCHEMES.test(url.protocol)) {
-    const reason =
-      'write an http, https, ws, wss, tcp, tls or unix URL, or { command, args } to start a program'
-    throw mcpError('bad_option', { where: `connect to "${nameOf(target)}"`, reason })
-  }
+  const url = urlOf(target) as URL
   const own = typeof target === 'object' && 'headers' in target ? target.headers : {}
   return wayToUrl(url, { ...options, headers: { ...own, ...options.headers } }, limits)
 }
-
-const SCHEMES = /^(?:https?|wss?|tcp|tls|unix):$/
 
 /** The way to a URL; all but HTTP stay connected, and are loaded when one is asked for. */
 function wayToUrl(url: URL, options: ConnectOptions, limits: ClientLimits): Way {

@@ -91,6 +91,11 @@ export async function connectAll(
 }
 
 function serversOf(config: Config | Readonly<Record<string, Target>>): Readonly<Record<string, Target>> {
+  if (typeof config !== 'object' || config === null || Array.isArray(config))
+    throw mcpError('bad_option', {
+      where: 'connectAll',
+      reason: 'it takes servers by name, as { mcpServers } of an mcp.json file, or { name: target }',
+    })
   const { mcpServers, servers } = config as Config
   const inner = mcpServers ?? servers
   return inner !== undefined && !isTarget(inner) ? inner : (config as Readonly<Record<string, Target>>)

@@ -48,25 +48,32 @@ const OPENERS: { readonly [Name in Addressed]: () => Promise<Opener<Name>> } = {
   unix: async () => (await import('./listen-tcp.ts')).openUnix,
 }
 const ADDRESSED = Object.keys(OPENERS) as readonly Addressed[]
+const TRANSPORTS: readonly ('stdio' | Addressed)[] = ['stdio', ...ADDRESSED]
 
-/** Opens the transports that were asked for. */
-export async function listen<Ctx extends Context>(app: App<Ctx>, options: ListenOptions): Promise<Running> {
+/** Opens the transports that were asked for; those of the server when none is named, and stdio when others are only ruled out. */
+export async function listen<Ctx extends Context>(
+  app: App<Ctx>,
+  options: ListenOptions,
+  usual: ListenOptions,
+): Promise<Running> {
   const misplaced = Object.keys(options).find((name) => HTTP_OPTIONS.includes(name))
   if (misplaced !== undefined) {
     const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
     throw mcpError('bad_option', { where: 'listen', reason })
   }
   checkOptions('listen', options, LISTEN_OPTIONS)
-  const wanted = ADDRESSED.filter((name) => options[name] !== undefined && options[name] !== false)
-  if (wanted.length === 0 && options.stdio !== true)
+  const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : usual
+  const wanted = ADDRESSED.filter((name) => asked[name] !== undefined && asked[name] !== false)
+  const wantsStdio = asked.stdio ?? wanted.length === 0
+  if (wanted.length === 0 && !wantsStdio)
     throw mcpError('bad_option', {
       where: 'listen',
       reason: 'name a transport: { stdio: true } or { http: {} }',
     })
   // What was held back must not reach stdout when another transport opens first.
-  if (options.stdio === true) guardStdout()
-  const opened = await openAll(app as unknown as App<Context>, wanted, options)
-  const stdio = options.stdio === true ? serveStdio(app.service, { limits: app.limits }) : undefined
+  if (wantsStdio) guardStdout()
+  const opened = await openAll(app as unknown as App<Context>, wanted, asked)
+  const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
   return running(opened, stdio, options.survive === false ? () => undefined : survive(app.service))
 }
 

@@ -36,7 +36,7 @@ export interface ServerOptions {
   /** How long clients may keep lists and resources. */
   readonly ttl?: Duration
   readonly limits?: 'strict' | Partial<Limits>
-  /** Takes what an operator should know; written to stderr unless given. */
+  /** Takes what an operator should know; written to stderr unless given. `facts` are plain data: an error is { name, message, stack }. */
   readonly log?: (level: 'warning' | 'error', message: string, facts?: JsonObject) => void
 }
 

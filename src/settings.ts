@@ -1,4 +1,5 @@
 import { mcpError } from './protocol/errors.ts'
+import { said } from './protocol/said.ts'
 import type { JsonObject } from './protocol/jsonrpc.ts'
 import { isRevision, REVISIONS, type Revision } from './protocol/revisions.ts'
 import type { MountOptions, ServerOptions } from './options.ts'
@@ -8,8 +9,10 @@ export function infoOf(options: ServerOptions): JsonObject {
   const { title, description, websiteUrl, icons, version } = options
   const name = options.name ?? options.id
   if (name === undefined || name === '') throw badOption('createServer', 'a server needs a name')
-  if (typeof version !== 'string' || version === '')
+  if (version === undefined || (version as unknown) === '')
     throw badOption('createServer', 'a server needs a version')
+  if (typeof version !== 'string')
+    throw badOption('createServer', `version must be a string: '${String(version)}'`)
   const optional = Object.entries({ title, description, websiteUrl, icons }).filter(
     ([, value]) => value !== undefined,
   )
@@ -51,12 +54,39 @@ export function secretsOf({ secret }: ServerOptions): readonly string[] | undefi
   return secrets
 }
 
+/** What a server tells its operator with. Whatever was thrown is told as plain data, in `error`. */
+export function reporterOf({ log = reportToStderr }: ServerOptions): NonNullable<ServerOptions['log']> {
+  return (level, message, facts) =>
+    log(
+      level,
+      message,
+      facts !== undefined && 'error' in facts ? { ...facts, error: plainly(facts['error']) } : facts,
+    )
+}
+
+function plainly(thrown: unknown): JsonObject {
+  if (!(thrown instanceof Error)) return { name: typeof thrown, message: inspected(thrown) }
+  const { name, message, stack, cause } = thrown
+  return { name, message, stack, ...(cause instanceof Error ? { cause: plainly(cause) } : {}) }
+}
+
+function inspected(thrown: unknown): string {
+  try {
+    return said(thrown)
+  } catch {
+    return 'something that cannot be shown'
+  }
+}
+
 /** Tells an operator without a log of their own. Control characters are escaped. */
 export function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
   const { error, ...rest } = facts
-  const told = error instanceof Error ? { error: error.stack } : error === undefined ? {} : { error }
+  const { message: words, stack = words } = (error ?? {}) as { message?: string; stack?: string }
   // oxlint-disable-next-line no-console -- the last resort of a server without a log
-  console.error('%s', `pierhead ${level}: ${printable(message)}`, { ...rest, ...told })
+  console.error('%s', `pierhead ${level}: ${printable(message)}`, {
+    ...rest,
+    ...(error === undefined ? {} : { error: stack }),
+  })
 }
 
 /** A message may repeat what a client said; that must neither end the line nor steer a terminal. */

@@ -1,6 +1,8 @@
 import { McpError, mcpError } from '../protocol/errors.ts'
 import { toMs } from '../protocol/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { LOG_LEVELS } from '../protocol/log-levels.ts'
+import { checkOptions, checkWord } from '../protocol/nearest.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import type {
   CallToolResult,
@@ -23,7 +25,7 @@ import type { LinkOptions, RequestOptions } from './link-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
-import type { CallOptions, ClientMiddleware, ClientRequest } from './options.ts'
+import { CALL_OPTIONS, type CallOptions, type ClientMiddleware, type ClientRequest } from './options.ts'
 import { ToolBook } from './tool-book.ts'
 import type { AnyTools, InputOfTool, NameOf, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
@@ -199,6 +201,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /** Wants log messages of a level and above; they arrive as `log` events. */
   async setLogLevel(level: string): Promise<void> {
+    checkWord('setLogLevel', 'level', level, LOG_LEVELS)
     this.#link.setLogLevel(level)
     const { revision, capabilities } = await this.#link.agreement()
     if (revision !== LATEST && capabilities['logging'] !== undefined)
@@ -329,6 +332,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   async #perform({ method, params, options }: ClientRequest, more: RequestOptions): Promise<JsonObject> {
+    checkOptions(method, options, CALL_OPTIONS)
     const { timeout, total, signal, headers, onProgress, idempotent, meta } = options
     if (headers !== undefined) checkHeaders(headers)
     const sent =

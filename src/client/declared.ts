@@ -1,4 +1,5 @@
 import { mcpError } from '../protocol/errors.ts'
+import { checkOptions } from '../protocol/nearest.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Answers, Root } from './answers.ts'
 
@@ -21,8 +22,15 @@ export function checkRoots(roots: readonly Root[]): readonly Root[] {
   throw mcpError('bad_option', { where: 'roots', reason: `"${foreign.uri}" is not a file:// URI` })
 }
 
+const ANSWERS = ['elicit', 'elicitUrl', 'rejects', 'sample', 'sampleTools', 'roots']
+
 /** Refuses answers that could never be given. */
 export function checkAnswers(answers: Answers): Answers {
+  checkOptions('answers', answers, ANSWERS)
+  for (const name of ['elicit', 'elicitUrl', 'sample'] as const) {
+    if (answers[name] !== undefined && typeof answers[name] !== 'function')
+      throw mcpError('bad_option', { where: 'answers', reason: `${name} must be a function` })
+  }
   if (Array.isArray(answers.roots)) checkRoots(answers.roots as readonly Root[])
   return answers
 }

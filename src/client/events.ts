@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { checkWord } from '../protocol/nearest.ts'
 import { printable } from '../protocol/printable.ts'
 
 /** How far a client is with its server. */
@@ -27,12 +28,24 @@ export interface ClientEvents {
 
 type Listener<Name extends keyof ClientEvents> = (event: ClientEvents[Name]) => void
 
+const EVENTS: readonly (keyof ClientEvents)[] = [
+  'state',
+  'log',
+  'change',
+  'missed',
+  'elicited',
+  'stderr',
+  'warning',
+  'notification',
+]
+
 /** Listeners by event. One that throws does not keep the others from hearing. */
 export class Emitter {
   readonly #listeners = new Map<keyof ClientEvents, Set<Listener<never>>>()
 
   /** Adds a listener; returns what removes it. */
   on<Name extends keyof ClientEvents>(name: Name, listener: Listener<Name>): () => void {
+    checkWord('on', 'event', name, EVENTS)
     let set = this.#listeners.get(name)
     if (set === undefined) this.#listeners.set(name, (set = new Set()))
     set.add(listener)

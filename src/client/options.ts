@@ -23,6 +23,16 @@ export interface CallOptions {
   readonly meta?: JsonObject
 }
 
+export const CALL_OPTIONS: readonly string[] = [
+  'timeout',
+  'total',
+  'signal',
+  'headers',
+  'onProgress',
+  'idempotent',
+  'meta',
+]
+
 /** A request on its way through the middleware of a client. */
 export interface ClientRequest {
   readonly method: string

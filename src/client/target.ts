@@ -32,6 +32,14 @@ export interface Config {
   readonly servers?: Readonly<Record<string, CommandTarget | UrlTarget>>
 }
 
+const SCHEMES = /^(?:https?|wss?|tcp|tls|unix):$/
+
+/** Whether something can be connected to. */
+export function isTarget(target: Target | null | undefined): target is Target {
+  if (target === undefined || target === null) return false
+  return isLocal(target) || isCommand(target) || SCHEMES.test(urlOf(target)?.protocol ?? '')
+}
+
 export function isLocal(target: Target): target is LocalServer {
   return typeof target === 'object' && 'connect' in target && typeof target.connect === 'function'
 }
@@ -42,16 +50,6 @@ export function isCommand(target: Target): target is CommandTarget {
 
 /** The URL of a target, when it is one. */
 export function urlOf(target: string | URL | UrlTarget): URL | undefined {
-  const url = typeof target === 'string' || target instanceof URL ? target : target.url
-  if (url instanceof URL) return url
+  const url = String(typeof target === 'string' || target instanceof URL ? target : target.url)
   return URL.canParse(url) ? new URL(url) : undefined
-}
-
-/** A name for a target, without anything secret in it. */
-export function nameOf(target: Target): string {
-  if (isLocal(target)) return 'the server in this process'
-  if (isCommand(target)) return target.command
-  const url = urlOf(target)
-  if (url !== undefined) return `${url.protocol}${url.host === '' ? '' : '//'}${url.host}${url.pathname}`
-  return typeof target === 'string' ? target.slice(0, 128) : 'the target'
 }

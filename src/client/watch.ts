@@ -2,7 +2,7 @@ import { ChangeQueue } from './change-queue.ts'
 import type { Emitter } from './events.ts'
 import { join, leave } from './followers.ts'
 import type { Link } from './link.ts'
-import { urisOf, type Change, type Watched } from './watched.ts'
+import { checkWatched, urisOf, type Change, type Watched } from './watched.ts'
 import { Watcher } from './watcher.ts'
 
 /**
@@ -16,6 +16,7 @@ export async function* watch(
   watched: Watched,
   onBegun: () => void = () => undefined,
 ): AsyncGenerator<Change, void, undefined> {
+  checkWatched(watched)
   const queue = new ChangeQueue()
   const watcher = new Watcher(link, watched, queue, onBegun)
   const uris = urisOf(watched)

@@ -1,3 +1,5 @@
+import { mcpError } from '../protocol/errors.ts'
+import { checkOptions } from '../protocol/nearest.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientEvents } from './events.ts'
 
@@ -10,6 +12,13 @@ export interface Watched {
   /** `true` for the list of resources, or the URIs of resources. */
   readonly resources?: boolean | readonly string[]
   readonly signal?: AbortSignal
+}
+
+/** Refuses what cannot be watched. */
+export function checkWatched(watched: Watched): void {
+  checkOptions('watch', watched, ['tools', 'prompts', 'resources', 'signal'])
+  if (typeof watched.resources === 'string')
+    throw mcpError('bad_option', { where: 'watch', reason: 'resources must be true, or a list of URIs' })
 }
 
 /** The resources that are watched one by one. */

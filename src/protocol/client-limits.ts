@@ -37,6 +37,8 @@ export function readLimits<Name extends string>(
   const rows = Object.entries<LimitRow>(table)
   const base = Object.fromEntries(rows.map(([name, row]) => [name, row[column]])) as Record<Name, number>
   if (option === 'strict') return base
+  if (typeof option !== 'object')
+    throw mcpError('bad_option', { where: 'limits', reason: `write 'strict', or an object` })
   checkOptions('limits', option, Object.keys(table))
   for (const [name, value] of Object.entries<number | undefined>(option)) {
     if (typeof value !== 'number' || !(value > 0))

@@ -3,6 +3,9 @@ import { mcpError } from './errors.ts'
 /** Milliseconds, or text such as `'20s'`, `'2m'`, `'1h'`, `'250ms'`. */
 export type Duration = number | string
 
+/** The longest time that timers can wait; they take anything above for "at once". */
+export const LONGEST_MS = 2_147_483_647
+
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** A duration in milliseconds. `where` names the option in the error. */

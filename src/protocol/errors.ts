@@ -36,7 +36,7 @@ export const ERRORS = {
   not_initialized:      { where: 'wire', code: -32600, http: 400, refusal: 'SERVER_UNINITIALIZED', retryable: true, text: '{method} came before initialize', hint: 'Send initialize first, or the 2026-07-28 metadata with every request.' },
   revision_unsupported: { where: 'wire', code: -32022, http: 400, refusal: 'INVALID_PROTOCOL_VERSION', text: 'protocol version {version} is not supported', hint: 'Use one of data.supported.' },
   header_mismatch:      { where: 'wire', code: -32020, http: 400, refusal: 'INVALID_HEADER', text: 'the header {header} {reason}', hint: 'Repeat in the header exactly what the body says.' },
-  missing_capability:   { where: 'wire', code: -32021, http: 400, text: 'this needs the client capability {capability}, which the request did not declare', hint: 'Declare the capability in the metadata of the request.' },
+  missing_capability:   { where: 'wire', code: -32021, http: 400, text: 'this needs the client capability {capability}, which the request did not declare', hint: 'Declare it in the metadata of the request; connect does for what is in answers: { elicit, sample, roots }.' },
 
   // Routing
   unknown_method:       { where: 'wire', code: -32601, httpFrom2026: 404, text: 'the method "{method}" does not exist at {revision}', hint: 'See docs/reference/methods.md for the methods of each revision.' },
@@ -111,6 +111,8 @@ export interface ErrorExtras {
   readonly data?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
   readonly retryAfterMs?: number
+  /** Whether to try again, where the kind alone does not say. */
+  readonly retryable?: boolean
   /** The code that came over the wire, where it is not the kind's own. */
   readonly code?: number
 }
@@ -131,7 +133,7 @@ export class McpError extends Error {
     this.code = extras.code ?? row.code
     this.data = extras.data
     this.hint = row.hint
-    this.retryable = row.retryable === true
+    this.retryable = extras.retryable ?? row.retryable === true
     this.retryAfterMs = extras.retryAfterMs
   }
 

@@ -36,7 +36,7 @@ export const LIMITS = {
   waitMs: { usual: 1000, strict: 250 },
   /** Milliseconds that one piece of work may hold up all others before the operator is told and the server is unwell. */
   blockedMs: { usual: 2000, strict: 1000 },
-  /** Bytes that wait at once for HTTP clients to read them, over all connections. */
+  /** Bytes that wait at once for HTTP clients to read them, over all connections; and again what is kept for clients that come back. */
   unsentBytes: { usual: 134_217_728, strict: 67_108_864 },
   /** Connections held at once, on each port of a transport that keeps them open. */
   connections: { usual: 20_000, strict: 2_000 },

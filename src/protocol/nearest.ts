@@ -1,4 +1,4 @@
-import { mcpError } from './errors.ts'
+import { mcpError, type McpError } from './errors.ts'
 
 /** The candidate most like a word, when one is like it at all. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
@@ -25,11 +25,25 @@ export function checkOptions(
     throw mcpError('bad_option', { where, reason })
   }
   for (const name of Object.keys(given)) {
-    if (allowed.includes(name)) continue
-    const meant = allowed.find((one) => one === elsewhere?.get(name)) ?? nearest(name, allowed)
-    const remedy = meant === undefined ? `the options are ${allowed.join(', ')}` : `did you mean "${meant}"?`
-    throw mcpError('bad_option', { where, reason: `there is no option "${name}"; ${remedy}` })
+    if (!allowed.includes(name)) throw unknown(where, 'option', name, allowed, elsewhere?.get(name))
   }
+}
+
+/** Refuses a word that is none of those that are known, naming the one that was probably meant. */
+export function checkWord(where: string, what: string, word: string, known: readonly string[]): void {
+  if (!known.includes(word)) throw unknown(where, what, String(word).slice(0, 64), known)
+}
+
+function unknown(
+  where: string,
+  what: string,
+  word: string,
+  known: readonly string[],
+  other?: string,
+): McpError {
+  const meant = known.find((one) => one === other) ?? nearest(word, known)
+  const remedy = meant === undefined ? `the ${what}s are ${known.join(', ')}` : `did you mean "${meant}"?`
+  return mcpError('bad_option', { where, reason: `there is no ${what} "${word}"; ${remedy}` })
 }
 
 /** Levenshtein distance in which a swap of neighbours counts once. */

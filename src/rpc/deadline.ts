@@ -1,3 +1,4 @@
+import { LONGEST_MS } from '../protocol/duration.ts'
 import { McpError, mcpError } from '../protocol/errors.ts'
 import type { Stop, StopListener } from './line.ts'
 
@@ -28,7 +29,7 @@ export class Deadline implements Stop {
     this.#options = options
     // Until something is heard, the shorter of two times that begin together is enough.
     if (totalMs < idleMs) this.#total = this.#after(totalMs, totalMs)
-    else if (Number.isFinite(idleMs)) this.#idle = this.#after(idleMs, idleMs)
+    else this.#idle = this.#after(idleMs, idleMs)
     if (signal?.aborted === true) this.handleEvent()
     else signal?.addEventListener('abort', this, { once: true })
   }
@@ -58,7 +59,7 @@ export class Deadline implements Stop {
     const { idleMs, totalMs } = this.#options
     if (!Number.isFinite(idleMs) || this.#reason !== undefined) return
     const left = totalMs - (performance.now() - this.#begun)
-    if (Number.isFinite(totalMs)) this.#total ??= this.#after(Math.max(0, left), totalMs)
+    this.#total ??= this.#after(Math.max(0, left), totalMs)
     clearTimeout(this.#idle)
     this.#idle = this.#after(idleMs, idleMs)
   }
@@ -76,7 +77,9 @@ export class Deadline implements Stop {
     this.#abort(why instanceof McpError ? why : mcpError('cancelled', { reason: '' }, { cause: why }))
   }
 
-  #after(wait: number, ms: number): Timer {
+  /** A time that is too long for a timer never comes. */
+  #after(wait: number, ms: number): Timer | undefined {
+    if (wait > LONGEST_MS) return undefined
     return setTimeout(() => this.#abort(mcpError('timeout', { method: this.#options.method, ms })), wait)
   }
 

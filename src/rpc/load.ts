@@ -7,8 +7,6 @@ export type Counted =
   | ErrorKind
   /** A client that did not take what it asked for was cut off. */
   | 'slow_reader'
-  /** A client that did not send its whole request in time was cut off. */
-  | 'slow_sender'
   /** A client that no longer answered was given up. */
   | 'peer_lost'
   /** An event that a client might have come back for was given up. */

@@ -1,9 +1,7 @@
+import { LONGEST_MS } from '../protocol/duration.ts'
 import { mcpError } from '../protocol/errors.ts'
 import { serverError } from '../protocol/server-errors.ts'
 import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
-
-/** The longest that a timer can wait. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 interface Waiting {
   readonly method: string
@@ -45,9 +43,7 @@ export class Pending {
       const onAbort = (): void => giveUp(signal.reason as Error)
       const onTimeout = (): void =>
         giveUp(serverError('ask_refused', { method, reason: `no answer within ${timeoutMs} ms` }))
-      const timer = Number.isFinite(timeoutMs)
-        ? setTimeout(onTimeout, Math.min(timeoutMs, MAX_TIMER_MS))
-        : undefined
+      const timer = timeoutMs > LONGEST_MS ? undefined : setTimeout(onTimeout, timeoutMs)
       const done = (): void => {
         clearTimeout(timer)
         signal.removeEventListener('abort', onAbort)

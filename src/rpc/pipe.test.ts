@@ -69,8 +69,18 @@ test('notifications and questions go to the client, also under an id that waits'
   expect(messages.map(({ method }) => method)).toEqual(['roots/list', 'notifications/progress'])
 })
 
-test('an error without an id is noted, because nobody can be told', () => {
+test('an error without an id is told to the one request that waits', async () => {
+  const { pipe, notes } = make()
+  const error = { code: -32600, message: 'the message is too large' }
+  const request = pipe.request(outgoing(1))
+  pipe.take({ error })
+  expect(await request).toEqual({ error })
+  expect([notes, pipe.size]).toEqual([[], 0])
+})
+
+test.each([0, 2])('an error without an id is noted while %i requests wait: nobody can be told', (count) => {
   const { pipe, notes, messages } = make()
+  for (let id = 1; id <= count; id++) void pipe.request(outgoing(id))
   pipe.take({ error: { code: -32700, message: 'cannot read this' } })
   expect(notes).toEqual(['the server could not read a message and says: cannot read this'])
   expect(messages).toEqual([])

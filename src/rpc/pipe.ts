@@ -58,9 +58,9 @@ export class Pipe {
   /** Takes a message from the server. An answer that nobody waits for is ignored. */
   take(message: Received): void {
     if (message.method !== undefined) return this.#events.onMessage(message)
-    if (message.id === undefined) return this.#complain(message)
-    const waiting = this.#waiting.get(message.id)
-    if (waiting === undefined) return
+    // An error without an id is about a message that could not be read: that of the one who waits, if there is just one.
+    const waiting = this.#waiting.get((message.id ?? this.only) as RequestId)
+    if (waiting === undefined) return message.id === undefined ? this.#complain(message) : undefined
     waiting.end()
     waiting.resolve(message)
   }

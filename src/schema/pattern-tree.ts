@@ -28,6 +28,8 @@ export function parsePattern(source: string, unicode: boolean): Tree | string {
   }
 }
 
+const MAX_EDGES = 4
+
 class Unjudged extends Error {}
 
 class Reader {
@@ -35,6 +37,8 @@ class Reader {
   readonly #unicode: boolean
   #at = 0
   #depth = 0
+  /** How many word edges were read since the last character. */
+  #edges = 0
 
   constructor(source: string, unicode: boolean) {
     this.#points = Array.from(source)
@@ -87,19 +91,24 @@ class Reader {
   #readAtom(): Tree {
     const point = this.#next()
     if (point === '(') return this.#readGroup()
-    if (point === '[') return { kind: 'set', ranges: this.#readClass() }
     if (point === '^') return { kind: 'start' }
     if (point === '$') return { kind: 'end' }
+    if (point === '\\' && (this.#peek() === 'b' || this.#peek() === 'B')) return this.#readEdge()
+    this.#edges = 0
+    if (point === '[') return { kind: 'set', ranges: this.#readClass() }
     if (point === '.') return { kind: 'set', ranges: NOT_NEWLINE }
     if (point !== '\\') return { kind: 'set', ranges: only(codeOf(point)) }
-    if (this.#peek() === 'b' || this.#peek() === 'B') {
-      this.#at++
-      return { kind: 'edge' }
-    }
     if (/[1-9]/.test(this.#peek()) || (this.#peek() === 'k' && this.#peek(1) === '<')) {
       throw new Unjudged('it uses a back-reference')
     }
     return { kind: 'set', ranges: this.#readEscape() }
+  }
+
+  /** Engines take exponential time to compile many of them with nothing to read in between. */
+  #readEdge(): Tree {
+    this.#at++
+    if (++this.#edges > MAX_EDGES) throw new Unjudged(`it has more than ${MAX_EDGES} word edges side by side`)
+    return { kind: 'edge' }
   }
 
   #readGroup(): Tree {

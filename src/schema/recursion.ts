@@ -28,7 +28,8 @@ export function multiplies(root: unknown): boolean {
         ? [resolveLocal(root, value as string)]
         : subschemasOf(row.shape, value).map(([, sub]) => sub)
       const count = subs.filter(isObject).length
-      ways += row.inPlace === true ? count : Math.min(count, 1)
+      // Several patterns may fit one name, so that its value meets the schema of each.
+      ways += row.inPlace === true || keyword === 'patternProperties' ? count : Math.min(count, 1)
       for (const sub of subs) sum += sizeOf(sub)
     }
     if (ways > 1) branches = true

@@ -83,7 +83,8 @@ function copySchema(schema: unknown, copying: Copying = WHOLE): Copy | boolean {
   for (const [keyword, value] of entriesOf(schema)) {
     const shape = KEYWORDS.get(keyword)?.shape
     if (value === undefined || keyword === '$schema' || keyword === '$id' || keyword === 'format') continue
-    if (keyword === 'type' || keyword === 'const') copy[keyword] = value
+    if (keyword === 'type') copy[keyword] = value
+    else if (keyword === 'const' || keyword === 'enum') addValues(copy, keyword, value)
     else if (keyword === 'pattern') copy[keyword] = toMatcher(value as string)
     else if (keyword === 'minLength') copy[keyword] = Math.min(value as number, MAX_LENGTH)
     else if (copying.target !== undefined && isReference(keyword))
@@ -93,6 +94,23 @@ function copySchema(schema: unknown, copying: Copying = WHOLE): Copy | boolean {
   }
   if (targets.length > 0) copy['allOf'] = [...((copy['allOf'] as unknown[] | undefined) ?? []), ...targets]
   return copy
+}
+
+/** The compiler takes `{ "length": 0 }` for an empty list: what is no scalar is compared by us. */
+function addValues(copy: Copy, keyword: 'const' | 'enum', value: unknown): void {
+  const values = keyword === 'enum' ? (value as unknown[]) : [value]
+  if (values.every((each) => typeof each !== 'object' || each === null)) return void (copy[keyword] = value)
+  const check = (given: unknown): boolean => values.some((each) => isSame(each, given))
+  copy['~refine'] = [...((copy['~refine'] as unknown[] | undefined) ?? []), { check, error: () => '' }]
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null)
+    return one === other
+  if (Array.isArray(one) !== Array.isArray(other)) return false
+  const members = entriesOf(one)
+  if (members.length !== Object.keys(other).length) return false
+  return members.every(([name, each]) => Object.hasOwn(other, name) && isSame(each, (other as Copy)[name]))
 }
 
 function copierOf(keyword: string, copying: Copying): Copying['part'] {

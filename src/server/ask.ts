@@ -126,7 +126,7 @@ export async function sample(
       typeof answer['content'] !== 'object' ||
       answer['content'] === null
     ) {
-      throw new Invalid('role, content and model are needed')
+      throw new Malformed('role, content and model are needed')
     }
     return answer as unknown as Sampled
   })
@@ -138,7 +138,7 @@ export async function listRoots(context: Context, options: AskOptions = {}): Pro
   return ask(context, { kind: 'roots', method: 'roots/list', params: {}, ...options }, (answer) => {
     const roots = answer['roots']
     if (!Array.isArray(roots) || !roots.every(isRoot))
-      throw new Invalid('roots must be a list of file:// URIs')
+      throw new Malformed('roots must be a list of file:// URIs')
     return roots as Root[]
   })
 }
@@ -151,6 +151,9 @@ interface Asking extends AskOptions {
 
 /** An answer that cannot be used. */
 class Invalid extends Error {}
+
+/** An answer that breaks the protocol, whatever was asked. */
+class Malformed extends Invalid {}
 
 /** Puts a question to the client: as a live request, or in a further round of the same request. */
 async function ask<Value>(
@@ -170,9 +173,7 @@ async function ask<Value>(
   try {
     return await read(answer)
   } catch (error) {
-    if (error instanceof Invalid)
-      throw serverError('ask_invalid', { method: question.method, issue: error.message })
-    throw error
+    throw explained(question, error)
   }
 }
 
@@ -184,22 +185,32 @@ async function askInRounds<Value>(
   const rounds = roundsOf(context)
   const key = question.key ?? `${question.kind}-${++rounds.asked}`
   const answer = rounds.answers.get(key)
-  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) {
-    try {
-      return await read(answer)
-    } catch (error) {
-      if (!(error instanceof Invalid)) throw error
-    }
+  if (answer === undefined) {
+    rounds.questions.set(key, { method: question.method, params: question.params })
+    throw serverError('input_required', {})
   }
-  rounds.questions.set(key, { method: question.method, params: question.params })
-  throw serverError('input_required', {})
+  try {
+    if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
+      throw new Malformed('it is not an object')
+    return await read(answer)
+  } catch (error) {
+    // A handler that goes on, and asks the same again, is not given the same answer.
+    rounds.answers.delete(key)
+    if (!(error instanceof Malformed)) throw explained(question, error)
+    const reason = `the answer to "${key}" cannot be read: ${error.message}`
+    throw mcpError('bad_params', { method: context.call.method, reason })
+  }
+}
+
+function explained({ method }: Asking, error: unknown): unknown {
+  return error instanceof Invalid ? serverError('ask_invalid', { method, issue: error.message }) : error
 }
 
 function readAction(answer: JsonObject): 'accept' | 'decline' | 'cancel' {
   const { action } = answer
   if (action === 'accept' || action === 'decline' || action === 'cancel') return action
   if (action === 'reject') return 'decline'
-  throw new Invalid('action must be accept, decline or cancel')
+  throw new Malformed('action must be accept, decline or cancel')
 }
 
 function isRoot(root: unknown): root is Root {

@@ -4,7 +4,7 @@ import { META } from '../protocol/meta.ts'
 import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
-import { isLogLevel, LOG_LEVELS, passes, type LogLevel } from './log-levels.ts'
+import { isLogLevel, LOG_LEVELS, passes, type LogLevel } from '../protocol/log-levels.ts'
 
 type Write = (message: unknown, facts?: Readonly<Record<string, unknown>>) => void
 

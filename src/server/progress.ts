@@ -17,10 +17,7 @@ export function createProgress(call: Call): ReportProgress {
   return (progress, total, message) => {
     if (token === undefined || !(progress > last)) return
     last = progress
-    const optional = {
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
-    }
-    call.emit('notifications/progress', { progressToken: token, progress, ...optional })
+    // What is undefined is not written.
+    call.emit('notifications/progress', { progressToken: token, progress, total, message })
   }
 }

@@ -85,6 +85,7 @@ let places = 0
 export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run'], limits: Limits): Tool {
   const item = `tool "${name}"`
   checkName(item, name, limits)
+  if (typeof spec === 'function') throw refused(item, 'write tool(name, {}, handler)')
   checkOptions(item, spec, TOOL_OPTIONS, ELSEWHERE)
   if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
   const input = checkerOf(item, 'input', spec.input ?? NO_INPUT, limits)
@@ -110,6 +111,7 @@ export function toResource(
   read: Resource['read'],
 ): Resource | Template {
   const item = `resource "${uri}"`
+  if (typeof spec === 'function') throw refused(item, 'write resource(uri, {}, handler)')
   checkOptions(item, spec, RESOURCE_OPTIONS)
   if (typeof read !== 'function') throw refused(item, 'the handler is not a function')
   const { mimeType, size, annotations } = spec
@@ -139,6 +141,7 @@ export function toPrompt(
 ): Prompt {
   const item = `prompt "${name}"`
   checkName(item, name, limits)
+  if (typeof spec === 'function') throw refused(item, 'write prompt(name, {}, handler)')
   checkOptions(item, spec, PROMPT_OPTIONS, ELSEWHERE)
   if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
   const args = spec.args === undefined ? undefined : checkerOf(item, 'args', spec.args, limits)

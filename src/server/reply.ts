@@ -9,14 +9,17 @@ import type { ToolError } from '../protocol/tool-error.ts'
 /** The result of a tool without an output schema, from whatever its handler returned. */
 export function toResult(value: unknown): Result {
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }], isError: false }
-  if (isWholeResult(value)) return value['isError'] === undefined ? { ...value, isError: false } : value
+  if (isWholeResult(value)) {
+    checkKept(value['structuredContent'])
+    return value['isError'] === undefined ? { ...value, isError: false } : value
+  }
   return { content: toContent(value), isError: false }
 }
 
 /** The result of a tool with an output schema: the value itself, and the same as text for clients that read only that. */
 export function toStructuredResult(value: unknown): Result {
   return {
-    content: [{ type: 'text', text: JSON.stringify(value) }],
+    content: [{ type: 'text', text: toJson(value) }],
     structuredContent: value,
     isError: false,
   }
@@ -27,20 +30,43 @@ export function toContent(value: unknown): readonly ContentBlock[] {
   if (value === undefined || value === null) return []
   if (isContentBlock(value)) return [value]
   if (Array.isArray(value) && value.some(isContentBlock)) return value.flatMap(toContent)
-  if (isLost(value)) {
-    const what = typeof value === 'object' ? value.constructor.name : typeof value
-    throw new TypeError(
-      `a tool cannot answer with ${what}; return text, content such as image(bytes, type), or plain values`,
-    )
-  }
-  return [text(typeof value === 'object' ? JSON.stringify(value) : String(value as string))]
+  if (typeof value === 'function' || typeof value === 'symbol') throw lost(typeof value)
+  return [text(typeof value === 'object' ? toJson(value) : String(value as string))]
 }
 
-/** Whether JSON would make nothing, or nonsense, of a value without a word. */
-function isLost(value: unknown): value is object | symbol {
-  if (typeof value !== 'object') return typeof value === 'function' || typeof value === 'symbol'
-  return (
-    [Map, Set, Promise, Error, ArrayBuffer].some((kind) => value instanceof kind) || ArrayBuffer.isView(value)
+/** A value as JSON; refuses one that has more in it than JSON would say. */
+function toJson(value: unknown): string {
+  const json = JSON.stringify(value)
+  checkKept(value)
+  return json
+}
+
+/** Refuses objects, at any depth, of which JSON would make nothing, or nonsense, without a word. */
+export function checkKept(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') checkKept(item)
+    return
+  }
+  const kind = Object.getPrototypeOf(value) as object | null
+  if (kind !== Object.prototype && kind !== null && isLost(value)) throw lost(value.constructor.name)
+  if ('toJSON' in value) return
+  const members = value as Readonly<Record<string, unknown>>
+  for (const name in members) if (typeof members[name] === 'object') checkKept(members[name])
+}
+
+/** Whether an object keeps what it holds elsewhere than in its members: a Map, a Promise, a Response, bytes. */
+function isLost(value: object): boolean {
+  if (value instanceof Error || ArrayBuffer.isView(value)) return true
+  if ('toJSON' in value || typeof value.valueOf() !== 'object') return false
+  // What another realm calls a plain object has no prototype but one.
+  const isPlain = Object.getPrototypeOf(Object.getPrototypeOf(value)) === null
+  return !isPlain && Object.keys(value).length === 0
+}
+
+function lost(what: string): TypeError {
+  return new TypeError(
+    `a tool cannot answer with ${what}; return text, content such as image(bytes, type), or plain values (is an await missing?)`,
   )
 }
 

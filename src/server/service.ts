@@ -15,6 +15,7 @@ import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { List } from './lists.ts'
 import { setLevel } from './logging.ts'
+import type { ServerParts } from './parts.ts'
 import type { Sealer } from './state.ts'
 import { callTool } from './tools.ts'
 
@@ -54,11 +55,13 @@ export class ServerService implements Service {
     ['notifications/initialized', initialized],
   ])
   readonly #options: ServiceOptions
+  readonly #parts: ServerParts
   readonly #streams = new Map<unknown, number>()
   #dispatch: ((call: Call) => Result | Promise<Result>) | undefined
 
   constructor(options: ServiceOptions) {
     this.#options = options
+    this.#parts = { ...options, load: this.load }
     this.info = options.info
     this.revisions = options.revisions
     this.tools = new List('tools', options)
@@ -74,7 +77,7 @@ export class ServerService implements Service {
 
   notice(call: Call): void {
     try {
-      this.onNotice.get(call.method)?.(new Context(call, this.#options))
+      this.onNotice.get(call.method)?.(new Context(call, this.#parts))
     } catch (error) {
       this.report('error', `the handler of ${call.method} failed`, { error })
     }
@@ -131,7 +134,7 @@ export class ServerService implements Service {
       methodLength: this.#options.limits.methodLength,
       offers: (capability) => this.offers(capability),
       context: (call) => {
-        const context = new Context(call, this.#options)
+        const context = new Context(call, this.#parts)
         return providers.length === 0 || methodRow(call.method)?.capability === undefined
           ? context
           : provided(context, providers)

@@ -88,7 +88,7 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   })
 }
 
-/** Counts one more stream of a caller: of whoever was authenticated, or else of the connection. */
+/** Counts one more stream of a caller: of whoever was authenticated, or else of the connection where one carries many requests. */
 function enter(streams: Map<unknown, number>, { auth, call, parts }: Context): () => void {
   const caller = auth === undefined ? call.channel : ownerOf(auth)
   const limit = parts.limits.streams

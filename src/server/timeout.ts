@@ -1,3 +1,4 @@
+import { LONGEST_MS } from '../protocol/duration.ts'
 import { serverError } from '../protocol/server-errors.ts'
 import type { Context } from './context.ts'
 import type { Tool } from './definitions.ts'
@@ -7,10 +8,11 @@ import { drain, isGenerator } from './generators.ts'
 export function withTimeout(tool: Tool, input: unknown, context: Context): Promise<unknown> {
   const ms = tool.timeoutMs!
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const stop = (): void => {
       reject(serverError('tool_timeout', { name: tool.key, ms }))
       context.call.abort(serverError('tool_timeout', { name: tool.key, ms }))
-    }, ms)
+    }
+    const timer = ms > LONGEST_MS ? undefined : setTimeout(stop, ms)
     const run = async (): Promise<unknown> => {
       const value = await tool.run(input, context)
       return isGenerator(value) ? drain(value, context) : value

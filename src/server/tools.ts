@@ -6,7 +6,7 @@ import type { Checked } from '../schema/checker.ts'
 import type { Context } from './context.ts'
 import type { Tool } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
-import { isWholeResult, toFailure, toResult, toStructuredResult } from './reply.ts'
+import { checkKept, isWholeResult, toFailure, toResult, toStructuredResult } from './reply.ts'
 import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
 import { withTimeout } from './timeout.ts'
 import { ToolError } from '../protocol/tool-error.ts'
@@ -72,6 +72,7 @@ function finish(tool: Tool, value: unknown, context: Context): Result | Promise<
     if (value['isError'] === true) return value
     return after(tool.output.check(value['structuredContent']), (checked) => {
       if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
+      checkKept(checked.value)
       return { isError: false, ...value, structuredContent: checked.value }
     })
   }
@@ -97,18 +98,24 @@ function failed(tool: Tool, thrown: unknown, context: Context): Result | Promise
   if (thrown instanceof McpError) {
     const { where } = errorRow(thrown.kind)
     if (where === 'wire') throw thrown
-    if (where === 'result') return toFailure(thrown)
+    if (where === 'result') return told(thrown, context)
   }
   if (context.call.cancelled) throw mcpError('cancelled', { reason: '' }, { cause: thrown })
   const reference = crypto.randomUUID()
   context.parts.report('error', `tool "${tool.key}" failed`, { reference, error: thrown })
-  return toFailure(serverError('tool_failed', { name: tool.key, reference }))
+  return told(serverError('tool_failed', { name: tool.key, reference }), context)
+}
+
+/** An error that the model reads, counted as those are that travel as errors. */
+function told(error: McpError, context: Context): Result {
+  context.parts.load.count(error.kind)
+  return toFailure(error)
 }
 
 function refuseInput(tool: Tool, issue: string, context: Context): Result {
   const facts = { name: tool.key, issue }
   if (context.call.peer.dialect.argumentErrors === 'error') throw mcpError('tool_arguments', facts)
-  return toFailure(serverError('tool_input', facts))
+  return told(serverError('tool_input', facts), context)
 }
 
 function brokenOutput(tool: Tool, issue: string, context: Context): McpError {

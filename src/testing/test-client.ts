@@ -4,6 +4,8 @@ import type { ClientEvents } from '../client/events.ts'
 import type { Progress } from '../client/options.ts'
 import type { LocalServer } from '../client/target.ts'
 import type { AnyTools } from '../client/typed.ts'
+import { mcpError } from '../protocol/errors.ts'
+import { checkOptions } from '../protocol/nearest.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { CLIENT_LIMITS, readLimits } from '../protocol/client-limits.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
@@ -74,10 +76,16 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
 const KINDS = ['state', 'log', 'change', 'elicited', 'stderr', 'warning', 'notification'] as const
 
 /** Connects a test client to a server in this process. */
-export function testClient<Tools = AnyTools>(
+export async function testClient<Tools = AnyTools>(
   server: LocalServer,
   options: TestOptions = {},
 ): Promise<TestClient<Tools>> {
+  if (typeof (server as Partial<LocalServer> | undefined)?.connect !== 'function')
+    throw mcpError('bad_option', {
+      where: 'testClient',
+      reason: 'give it the server that createServer made: testClient(app)',
+    })
+  checkOptions('testClient', options, ['revision', 'auth', 'answers', 'timeout'])
   return new TestClient<Tools>(server, options).open()
 }
 
@@ -86,7 +94,9 @@ export function everyRevision(run: (revision: Revision) => void): void {
   for (const revision of REVISIONS) run(revision)
 }
 
-function toAnswers({ elicit, elicitUrl, sample, sampleTools, roots }: TestAnswers): Answers {
+function toAnswers(answers: TestAnswers): Answers {
+  checkOptions('testClient answers', answers, ['elicit', 'elicitUrl', 'sample', 'sampleTools', 'roots'])
+  const { elicit, elicitUrl, sample, sampleTools, roots } = answers
   return {
     ...(elicit === undefined ? {} : { elicit: given('elicit', elicit) }),
     ...(elicitUrl === undefined ? {} : { elicitUrl: given('elicitUrl', elicitUrl) }),
@@ -101,6 +111,11 @@ function given<Question extends (...asked: never[]) => unknown>(
   answers: readonly Awaited<ReturnType<Question>>[] | Question,
 ): Question {
   if (typeof answers === 'function') return answers
+  if (!Array.isArray(answers))
+    throw mcpError('bad_option', {
+      where: 'testClient answers',
+      reason: `${name} must be a function, or a list of answers`,
+    })
   const left = [...answers]
   return (() => {
     const next = left.shift()

@@ -72,9 +72,9 @@ export class Connection implements Channel {
     else this.#reply(reply)
   }
 
-  /** Answers something that could not be read as a message. */
-  refuse(thrown: unknown): void {
-    this.#send(this.#errorText(readableId(thrown), thrown, this.#session))
+  /** Answers something that could not be read as a message; under its id, where that is known. */
+  refuse(thrown: unknown, id: RequestId | undefined = readableId(thrown)): void {
+    this.#send(this.#errorText(id, thrown, this.#session))
   }
 
   emit(method: string, params: JsonObject, peer: Peer): void {

@@ -1,8 +1,7 @@
+import { LONGEST_MS } from '../protocol/duration.ts'
+
 /** A running timer; undefined when the limit is off, so that it never comes. */
 export type Timer = ReturnType<typeof setTimeout> | undefined
-
-/** The longest time that timers can wait; they take anything above for "at once". */
-export const LONGEST_MS = 2_147_483_647
 
 /** Does something after a while. */
 export function afterMs(ms: number, act: () => void): Timer {

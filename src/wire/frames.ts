@@ -42,12 +42,13 @@ export function createFrameReader(options: LineReaderOptions): LineReader {
         const skipped = Math.min(skipping, chunk.length - at)
         skipping -= skipped
         at += skipped
-      } else if (headBytes < HEAD_BYTES) takeHead(chunk[at++]!)
+      } else if (headBytes < HEAD_BYTES) takeHead(chunk[at++]!, chunk.subarray(at))
       else at += takeBody(chunk.subarray(at))
     }
   }
 
-  function takeHead(byte: number): void {
+  /** Takes one byte of the length; what has come after it is the beginning of the message. */
+  function takeHead(byte: number, rest: Uint8Array): void {
     length = length * 256 + byte
     headBytes++
     if (headBytes < HEAD_BYTES) return
@@ -55,7 +56,7 @@ export function createFrameReader(options: LineReaderOptions): LineReader {
     if (length <= maxBytes) return
     skipping = length
     begin()
-    options.onOversize()
+    options.onOversize(rest.subarray(0, skipping))
   }
 
   function takeBody(bytes: Uint8Array): number {

@@ -7,8 +7,8 @@ export interface LineReaderOptions {
   /** The text of a line; `undefined` when it is not valid UTF-8. The bytes are only lent. */
   decode(bytes: Uint8Array): string | undefined
   onLine(text: string): void
-  /** A line was longer than `maxBytes` and is discarded. */
-  onOversize(): void
+  /** A line was longer than `maxBytes` and is discarded; the bytes that it began with are only lent. */
+  onOversize(head: Uint8Array): void
   /** A line was not valid UTF-8 and is discarded. The bytes are only lent. */
   onBadEncoding(bytes: Uint8Array): void
 }
@@ -122,8 +122,9 @@ class Lines implements LineReader {
   #keep(bytes: Uint8Array): void {
     if (this.#discarding) return
     if (this.#buffer.length + bytes.length <= this.#room) return this.#buffer.append(bytes)
-    this.discard()
-    this.#options.onOversize()
+    this.#discarding = true
+    this.#options.onOversize(this.#buffer.length > 0 ? this.#buffer.view() : bytes)
+    this.#buffer.clear()
   }
 
   #deliver(line: Uint8Array): void {
@@ -138,7 +139,7 @@ class Lines implements LineReader {
         : undefined
     this.#buffer.clear()
     if (text !== undefined) this.#options.onLine(text)
-    else if (!fits) this.#options.onOversize()
+    else if (!fits) this.#options.onOversize(line)
     else if (!blank) this.#options.onBadEncoding(line.subarray(from, to))
   }
 }

@@ -15,6 +15,9 @@ export function sealResult(
   revision: Revision,
   info: JsonObject,
 ): string | Kept {
+  // Middleware may return anything; what is no object would end as a text that is no JSON.
+  if (typeof result !== 'object' || result === null || Array.isArray(result))
+    throw new TypeError(`the result of ${method} is not an object`)
   return methodRow(method)?.list === undefined
     ? toText(method, result, revision, info)
     : keptText(method, result, revision, info)
@@ -23,7 +26,7 @@ export function sealResult(
 /** The text of a notification, in the form of a revision. */
 export function sealNotification(method: string, params: JsonObject, revision: Revision): string {
   const lowered = lowerNotification(method, params, loweringFor(revision))
-  return JSON.stringify({ jsonrpc: '2.0', method, params: lowered })
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(lowered)}}`
 }
 
 /** The text of a request to the client, in the form of a revision. */

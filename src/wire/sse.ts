@@ -21,6 +21,11 @@ export function toEvent({ data, id, event, retry }: StreamEvent): string {
   return `${text}\n`
 }
 
+/** The event of a message. Its text is JSON on one line, so nothing in it can end the event. */
+export function messageEvent(text: string, id?: string): string {
+  return id === undefined ? `data: ${text}\n\n` : `id: ${id}\ndata: ${text}\n\n`
+}
+
 /** A comment, which readers skip: keeps a quiet stream open. */
 export function comment(text: string): string {
   return `${toLines(': ', text)}\n`

@@ -60,6 +60,13 @@ describe('an option that cannot be meant so is refused in words', () => {
   test.each([
     ['no options', () => createServer(undefined as never), /createServer.*object/],
     ['a page of nothing', () => createServer({ name: 'x', version: '1', pageSize: 0 }), /pageSize/],
+    [
+      'a number for a version',
+      () => createServer({ name: 'x', version: 1 as never }),
+      /version must be a string/,
+    ],
+    ['no such limits', () => createServer({ name: 'x', version: '1', limits: 'hard' as never }), /'strict'/],
+    ['a tool without options', () => loose.tool('t', () => 1), /write tool\(name, \{\}, handler\)/],
     ['text for options', () => loose.tool('t', 'Adds.', () => 1), /tool "t".*object/],
     ['a list of tools', () => loose.add([{ name: 't', run: () => 1 }]), /map by name/],
     ['a map without handlers', () => loose.add({ t: { handler: () => 1 } }), /tool "t".*run/],
@@ -77,6 +84,7 @@ describe('an option that cannot be meant so is refused in words', () => {
     await expect(app.listen({ http: { port: Number.NaN } })).rejects.toThrow(/NaN is no port/)
     const other = createServer({ name: 'x', version: '1', transports: ['sse' as never] })
     await expect(other.listen()).rejects.toThrow(/"sse" is none of/)
+    await expect(app.listen({ stdio: false })).rejects.toThrow(/name a transport/)
   })
 })
 
@@ -85,6 +93,11 @@ test.each([
   ['bytes', new Uint8Array(2)],
   ['a function', () => 'source'],
   ['an Error', new Error('returned')],
+  ['a Map within', { found: new Map([['a', 1]]) }],
+  ['a Promise in a list', [{ later: Promise.resolve(1) }]],
+  ['a Response within', { page: new Response('text') }],
+  ['bytes within', { bytes: Buffer.from('a') }],
+  ['a Set in a whole result', { content: [], structuredContent: { all: new Set([1]) } }],
 ])('%s is no answer of a tool, and the log says so', async (_what, value) => {
   const told: unknown[] = []
   app = createServer({
@@ -95,7 +108,51 @@ test.each([
   app.tool('odd', {}, () => value)
   const client = await callerOf(app, '2025-11-25')
   expect(await client.call('odd')).toMatchObject({ isError: true })
-  expect(String(told[0])).toMatch(/a tool cannot answer with/)
+  expect(told[0]).toMatchObject({
+    name: 'TypeError',
+    message: expect.stringMatching(/a tool cannot answer with/),
+  })
+  expect(JSON.parse(JSON.stringify(told[0]))).toEqual(told[0])
+  await client.close()
+})
+
+test('what JSON says as it is meant is an answer of a tool', async () => {
+  class Point {
+    x = 1
+    get far() {
+      return false
+    }
+  }
+  const at = new Date(0)
+  const value = {
+    at,
+    url: new URL('a://b'),
+    point: new Point(),
+    none: {},
+    bare: Object.create(null),
+    n: new Number(5),
+  }
+  app.tool('odd', {}, () => value)
+  const client = await callerOf(app, '2025-11-25')
+  expect(await client.call('odd')).toMatchObject({
+    isError: false,
+    content: [{ text: JSON.stringify(value) }],
+  })
+  await client.close()
+})
+
+test('failures that are told in results are counted', async () => {
+  app = createServer({ name: 'x', version: '1', log: () => undefined })
+  app
+    .tool('tool_failed', {}, () => {
+      throw new Error('broken')
+    })
+    .tool('tool_output', { output: z.object({ n: z.number() }) }, () => ({ n: 'x' as never }))
+    .tool('tool_timeout', { timeout: 5 }, () => new Promise(() => undefined))
+    .tool('tool_input', { input: z.object({ n: z.number() }) }, () => 1)
+  const client = await callerOf(app, '2025-11-25')
+  for (const { key } of app.service.tools.items.values()) await client.call(key)
+  expect([...app.counts]).toEqual([...app.service.tools.items.keys()].map((kind) => [kind, 1]))
   await client.close()
 })
 

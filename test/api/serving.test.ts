@@ -59,6 +59,18 @@ test('a server is a request listener of node:http', async () => {
   }
 })
 
+test('handlers that are made for each request share their sessions, and those with other options do not', async () => {
+  const own = createServer({ name: 'mounted', version: '1' })
+  expect(own.node()).toBe(own.node({}))
+  expect(own.node({ hosts: ['a.example'] })).toBe(own.node({ hosts: ['a.example'] }))
+  expect(own.node({ hosts: ['a.example'] })).not.toBe(own.node())
+  const before = own.fetchWith({ sessions: true })
+  expect(own.fetchWith({ sessions: true })).toBe(before)
+  expect(() => own.node({ host: [] } as never)).toThrow('"hosts"')
+  await own.close()
+  expect(own.fetchWith({ sessions: true })).not.toBe(before)
+})
+
 test('the same server serves several ways at once', async () => {
   const [one, two] = await Promise.all([app.listen({ http: { port: 0 } }), app.listen({ http: { port: 0 } })])
   await expectHello(await fetch(one.url ?? '', call))

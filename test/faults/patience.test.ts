@@ -49,7 +49,7 @@ describe('a server that says nothing', () => {
       Array.from({ length: 200 }, () => client.call('any', {}, { timeout: 100 }).catch(kindOf)),
     )
     expect(new Set(kinds)).toEqual(new Set(['timeout']))
-    expect(performance.now() - since).toBeLessThan(2000)
+    expect(performance.now() - since).toBeLessThan(6000)
     const signal = AbortSignal.timeout(50)
     expect(await client.call('any', {}, { signal }).catch(kindOf)).toBe('cancelled')
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
@@ -64,7 +64,7 @@ describe('a server that says nothing', () => {
     const since = performance.now()
     await client.close()
     expect(await Promise.all([opening, calling])).toEqual(['closed', 'closed'])
-    expect(performance.now() - since).toBeLessThan(1000)
+    expect(performance.now() - since).toBeLessThan(5000)
     expect(await client.ping().catch(kindOf)).toBe('closed')
   })
 
@@ -103,7 +103,7 @@ describe('the time of a call', () => {
         const onProgress = ({ progress }: { readonly progress: number }): void => void told.push(progress)
         expect(await client.call('lively', {}, { timeout, total, onProgress }).catch(kindOf)).toBe('timeout')
         expect(performance.now() - since).toBeGreaterThanOrEqual(290)
-        expect(performance.now() - since).toBeLessThan(1500)
+        expect(performance.now() - since).toBeLessThan(5000)
         expect(told.length).toBeGreaterThan(3)
       }
     })

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { createClient, McpError } from '../../src/client.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
+import { toChecker } from '../../src/schema/checker.ts'
+import { provePattern, toMatcher } from '../../src/schema/pattern.ts'
 import { checkValue, encodeHeaderValue } from '../../src/wire/headers.ts'
 import { openAnswer } from '../../src/wire/seal.ts'
 import { scripted, spoken, type Script } from '../client/scripted.ts'
@@ -24,6 +26,26 @@ test('the answer to a lowered form may have a content that is no object', () => 
     const answer = { action: 'accept', content }
     expect(openAnswer('elicitation/create', answer, asked, '2025-06-18')).toEqual(answer)
   }
+})
+
+test('an object that looks like a list is not taken for the list that a schema names', async () => {
+  const lists = { type: 'object', properties: { none: { const: [] }, one: { enum: [[1], 'x'] } } }
+  const { check } = toChecker(lists, 'input')
+  for (const text of ['{"none":{"length":0}}', '{"none":{"__proto__":[]}}', '{"one":{"0":1,"length":1}}'])
+    expect([text, (await check(JSON.parse(text))).ok]).toEqual([text, false])
+  for (const text of ['{"none":[]}', '{"one":[1]}', '{"one":"x"}'])
+    expect([text, (await check(JSON.parse(text))).ok]).toEqual([text, true])
+})
+
+test('a pattern of many word edges, which takes an engine minutes to compile, is not matched', () => {
+  for (const edge of ['(?:\\b)', '(?:\\B)', '\\b(?:)', '\\b(?:^)', '(?:(?:\\b)$)']) {
+    const begun = performance.now()
+    expect(provePattern(`^${edge.repeat(20)}a`)).toMatchObject({ cost: 'unsafe' })
+    expect(toMatcher(`^${edge.repeat(20)}a`).test('a')).toBe(false)
+    expect(performance.now() - begun).toBeLessThan(1000)
+  }
+  for (const pattern of ['\\bfoo\\b|\\bbar\\b|\\bbaz\\b', '^\\b[a-z]+\\b$', '^(?:\\b)(?:\\b)a'])
+    expect(provePattern(pattern).cost).not.toBe('unsafe')
 })
 
 /** An object that has no text: `String` throws for it. */

@@ -66,8 +66,8 @@ function addKeyword(schema: Record<string, unknown>, type: string, random: Rando
   schema[keyword] = group[keyword]!()
   // The validator that we use takes the items of a list for properties here.
   if (keyword === 'unevaluatedProperties') schema['type'] = 'object'
-  // The one that ours is compared with takes every item for evaluated where one is contained.
-  if ('contains' in schema) delete schema['unevaluatedItems']
+  // The one that ours is compared with miscounts what is contained beside either of these.
+  if ('contains' in schema) for (const name of ['unevaluatedItems', 'prefixItems']) delete schema[name]
 }
 
 function addBranches(schema: Record<string, unknown>, random: Random, depth: number): void {

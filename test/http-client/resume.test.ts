@@ -63,7 +63,8 @@ test('a stream that was primed and closed is resumed after the time the server a
       accept: 'text/event-stream',
     })
     expect(at - closed).toBeGreaterThan(495)
-    expect(at - closed).toBeLessThan(690)
+    // Without the server's wish it would be a second.
+    expect(at - closed).toBeLessThan(1000)
   }
 })
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import type { HttpIn } from '../../src/transport/http/parts.ts'
+import { replyText, type Reply } from '../../src/wire/reply.ts'
 import { BOTH, call, message } from './messages.ts'
 import { Gate, open, start, tools, type Session } from './server.ts'
 import { post } from './wire.ts'
@@ -106,4 +108,24 @@ test('without sessions a batch is streamed too, without ids that could be resume
   const reply = await post(port, batch(steps(1, 1), steps(1, 2)), BOTH)
   expect(reply.events).toHaveLength(3)
   expect(reply.text).not.toMatch(/^id:/m)
+})
+
+test('a batch that waited for too long is refused request by request [R013]', async () => {
+  const { endpoint, port } = await start(tools())
+  const { headers } = await open(port, '2025-03-26')
+  const request = (isLate: boolean): HttpIn => ({
+    method: 'POST',
+    header: (name) => headers[name],
+    body: batch(call('echo', { text: 'hi' }, 1), call('echo', { text: 'hi' }, 2)),
+    isLate,
+    onGone: () => undefined,
+  })
+  const answers = async (isLate: boolean): Promise<unknown> =>
+    JSON.parse(replyText((await endpoint.answer(request(isLate))).body as Reply))
+  expect(await answers(false)).toMatchObject([{ result: {} }, { result: {} }])
+  const overloaded = { code: 1005, data: { refusal: { retryAfterMs: 1000 } } }
+  expect(await answers(true)).toMatchObject([
+    { id: 1, error: overloaded },
+    { id: 2, error: overloaded },
+  ])
 })

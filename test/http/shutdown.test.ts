@@ -1,6 +1,7 @@
 import { Agent } from 'node:http'
 import { createServer as createNet, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { createServer } from '../../src/index.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { BOTH, call, headed, initialize, message } from './messages.ts'
 import { Gate, open, start, tools } from './server.ts'
@@ -27,6 +28,23 @@ test('what is running is finished, and new requests are told to come back later 
   expect((await running).json).toMatchObject({ result: { content: [{ text: 'finished' }] } })
   await closed
   await expect(post(port, initialize(), BOTH)).rejects.toThrow(/ECONNREFUSED/)
+})
+
+test('those who stand in line when the server closes are told to come back later, and none is left without an answer', async () => {
+  const app = createServer({ name: 'busy', version: '1.0.0' }).tool('spin', {}, () => {
+    const until = performance.now() + 60
+    while (performance.now() < until);
+    return 'done'
+  })
+  const { port, server } = await start(app)
+  const session = await open(port)
+  const first = session.post(call('spin', {}, 1))
+  const others = Array.from({ length: 19 }, (_, at) => session.post(call('spin', {}, at + 2)))
+  await first
+  await server.close()
+  const statuses = (await Promise.all(others)).map(({ status }) => status)
+  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
+  expect(statuses).toContain(503)
 })
 
 test('a large reply that is still leaving arrives whole', async () => {

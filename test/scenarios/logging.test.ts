@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import { META } from '../../src/protocol/meta.ts'
-import { LOG_LEVELS } from '../../src/server/log-levels.ts'
+import { LOG_LEVELS } from '../../src/protocol/log-levels.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 

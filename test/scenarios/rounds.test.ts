@@ -296,22 +296,17 @@ scenario(
   app,
   async (client) => {
     const { requestState } = await begin(client, { name: 'greet' })
-    const wrong = [
-      12345,
-      'Ada',
-      null,
-      [],
-      { action: 'maybe' },
-      { action: 'accept', content: { name: 5 } },
-      { action: 'accept' },
-    ]
-    for (const user_name of wrong) {
-      const reply = await client.post(
-        client.requestText(99, 'tools/call', { name: 'greet', requestState, inputResponses: { user_name } }),
-      )
-      expect(reply).toMatchObject({
-        result: { resultType: 'input_required', inputRequests: { user_name: question } },
-      })
+    for (const user_name of [12345, 'Ada', null, [], { action: 'maybe' }]) {
+      const params = { name: 'greet', requestState, inputResponses: { user_name } }
+      const error = await refusal(client.request('tools/call', params))
+      expect(error.code).toBe(-32602)
+      expect(error.message).toMatch(/the answer to "user_name" cannot be read: /)
+    }
+    for (const content of [{ name: 5 }, {}]) {
+      const inputResponses = { user_name: { action: 'accept', content } }
+      const result = await client.get('tools/call', { name: 'greet', requestState, inputResponses })
+      const said = /^the client answered elicitation\/create with something invalid: name: /
+      expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(said) }] })
     }
     for (const inputResponses of [[], 'x', 5]) {
       const error = await refusal(

@@ -209,12 +209,9 @@ scenario(
         )
       } else {
         const inputResponses = { 'sample-1': wrong }
-        const reply = await client.post(
-          client.requestText(99, 'tools/call', { name: 'brief', inputResponses }),
-        )
-        expect(reply).toMatchObject({
-          result: { resultType: 'input_required', inputRequests: { 'sample-1': { method: ASK } } },
-        })
+        const error = await refusal(client.request('tools/call', { name: 'brief', inputResponses }))
+        expect(error.code).toBe(-32602)
+        expect(error.message).toMatch(/the answer to "sample-1" cannot be read: role, content and model/)
       }
     }
   },

@@ -2,6 +2,9 @@ import { expect } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import { scenario } from '../harness/scenario.ts'
 
+/** Longer than a timer takes that overflowed. */
+const afterSome = (name: string): Promise<string> =>
+  new Promise((resolve) => setTimeout(() => resolve(name), 20))
 let stopped: unknown
 const app = createServer({ name: 'timed', version: '1', log: () => undefined })
   .tool('slow', { timeout: 20 }, async (_, { signal }) => {
@@ -12,6 +15,8 @@ const app = createServer({ name: 'timed', version: '1', log: () => undefined })
   .tool('asks', { timeout: 20 }, async (_, { roots }) => roots())
   .tool('quick', { timeout: '1m' }, async () => 'quick')
   .tool('sync', { timeout: '1m' }, () => 'sync')
+  .tool('patient', { timeout: '30d' }, () => afterSome('patient'))
+  .tool('endless', { timeout: Infinity }, () => afterSome('endless'))
 
 scenario(
   'a tool that takes too long is stopped and says so to the model; others are not touched [R054] [R143]',
@@ -30,7 +35,7 @@ scenario(
       })
     }
     expect(stopped).toBe('tool "slow" did not finish within 20 ms')
-    for (const name of ['quick', 'sync']) {
+    for (const name of ['quick', 'sync', 'patient', 'endless']) {
       expect(await client.call(name)).toEqual({ content: [{ type: 'text', text: name }], isError: false })
     }
   },

@@ -74,7 +74,7 @@ describe('time', () => {
   const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
   test('limits.headersMs a head that is late is refused, and one that is just in time is served', async () => {
-    const { port, counted } = await serve({ headersMs: 400 })
+    const { port, counted } = await serve({ headersMs: 2000 })
     const [early, late] = [new Raw(port).write(HEAD), new Raw(port).write(HEAD)]
     await wait(150)
     early.write(`Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
@@ -85,7 +85,7 @@ describe('time', () => {
   })
 
   test('limits.bodyMs a body that is late is refused, and one that is just in time is served', async () => {
-    const { port, counted } = await serve({ bodyMs: 400 })
+    const { port, counted } = await serve({ bodyMs: 2000 })
     const begun = `${HEAD}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.slice(0, 9)}`
     const [early, late] = [new Raw(port).write(begun), new Raw(port).write(begun)]
     await wait(150)
@@ -132,7 +132,7 @@ describe('time', () => {
     const app = createServer({ name: 'asks', version: '1' }).tool('roots', {}, async (_, { roots }) =>
       JSON.stringify(await roots()),
     )
-    const { port } = await serve({ questionMs: 300 }, app)
+    const { port } = await serve({ questionMs: 1500 }, app)
     const session = await open(port, '2025-11-25', { roots: {} })
     const ask = (id: number): Promise<Stream> => session.stream(call('roots', {}, id))
     const early = await (await ask(1)).until(({ messages }) => messages.length === 1)
@@ -143,14 +143,14 @@ describe('time', () => {
     const late = await (await ask(2)).end()
     expect(late.messages.at(-1)).toMatchObject({
       id: 2,
-      result: { isError: true, content: [{ text: expect.stringContaining('no answer within 300 ms') }] },
+      result: { isError: true, content: [{ text: expect.stringContaining('no answer within 1500 ms') }] },
     })
   })
 
   test('limits.drainMs what is running at the end has its time, and no more', async () => {
     for (const [takesMs, isFinished] of [
       [100, true],
-      [3000, false],
+      [30_000, false],
     ] as const) {
       const gate = new Gate()
       const app = createServer({ name: 'slow', version: '1' }).tool('slow', {}, async (_, { signal }) => {
@@ -161,7 +161,7 @@ describe('time', () => {
         ])
         return 'done'
       })
-      const { port, server } = await serve({ drainMs: 500 }, app)
+      const { port, server } = await serve({ drainMs: 2000 }, app)
       const session = await open(port)
       const answered = session.post(call('slow')).then(
         ({ text }) => text.includes('done'),
@@ -170,7 +170,7 @@ describe('time', () => {
       await gate.entered
       const begun = performance.now()
       await server.close()
-      expect(performance.now() - begun).toBeLessThan(2500)
+      expect(performance.now() - begun).toBeLessThan(10_000)
       expect(await answered).toBe(isFinished)
     }
   })
@@ -187,12 +187,12 @@ test('limits.blockedMs work that holds up the server for too long is told to the
       return 'done'
     },
   )
-  const { port, counted } = await serve({ blockedMs: 500 }, app)
+  const { port, counted } = await serve({ blockedMs: 1500 }, app)
   const session = await open(port)
   const health = async (): Promise<number> => (await send(port, { method: 'GET', path: '/healthz' })).status
   await session.post(call('spin', { ms: 100 }))
   expect([await health(), counted('loop_blocked')]).toEqual([200, 0])
-  await session.post(call('spin', { ms: 1000 }))
+  await session.post(call('spin', { ms: 2000 }))
   await expect.poll(() => counted('loop_blocked')).toBe(1)
   expect([await health(), told.length]).toEqual([503, 1])
 })

@@ -4,6 +4,10 @@ import { Child, opened } from './child.ts'
 
 const PING = (id: number): string => message('ping', {}, id)
 
+test('options that name no transport, or only rule out HTTP, mean stdio', async () => {
+  for (const flags of [[], ['unnamed']]) expect((await opened(flags)).messages).toMatchObject([{ id: 1 }])
+})
+
 test('L.plain one message a line, both ways [R060] [S0-3.1] [S0-3.2] [S1-1.2-1] [S2-10.2-1] [S4-3-2]', async () => {
   const child = await opened()
   child.send(call('echo', { text: 'line one\nline two\r\n\u2028' }, 2))
@@ -61,15 +65,16 @@ test('L.huge a line beyond the limit is answered once, never held, and survived 
   const ping = PING(5)
   child.write(`${ping}${' '.repeat(1000 - ping.length)}\n`)
   expect(await child.reply(5)).toMatchObject({ result: {} })
-  child.write(`${ping}${' '.repeat(1001 - ping.length)}\n`)
+  child.write(`${PING(6)}${' '.repeat(1001 - ping.length)}\n`)
   const chunk = 'x'.repeat(1_000_000)
   for (let each = 0; each < 64; each++) child.write(chunk)
   child.write('\n').send(PING(9))
   expect(await child.reply(9)).toMatchObject({ result: {} })
   expect(child.messages.slice(2, -1)).toMatchObject([
-    { error: { code: -32600, data: { refusal: { code: 1068 } } } },
+    { id: 6, error: { code: -32600, data: { refusal: { code: 1068 } } } },
     { error: { code: -32600, data: { refusal: { code: 1068 } } } },
   ])
+  expect(child.messages.at(-2)).not.toHaveProperty('id')
   expect(child.memory).toBeLessThan(200_000_000)
 })
 

@@ -41,6 +41,6 @@ const app = createServer({ name: 'stdio', version: '1.0.0', limits: bytes })
   })
 
 if (flags.has('early')) console.log('after createServer, before listen')
-await app.listen({ stdio: true, survive: !flags.has('mortal') })
+await app.listen(flags.has('unnamed') ? { http: false } : { survive: !flags.has('mortal') })
 if (flags.has('late')) console.log('after listen')
 process.stderr.write('listening\n')

@@ -18,14 +18,18 @@ export function admit(
   session: HttpSession | undefined,
   { load, limits }: { readonly load: Load; readonly limits: Limits },
 ): void {
-  if (load.running >= limits.allInFlight || (request.waitedMs ?? 0) > limits.waitMs)
-    throw mcpError('overloaded', {}, SOON)
-  if (unsentBytes() > limits.unsentBytes) throw httpError('too_much_unsent', {}, SOON)
+  if (load.running >= limits.allInFlight || request.isLate === true) throw mcpError('overloaded', {}, SOON)
+  checkUnsent(limits)
   // As long as all callers together have no more, none of them has.
   if (load.running >= limits.inFlight && load.runningFor(callerOf(request, session)) >= limits.inFlight)
     throw serverError('too_many_calls', { limit: limits.inFlight }, SOON)
   if (session?.hasCalls === true && session.calls.has(idText(id)))
     throw serverError('id_in_use', { id: idText(id).slice(0, 128) })
+}
+
+/** Throws when so much waits for clients that nothing more should be written. */
+export function checkUnsent(limits: Limits): void {
+  if (unsentBytes() > limits.unsentBytes) throw httpError('too_much_unsent', {}, SOON)
 }
 
 /** Whose request it is: an authenticated caller's, or that of a session or a connection. */

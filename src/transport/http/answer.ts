@@ -15,7 +15,7 @@ import { sealError, sealReply, type Reply } from '../../wire/reply.ts'
 import { sealResult, toPeerError } from '../../wire/seal.ts'
 import type { SseEndpoint } from '../sse/endpoint.ts'
 import { afterMs, type Timer } from '../timer.ts'
-import { admit, callerOf } from './admission.ts'
+import { admit, callerOf, checkUnsent } from './admission.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './events.ts'
@@ -39,10 +39,11 @@ export interface EndpointOptions extends GuardOptions {
 export class Endpoint implements Site {
   /** The transport of 2024-11-05 beside it, where that is served too. */
   sse: SseEndpoint | undefined
+  /** What the server has to tell and to count. */
+  readonly service: Service
   readonly guard: Guard
   readonly sessions: Sessions
   readonly limits: Limits
-  readonly #service: Service
   readonly #stateful: boolean
   /** The requests that take their time, and what says of each that it is over. */
   readonly #calls = new Map<Call, () => void>()
@@ -52,7 +53,7 @@ export class Endpoint implements Site {
   #idle: (() => void) | undefined
 
   constructor(service: Service, options: EndpointOptions) {
-    this.#service = service
+    this.service = service
     this.limits = options.limits
     this.guard = createGuard(options)
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
@@ -141,11 +142,6 @@ export class Endpoint implements Site {
     for (const call of this.#calls.keys()) call.cancel(mcpError('shutting_down', {}))
   }
 
-  /** What the server has to tell and to count. */
-  get service(): Service {
-    return this.#service
-  }
-
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
     const { body, parsed } = request
     const { depth } = this.limits
@@ -174,9 +170,10 @@ export class Endpoint implements Site {
   ): HttpOut | Promise<HttpOut> {
     let revision: Revision | undefined
     try {
+      if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
       if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) {
         revision = LATEST
-        const peer = openRequest(method, params, request, this.#service)
+        const peer = openRequest(method, params, request, this.service)
         return this.#call(id, method, params, request, { peer, session: undefined, headers })
       }
       if (!this.#stateful) {
@@ -246,10 +243,10 @@ export class Endpoint implements Site {
       onGone,
     })
     const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
-    const { load } = this.#service
+    const { load } = this.service
     admit(id, request, session, { load, limits })
     try {
-      const result = this.#service.answer(call)
+      const result = this.service.answer(call)
       if (result instanceof Promise) {
         this.#calls.set(call, load.enter(call, callerOf(request, session)))
         session?.calls.set(idText(id), call)
@@ -281,7 +278,7 @@ export class Endpoint implements Site {
   #text(call: Call, result: JsonObject): Reply {
     return sealReply(
       call.id as RequestId,
-      sealResult(call.method, result, call.peer.dialect.revision, this.#service.info),
+      sealResult(call.method, result, call.peer.dialect.revision, this.service.info),
     )
   }
 
@@ -325,7 +322,7 @@ export class Endpoint implements Site {
     const { requestId } = params
     if (method !== 'notifications/cancelled') {
       const channel = { emit: (name: string, more: JsonObject) => session.session.notify(name, more) }
-      this.#service.notice(
+      this.service.notice(
         new Call(undefined, method, params, { peer: session.session, channel, origin: request }),
       )
     } else if (typeof requestId === 'string' || typeof requestId === 'number') {
@@ -359,6 +356,7 @@ export class Endpoint implements Site {
       const found = session.find(lastEventId)
       // Tells the client that it need not come back: an empty stream would make it try again and again.
       if (found === undefined) return { status: 204, headers }
+      checkUnsent(this.limits)
       return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
     }
     const stream = session.standalone()
@@ -384,9 +382,9 @@ export class Endpoint implements Site {
 
   #peerError(thrown: unknown): McpError {
     const error = toPeerError(thrown, (reference, cause) =>
-      this.#service.report('error', 'a request failed', { reference, error: cause }),
+      this.service.report('error', 'a request failed', { reference, error: cause }),
     )
-    this.#service.load.count(error.kind)
+    this.service.load.count(error.kind)
     return error
   }
 }

@@ -11,6 +11,7 @@ export function partOf(request: HttpIn, batch: Exchange): HttpIn {
     header: (name) => (name === 'accept' ? JSON_ONLY : request.header(name)),
     body: '',
     auth: request.auth,
+    isLate: request.isLate ?? false,
     ...(request.connection !== undefined && { connection: request.connection }),
     batch,
     onGone: (listener) => request.onGone(listener),

@@ -1,7 +1,6 @@
 import { McpError, mcpError } from '../../protocol/errors.ts'
 import type { Outgoing, Received } from '../../rpc/line.ts'
-import { dropBody, readBody } from './client-body.ts'
-import { mediaTypeOf, retryAfterOf } from './client-headers.ts'
+import { readBody } from './client-body.ts'
 import { answers, readReceived } from './client-message.ts'
 
 export interface ReadingOptions {
@@ -10,11 +9,6 @@ export interface ReadingOptions {
   readonly signal: AbortSignal
   readonly leftovers: Set<() => void>
 }
-
-/** The most of a reply that only tells of an error. */
-const MAX_ERROR_BYTES = 1_048_576
-/** Statuses that ask for something other than another message. */
-const NO_ANSWER: ReadonlySet<number> = new Set([401, 403, 407, 429, 503])
 
 /** The answer in a reply that is one JSON text. */
 export async function readJsonAnswer(
@@ -58,60 +52,4 @@ function read(text: string | undefined, outgoing: Outgoing, maxDepth: number): r
 
 function invalid({ method }: Outgoing, issue: string, cause?: unknown): McpError {
   return mcpError('bad_answer', { method, issue }, cause === undefined ? {} : { cause })
-}
-
-/** The error that a reply with a bad status amounts to: the server's own, which is an answer, or ours, which is thrown. */
-export async function readFailure(
-  response: Response,
-  outgoing: Outgoing,
-  options: ReadingOptions,
-): Promise<Received> {
-  const answer = await readErrorBody(response, outgoing, options)
-  if (answer !== undefined && !NO_ANSWER.has(response.status)) return answer
-  throw toFailure(response, outgoing.method, answer)
-}
-
-async function readErrorBody(
-  response: Response,
-  { id }: Outgoing,
-  { maxBytes, maxDepth, signal }: ReadingOptions,
-): Promise<Received | undefined> {
-  if (mediaTypeOf(response.headers) !== 'application/json') {
-    dropBody(response)
-    return undefined
-  }
-  try {
-    const text = await readBody(response, Math.min(maxBytes, MAX_ERROR_BYTES), signal)
-    const messages = text === undefined ? [] : readReceived(text, maxDepth)
-    return messages.find((message) => message.error !== undefined && answers(message, id))
-  } catch (error) {
-    if (signal.aborted) throw error
-    dropBody(response)
-    return undefined
-  }
-}
-
-/** What a bad status means, with what is needed to do something about it. */
-export function toFailure({ status, headers }: Response, method: string, answer?: Received): McpError {
-  const wwwAuthenticate = headers.get('www-authenticate')
-  const retryAfterMs = retryAfterOf(headers)
-  const data = {
-    status,
-    ...(wwwAuthenticate !== null && { wwwAuthenticate }),
-    ...(answer?.error !== undefined && { error: answer.error }),
-  }
-  return mcpError(
-    'http_failed',
-    { method, status, reason: '' },
-    { data, ...(retryAfterMs !== undefined && { retryAfterMs }) },
-  )
-}
-
-/** The error for a good status without an answer in it. */
-export function toUseless({ status, headers }: Response, method: string): McpError {
-  const type = mediaTypeOf(headers)
-  const shown = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(type) ? type : 'unknown'
-  const issue =
-    status === 200 ? `its type is ${shown}, not JSON or an event stream` : `status ${status} brings no answer`
-  return mcpError('bad_answer', { method, issue }, { data: { status } })
 }

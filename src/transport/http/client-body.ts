@@ -13,12 +13,14 @@ export async function readBody(
 ): Promise<string | undefined> {
   const { headers, body } = response
   const announced = headers.get('content-length')
-  const size = announced === null || headers.has('content-encoding') ? undefined : Number(announced)
+  const isPlain = announced !== null && /^\d+$/.test(announced) && !headers.has('content-encoding')
+  const size = isPlain ? Number(announced) : undefined
   if (size !== undefined && size > maxBytes) throw tooLarge(maxBytes)
   if (body === null) return ''
   // A length that was announced is kept by whoever parses HTTP.
   const bytes =
     size === undefined ? await collect(body, maxBytes, signal) : new Uint8Array(await response.arrayBuffer())
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes)
   return decodeUtf8(bytes.subarray(bomLength(bytes)))
 }
 

@@ -102,5 +102,6 @@ function toNetworkError(error: unknown, target: string, method: string): McpErro
     code === 'UND_ERR_HEADERS_OVERFLOW'
   )
     return mcpError('bad_answer', { method, issue: 'the reply is not valid HTTP' }, extras)
-  return mcpError('connect_failed', { target, reason: code ?? String(cause.message) }, extras)
+  const reason = code === 'ECONNREFUSED' ? `nothing listens there (${code})` : (code ?? String(cause.message))
+  return mcpError('connect_failed', { target, reason }, extras)
 }

@@ -12,7 +12,7 @@ export interface FollowOptions extends ReadingOptions {
   get(lastId: string | undefined): Promise<Response>
   pace(): Promise<Pace>
   /** Why a reply that is no stream does not resume one. */
-  refused(response: Response): McpError
+  refused(response: Response): Promise<McpError>
 }
 
 /** Reads a stream to the answer, coming back for it when the connection is lost and the stream can be resumed. */
@@ -31,7 +31,7 @@ export async function follow(first: Response, outgoing: Outgoing, options: Follo
     pace.learn(place, performance.now() - since)
     const next = await resume({ place, pace, signal, get, counted: true }, true)
     if (next === undefined) throw mcpError('stream_lost', { method })
-    if (!isStream(next)) throw options.refused(next)
+    if (!isStream(next)) throw await options.refused(next)
     response = next
   }
 }

@@ -2,7 +2,7 @@ import { mcpError, type McpError } from '../../protocol/errors.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
 import type { Line, LineEvents, OlderOptions, OpenLine, Outgoing, Received } from '../../rpc/line.ts'
-import { readFailure, readJsonAnswer, toFailure, toUseless, type ReadingOptions } from './client-answer.ts'
+import { readJsonAnswer, type ReadingOptions } from './client-answer.ts'
 import { dropBody, readRest } from './client-body.ts'
 import type { follow as Follow } from './client-follow.ts'
 import { createSend, nameOf, type Send } from './client-fetch.ts'
@@ -32,6 +32,8 @@ const DELETE_MS = 2000
 const ACCEPT = 'application/json, text/event-stream'
 
 let follow: typeof Follow | undefined
+/** What is only needed to tell of failures is loaded with the first of them. */
+const failures = () => import('./client-failure.ts')
 
 /** Opens lines to the server at a URL. Nothing is sent before the first request. */
 export function connectHttp(url: string | URL, options: HttpConnectOptions): OpenLine {
@@ -110,7 +112,7 @@ class HttpLine implements Line {
       const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
       if (!response.ok) dropBody(response)
       if (response.status === 404 && this.#hasSession) throw this.#lose()
-      if (!response.ok) throw toFailure(response, method)
+      if (!response.ok) throw (await failures()).toFailure(response, method)
       if (response.body !== null) void readRest(response.body.getReader(), this.#holds.leftovers)
       hold.release()
     } catch (error) {
@@ -152,6 +154,8 @@ class HttpLine implements Line {
     const opens = outgoing.method === 'initialize'
     if (opens) this.#session = undefined
     const { text, method } = outgoing
+    // Where a stream can be resumed its reader is there before it: what a broken connection brought is lost otherwise.
+    if (this.#resumes) follow ??= (await import('./client-follow.ts')).follow
     const response = await this.#post({ text, method, headers: outgoing.headers() }, signal)
     if (response.status === 404 && this.#hasSession && !opens) {
       dropBody(response)
@@ -159,12 +163,12 @@ class HttpLine implements Line {
     }
     const options = this.#reading(signal)
     if (opens) this.#refusal = response.ok ? 0 : response.status
-    if (!response.ok) return readFailure(response, outgoing, options)
+    if (!response.ok) return (await failures()).readFailure(response, outgoing, options)
     if (opens) this.#keepSession(response)
     const type = mediaTypeOf(response.headers)
     if (type === 'application/json') return readJsonAnswer(response, outgoing, options)
     if (type === 'text/event-stream') return this.#follow(response, outgoing, options)
-    throw toUseless(response, outgoing.method)
+    throw (await failures()).toUseless(response, outgoing.method)
   }
 
   /** What only sessions need is loaded with the first of them. */
@@ -203,10 +207,10 @@ class HttpLine implements Line {
   }
 
   /** Why a stream cannot be resumed. The request may have run: even when the session is gone, this says no more than that the answer is lost. */
-  #refused(response: Response, method: string): McpError {
+  async #refused(response: Response, method: string): Promise<McpError> {
     dropBody(response)
     const { status } = response
-    if (status === 401 || status === 403) return toFailure(response, method)
+    if (status === 401 || status === 403) return (await failures()).toFailure(response, method)
     if (status === 404 && this.#hasSession) this.#lose()
     return mcpError('stream_lost', { method }, { data: { status } })
   }

@@ -1,6 +1,6 @@
 import type { Limits } from '../../protocol/limits.ts'
 import type { Dialect } from '../../protocol/switches.ts'
-import { toEvent } from '../../wire/sse.ts'
+import { messageEvent, toEvent } from '../../wire/sse.ts'
 import type { Sink } from './parts.ts'
 
 interface KeptEvent {
@@ -79,7 +79,7 @@ export class EventStream {
   /** Begins with an event that carries only an id, where the revision wants it. */
   prime(dialect: Dialect): void {
     this.#primed = dialect.priming && this.#name !== undefined
-    if (this.#primed) this.#push({ data: '' })
+    if (this.#primed) this.#push('')
   }
 
   /** Characters or bytes that the client has not taken yet. */
@@ -91,7 +91,7 @@ export class EventStream {
   send(text: string, event?: string): void {
     if (this.#ended || (this.#sink === undefined && this.#lossy && text === this.#unread)) return
     this.#unread = this.#sink === undefined ? text : undefined
-    this.#push(event === undefined ? { data: text } : { data: text, event })
+    this.#push(text, event)
   }
 
   /** Connects a client; one that comes back names the last event it saw and gets what followed. */
@@ -100,12 +100,12 @@ export class EventStream {
     this.#sink = sink
     this.#bounded = true
     this.#taken = -1
-    sink.onGone(() => this.#gone(sink))
     let text = ''
     for (const event of this.#kept) if (event.seq > lastSeq) text += event.frame
     this.#sent = this.#seq - 1
     if (this.#name === undefined) this.#kept = []
     if (this.#ended) return this.#detach(text)
+    sink.onGone(() => this.#gone(sink))
     if (text !== '') this.#write(sink, text)
     if (this.#hangUpMs !== undefined) this.hangUp(this.#hangUpMs)
   }
@@ -128,20 +128,31 @@ export class EventStream {
     this.#write(sink, ': keep-alive\n\n')
   }
 
-  end(): void {
+  /** Ends the stream, with a last message if there is one: nobody is too slow for that, however large it is. */
+  end(last?: string): void {
+    const frame = last === undefined || this.#ended ? undefined : this.#frame(last)
     this.#ended = true
-    this.#detach()
+    this.#detach(frame)
   }
 
-  #push(event: { readonly data: string; readonly event?: string }): void {
-    const seq = this.#seq++
-    const id = this.#name === undefined ? {} : { id: `${this.#name}_${seq}` }
-    const frame = toEvent({ ...event, ...id })
-    if (this.#name !== undefined || this.#sink === undefined) this.#keep({ seq, frame })
+  #push(text: string, event?: string): void {
+    const frame = this.#frame(text, event)
     if (this.#sink === undefined) return
     this.#write(this.#sink, frame)
-    this.#sent = seq
     if (this.#sink.waiting > this.#limits.streamBytes) this.#drop(this.#sink)
+  }
+
+  /** The next event as text, kept where somebody may ask for it again. */
+  #frame(text: string, event?: string): string {
+    const seq = this.#seq++
+    const id = this.#name === undefined ? undefined : `${this.#name}_${seq}`
+    const frame =
+      event === undefined
+        ? messageEvent(text, id)
+        : toEvent({ data: text, event, ...(id !== undefined && { id }) })
+    if (this.#name !== undefined || this.#sink === undefined) this.#keep({ seq, frame })
+    if (this.#sink !== undefined) this.#sent = seq
+    return frame
   }
 
   #write(sink: Sink, frame: string): void {

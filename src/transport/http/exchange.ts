@@ -6,7 +6,7 @@ import { replyText, type Reply } from '../../wire/reply.ts'
 import { openAnswer, sealNotification, sealRequest } from '../../wire/seal.ts'
 import { EventStream } from './events.ts'
 import type { Accepts } from './negotiate.ts'
-import { JSON_HEADERS, NO_HEADERS, type Headers, type HttpOut, type Sink } from './parts.ts'
+import { JSON_HEADERS, NO_HEADERS, STREAM_HEADERS, type Headers, type HttpOut, type Sink } from './parts.ts'
 import type { HttpSession } from './sessions.ts'
 
 export interface ExchangeOptions {
@@ -59,19 +59,15 @@ export class Exchange implements Channel {
     if (this.#stream === undefined && (accepts.json || text === undefined || status !== 200))
       return toJson(status, text, headers)
     const stream = (this.#stream ??= this.#newStream())
-    if (text !== undefined) stream.send(replyText(text))
-    else this.#options.session?.forget(stream)
-    stream.end()
+    if (text === undefined) this.#options.session?.forget(stream)
+    stream.end(text === undefined ? undefined : replyText(text))
     this.#options.streams.delete(stream)
     return toStream(stream, headers)
   }
 
   /** The reply to a request that is still running: a stream as soon as something is sent, else the answer itself. */
   replyLater(answered: Promise<HttpOut>): Promise<HttpOut> {
-    if (this.#stream !== undefined) {
-      void answered
-      return Promise.resolve(toStream(this.#stream, this.#options.headers))
-    }
+    if (this.#stream !== undefined) return Promise.resolve(toStream(this.#stream, this.#options.headers))
     return new Promise((resolve, reject) => {
       this.#begin = resolve
       answered.then(resolve, reject)
@@ -125,12 +121,7 @@ export function toJson(status: number, text: Reply | undefined, headers: Headers
 export function toStream(stream: { attach(sink: never): void }, headers: Headers): HttpOut {
   return {
     status: 200,
-    headers: {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-      ...headers,
-    },
+    headers: headers === NO_HEADERS ? STREAM_HEADERS : { ...STREAM_HEADERS, ...headers },
     stream: stream as NonNullable<HttpOut['stream']>,
   }
 }

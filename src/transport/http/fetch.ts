@@ -25,7 +25,10 @@ export function serveFetch(
         ...head,
         body: request.method === 'POST' ? await readBody(request, site) : '',
         auth: extras?.auth,
-        onGone: (listener) => request.signal.addEventListener('abort', listener, { once: true }),
+        onGone: (listener) => {
+          if (request.signal.aborted) queueMicrotask(listener)
+          else request.signal.addEventListener('abort', listener, { once: true })
+        },
       }
       return toResponse(await site.answer(parts))
     } catch (thrown) {

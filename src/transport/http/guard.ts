@@ -29,12 +29,17 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
   const served = new Set((hosts ?? []).map(readHost))
   const origins = new Set(pages.map(readOrigin))
 
+  /** The last host that was served: most requests name the same. */
+  let lastServed: string | undefined
+
   return { check, cors, preflight }
 
   function check(head: HttpHead): Headers {
     const host = head.header('host')
-    if (!anyHost && !isServed(hostOf(host)))
-      throw httpError('forbidden_host', { host: (host ?? '').slice(0, 128) })
+    if (!anyHost && (host === undefined || host !== lastServed)) {
+      if (!isServed(hostOf(host))) throw httpError('forbidden_host', { host: (host ?? '').slice(0, 128) })
+      lastServed = host
+    }
     const origin = head.header('origin')
     if (origin === undefined) return NO_HEADERS
     if (!isAllowed(origin, host, head.local === true))

@@ -13,8 +13,14 @@ const PATIENCE_MS = 100
 
 interface Waiting {
   readonly since: number
-  readonly connection: { readonly destroyed: boolean }
-  serve(waitedMs: number): void
+  serve(isLate: boolean): void
+}
+
+export interface IntakeOptions {
+  readonly pulse: Pick<Pulse, 'isLate'>
+  /** Who waited longer in a long line is told that it is late. */
+  readonly maxMs: number
+  readonly now?: () => number
 }
 
 /**
@@ -23,41 +29,51 @@ interface Waiting {
  * not see how many wait outside, nor for how long.
  */
 export class Intake {
-  readonly #pulse: Pulse
+  readonly #pulse: Pick<Pulse, 'isLate'>
   readonly #maxMs: number
+  readonly #now: () => number
   readonly #known = new WeakSet<object>()
   readonly #line: Waiting[] = []
   #someoneCame = false
   #gathering = 0
   /** When the last newcomer was served; later than ever while one is. */
   #newcomerAt = Number.NEGATIVE_INFINITY
+  #onEmpty: (() => void) | undefined
 
-  /** Those who waited longer than `maxMs` in a long line are told so. */
-  constructor(pulse: Pulse, maxMs: number) {
+  constructor({ pulse, maxMs, now = () => performance.now() }: IntakeOptions) {
     this.#pulse = pulse
     this.#maxMs = maxMs
+    this.#now = now
   }
 
-  /** Whether a request on a connection can be served at once. */
-  isFree(connection: object): boolean {
+  /** A request comes on a connection. False when it cannot be served at once: then it must `queue`. */
+  enter(connection: object): boolean {
     const isFree = this.#line.length === 0 && !this.#pulse.isLate()
     if (this.#known.has(connection)) return isFree
     this.#known.add(connection)
-    const isCalm = performance.now() - this.#newcomerAt > RUSH_MS
+    const isCalm = this.#now() - this.#newcomerAt > RUSH_MS
     this.#newcomerAt = Number.POSITIVE_INFINITY
     if (!isFree || !isCalm) {
       this.#someoneCame = true
       return false
     }
-    setImmediate(() => (this.#newcomerAt = performance.now()))
+    setImmediate(() => (this.#newcomerAt = this.#now()))
     return true
   }
 
-  /** Serves a request in its turn, unless its connection is gone by then. */
-  queue(connection: Waiting['connection'], serve: Waiting['serve']): void {
-    const since = performance.now()
+  /** Serves a request in its turn. */
+  queue(serve: Waiting['serve']): void {
+    const since = this.#now()
     if (this.#line.length === 0) this.#gather(since)
-    this.#line.push({ since, connection, serve })
+    this.#line.push({ since, serve })
+  }
+
+  /** Resolves when nobody stands in line. */
+  emptied(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#line.length === 0) resolve()
+      else this.#onEmpty = resolve
+    })
   }
 
   #gather(now: number): void {
@@ -66,29 +82,31 @@ export class Intake {
   }
 
   #turn(): void {
-    const now = performance.now()
+    const now = this.#now()
     if (this.#someoneCame && now - this.#gathering < GATHER_MS) {
       this.#someoneCame = false
       return void setImmediate(() => this.#turn())
     }
     try {
       const until = now + SERVE_MS
-      while (this.#line.length > 0 && performance.now() < until) this.#serveOne()
+      while (this.#line.length > 0 && this.#now() < until) this.#serveOne()
     } finally {
-      this.#newcomerAt = performance.now()
+      this.#newcomerAt = this.#now()
       if (this.#line.length > 0) this.#gather(this.#newcomerAt)
+      else this.#onEmpty?.()
     }
   }
 
   /**
    * Serves whoever came first. In a line that is too long to be served in time that would help nobody: there those at
-   * its end are served in time, and those in front are told, once they waited for too long, how long they did.
+   * its end are served in time, and those in front are told, once they waited for too long, that they are late.
    */
   #serveOne(): void {
-    const waitedMs = performance.now() - this.#line[0]!.since
-    const isHopeless = this.#line.length > FEW && waitedMs > PATIENCE_MS
-    const isOver = waitedMs > this.#maxMs
-    const { connection, serve } = (isHopeless && !isOver ? this.#line.pop() : this.#line.shift())!
-    if (!connection.destroyed) serve(isHopeless && isOver ? waitedMs : 0)
+    const waitedMs = this.#now() - this.#line[0]!.since
+    const isHopeless =
+      this.#line.length > FEW && waitedMs > PATIENCE_MS && this.#maxMs !== Number.POSITIVE_INFINITY
+    const isLate = isHopeless && waitedMs > this.#maxMs
+    const next = isHopeless && !isLate ? this.#line.pop() : this.#line.shift()
+    next!.serve(isLate)
   }
 }

@@ -18,6 +18,7 @@ import { seldom } from '../seldom.ts'
 import { authorityOf, listening } from '../tcp/listening.ts'
 import type { ServerTls } from '../tcp/server-tls.ts'
 import type { Endpoint } from './answer.ts'
+import { Intake } from './intake.ts'
 import { serveNode, turnAway } from './node.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
 import { Pulse } from './pulse.ts'
@@ -54,6 +55,8 @@ const CHECK_MS = 5000
 /** After this time of silence the system asks whether the other machine is still there. */
 const PROBE_MS = 15_000
 const LARGEST = 2 ** 30
+const QUIET_TURNS = 5
+const MAX_TURNS = 1000
 /** How long replies have to leave once everything has been answered. */
 const LEAVE_MS = 2000
 
@@ -67,17 +70,22 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     throw mcpError('bad_option', { where: 'listen http path', reason })
   }
   const pulse = new Pulse(endpoint)
-  const serve = serveNode(endpoint, pulse)
+  const intake = new Intake({ pulse, maxMs: endpoint.limits.waitMs })
+  const serve = serveNode(endpoint, intake)
   let ready = true
   const server = await createListener(endpoint.limits, secure, answer)
   // Node would drop those beyond its limit without a word.
   server.maxHeadersCount = 0
   server.on('clientError', (error, socket) => refuseSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
+  let came = 0
   let taker: UpgradeTaker | undefined
   /** With those below TLS, of which some never get to speak it. */
   const all = secure === undefined ? sockets : new Set<Socket>()
-  server.on('connection', (socket) => keep(socket, all))
+  server.on('connection', (socket) => {
+    came++
+    keep(socket, all)
+  })
   if (secure !== undefined) server.on('secureConnection', (socket: Socket) => keep(socket, sockets))
   await listening(server, { host, port: options.port }, `${host}:${options.port}`)
   server.on(
@@ -96,7 +104,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const refused = tooManyHeaders(request) ?? identify(request)
     if (refused !== undefined) return turnAway(request, response, refused)
-    const asked = pathOf(request)
+    const asked = request.url === path ? path : pathOf(request)
     if (asked === path && upgradesOnly) return turnAway(request, response, upgradeRequired(endpoint))
     if (asked === path || (endpoint.sse !== undefined && SSE_PATHS.has(asked)))
       return serve(request, response)
@@ -133,7 +141,8 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
 
   async function close(): Promise<void> {
     ready = false
-    await Promise.all([endpoint.close(), taker?.close()])
+    await Promise.all([endpoint.close(), intake.emptied(), taker?.close()])
+    await letIn(() => came)
     await left(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of all) socket.destroy()
@@ -238,6 +247,15 @@ export function replyRaw(socket: Duplex, { status, headers, body = '' }: HttpOut
 function toProblem({ code }: NodeJS.ErrnoException, { headBytes }: Limits): Error {
   if (code === 'HPE_HEADER_OVERFLOW') return httpError('head_too_large', { limit: headBytes })
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? httpError('slow_sender', {}) : httpError('bad_http', {})
+}
+
+/** Lets in whoever was at the door already, so that they hear that we close: Node lets in one each turn of the loop. */
+async function letIn(came: () => number): Promise<void> {
+  for (let quiet = 0, turns = 0; quiet < QUIET_TURNS && turns < MAX_TURNS; turns++) {
+    const before = came()
+    await new Promise((resolve) => setImmediate(resolve))
+    quiet = came() === before ? quiet + 1 : 0
+  }
 }
 
 /** Closes connections once what was written to them has left. Node itself would cut them off in the middle. */

@@ -36,47 +36,53 @@ const LINGER_MS = 500
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
 export function serveNode(
   endpoint: Endpoint,
-  pulse: Pulse = new Pulse(endpoint),
+  intake: Intake = new Intake({ pulse: new Pulse(endpoint), maxMs: endpoint.limits.waitMs }),
 ): (request: NodeRequest, response: ServerResponse) => void {
-  const serve = serveSite(endpoint, pulse)
+  const serve = serveSite(endpoint, intake)
   const { sse } = endpoint
   if (sse === undefined) return serve
-  const serveSse = serveSite(sse, pulse)
+  const serveSse = serveSite(sse, intake)
   return (request, response) =>
     sse.owns(targetOf(request)) ? serveSse(request, response) : serve(request, response)
 }
 
-function serveSite(site: Site, pulse: Pulse): (request: NodeRequest, response: ServerResponse) => void {
-  const intake = new Intake(pulse, site.limits.waitMs)
+function serveSite(site: Site, intake: Intake): (request: NodeRequest, response: ServerResponse) => void {
   return (request, response) => {
     const parts = new NodeIn(request, response)
     const refused = site.refuse(parts)
     if (refused !== undefined) return turnAway(request, response, refused)
     if (request.method !== 'POST') return respond(response, site, site.answer(parts))
     if (parts.parsed !== undefined) return answerInTurn(request, parts)
-    readBody(request, site, (text) => {
+    readBody(request, site, (text, reading) => {
       if (typeof text !== 'string') return turnAway(request, response, site.turnAway(parts, text))
       parts.body = text
-      answerInTurn(request, parts)
+      answerInTurn(request, parts, reading)
     })
   }
 
-  function answerInTurn({ socket }: NodeRequest, parts: NodeIn): void {
-    const { response } = parts
-    if (intake.isFree(socket)) return respond(response, site, site.answer(parts))
-    intake.queue(socket, (waitedMs) => {
-      parts.waitedMs = waitedMs
-      respond(response, site, site.answer(parts))
+  function answerInTurn({ socket }: NodeRequest, parts: NodeIn, reading?: Reading): void {
+    if (intake.enter(socket)) return answer(parts, reading)
+    intake.queue((isLate) => {
+      // Nobody waits for the answer to a request whose client is gone; other messages are taken all the same.
+      parts.isLate = isLate || socket.destroyed
+      answer(parts, reading)
     })
+  }
+
+  function answer(parts: NodeIn, reading: Reading | undefined): void {
+    respond(parts.response, site, site.answer(parts))
+    reading?.end()
   }
 }
 
-/** The head of a request of Node; nothing is taken from it before it is asked for. */
+/** The head of a request of Node; little is taken from it before it is asked for. */
 export class NodeHead implements HttpHead {
   readonly request: NodeRequest
+  readonly #headers: IncomingMessage['headers']
 
   constructor(request: NodeRequest) {
     this.request = request
+    this.#headers = request.headers
   }
 
   get method(): string {
@@ -93,15 +99,15 @@ export class NodeHead implements HttpHead {
 
   header(name: string): string | undefined {
     if (name === 'host') return hostOf(this.request)
-    const value = this.request.headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
+    const value = this.#headers[name]
+    return typeof value === 'object' ? value.join(', ') : value
   }
 }
 
 /** A request of Node as plain parts. */
 class NodeIn extends NodeHead implements HttpIn {
   body = ''
-  waitedMs = 0
+  isLate = false
   readonly response: ServerResponse
 
   constructor(request: NodeRequest, response: ServerResponse) {
@@ -122,7 +128,8 @@ class NodeIn extends NodeHead implements HttpIn {
   }
 
   onGone(listener: () => void): void {
-    this.response.once('close', listener)
+    if (this.response.closed) queueMicrotask(listener)
+    else this.response.once('close', listener)
   }
 }
 
@@ -145,14 +152,19 @@ function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
 }
 
 /**
- * Reads the whole body unless it is too large, comes too slowly, or is not UTF-8. The time begins with a first piece that
+ * Reads the whole body unless it is too large, comes too slowly, or is not UTF-8; a text counts until its reading is
+ * ended. The time begins with a first piece that
  * is not all; a client that sends nothing at all is the listener's business.
  */
-function readBody(request: IncomingMessage, site: Site, done: (text: string | McpError) => void): void {
+function readBody(
+  request: IncomingMessage,
+  site: Site,
+  done: (text: string | McpError, reading: Reading) => void,
+): void {
   const reading = new Reading(site.limits)
   const announced = Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
-  if (tooLarge !== undefined) return done(tooLarge)
+  if (tooLarge !== undefined) return done(tooLarge, reading)
   let chunks: Buffer[] = []
   let finished = false
   let timer: Timer
@@ -165,16 +177,16 @@ function readBody(request: IncomingMessage, site: Site, done: (text: string | Mc
       timer = afterMs(site.limits.bodyMs, () => finish(httpError('slow_sender', {})))
     }
   })
-  request.once('end', () => finish(decode()))
-  request.once('close', () => finish(undefined))
+  request.on('end', () => finish(decode()))
+  request.on('close', () => finish(undefined))
 
   function finish(result: string | McpError | undefined): void {
     if (finished) return
     finished = true
     clearTimeout(timer)
-    reading.end()
     chunks = []
-    if (result !== undefined) done(result)
+    if (typeof result !== 'string') reading.end()
+    if (result !== undefined) done(result, reading)
   }
 
   function decode(): string | McpError {
@@ -249,7 +261,10 @@ function watchLeaving(response: ServerResponse, length: number, site: Site): voi
   sending.set(length)
   response.once('close', () => sending.set(0))
   const { bodyMs } = site.limits
-  if (bodyMs !== Number.POSITIVE_INFINITY) response.setTimeout(bodyMs, () => cut(response, site))
+  if (bodyMs === Number.POSITIVE_INFINITY) return
+  response.setTimeout(bodyMs, () => cut(response, site))
+  // Before Node sets the time that the connection may be idle.
+  response.prependOnceListener('finish', () => response.setTimeout(0))
 }
 
 /** Drops a client that reads too slowly. */

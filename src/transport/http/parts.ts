@@ -25,8 +25,8 @@ export interface HttpIn extends HttpHead {
   readonly auth?: Auth | undefined
   /** The connection that it came on, where that is known. */
   readonly connection?: object
-  /** How many milliseconds it waited because the server is busy. */
-  readonly waitedMs?: number
+  /** Whether it waited for so long that a request is refused. */
+  readonly isLate?: boolean
   /** The way back that it shares with the other messages of its batch. */
   readonly batch?: Channel
   /** Calls back when the client goes away before the reply is complete. */
@@ -73,3 +73,9 @@ export const NO_HEADERS: Headers = Object.freeze({})
 
 /** The headers of a JSON reply that has no others; one object, so that it is recognised. */
 export const JSON_HEADERS: Headers = Object.freeze({ 'content-type': 'application/json' })
+
+export const STREAM_HEADERS: Headers = Object.freeze({
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+})

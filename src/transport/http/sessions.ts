@@ -25,13 +25,21 @@ export class HttpSession {
   seen: number
   #calls: Map<string, Call> | undefined
   #streams: Map<string, EventStream> | undefined
-  /** How many characters its streams keep. */
   #kept = 0
+  readonly #onKept: (session: HttpSession, letters: number) => void
   #named = 0
 
-  constructor(owner: string, limits: Limits, load: Load, now: number) {
+  /** Tells `onKept` how many more characters it keeps, or how many fewer. */
+  constructor(
+    owner: string,
+    limits: Limits,
+    load: Load,
+    now: number,
+    onKept: (session: HttpSession, letters: number) => void,
+  ) {
     this.owner = owner
     this.seen = now
+    this.#onKept = onKept
     this.#limits = limits
     this.#load = load
     this.session = new Session((method, params) => this.#notify(method, params))
@@ -44,6 +52,11 @@ export class HttpSession {
   /** Whether a request is being answered. */
   get hasCalls(): boolean {
     return this.#calls !== undefined && this.#calls.size > 0
+  }
+
+  /** How many characters its streams keep. */
+  get kept(): number {
+    return this.#kept
   }
 
   /** Whether something keeps the session in use. */
@@ -86,6 +99,15 @@ export class HttpSession {
     for (const [name, kept] of this.#streams ?? []) if (kept === stream) this.#drop(name, stream)
   }
 
+  /** Gives up the streams that ended. */
+  forgetEnded(): void {
+    for (const [name, stream] of this.#streams ?? []) {
+      if (!stream.ended) continue
+      this.#drop(name, stream)
+      this.#load.count('stream_forgotten')
+    }
+  }
+
   keepAlive(): void {
     if (this.#streams !== undefined) for (const stream of this.#streams.values()) stream.keepAlive()
   }
@@ -99,12 +121,17 @@ export class HttpSession {
 
   #drop(name: string, stream: EventStream): void {
     this.#streams?.delete(name)
-    this.#kept -= stream.keptSize
+    this.#count(-stream.keptSize)
+  }
+
+  #count(letters: number): void {
+    this.#kept += letters
+    this.#onKept(this, letters)
   }
 
   #newStream(name: string, lossy: boolean): EventStream {
     const onForget = (): void => this.#load.count('event_forgotten')
-    const onKept = (letters: number): void => void (this.#kept += letters)
+    const onKept = (letters: number): void => this.#count(letters)
     const stream = new EventStream({ limits: this.#limits, name, lossy, onForget, onKept })
     this.#streams ??= new Map()
     this.#streams.set(name, stream)
@@ -126,6 +153,11 @@ export class Sessions {
   readonly #load: Load
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
+  readonly #onKept = (session: HttpSession, letters: number): void => {
+    if (this.#table.has(session.id)) this.#count(letters)
+  }
+  /** How many characters the streams of all sessions in the table keep. */
+  #kept = 0
   #swept: number
 
   constructor(limits: Limits, load: Load, now: () => number) {
@@ -152,11 +184,14 @@ export class Sessions {
     if (this.#table.size >= this.#limits.sessions) {
       throw mcpError('session_limit', { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
     }
-    return new HttpSession(ownerOf(auth), this.#limits, this.#load, this.#now())
+    return new HttpSession(ownerOf(auth), this.#limits, this.#load, this.#now(), this.#onKept)
   }
 
   keep(session: HttpSession): void {
+    // Several handshakes may have been under way when the last place was free.
+    if (this.#table.size >= this.#limits.sessions) this.#evict(this.sweep())
     this.#table.set(session.id, session)
+    this.#count(session.kept)
   }
 
   /** The session of an id, for its owner only. */
@@ -174,7 +209,7 @@ export class Sessions {
   }
 
   end(session: HttpSession): void {
-    this.#table.delete(session.id)
+    if (this.#table.delete(session.id)) this.#count(-session.kept)
     session.close()
   }
 
@@ -197,6 +232,16 @@ export class Sessions {
 
   close(): void {
     for (const session of this.#table.values()) this.end(session)
+  }
+
+  /** Counts what is kept. When that is too much, the sessions that were opened first give up what is over. */
+  #count(letters: number): void {
+    this.#kept += letters
+    if (letters <= 0) return
+    for (const session of this.#table.values()) {
+      if (this.#kept <= this.#limits.unsentBytes) return
+      session.forgetEnded()
+    }
   }
 
   #evict(session: HttpSession | undefined): void {

@@ -11,6 +11,8 @@ import { decodeLine, toText } from './text.ts'
 export interface Hearing {
   /** Whether a message ever came. */
   anything(): boolean
+  /** The first line that was no message. */
+  junk(): string
   /** Nothing more can come: a last line needs no line break. */
   end(): void
   /** From now on what comes is read, so that the server can go on, and thrown away. */
@@ -35,8 +37,7 @@ export function hear(input: Readable, pipe: Pipe, options: HearOptions): Hearing
   let heard = false
   let isStopped = false
   let isOver = false
-  let noted = false
-  let head = ''
+  let junk = ''
   const lines = framing.createReader({
     maxBytes: limits.clientBytes,
     decode: decodeLine,
@@ -47,6 +48,7 @@ export function hear(input: Readable, pipe: Pipe, options: HearOptions): Hearing
   input.on('data', onData)
   return {
     anything: () => heard,
+    junk: () => junk,
     end() {
       isOver = true
       if (!isStopped) lines.end()
@@ -59,9 +61,7 @@ export function hear(input: Readable, pipe: Pipe, options: HearOptions): Hearing
   }
 
   function onData(chunk: Buffer): void {
-    const started = lines.buffered > 0
     lines.push(chunk)
-    if (lines.buffered > 0 && (!started || chunk.includes(LF))) head = headOf(chunk)
   }
 
   function onLine(text: string): void {
@@ -78,25 +78,16 @@ export function hear(input: Readable, pipe: Pipe, options: HearOptions): Hearing
   /** Says once that a server writes what is no message. */
   function tell(known: boolean, text: string): void {
     heard ||= known
-    if (known || noted) return
-    noted = true
-    const example = plainText(text.slice(0, 200))
-    events.onNote?.('stream', `the server writes things ${where} that are no messages, such as: ${example}`)
+    if (known || junk !== '') return
+    junk = plainText(text.slice(0, 200))
+    events.onNote?.('stream', `the server writes things ${where} that are no messages, such as: ${junk}`)
   }
 
   /** One answer is too large for its request, when it is known which; otherwise nobody can wait any longer. */
-  function onOversize(): void {
-    if (!pipe.refuse(answeredId(head) ?? pipe.only, tooLarge) && pipe.size > 0) onBroken(tooLarge())
-    head = ''
+  function onOversize(head: Uint8Array): void {
+    const id = answeredId(toText(head.subarray(0, 256))) ?? pipe.only
+    if (!pipe.refuse(id, tooLarge) && pipe.size > 0) onBroken(tooLarge())
   }
-}
-
-const LF = 0x0a
-
-/** The first letters of the line that a chunk leaves unfinished. */
-function headOf(chunk: Buffer): string {
-  const start = chunk.lastIndexOf(LF) + 1
-  return chunk.toString('latin1', start, start + 256)
 }
 
 function isWhole(text: string): boolean {

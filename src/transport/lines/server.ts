@@ -1,12 +1,13 @@
 import type { Readable, Writable } from 'node:stream'
-import { mcpError, type McpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../protocol/errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Origin } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import type { LineReader, LineReaderOptions } from '../../wire/lines.ts'
+import { askedId } from '../asked-id.ts'
 import { Connection } from '../connection.ts'
 import { LINES, type Framing } from './framing.ts'
-import { decodeLine } from './text.ts'
+import { decodeLine, toText } from './text.ts'
 
 export interface LineServerOptions {
   readonly service: Service
@@ -35,8 +36,8 @@ export class LineServer implements LineReaderOptions {
   readonly #output: Writable
   readonly #write: (text: string) => boolean
   readonly #seal: (text: string) => string
-  /** The lines of one chunk, or what is wrong with them. */
-  readonly #inbox: (string | McpError)[] = []
+  /** The lines of one chunk, or what to do about those that cannot be read. */
+  readonly #inbox: (string | (() => void))[] = []
   #batch = ''
 
   constructor(options: LineServerOptions) {
@@ -65,12 +66,13 @@ export class LineServer implements LineReaderOptions {
     this.#inbox.push(text)
   }
 
-  onOversize(): void {
-    this.#inbox.push(mcpError('too_large', { limit: this.maxBytes }))
+  onOversize(head: Uint8Array): void {
+    const id = askedId(toText(head.subarray(0, 512)))
+    this.#inbox.push(() => this.connection.refuse(mcpError('too_large', { limit: this.maxBytes }), id))
   }
 
   onBadEncoding(): void {
-    this.#inbox.push(mcpError('parse_failed', {}))
+    this.#inbox.push(() => this.connection.refuse(mcpError('parse_failed', {})))
   }
 
   /** The client sends nothing more: a last line needs no line break. */
@@ -104,11 +106,10 @@ export class LineServer implements LineReaderOptions {
 
   #takeAll(): void {
     this.count += this.#inbox.length
-    for (const line of this.#inbox) {
+    for (const line of this.#inbox.splice(0)) {
       if (typeof line === 'string') this.connection.receive(line)
-      else this.connection.refuse(line)
+      else line()
     }
-    this.#inbox.length = 0
   }
 
   #send(text: string): void {

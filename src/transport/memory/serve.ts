@@ -2,6 +2,7 @@ import { mcpError } from '../../protocol/errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Origin } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
+import { askedId } from '../asked-id.ts'
 import { Connection } from '../connection.ts'
 
 export interface MemoryOptions {
@@ -30,7 +31,7 @@ export function serveMemory(service: Service, { limits, origin = {}, receive }: 
     send(text) {
       if (!open) throw mcpError('connection_closed', { method: 'the message' })
       if (text.length > limits.memoryBytes)
-        return connection.refuse(mcpError('too_large', { limit: limits.memoryBytes }))
+        return connection.refuse(mcpError('too_large', { limit: limits.memoryBytes }), askedId(text))
       connection.receive(text)
     },
     close() {

@@ -135,10 +135,10 @@ export class SseEndpoint implements Site {
   }
 
   #take(request: HttpIn, headers: Headers): HttpOut {
-    const { waitMs, unsentBytes: most, depth } = this.limits
+    const { unsentBytes: most, depth } = this.limits
     const client = this.#find(request)
     if (client.owner !== ownerOf(request.auth)) throw httpError('unknown_session', {})
-    if ((request.waitedMs ?? 0) > waitMs) throw mcpError('overloaded', {}, SOON)
+    if (request.isLate === true) throw mcpError('overloaded', {}, SOON)
     if (client.stream.waiting > 0 && unsentBytes() > most) throw httpError('too_much_unsent', {}, SOON)
     client.receive(request.parsed === undefined ? request.body : toText(request.parsed, depth))
     return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }

@@ -2,7 +2,7 @@ import { McpError, mcpError } from '../../protocol/errors.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { Line, LineEvents, OpenLine } from '../../rpc/line.ts'
 import { Pipe } from '../../rpc/pipe.ts'
-import { hear } from '../lines/hear.ts'
+import { hear, type Hearing } from '../lines/hear.ts'
 import { createLineWriter } from '../lines/writer.ts'
 import { failed } from './executable.ts'
 import { checkCommand, toLaunch, type Command } from './launch.ts'
@@ -59,7 +59,10 @@ function openLine(server: ServerProcess, events: LineEvents, options: ConnectStd
 
   return {
     cancels: 'message',
-    request: (outgoing) => pipe.request(outgoing),
+    request: (outgoing) =>
+      pipe.request(outgoing).catch((error: unknown) => {
+        throw withJunk(error, hears)
+      }),
     send: (text) => (pipe.failure === undefined ? writer.send(text) : Promise.reject(pipe.failure)),
     agree: () => undefined,
     close() {
@@ -77,6 +80,14 @@ function openLine(server: ServerProcess, events: LineEvents, options: ConnectStd
     events.onDown(reason)
     void server.stop(0)
   }
+}
+
+/** A silence, with what a server wrote in place of messages when it never wrote one. */
+function withJunk(error: unknown, { anything, junk }: Hearing): unknown {
+  if (!(error instanceof McpError) || error.kind !== 'timeout' || anything() || junk() === '') return error
+  return new McpError('timeout', `${error.message}; its stdout has no messages, but: ${junk()}`, {
+    cause: error,
+  })
 }
 
 function toReason(command: string, ending: Ending, stderr: StderrReader, wasUp: boolean): McpError {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { LONGEST_MS } from '../../protocol/duration.ts'
 import { httpError } from '../../protocol/http-errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
@@ -7,7 +8,7 @@ import { Reading } from '../http/reading.ts'
 import { Sending } from '../http/sending.ts'
 import type { Framing } from '../lines/framing.ts'
 import { LineServer } from '../lines/server.ts'
-import { LONGEST_MS, within } from '../timer.ts'
+import { within } from '../timer.ts'
 import { linger } from './linger.ts'
 
 export interface PeerOptions {

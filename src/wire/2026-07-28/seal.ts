@@ -5,16 +5,20 @@ import { resultText, withMembers } from '../result-text.ts'
 /** The text of a result at this revision: its type, caching hints where the method has them, and the server's name. */
 export function sealText(result: JsonObject, infoText: string, cached: boolean): string {
   const { _meta: meta, resultType } = result
-  const serverInfo = `"${META.serverInfo}":${infoText}`
-  const metaText =
-    meta === undefined ? `{${serverInfo}}` : withMembers(`${serverInfo},`, JSON.stringify(meta))
-  let front = `"_meta":${metaText},`
+  let front = `"_meta":${metaText(meta, infoText)},`
   if (resultType === undefined) {
     front = `"resultType":"complete",${front}`
     if (cached && result['ttlMs'] === undefined) front += '"ttlMs":0,'
     if (cached && result['cacheScope'] === undefined) front += '"cacheScope":"private",'
   }
   return resultText(meta === undefined ? result : { ...result, _meta: undefined }, front)
+}
+
+/** The `_meta` of a result, in which the server's name is always its own; what is no object has no place there. */
+function metaText(meta: unknown, infoText: string): string {
+  const serverInfo = `"${META.serverInfo}":${infoText}`
+  if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return `{${serverInfo}}`
+  return withMembers(`${serverInfo},`, JSON.stringify({ ...meta, [META.serverInfo]: undefined }))
 }
 
 /** The members of `_meta` in which every request of this revision tells of its sender. */

@@ -7,6 +7,8 @@ import { readReply } from '../replies.ts'
 interface Input {
   readonly revision: Revision
   readonly method: string
+  /** Whether the client insists on the revision, or finds out. */
+  readonly insists: boolean
   readonly answers: readonly string[]
   /** What it says to a list of tools, where the client wants something else. */
   readonly lists: readonly string[]
@@ -26,16 +28,17 @@ export const clientTarget: Target = target<Input>({
     return {
       revision,
       method,
+      insists: !random.oneIn(4),
       answers: anyAnswers(method, revision, random),
       lists: anyAnswers('tools/list', revision, random),
       before,
     }
   },
   async check(input) {
-    const { revision, method } = input
+    const { revision, method, insists } = input
     const server = hostileServer(input)
     const client = createClient(server, {
-      revision,
+      ...(insists && { revision }),
       checkInput: true,
       answers: ANSWERS,
       timeout: '5s',

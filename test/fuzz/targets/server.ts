@@ -46,7 +46,7 @@ export const serverTarget: Target = target<Input>({
     served.faults.length = 0
     const visit = new Visit(served, answer)
     if (opened !== undefined) visit.open(opened)
-    for (const text of texts) visit.say(text, opened === '2025-03-26')
+    for (const text of texts) visit.say(text)
     const begun = performance.now()
     for (let tick = 0; visit.owed > (tick < FEW_TICKS ? 0 : visit.excused); tick++) {
       if (tick > FEW_TICKS && performance.now() - begun > LONG_MS) break
@@ -72,6 +72,8 @@ export const serverTarget: Target = target<Input>({
 class Visit {
   /** How many requests may stay without a reply: those that wait for an answer, last, or were cancelled. */
   excused = 0
+  /** Whether several messages may come in one: agreed on when a session is opened, by whomever. */
+  #batches = false
   readonly #owed = new Map<string, number>()
   readonly #heard: string[] = []
   readonly #end: ReturnType<Watched['app']['connect']>
@@ -89,16 +91,16 @@ class Visit {
   }
 
   open(revision: Revision): void {
-    this.say(JSON.stringify({ ...initialize(revision), id: 'open' }), false)
-    this.say('{"jsonrpc":"2.0","method":"notifications/initialized"}', false)
+    this.say(JSON.stringify({ ...initialize(revision), id: 'open' }))
+    this.say('{"jsonrpc":"2.0","method":"notifications/initialized"}')
   }
 
-  say(text: string, batches: boolean): void {
-    const { ids, anonymous } = expectedFor(text, batches)
+  say(text: string): void {
+    const { ids, anonymous } = expectedFor(text, this.#batches)
     for (const id of ids) this.#add(id, 1)
     if (anonymous > 0) this.#add('', anonymous)
     const plain = text.includes('\\') ? unescaped(text) : text
-    if (/ask|listen/.test(plain)) this.excused += ids.length
+    if (/ask|listen/.test(plain)) this.excused += ids.length + anonymous
     if (plain.includes('cancelled')) this.excused += 100
     this.#end.send(text)
   }
@@ -113,7 +115,8 @@ class Visit {
 
   #hear(text: string): void {
     this.#heard.push(text)
-    for (const { id, method } of readReply(text)) {
+    for (const { id, method, result } of readReply(text)) {
+      this.#batches ||= result?.['protocolVersion'] === '2025-03-26'
       if (method === undefined) this.#add(id === undefined ? '' : keyOf(id), -1)
       else if (id !== undefined) this.#reply(id)
     }
@@ -123,7 +126,7 @@ class Visit {
 
   #reply(id: string | number): void {
     const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${this.#answer}}`
-    queueMicrotask(() => this.say(text, false))
+    queueMicrotask(() => this.say(text))
   }
 
   #add(id: string, count: number): void {

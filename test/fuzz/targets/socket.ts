@@ -108,7 +108,7 @@ function exchange(pieces: readonly Uint8Array[]): Promise<string> {
       socket.end()
       ending = setTimeout(() => socket.destroy(), 1000)
     }
-    let timer = setTimeout(end, 200)
+    let timer: NodeJS.Timeout | undefined
     socket.on('data', (chunk) => {
       chunks.push(chunk)
       clearTimeout(timer)
@@ -124,9 +124,7 @@ function exchange(pieces: readonly Uint8Array[]): Promise<string> {
     })
     socket.on('connect', () => {
       for (const piece of pieces) socket.write(piece)
-      if (pieces.length === 0) return end()
-      clearTimeout(timer)
-      timer = setTimeout(end, PATIENCE_MS)
+      timer = setTimeout(end, pieces.length === 0 ? 0 : PATIENCE_MS)
     })
   })
 }

@@ -1,0 +1,39 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { Deadline } from './deadline.ts'
+
+const DAY = 86_400_000
+
+function begin(idleMs: number, totalMs: number): Deadline {
+  vi.useFakeTimers()
+  const deadline = new Deadline({ method: 'ping', idleMs, totalMs, signal: undefined })
+  onTestFinished(() => {
+    deadline.end()
+    vi.useRealTimers()
+  })
+  return deadline
+}
+
+test('silence ends a request, and being heard puts that off up to the end of the whole time', () => {
+  const deadline = begin(100, 250)
+  for (let times = 0; times < 2; times++) {
+    vi.advanceTimersByTime(90)
+    deadline.touch()
+  }
+  vi.advanceTimersByTime(60)
+  expect(deadline.aborted).toBe(false)
+  vi.advanceTimersByTime(20)
+  expect(deadline.reason).toMatchObject({ kind: 'timeout', message: 'ping was not answered within 250 ms' })
+})
+
+test.each([
+  [30 * DAY, Infinity],
+  [Infinity, 30 * DAY],
+  [40 * DAY, 30 * DAY],
+  [Infinity, Infinity],
+])('a time of %d and %d ms, longer than timers can wait, is no time at all', (idleMs, totalMs) => {
+  const deadline = begin(idleMs, totalMs)
+  vi.advanceTimersByTime(DAY)
+  deadline.touch()
+  vi.advanceTimersByTime(DAY)
+  expect(deadline.aborted).toBe(false)
+})

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import { connect, connectAll } from '../../src/client.ts'
+import type { Target } from '../../src/client/target.ts'
+import { createServer } from '../../src/index.ts'
+import { REVISIONS } from '../../src/protocol/revisions.ts'
+import { testClient } from '../../src/testing.ts'
+import { json, serve, vacantUrl } from '../http-client/peer.ts'
+import { failure } from './gather.ts'
+
+const app = createServer({ name: 'misused', version: '1', limits: { memoryBytes: 2000 } })
+  .tool('echo', {}, () => 'x')
+  .tool('ask', {}, async (_, { elicit }) => (await elicit('?', { type: 'object', properties: {} })).action)
+
+test.each([
+  ['localhost:3000/mcp', '"localhost:3000/mcp" is no URL: write http://localhost:3000/mcp'],
+  ['example.com/mcp', '"example.com/mcp" is no URL: write https://example.com/mcp'],
+  ['node server.js', 'to start a program write { command, args }'],
+  ['ftp://user:secret@host/', '"ftp://host/" is no http, https, ws, wss, tcp, tls or unix URL'],
+  [undefined, 'name a URL, { command, args } or a server'],
+  [{}, 'that object has neither a command nor a url'],
+  [{ url: 'localhost:1' }, 'write http://localhost:1'],
+  [{ mcpServers: {} }, 'that is a whole mcp.json: give one entry, or use connectAll'],
+  [Promise.resolve(app), 'await it first'],
+])('connecting to %j says what to write', async (target, said) => {
+  expect(await failure(connect(target as Target))).toMatchObject({
+    kind: 'bad_option',
+    message: expect.stringContaining(said),
+  })
+})
+
+test.each([
+  ['answers', { elict: () => ({}) }, /"elict"; did you mean "elicit"/],
+  ['answers', { elicit: { action: 'accept' } }, /elicit must be a function/],
+  ['limits', 'hard', /'strict'/],
+])('a mistake in the option %s is refused when connecting', async (name, value, said) => {
+  await expect(connect(app, { [name]: value })).rejects.toThrow(said)
+})
+
+test.each([
+  ['no server', [], /testClient\(app\)/],
+  ['an option', [app, { revison: '2025-11-25' }], /"revision"/],
+  ['an answer', [app, { answers: { samples: [] } }], /"sample"/],
+  [
+    'a bare answer',
+    [app, { answers: { elicit: { action: 'accept' } } }],
+    /elicit must be a function, or a list/,
+  ],
+])('a test client refuses mistakes: %s', async (_what, args, said) => {
+  await expect((testClient as (...given: unknown[]) => Promise<unknown>)(...args)).rejects.toThrow(said)
+})
+
+test.each(REVISIONS)('words that a client does not know are refused at %s', async (revision) => {
+  await using client = await connect(app, { revision })
+  await expect(client.call('echo', {}, { timout: 5 } as never)).rejects.toThrow(/"timout".*"timeout"/)
+  await expect(client.setLogLevel('warn')).rejects.toThrow(/no level "warn".*"warning"|the levels are/)
+  await expect(client.watch({ tool: true } as never).next()).rejects.toThrow(/"tool".*"tools"/)
+  await expect(client.watch({ resources: 'a://b' as never }).next()).rejects.toThrow(/list of URIs/)
+  expect(() => client.on('stat' as never, () => undefined)).toThrow(/no event "stat".*"state"/)
+})
+
+test.each([[[]], ['mcp.json'], [null]])('connectAll(%j) is told what it takes', async (config) => {
+  await expect(connectAll(config as never)).rejects.toThrow(/servers by name/)
+})
+
+test.each(REVISIONS)('a message that is too large fails its own call at %s', async (revision) => {
+  await using client = await connect(app, { revision })
+  const others = [client.call('echo'), client.call('echo')]
+  expect(await failure(client.call('echo', { text: 'x'.repeat(3000) }))).toMatchObject({
+    kind: 'too_large',
+    message: expect.stringContaining('2000 bytes'),
+  })
+  expect(await Promise.all(others)).toEqual(['x', 'x'])
+})
+
+test('a server that is busy says so in its own words, and when to come back', async () => {
+  const refusal = { name: 'BACKPRESSURE_ACTIVE', retryAfterMs: 1500 }
+  for (const status of [429, 503]) {
+    const peer = await serve(({ message: { id } }, response) =>
+      json(
+        response,
+        { jsonrpc: '2.0', id, error: { code: 1005, message: 'come later', data: { refusal } } },
+        status,
+      ),
+    )
+    expect(await failure(connect(peer.url))).toMatchObject({
+      kind: 'http_failed',
+      message: expect.stringContaining('come later'),
+      retryable: true,
+      retryAfterMs: 1500,
+    })
+  }
+})
+
+test('what is wrong at a URL is told with what to do', async () => {
+  const replies = (status: number) => serve((_, response) => void response.writeHead(status).end())
+  const { url } = await replies(404)
+  const nothing = `nothing is at ${url}; MCP servers are usually at /mcp`
+  await expect(connect(`${url}?key=secret`)).rejects.toThrow(nothing)
+  await expect(connect((await replies(401)).url)).rejects.toThrow('give headers: { authorization: … }')
+  await expect(connect(await vacantUrl())).rejects.toThrow('nothing listens there')
+  await using client = await connect(app)
+  expect(await failure(client.call('ask'))).toMatchObject({
+    kind: 'missing_capability',
+    hint: expect.stringContaining('answers: { elicit'),
+  })
+})
+
+test('a program that only prints is shown with what it printed, after no longer than the timeout', async () => {
+  const command = process.execPath
+  const args = ['-e', "console.log('Server ready on port 1'); setInterval(() => {}, 1000)"]
+  const error = await failure(connect({ command, args }, { timeout: '700ms' }))
+  expect(error).toMatchObject({ kind: 'timeout', message: expect.stringContaining('Server ready on port 1') })
+  expect(error).toMatchObject({ message: expect.stringContaining('within 700 ms') })
+})
