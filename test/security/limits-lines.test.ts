@@ -22,6 +22,7 @@ test('every limit is named by a test that tries it', () => {
     ...folder('.').filter((file) => file.includes('/limits-')),
     ...folder('../overload'),
     ...folder('../faults'),
+    ...folder('../ws'),
   ]
   const text = files.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n')
   expect(Object.keys(toLimits()).filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])

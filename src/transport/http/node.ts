@@ -64,7 +64,7 @@ function serveSite(site: Site, intake: Intake): (request: NodeRequest, response:
     if (intake.enter(socket)) return answer(parts, reading)
     intake.queue((isLate) => {
       // Nobody waits for the answer to a request whose client is gone; other messages are taken all the same.
-      parts.isLate = isLate || socket.destroyed
+      parts.isLate = isLate || (socket.destroyed && site.answersElsewhere !== true)
       answer(parts, reading)
     })
   }

@@ -48,6 +48,8 @@ export interface Site {
   readonly limits: Limits
   /** What the server has to tell and to count. */
   readonly service: Service
+  /** Whether answers come on other connections than requests, so that somebody may wait for them when that of a request is gone. */
+  readonly answersElsewhere?: boolean
   /** A reply here means that the body need not be read. */
   refuse(head: HttpHead): HttpOut | undefined
   /** The reply to a request that is not even read to its end. */

@@ -33,6 +33,7 @@ const FRESH_MS = 10_000
  * client posts its messages. Every revision with a handshake is served.
  */
 export class SseEndpoint implements Site {
+  readonly answersElsewhere = true
   readonly limits: Limits
   readonly service: Service
   /** Limits of the streams: how far a client may be behind before it is cut off. */
