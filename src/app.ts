@@ -47,6 +47,7 @@ interface EndpointChoice {
   readonly hosts: readonly string[] | undefined
   readonly cors: readonly string[]
   readonly sessions: boolean
+  readonly sse: boolean
 }
 
 /** A server: a value that any number of connections share. Define first, then listen or mount. */
@@ -269,7 +270,13 @@ export class App<Ctx extends Context = Context> {
   async endpoint(options: EndpointChoice): Promise<Endpoint> {
     releaseStdout()
     const { Endpoint } = await import('./transport/http/answer.ts')
-    const endpoint = new Endpoint(this.service, { limits: this.limits, ...options })
+    const { service, limits } = this
+    const endpoint = new Endpoint(service, { limits, ...options })
+    if (options.sse) {
+      const { SseEndpoint } = await import('./transport/sse/endpoint.ts')
+      const { guard } = endpoint
+      endpoint.sse = new SseEndpoint(service, { limits, guard, fail: (...reply) => endpoint.fail(...reply) })
+    }
     this.#endpoints.add(endpoint)
     return endpoint
   }
@@ -297,9 +304,9 @@ export class App<Ctx extends Context = Context> {
     options: MountOptions,
     make: (mounted: () => Promise<Endpoint>) => Mount,
   ): Mount {
-    const choice = { hosts: undefined, cors: [], sessions: true, ...checked(where, options) }
+    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checked(where, options) }
     releaseStdout()
-    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions])
+    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse])
     let mount = mounts.get(key)
     if (mount === undefined) {
       let endpoint: Promise<Endpoint> | undefined

@@ -10,6 +10,8 @@ import { checkOptions } from './protocol/nearest.ts'
 import { isRevision, REVISIONS, type Revision } from './protocol/revisions.ts'
 import type { OpenLine } from './rpc/line.ts'
 import { connectHttp } from './transport/http/connect.ts'
+import type { FramingName } from './transport/lines/framing.ts'
+import type { ClientTls } from './transport/tcp/tls-options.ts'
 
 export interface ConnectOptions {
   /** What the client calls itself. */
@@ -32,6 +34,14 @@ export interface ConnectOptions {
   readonly checkInput?: boolean
   /** What the environment of a server program begins with. */
   readonly inherit?: 'none' | 'safe' | 'all'
+  /** Whom to trust, and how to prove who we are, over TLS on TCP and WebSocket. */
+  readonly tls?: ClientTls
+  /** Silence on a TCP, Unix or WebSocket connection after which the server is asked whether it is still there; false never asks. */
+  readonly heartbeat?: Duration | false
+  /** How many TCP or Unix connections to use in turn at most, with a server of 2026-07-28. */
+  readonly connections?: number
+  /** How messages on a TCP or Unix socket are told apart, which must be what the server does; by lines unless given. */
+  readonly framing?: FramingName
 }
 
 const OPTIONS = [
@@ -46,6 +56,10 @@ const OPTIONS = [
   'limits',
   'checkInput',
   'inherit',
+  'tls',
+  'heartbeat',
+  'connections',
+  'framing',
 ]
 const PROBE_MS = 3000
 const SELF = { name: 'pierhead', version: '0.1.0' }
@@ -114,15 +128,28 @@ function wayTo(target: Target, options: ConnectOptions, limits: ClientLimits): W
   }
   const url = urlOf(target) as URL
   const own = typeof target === 'object' && 'headers' in target ? target.headers : {}
+  return wayToUrl(url, { ...options, headers: { ...own, ...options.headers } }, limits)
+}
+
+/** The way to a URL; all but HTTP stay connected, and are loaded when one is asked for. */
+function wayToUrl(url: URL, options: ConnectOptions, limits: ClientLimits): Way {
+  if (!url.protocol.startsWith('http')) {
+    const open: OpenLine = async (events) => {
+      const { dial } = await import('./dial.ts')
+      return (await dial(url, options, limits))(events)
+    }
+    return { open, key: url.href, mirrors: false }
+  }
+  const { headers = {}, fetch } = options
   const settings = {
-    headers: { ...own, ...options.headers },
+    headers,
     limits,
     reconnect: {
       firstMs: limits.reconnectFirstMs,
       maxMs: limits.reconnectMaxMs,
       floorMs: limits.reconnectFloorMs,
     },
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...(fetch === undefined ? {} : { fetch }),
   }
   return { open: connectHttp(url, settings), key: url.href, mirrors: true }
 }

@@ -1,6 +1,15 @@
 export { App, createServer } from './app.ts'
 export { defineTools } from './define-tools.ts'
-export type { HttpOptions, ListenOptions, MountOptions, ServerOptions } from './options.ts'
+export type {
+  HttpOptions,
+  ListenOptions,
+  MountOptions,
+  ServerOptions,
+  TcpOptions,
+  UnixOptions,
+  WsOptions,
+} from './options.ts'
+export type { TlsOptions } from './transport/tcp/tls-options.ts'
 export type { Running } from './listen.ts'
 export { audio, embed, image, link, text, type ContentBlock } from './protocol/content.ts'
 export { McpError, type ErrorKind } from './protocol/errors.ts'

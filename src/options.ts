@@ -3,6 +3,8 @@ import type { JsonObject } from './protocol/jsonrpc.ts'
 import type { Limits } from './protocol/limits.ts'
 import type { Revision } from './protocol/revisions.ts'
 import type { Icon } from './server/register.ts'
+import type { FramingName } from './transport/lines/framing.ts'
+import type { TlsOptions } from './transport/tcp/tls-options.ts'
 import type { ToolMap } from './types.ts'
 
 /** What a server is called, and how it behaves. */
@@ -48,17 +50,55 @@ export interface HttpOptions {
   readonly cors?: readonly string[]
   /** Whether clients of the revisions with a handshake get sessions. */
   readonly sessions?: boolean
+  /** Whether the transport of 2024-11-05 is served too, at `/sse` and `/messages`: only very old clients need it. */
+  readonly sse?: boolean
+  readonly tls?: TlsOptions
+}
+
+export interface TcpOptions {
+  /** The port; 0 means any. */
+  readonly port: number
+  readonly host?: string
+  readonly tls?: TlsOptions
+  /** Lets anybody who can reach the port connect, where that is more than this machine. */
+  readonly insecure?: boolean
+  /** How messages are told apart: one a line, or each after its length in four bytes; clients must do the same. */
+  readonly framing?: FramingName
+}
+
+/** WebSocket on the port of HTTP, where only `path` can differ, or on a port of its own. */
+export interface WsOptions {
+  /** A port of its own; without one, that of HTTP where that is opened too. */
+  readonly port?: number
+  readonly host?: string
+  readonly path?: string
+  /** Hosts under which the server may be called; needed for any bind but loopback. */
+  readonly hosts?: readonly string[]
+  /** Origins of web pages that may connect. */
+  readonly cors?: readonly string[]
+  readonly tls?: TlsOptions
+}
+
+export interface UnixOptions {
+  readonly path: string
+  /** Who may use the socket, as file permissions; only its owner unless given. */
+  readonly mode?: number
+  readonly framing?: FramingName
 }
 
 export interface ListenOptions {
   readonly stdio?: boolean
   readonly http?: boolean | HttpOptions
+  readonly ws?: boolean | WsOptions
+  readonly tcp?: false | TcpOptions
+  /** The path of a socket file. */
+  readonly unix?: false | string | UnixOptions
   /** Whether the process outlives errors that escape from user code, such as those of a promise that nobody awaits; it does unless this is false. */
   readonly survive?: boolean
 }
 
 /** What `app.node()` and `app.fetch` take: the framework owns the listener. */
-export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions'>
+export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse'>
 
 export const SERVER_OPTIONS: readonly string[] = [
   'name',
@@ -81,9 +121,22 @@ export const SERVER_OPTIONS: readonly string[] = [
   'limits',
   'log',
 ]
-export const LISTEN_OPTIONS: readonly string[] = ['stdio', 'http', 'survive']
-export const HTTP_OPTIONS: readonly string[] = ['port', 'host', 'path', 'hosts', 'cors', 'sessions']
-export const MOUNT_OPTIONS: readonly string[] = ['hosts', 'cors', 'sessions']
+export const LISTEN_OPTIONS: readonly string[] = ['stdio', 'http', 'ws', 'tcp', 'unix', 'survive']
+export const HTTP_OPTIONS: readonly string[] = [
+  'port',
+  'host',
+  'path',
+  'hosts',
+  'cors',
+  'sessions',
+  'sse',
+  'tls',
+]
+export const TCP_OPTIONS: readonly string[] = ['port', 'host', 'tls', 'insecure', 'framing']
+export const TLS_OPTIONS: readonly string[] = ['key', 'cert', 'ca', 'requestCert', 'pin']
+export const WS_OPTIONS: readonly string[] = ['port', 'host', 'path', 'hosts', 'cors', 'tls']
+export const UNIX_OPTIONS: readonly string[] = ['path', 'mode', 'framing']
+export const MOUNT_OPTIONS: readonly string[] = ['hosts', 'cors', 'sessions', 'sse']
 /** Words that the `capabilities` option takes: those of the protocol, and those of the 2025-11 developer specification. */
 export const CAPABILITY_WORDS: readonly string[] = [
   'tools',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { Agent } from 'node:http'
+import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer, ToolError, type App } from '../src/index.ts'
@@ -56,7 +57,24 @@ test('over stdio the way to a tool is four files long, each entered once', async
     'server/tools.ts',
     'rpc/dispatch.ts',
     'transport/connection.ts',
-    'transport/stdio/serve.ts',
+    'transport/lines/server.ts',
+  ])
+})
+
+test('over TCP the way to a tool is the same', async () => {
+  const running = await failing().listen({ tcp: { port: 0 } })
+  onTestFinished(() => running.close())
+  const socket = connect(Number(new URL(running.addresses.tcp as string).port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]()
+  socket.write(`${initialize()}\n${call('fail')}\n`)
+  await lines.next()
+  const { value } = await lines.next()
+  expect(filesOf(JSON.parse(value as string))).toEqual([
+    'server/tools.ts',
+    'rpc/dispatch.ts',
+    'transport/connection.ts',
+    'transport/lines/server.ts',
   ])
 })
 

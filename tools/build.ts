@@ -24,7 +24,15 @@ const BUNDLED: readonly { readonly file: string; readonly from: string }[] = [
 const ENTRIES = {
   server: 'index.js',
   client: 'client.js',
-  others: ['testing.js', 'transport/stdio/connect.js', 'transport/stdio/absent.js'],
+  others: [
+    'testing.js',
+    'transport/stdio/connect.js',
+    'transport/stdio/absent.js',
+    'transport/ws/socket.js',
+    'transport/ws/socket-web.js',
+    'transport/tcp/connect.js',
+    'transport/tcp/absent.js',
+  ],
 }
 const FRESH = `.cache/build-${process.pid}`
 
@@ -68,10 +76,21 @@ async function fill(): Promise<void> {
       .filter((path) => path.endsWith('.js'))
       .map((path) => relative(FRESH, path).replaceAll('\\', '/')),
     ...ENTRIES,
+    aliases: aliases(),
   })
   for (const row of BUNDLED) await takeIn(join(FRESH, row.file), row.from)
   nameEmittedFiles()
   refuseStrangers()
+}
+
+/** The modules that package.json gives for imports beginning with #. */
+function aliases(): ReadonlyMap<string, readonly string[]> {
+  const { imports } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly imports: object }
+  const inside = (value: object): readonly string[] =>
+    Object.values(value).flatMap((one) => (typeof one === 'string' ? [one] : inside(one as object)))
+  const emitted = (value: object): readonly string[] =>
+    inside(value).flatMap((path) => (path.startsWith('./dist/') ? [path.slice('./dist/'.length)] : []))
+  return new Map(Object.entries(imports).map(([name, value]) => [name, emitted(value as object)]))
 }
 
 async function takeIn(file: string, from: string): Promise<void> {

@@ -13,6 +13,8 @@ export interface JoinOptions {
   readonly client: string
   /** What else is imported from outside. */
   readonly others: readonly string[]
+  /** The modules that each import beginning with # may mean. */
+  readonly aliases?: ReadonlyMap<string, readonly string[]>
 }
 
 interface Module {
@@ -41,8 +43,8 @@ type Places = ReadonlyMap<string, string>
  * found under its own path.
  */
 export async function joinModules(options: JoinOptions): Promise<void> {
-  const { folder, paths, server, client, others } = options
-  const modules: Modules = new Map(paths.map((path) => [path, read(folder, path)]))
+  const { folder, paths, server, client, others, aliases = new Map() } = options
+  const modules: Modules = new Map(paths.map((path) => [path, read(folder, path, aliases)]))
   const loaded = [...modules.values()].flatMap(({ loads }) => loads)
   const entries = new Set([server, client, ...others, ...loaded])
   const places = placeAll(modules, entries, options)
@@ -60,7 +62,7 @@ export async function joinModules(options: JoinOptions): Promise<void> {
   }
 }
 
-function read(folder: string, path: string): Module {
+function read(folder: string, path: string, aliases: ReadonlyMap<string, readonly string[]>): Module {
   const text = readFileSync(join(folder, path), 'utf8')
   const { module } = parseSync(path, text)
   const needs = new Map<string, string[]>()
@@ -78,15 +80,17 @@ function read(folder: string, path: string): Module {
   const loads = module.dynamicImports.map(({ moduleRequest: { start, end } }) =>
     text.slice(start + 1, end - 1),
   )
+  const aliased = [...loads, ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value)]
   return {
     path,
     size: text.length,
     reachesOut: module.staticImports.some(({ moduleRequest }) => !moduleRequest.value.startsWith('.')),
     exports: exported.flatMap(({ exportName }) => exportName.name ?? []),
     needs,
-    loads: loads
-      .filter((specifier) => specifier.startsWith('.'))
-      .map((specifier) => targetOf(path, specifier)),
+    loads: [
+      ...loads.filter((specifier) => specifier.startsWith('.')).map((specifier) => targetOf(path, specifier)),
+      ...aliased.flatMap((specifier) => aliases.get(specifier) ?? []),
+    ],
   }
 }
 

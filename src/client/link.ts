@@ -12,7 +12,7 @@ import type { State } from './events.ts'
 import type { Forms } from './forms.ts'
 import { Ids } from './ids.ts'
 import type { LinkOptions, LinkOwner, RequestOptions } from './link-options.ts'
-import { mayForget, negotiate, type Agreement } from './negotiate.ts'
+import { mayForget, negotiate, type Agreement, type Opened } from './negotiate.ts'
 import { requireOffered } from './offered.ts'
 import type { Progress } from './options.ts'
 import { Questions } from './questions.ts'
@@ -150,8 +150,9 @@ export class Link {
     const { open, key, revision, idleMs, probeMs } = this.#options
     const remembered = recall(key)
     let live: Live | undefined
+    let opened: Opened
     try {
-      const opened = await negotiate({
+      opened = await negotiate({
         open,
         events: {
           onMessage: (message) => this.#receive(message),
@@ -167,11 +168,12 @@ export class Link {
         signal: this.#closing.signal,
         nextId: () => this.#ids.next(),
       })
-      live = { ...opened, waiting: 0 }
+      const { line, agreement } = opened
+      live = { line, agreement, waiting: 0 }
     } catch (error) {
       this.#backoff.failed()
       forget(key)
-      if (remembered === 'handshake' && mayForget(error)) return this.#openNow()
+      if ((remembered ?? 'request') !== 'request' && mayForget(error)) return this.#openNow()
       throw error
     }
     if (this.#closing.signal.aborted) {
@@ -181,7 +183,7 @@ export class Link {
     this.#current = live
     this.#backoff.worked()
     // A revision that was insisted on says nothing about what else the server knows.
-    if (revision === undefined) remember(key, live.agreement.revision === LATEST ? 'request' : 'handshake')
+    if (revision === undefined) remember(key, opened.verdict)
     live.line.listen?.()
     if (this.#reopening) this.#restore(live)
     this.#reopening = false

@@ -7,6 +7,7 @@ import { openResult } from '../wire/2026-07-28/open.ts'
 import { agreed, exchange } from './first-exchange.ts'
 import { NEWEST, type Forms } from './forms.ts'
 import type { Sender } from './seal-call.ts'
+import type { Verdict } from './verdicts.ts'
 
 /** What client and server agreed on. */
 export interface Agreement {
@@ -24,7 +25,7 @@ export interface NegotiateOptions {
   /** A revision to insist on; otherwise it is found out. */
   readonly revision: Revision | undefined
   /** How the server opened last time. */
-  readonly remembered: 'request' | 'handshake' | undefined
+  readonly remembered: Verdict | undefined
   readonly timeoutMs: number
   /** How long a server may stay silent before it counts as one that does not know the newest revision. */
   readonly probeMs: number
@@ -33,25 +34,31 @@ export interface NegotiateOptions {
   nextId(): number
 }
 
+/** A line, and what was agreed on it. */
+export interface Opened {
+  readonly line: Line
+  readonly agreement: Agreement
+  readonly verdict: Verdict
+}
+
 /** Opens a line and agrees on a revision: the newest when the server knows it, otherwise by a handshake. */
-export async function negotiate(
-  options: NegotiateOptions,
-): Promise<{ readonly line: Line; readonly agreement: Agreement }> {
+export async function negotiate(options: NegotiateOptions): Promise<Opened> {
   const { revision, remembered } = options
   let down: Error | undefined
   const line = await options.open(watched(options.events, (reason) => (down = reason)))
-  const standing = (agreement: Agreement): { readonly line: Line; readonly agreement: Agreement } => {
+  const standing = (opened: Opened): Opened => {
     if (down !== undefined) throw down
-    return { line, agreement }
+    return opened
   }
+  const newest = (agreement: Agreement): Opened => standing({ line, agreement, verdict: 'request' })
   try {
-    if (revision === LATEST) return standing(await discover(line, options, options.timeoutMs))
-    if (revision === undefined && remembered !== 'handshake') {
+    if (revision === LATEST) return newest(await discover(line, options, options.timeoutMs))
+    if (revision === undefined && (remembered ?? 'request') === 'request') {
       const agreement = await probe(line, options).catch((error: unknown) => {
         if (down === undefined || options.signal.aborted) throw error
         return undefined
       })
-      if (agreement !== undefined) return standing(agreement)
+      if (agreement !== undefined) return newest(agreement)
     }
     if (down === undefined) {
       const { shakeHands } = await import('./handshake.ts')

@@ -23,5 +23,5 @@ function urlIssue(url: string): string {
   const shown = url.slice(0, 128).replace(/\/\/[^/@]*@/, '//')
   if (HOST.test(url))
     return `"${shown}" is no URL: write ${/^(localhost|\[|127\.)/i.test(url) ? 'http' : 'https'}://${shown}`
-  return `"${shown}" is no http or https URL; to start a program write { command, args }`
+  return `"${shown}" is no http, https, ws, wss, tcp, tls or unix URL; to start a program write { command, args }`
 }

@@ -32,10 +32,12 @@ export interface Config {
   readonly servers?: Readonly<Record<string, CommandTarget | UrlTarget>>
 }
 
+const SCHEMES = /^(?:https?|wss?|tcp|tls|unix):$/
+
 /** Whether something can be connected to. */
 export function isTarget(target: Target | null | undefined): target is Target {
   if (target === undefined || target === null) return false
-  return isLocal(target) || isCommand(target) || /^https?:$/.test(urlOf(target)?.protocol ?? '')
+  return isLocal(target) || isCommand(target) || SCHEMES.test(urlOf(target)?.protocol ?? '')
 }
 
 export function isLocal(target: Target): target is LocalServer {

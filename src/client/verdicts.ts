@@ -1,12 +1,15 @@
+/** How a server opens: by any request, by a handshake, or by one over an older transport. */
+export type Verdict = 'request' | 'handshake' | 'older'
+
 /** How servers opened that were met before, so that they need not be asked again. */
-const verdicts = new Map<string, 'request' | 'handshake'>()
+const verdicts = new Map<string, Verdict>()
 const MAX_KEPT = 1000
 
-export function recall(key: string | undefined): 'request' | 'handshake' | undefined {
+export function recall(key: string | undefined): Verdict | undefined {
   return key === undefined ? undefined : verdicts.get(key)
 }
 
-export function remember(key: string | undefined, verdict: 'request' | 'handshake'): void {
+export function remember(key: string | undefined, verdict: Verdict): void {
   if (key === undefined) return
   verdicts.delete(key)
   verdicts.set(key, verdict)

@@ -6,6 +6,12 @@ export const LIMITS = {
   stdioBytes: { usual: 10_485_760, strict: 4_194_304 },
   /** Bytes of one HTTP request body. */
   httpBytes: { usual: 52_428_800, strict: 4_194_304 },
+  /** Bytes of one message over a WebSocket. */
+  wsBytes: { usual: 52_428_800, strict: 4_194_304 },
+  /** Bytes of one message over HTTP+SSE. */
+  sseBytes: { usual: 10_485_760, strict: 4_194_304 },
+  /** Bytes of one message over TCP or a Unix socket. */
+  tcpBytes: { usual: 104_857_600, strict: 4_194_304 },
   /** Characters of one message in memory. */
   memoryBytes: { usual: 16_777_216, strict: 4_194_304 },
   /** Bytes being read at once, over all connections. */
@@ -32,9 +38,17 @@ export const LIMITS = {
   blockedMs: { usual: 2000, strict: 1000 },
   /** Bytes that wait at once for HTTP clients to read them, over all connections; and again what is kept for clients that come back. */
   unsentBytes: { usual: 134_217_728, strict: 67_108_864 },
+  /** Connections held at once, on each port of a transport that keeps them open. */
+  connections: { usual: 20_000, strict: 2_000 },
+  /** Bytes that wait for one client to read them, before it is cut off. */
+  connectionBytes: { usual: 67_108_864, strict: 16_777_216 },
+  /** Milliseconds of silence on a connection after which the client is asked whether it is still there. */
+  pingMs: { usual: 30_000, strict: 15_000 },
+  /** Milliseconds that it has to answer that, before it is cut off. */
+  pongMs: { usual: 10_000, strict: 5_000 },
   /** Sessions held at once. */
   sessions: { usual: 10_000, strict: 1_000 },
-  /** Milliseconds until an unused session ends. */
+  /** Milliseconds until an unused session ends, or an unused TCP connection. */
   sessionIdleMs: { usual: 1_800_000, strict: 600_000 },
   /** Events kept per stream for a client that comes back. */
   streamEvents: { usual: 1000, strict: 100 },
@@ -48,11 +62,11 @@ export const LIMITS = {
   headBytes: { usual: 16_384, strict: 8_192 },
   /** Headers of an HTTP request. */
   headers: { usual: 100, strict: 64 },
-  /** Milliseconds that an HTTP connection stays open without a request. */
+  /** Milliseconds that an HTTP connection stays open without a request, or a TCP connection before its first message. */
   idleMs: { usual: 75_000, strict: 15_000 },
-  /** Milliseconds for the head of an HTTP request. */
+  /** Milliseconds for the head of an HTTP request, or to agree on TLS. */
   headersMs: { usual: 10_000, strict: 5_000 },
-  /** Milliseconds for a whole HTTP request. */
+  /** Milliseconds for a whole HTTP request, for a message on a socket once it has begun, and for a slow reader to take something. */
   bodyMs: { usual: 30_000, strict: 10_000 },
   /** Milliseconds between comments on an open stream. */
   keepAliveMs: { usual: 15_000, strict: 15_000 },

@@ -18,6 +18,7 @@ export const SERVER_ERRORS = {
   unknown_completion:   { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'nothing to complete: {reason}', hint: 'Name a prompt or a resource template and one of its arguments.' },
   bad_cursor:           { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'the cursor is not one of this list', hint: 'Start again without a cursor.' },
   bad_state:            { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'requestState was not accepted: {reason}', hint: 'Send the request again without requestState.' },
+  too_many_connections: { where: 'wire', code: 1089, http: 503, refusal: 'RESOURCE_EXHAUSTED', retryable: true, text: 'this server holds {limit} connections already', hint: 'Try again later, close connections that are not used, or raise limits.connections.' },
   too_many_calls:       { where: 'wire', code: 1060, http: 429, refusal: 'CONCURRENT_LIMIT_EXCEEDED', retryable: true, text: '{limit} requests of this caller are being answered already', hint: 'Wait for an answer before sending more, or raise limits.inFlight.' },
 
   // For the model

@@ -62,8 +62,22 @@ export interface Line {
   agree(revision: Revision): void
   /** Begins to read what belongs to no request, where the transport keeps a stream of its own for that. */
   listen?(): void
+  /**
+   * An older transport to the same server, when it refused a handshake as one does that speaks only that, or is known
+   * to; undefined when there is none.
+   */
+  older?(options: OlderOptions): Promise<Line | undefined>
   /** Leaves in the way the transport has, and frees everything. */
   close(): Promise<void>
+}
+
+export interface OlderOptions {
+  /** Whether the server is known to speak it. */
+  readonly known: boolean
+  /** How long the server may take. */
+  readonly timeoutMs: number
+  /** Aborts when nobody wants the line any more. */
+  readonly signal: AbortSignal
 }
 
 /** Opens a line; called again whenever a new one is needed. */

@@ -7,6 +7,8 @@ export type Counted =
   | ErrorKind
   /** A client that did not take what it asked for was cut off. */
   | 'slow_reader'
+  /** A client that no longer answered was given up. */
+  | 'peer_lost'
   /** An event that a client might have come back for was given up. */
   | 'event_forgotten'
   /** A stream that a client might have come back for was given up. */

@@ -54,6 +54,11 @@ export class Connection implements Channel {
     this.#session = new Session((method, params) => this.emit(method, params, this.#session))
   }
 
+  /** Whether the client waits for an answer. */
+  get isBusy(): boolean {
+    return this.#calls.size > 0
+  }
+
   /** Takes one message, or a batch, from the client. */
   receive(text: string): void {
     let reply: Reply | Promise<Reply>

@@ -15,3 +15,14 @@ export function everyMs(ms: number, act: () => void): Timer {
   ;(timer as { unref?(): void }).unref?.()
   return timer
 }
+
+/** Waits for something, but no longer than a while. */
+export function within(ms: number, begin: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = afterMs(ms, resolve)
+    begin(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

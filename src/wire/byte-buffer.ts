@@ -12,29 +12,43 @@ const SMALLEST = 1024
 const KEPT = 65_536
 
 export function createByteBuffer(maxBytes: number): ByteBuffer {
-  let held = new Uint8Array(0)
-  let length = 0
+  return new Bytes(maxBytes)
+}
 
-  return {
-    get length() {
-      return length
-    },
-    append(bytes) {
-      const needed = length + bytes.length
-      if (needed > held.length) held = grow(needed)
-      held.set(bytes, length)
-      length = needed
-    },
-    view: () => held.subarray(0, length),
-    clear() {
-      length = 0
-      if (held.length > KEPT) held = new Uint8Array(0)
-    },
+const NONE = new Uint8Array(0)
+
+class Bytes implements ByteBuffer {
+  readonly #maxBytes: number
+  #held: Uint8Array = NONE
+  #length = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
-  function grow(needed: number): Uint8Array<ArrayBuffer> {
-    const grown = new Uint8Array(Math.max(needed, Math.min(maxBytes, needed * 2), SMALLEST))
-    grown.set(held.subarray(0, length))
+  get length(): number {
+    return this.#length
+  }
+
+  append(bytes: Uint8Array): void {
+    const needed = this.#length + bytes.length
+    if (needed > this.#held.length) this.#held = this.#grown(needed)
+    this.#held.set(bytes, this.#length)
+    this.#length = needed
+  }
+
+  view(): Uint8Array {
+    return this.#held.subarray(0, this.#length)
+  }
+
+  clear(): void {
+    this.#length = 0
+    if (this.#held.length > KEPT) this.#held = NONE
+  }
+
+  #grown(needed: number): Uint8Array {
+    const grown = new Uint8Array(Math.max(needed, Math.min(this.#maxBytes, needed * 2), SMALLEST))
+    grown.set(this.#held.subarray(0, this.#length))
     return grown
   }
 }

@@ -1,16 +1,16 @@
-import { createByteBuffer } from './byte-buffer.ts'
+import { createByteBuffer, type ByteBuffer } from './byte-buffer.ts'
 import { bomLength } from './utf8.ts'
 
 export interface LineReaderOptions {
   /** The longest line, its line break not counted. */
   readonly maxBytes: number
   /** The text of a line; `undefined` when it is not valid UTF-8. The bytes are only lent. */
-  readonly decode: (bytes: Uint8Array) => string | undefined
-  readonly onLine: (text: string) => void
+  decode(bytes: Uint8Array): string | undefined
+  onLine(text: string): void
   /** A line was longer than `maxBytes` and is discarded; the bytes that it began with are only lent. */
-  readonly onOversize: (head: Uint8Array) => void
+  onOversize(head: Uint8Array): void
   /** A line was not valid UTF-8 and is discarded. The bytes are only lent. */
-  readonly onBadEncoding: (bytes: Uint8Array) => void
+  onBadEncoding(bytes: Uint8Array): void
 }
 
 export interface LineReader {
@@ -19,6 +19,10 @@ export interface LineReader {
   end(): void
   /** How many bytes wait for the rest of their line. */
   readonly buffered: number
+  /** Whether a line has begun and not ended, be it kept or discarded. */
+  readonly isInside: boolean
+  /** Discards the line of which bytes are held, up to its end. */
+  discard(): void
 }
 
 const LF = 0x0a
@@ -32,90 +36,111 @@ const EMPTY = new Uint8Array(0)
  * LF and a byte order mark before the first line are dropped, and no more than `maxBytes` and one chunk is ever held.
  */
 export function createLineReader(options: LineReaderOptions): LineReader {
-  const { maxBytes, decode, onLine, onOversize, onBadEncoding } = options
-  // One byte more than a line may have: it may be the CR of its line break.
-  const room = maxBytes + 1
-  const buffer = createByteBuffer(room)
-  let discarding = false
-  let isFirst = true
+  return new Lines(options)
+}
 
-  return {
-    push,
-    end,
-    get buffered() {
-      return buffer.length
-    },
+/** A class, since a server has as many as it has connections. */
+class Lines implements LineReader {
+  readonly #options: LineReaderOptions
+  readonly #buffer: ByteBuffer
+  #discarding = false
+  #isFirst = true
+
+  constructor(options: LineReaderOptions) {
+    this.#options = options
+    this.#buffer = createByteBuffer(this.#room)
   }
 
-  function push(chunk: Uint8Array): void {
+  get buffered(): number {
+    return this.#buffer.length
+  }
+
+  get isInside(): boolean {
+    return this.#discarding || this.#buffer.length > 0
+  }
+
+  push(chunk: Uint8Array): void {
     let start = 0
-    if (discarding || buffer.length > 0) {
+    if (this.isInside) {
       const stop = chunk.indexOf(LF)
-      if (stop < 0) return keep(chunk)
-      finish(chunk.subarray(0, stop))
+      if (stop < 0) return this.#keep(chunk)
+      this.#finish(chunk.subarray(0, stop))
       start = stop + 1
     }
     const last = chunk.lastIndexOf(LF)
-    if (last >= start) deliverAll(chunk.subarray(start, last))
+    if (last >= start) this.#deliverAll(chunk.subarray(start, last))
     start = Math.max(start, last + 1)
-    if (start < chunk.length) keep(chunk.subarray(start))
+    if (start < chunk.length) this.#keep(chunk.subarray(start))
   }
 
-  function end(): void {
-    finish(EMPTY)
+  end(): void {
+    this.#finish(EMPTY)
+  }
+
+  discard(): void {
+    this.#buffer.clear()
+    this.#discarding = true
+  }
+
+  /** One byte more than a line may have: it may be the CR of its line break. */
+  get #room(): number {
+    return this.#options.maxBytes + 1
   }
 
   /** Ends the line of which these are the last bytes. */
-  function finish(bytes: Uint8Array): void {
-    if (!discarding && buffer.length === 0) return deliver(bytes)
-    keep(bytes)
-    if (!discarding) return deliver(buffer.view())
-    discarding = false
-    isFirst = false
+  #finish(bytes: Uint8Array): void {
+    if (!this.isInside) return this.#deliver(bytes)
+    this.#keep(bytes)
+    if (!this.#discarding) return this.#deliver(this.#buffer.view())
+    this.#discarding = false
+    this.#isFirst = false
   }
 
   /** Delivers whole lines: cut from one text, which is cheap, unless something may be wrong with one of them. */
-  function deliverAll(bytes: Uint8Array): void {
-    const text = isFirst || bytes.length > maxBytes ? undefined : decode(bytes)
-    if (text !== undefined) return cut(text)
+  #deliverAll(bytes: Uint8Array): void {
+    const { maxBytes } = this.#options
+    const text = this.#isFirst || bytes.length > maxBytes ? undefined : this.#options.decode(bytes)
+    if (text !== undefined) return this.#cut(text)
     for (let start = 0; start <= bytes.length;) {
       const stop = bytes.indexOf(LF, start)
       const end = stop < 0 ? bytes.length : stop
-      deliver(bytes.subarray(start, end))
+      this.#deliver(bytes.subarray(start, end))
       start = end + 1
     }
   }
 
-  function cut(text: string): void {
+  #cut(text: string): void {
     for (let start = 0; start <= text.length;) {
       const stop = text.indexOf('\n', start)
       const end = stop < 0 ? text.length : stop
       const line = text.slice(start, text.charCodeAt(end - 1) === CR && end > start ? end - 1 : end)
-      if (line.charCodeAt(0) > SPACE || !BLANK.test(line)) onLine(line)
+      if (line.charCodeAt(0) > SPACE || !BLANK.test(line)) this.#options.onLine(line)
       start = end + 1
     }
   }
 
-  function keep(bytes: Uint8Array): void {
-    if (discarding) return
-    if (buffer.length + bytes.length <= room) return buffer.append(bytes)
-    discarding = true
-    onOversize(buffer.length > 0 ? buffer.view() : bytes)
-    buffer.clear()
+  #keep(bytes: Uint8Array): void {
+    if (this.#discarding) return
+    if (this.#buffer.length + bytes.length <= this.#room) return this.#buffer.append(bytes)
+    this.#discarding = true
+    this.#options.onOversize(this.#buffer.length > 0 ? this.#buffer.view() : bytes)
+    this.#buffer.clear()
   }
 
-  function deliver(line: Uint8Array): void {
-    const from = isFirst ? bomLength(line) : 0
+  #deliver(line: Uint8Array): void {
+    const from = this.#isFirst ? bomLength(line) : 0
     const to = line.at(-1) === CR ? line.length - 1 : line.length
-    isFirst = false
-    const fits = to <= maxBytes
+    this.#isFirst = false
+    const fits = to <= this.#options.maxBytes
     const blank = fits && isBlank(line, from, to)
     const text =
-      fits && !blank ? decode(to - from === line.length ? line : line.subarray(from, to)) : undefined
-    buffer.clear()
-    if (text !== undefined) onLine(text)
-    else if (!fits) onOversize(line)
-    else if (!blank) onBadEncoding(line.subarray(from, to))
+      fits && !blank
+        ? this.#options.decode(to - from === line.length ? line : line.subarray(from, to))
+        : undefined
+    this.#buffer.clear()
+    if (text !== undefined) this.#options.onLine(text)
+    else if (!fits) this.#options.onOversize(line)
+    else if (!blank) this.#options.onBadEncoding(line.subarray(from, to))
   }
 }
 

@@ -67,6 +67,27 @@ test('a client in a browser keeps a session with a stream of its own, and ends i
   expect(new Set(sent)).toEqual(new Set(['POST', 'GET', 'DELETE']))
 })
 
+test.each(['2025-11-25', '2026-07-28'])(
+  'a client in a browser uses a server over WebSocket at %s',
+  async (revision) => {
+    expect(await visit(server.ws, revision)).toMatchObject({ ...COMMON, revision })
+    expect(sent).toEqual([])
+  },
+)
+
+test('a page of an origin that the server does not name gets no WebSocket', async () => {
+  const stranger = await serveMcp([])
+  try {
+    const failed: Failed = await page.evaluate(`fail(${JSON.stringify(stranger.ws)})`)
+    expect(failed).toMatchObject({
+      kind: 'connect_failed',
+      message: expect.stringContaining('it must allow the origin of the page'),
+    })
+  } finally {
+    await stranger.close()
+  }
+})
+
 test('a page of an origin that the server does not name learns why it cannot connect', async () => {
   const stranger = await serveMcp([])
   try {

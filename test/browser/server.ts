@@ -5,6 +5,7 @@ import { createServer } from '../../src/index.ts'
 
 export interface Served {
   readonly url: string
+  readonly ws: string
   close(): Promise<void>
 }
 
@@ -39,9 +40,10 @@ export async function serveMcp(cors: readonly string[]): Promise<Served> {
     tide = 1
     app.updated('harbour://tide')
   }, 50)
-  const running = await app.listen({ http: { port: 0, hosts: ['127.0.0.1'], cors } })
+  const running = await app.listen({ http: { port: 0, hosts: ['127.0.0.1'], cors }, ws: true })
   return {
     url: running.url as string,
+    ws: running.addresses.ws as string,
     async close() {
       clearInterval(rise)
       await running.close()

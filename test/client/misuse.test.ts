@@ -15,7 +15,7 @@ test.each([
   ['localhost:3000/mcp', '"localhost:3000/mcp" is no URL: write http://localhost:3000/mcp'],
   ['example.com/mcp', '"example.com/mcp" is no URL: write https://example.com/mcp'],
   ['node server.js', 'to start a program write { command, args }'],
-  ['ftp://user:secret@host/', '"ftp://host/" is no http or https URL'],
+  ['ftp://user:secret@host/', '"ftp://host/" is no http, https, ws, wss, tcp, tls or unix URL'],
   [undefined, 'name a URL, { command, args } or a server'],
   [{}, 'that object has neither a command nor a url'],
   [{ url: 'localhost:1' }, 'write http://localhost:1'],

@@ -8,11 +8,12 @@ import type { Running } from 'pierhead'
 import { connect, type Client } from '../../src/client.ts'
 import type { ConnectOptions } from '../../src/connect.ts'
 import type { Target } from '../../src/client/target.ts'
-import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
+import { LATEST, REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
+import { testIdentity, testSocket, testTls } from '../harness/sockets.ts'
 import { createEverything } from './app.ts'
 import { judge, tap, type Tap } from './tap.ts'
 
-const TRANSPORTS = ['memory', 'stdio', 'http'] as const
+const TRANSPORTS = ['memory', 'stdio', 'http', 'sse', 'ws', 'tcp', 'tls', 'unix'] as const
 export type Transport = (typeof TRANSPORTS)[number]
 
 export interface ScenarioOptions {
@@ -38,7 +39,7 @@ export function scenario(title: string, run: Run, options: ScenarioOptions = {})
   const { since = REVISIONS[0], until = REVISIONS.at(-1) as Revision, on = TRANSPORTS } = options
   const [, words = title, ids = ''] = /^(.*?)((?: \[[A-Z0-9.-]+\])*)$/i.exec(title) ?? []
   for (const revision of REVISIONS.filter((one) => one >= since && one <= until)) {
-    for (const transport of on)
+    for (const transport of on.filter((one) => one !== 'sse' || revision !== LATEST))
       test(`${words} · ${transport} ${revision}${ids}`, () => assertScenario(run, transport, revision))
   }
 }
@@ -47,7 +48,7 @@ async function assertScenario(run: Run, transport: Transport, revision: Revision
   const joined: Client[] = []
   const { target, client } = await meet(transport, revision)
   const join: Stage['join'] = async (options = {}) => {
-    const another = await connect(target, { revision, ...options })
+    const another = await connect(target, { revision, ...trust(), ...options })
     joined.push(another)
     return another
   }
@@ -68,6 +69,7 @@ interface Met {
 /** One client for each transport with a peer elsewhere and each revision: what scenarios change they must not depend on. */
 const meetings = new Map<string, Promise<Met>>()
 let running: Promise<Running> | undefined
+let secure: Promise<Running> | undefined
 let folder: string | undefined
 
 function meet(transport: Transport, revision: Revision): Promise<Met> {
@@ -80,14 +82,30 @@ function meet(transport: Transport, revision: Revision): Promise<Met> {
 
 async function open(transport: Transport, revision: Revision): Promise<Met> {
   const target = await targetOf(transport)
-  return { target, client: await connect(target, { revision }) }
+  return { target, client: await connect(target, { revision, ...trust() }) }
 }
 
 async function targetOf(transport: Transport): Promise<Target> {
   if (transport === 'memory') return tap(createEverything())
   if (transport === 'stdio') return { command: process.execPath, args: [bundled()] }
-  running ??= createEverything().listen({ http: { port: 0 } })
-  return (await running).url as string
+  if (transport === 'tls') {
+    secure ??= createEverything().listen({ tcp: { port: 0, tls: testTls() } })
+    return (await secure).addresses.tcp as string
+  }
+  running ??= createEverything().listen({
+    http: { port: 0, sse: true },
+    ws: true,
+    tcp: { port: 0 },
+    unix: testSocket(),
+  })
+  const { url, addresses } = await running
+  if (transport === 'ws' || transport === 'tcp' || transport === 'unix') return addresses[transport] as string
+  return transport === 'sse' ? new URL('/sse', url) : (url as string)
+}
+
+/** The certificate that servers here have, and no other. */
+function trust(): ConnectOptions {
+  return { tls: { pin: testIdentity().fingerprint } }
 }
 
 /** The server as one file, which starts in a fraction of the time. */
@@ -110,5 +128,6 @@ function bundled(): string {
 afterAll(async () => {
   for (const met of meetings.values()) await (await met).client.close()
   await (await running)?.close()
+  await (await secure)?.close()
   if (folder !== undefined) rmSync(folder, { recursive: true })
 })

@@ -1,9 +1,11 @@
 import type { Running } from '../../src/listen.ts'
+import type { ListenOptions } from '../../src/options.ts'
 import { idText, type JsonObject, type RequestId } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { encodeHeaderValue } from '../../src/wire/headers.ts'
 import { createEventReader } from '../../src/wire/sse-reader.ts'
 import type { AnyApp, Line, LineOptions, Receive } from './line.ts'
+import { testSocket, testTls } from './sockets.ts'
 
 const MAX_EVENT = 64 * 1024 * 1024
 const NAMES: ReadonlyMap<string, 'name' | 'uri'> = new Map([
@@ -12,22 +14,31 @@ const NAMES: ReadonlyMap<string, 'name' | 'uri'> = new Map([
   ['resources/read', 'uri'],
 ])
 
-const listeners = new Map<AnyApp, Promise<Running>>()
+/** What is listened on together. */
+export type Listening = 'web' | 'sockets' | 'tls'
+
+const listeners = new Map<AnyApp, Map<Listening, Promise<Running>>>()
 const closing: Promise<void>[] = []
 
 /** The listener of a server: one for as many clients as like. */
-export function listenerOf(app: AnyApp): Promise<Running> {
-  let running = listeners.get(app)
-  if (running === undefined) listeners.set(app, (running = app.listen({ http: { port: 0 } })))
+export function listenerOf(app: AnyApp, what: Listening = 'web'): Promise<Running> {
+  const own = listeners.get(app) ?? new Map<Listening, Promise<Running>>()
+  listeners.set(app, own)
+  let running = own.get(what)
+  if (running === undefined) own.set(what, (running = app.listen(optionsOf(what))))
   return running
 }
 
-/** Begins to end the listener of a server. */
+function optionsOf(what: Listening): ListenOptions {
+  if (what === 'web') return { http: { port: 0, sse: true }, ws: true }
+  return what === 'tls' ? { tcp: { port: 0, tls: testTls() } } : { tcp: { port: 0 }, unix: testSocket() }
+}
+
+/** Begins to end the listeners of a server. */
 export function closeListener(app: AnyApp): void {
-  const running = listeners.get(app)
-  if (running === undefined) return
+  const own = listeners.get(app) ?? new Map<Listening, Promise<Running>>()
   listeners.delete(app)
-  closing.push(running.then((server) => server.close()))
+  for (const running of own.values()) closing.push(running.then((server) => server.close()))
 }
 
 /** Ends every listener. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { open, type Client } from './client.ts'
 import { closeListener, closeListeners } from './line-http.ts'
-import { TRANSPORTS, type AnyApp, type Transport } from './line.ts'
+import { carries, TRANSPORTS, type AnyApp, type Transport } from './line.ts'
 import { complaints } from './transcript.ts'
 
 export interface ScenarioOptions {
@@ -21,6 +21,7 @@ export interface ScenarioOptions {
 /** What a scenario may need besides its client. */
 export interface Stage {
   readonly app: AnyApp
+  readonly transport: Transport
   /** Connects another client of the same kind. */
   join(options?: { readonly capabilities?: JsonObject; readonly clientInfo?: JsonObject }): Promise<Client>
 }
@@ -36,7 +37,7 @@ export function scenario(
 ): void {
   const [, words = title, ids = ''] = /^(.*?)((?: \[[A-Z0-9.-]+\])*)$/i.exec(title) ?? []
   for (const revision of REVISIONS.filter((one) => isIncluded(one, options))) {
-    for (const transport of TRANSPORTS) {
+    for (const transport of TRANSPORTS.filter((one) => carries(one, revision))) {
       test(`${words} · ${transport} ${revision}${ids}`, () =>
         assertScenario(app, run, transport, revision, options))
     }
@@ -58,7 +59,7 @@ async function assertScenario(
     return client
   }
   try {
-    await run(await join(), revision, { app, join })
+    await run(await join(), revision, { app, transport, join })
     for (const client of clients) judge(client)
   } finally {
     for (const client of clients) await client.close()

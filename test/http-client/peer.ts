@@ -12,7 +12,11 @@ export interface Seen {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  readonly message: { readonly id?: number; readonly method?: string }
+  readonly message: {
+    readonly id?: number
+    readonly method?: string
+    readonly params?: { readonly name?: string }
+  }
   readonly at: number
   /** Resolves when the client has left or the reply is complete. */
   readonly gone: Promise<void>

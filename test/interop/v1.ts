@@ -1,4 +1,5 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
@@ -83,10 +84,11 @@ export async function connectV1(way: Way): Promise<Peer> {
   }
 }
 
-function transportOf(way: Way): StdioClientTransport | StreamableHTTPClientTransport {
+function transportOf(way: Way): StdioClientTransport | StreamableHTTPClientTransport | SSEClientTransport {
   const { url, fetch } = way
   if (url === undefined) return new StdioClientTransport(SERVER_COMMAND)
   const options = fetch === undefined ? {} : { fetch }
+  if (url.endsWith('/sse')) return new SSEClientTransport(new URL(url), options)
   return new StreamableHTTPClientTransport(new URL(url), {
     reconnectionOptions: reconnection(way),
     ...options,

@@ -17,7 +17,7 @@ export function checkEveryone(transport: Transport, names: readonly string[]): v
       beforeAll(async () => {
         const script = new URL(`./servers/${kind.file}`, import.meta.url).pathname
         if (transport === 'stdio') place = { command: process.execPath, args: [script, 'stdio'] }
-        else ({ place, close } = await listening(script))
+        else ({ place, close } = await listening(script, transport === 'HTTP' ? 'http' : 'sse'))
       })
       afterAll(() => close())
 
@@ -49,8 +49,11 @@ export function checkEveryone(transport: Transport, names: readonly string[]): v
   )
 }
 
-async function listening(script: string): Promise<{ place: Place; close: () => Promise<void> }> {
-  const { lines, close } = await start([script, 'http'])
+async function listening(
+  script: string,
+  how: 'http' | 'sse',
+): Promise<{ place: Place; close: () => Promise<void> }> {
+  const { lines, close } = await start([script, how])
   for await (const line of lines) {
     const [, url] = /^listening on (.*)$/.exec(line) ?? []
     if (url !== undefined) return { place: url, close }

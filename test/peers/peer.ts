@@ -29,7 +29,7 @@ export interface Kind {
   lacks(feature: Feature, revision: Revision, transport: Transport): boolean
 }
 
-export type Transport = 'stdio' | 'HTTP'
+export type Transport = 'stdio' | 'HTTP' | 'HTTP+SSE'
 
 /** A program to start, or where one listens. */
 export type Place = { readonly command: string; readonly args: readonly string[] } | string

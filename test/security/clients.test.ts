@@ -197,7 +197,7 @@ test('C.endpoint-foreign an event that names another endpoint, as the oldest ser
   })
   for (const revision of [undefined, '2024-11-05'] as const) {
     const options = revision === undefined ? {} : { revision }
-    expect(await endOf(connect(oldest.url, { timeout: 1000, ...options }))).toBe('http_failed')
+    expect(await endOf(connect(oldest.url, { timeout: 1000, ...options }))).toBe('connect_failed')
   }
   expect(other.requests).toEqual([])
 })

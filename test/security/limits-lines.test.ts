@@ -9,7 +9,7 @@ import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { serveStdio } from '../../src/transport/stdio/serve.ts'
 import { open } from '../harness/client.ts'
 import { closeListeners } from '../harness/line-http.ts'
-import { TRANSPORTS, type AnyApp } from '../harness/line.ts'
+import { carries, TRANSPORTS, type AnyApp } from '../harness/line.ts'
 import { Gate } from '../http/server.ts'
 
 afterAll(() => closeListeners())
@@ -22,6 +22,7 @@ test('every limit is named by a test that tries it', () => {
     ...folder('.').filter((file) => file.includes('/limits-')),
     ...folder('../overload'),
     ...folder('../faults'),
+    ...folder('../ws'),
   ]
   const text = files.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n')
   // In a title, as `limits.depth`; set, as `depth: 5`; or at the head of a table row, as `limit: 'depth'` or `['depth'`. A word that happens to be the same proves nothing.
@@ -56,7 +57,11 @@ const waits = (limits: object): { readonly app: AnyApp; readonly gate: Gate } =>
   return { app: app as AnyApp, gate }
 }
 
-const KINDS = TRANSPORTS.flatMap((transport) => REVISIONS.map((revision) => [transport, revision] as const))
+const KINDS = TRANSPORTS.flatMap((transport) =>
+  REVISIONS.filter((revision) => carries(transport, revision)).map(
+    (revision) => [transport, revision] as const,
+  ),
+)
 // Over HTTP an unnamed caller of 2026-07-28 is known by its connection, of which each request may have its own.
 const KNOWN = KINDS.filter(([transport, revision]) => transport !== 'http' || revision !== '2026-07-28')
 

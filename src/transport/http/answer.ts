@@ -13,16 +13,17 @@ import { checkId } from '../../wire/id.ts'
 import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../../wire/message.ts'
 import { sealError, sealReply, type Reply } from '../../wire/reply.ts'
 import { sealResult, toPeerError } from '../../wire/seal.ts'
+import type { SseEndpoint } from '../sse/endpoint.ts'
 import { afterMs, type Timer } from '../timer.ts'
 import { admit, callerOf, checkUnsent } from './admission.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './events.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
-import { createGuard, type GuardOptions } from './guard.ts'
+import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import { readParsed } from './parsed.ts'
-import { NO_HEADERS, type Headers, type HttpHead, type HttpIn, type HttpOut } from './parts.ts'
+import type { Headers, HttpHead, HttpIn, HttpOut, Site } from './parts.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
 import { Watch } from './watch.ts'
@@ -35,12 +36,14 @@ export interface EndpointOptions extends GuardOptions {
 }
 
 /** One URL that serves every revision: what it is given is plain parts, and its answer is the return value. */
-export class Endpoint {
+export class Endpoint implements Site {
+  /** The transport of 2024-11-05 beside it, where that is served too. */
+  sse: SseEndpoint | undefined
   /** What the server has to tell and to count. */
   readonly service: Service
+  readonly guard: Guard
   readonly sessions: Sessions
   readonly limits: Limits
-  readonly #guard: ReturnType<typeof createGuard>
   readonly #stateful: boolean
   /** The requests that take their time, and what says of each that it is over. */
   readonly #calls = new Map<Call, () => void>()
@@ -52,7 +55,7 @@ export class Endpoint {
   constructor(service: Service, options: EndpointOptions) {
     this.service = service
     this.limits = options.limits
-    this.#guard = createGuard(options)
+    this.guard = createGuard(options)
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
     this.sessions = new Sessions(options.limits, service.load, options.now ?? (() => performance.now()))
     this.#watch = new Watch(options.limits, this.sessions, this.#streams)
@@ -66,8 +69,8 @@ export class Endpoint {
   /** Decides by the head alone; a reply here means that the body need not be read. */
   refuse(head: HttpHead): HttpOut | undefined {
     try {
-      if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
-      this.#guard.check(head)
+      if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
+      this.guard.check(head)
       if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
       if (head.method === 'POST') checkContent(head)
       else if (head.method !== 'GET' && head.method !== 'DELETE') {
@@ -83,12 +86,12 @@ export class Endpoint {
 
   /** The reply to a request that is not even read to its end. */
   turnAway(head: HttpHead, thrown: unknown): HttpOut {
-    return this.fail(undefined, thrown, undefined, this.#cors(head))
+    return this.fail(undefined, thrown, undefined, this.guard.cors(head))
   }
 
   /** Answers a request whose head was not refused. */
   answer(request: HttpIn): HttpOut | Promise<HttpOut> {
-    const headers = this.#cors(request)
+    const headers = this.guard.cors(request)
     try {
       if (request.method === 'POST') return this.#post(request, headers)
       if (!this.#stateful || request.header('mcp-protocol-version') === LATEST) {
@@ -120,6 +123,12 @@ export class Endpoint {
 
   /** Finishes what is running, up to a limit, and ends everything. New requests are refused from now on. */
   async close(): Promise<void> {
+    await Promise.all([this.#drain(), this.sse?.close()])
+    this.sessions.close()
+    this.#watch.end()
+  }
+
+  async #drain(): Promise<void> {
     this.#closing = true
     for (const call of this.#calls.keys()) call.wrapUp()
     if (this.#calls.size > 0) {
@@ -131,8 +140,6 @@ export class Endpoint {
       clearTimeout(timer)
     }
     for (const call of this.#calls.keys()) call.cancel(mcpError('shutting_down', {}))
-    this.sessions.close()
-    this.#watch.end()
   }
 
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
@@ -363,15 +370,6 @@ export class Endpoint {
     const id = request.header('mcp-session-id')
     if (id === undefined) throw httpError('session_required', {})
     return this.sessions.get(id, request.auth)
-  }
-
-  #cors(head: HttpHead): Headers {
-    if (head.header('origin') === undefined) return NO_HEADERS
-    try {
-      return this.#guard.check(head)
-    } catch {
-      return NO_HEADERS
-    }
   }
 
   #errorHeaders(error: McpError, headers: Headers): Headers {

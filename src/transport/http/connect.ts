@@ -1,7 +1,7 @@
 import { mcpError, type McpError } from '../../protocol/errors.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
-import type { Line, LineEvents, OpenLine, Outgoing, Received } from '../../rpc/line.ts'
+import type { Line, LineEvents, OlderOptions, OpenLine, Outgoing, Received } from '../../rpc/line.ts'
 import { readJsonAnswer, type ReadingOptions } from './client-answer.ts'
 import { dropBody, readRest } from './client-body.ts'
 import type { follow as Follow } from './client-follow.ts'
@@ -42,8 +42,9 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions): Ope
   const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
   const callerHeaders = async (): Promise<HeaderRecord> =>
     fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
-  const send = createSend(target, options.fetch ?? ((input, init) => globalThis.fetch(input, init)))
-  return (events) => Promise.resolve(new HttpLine({ ...options, target, send, callerHeaders, events }))
+  const fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  const send = createSend(target, fetch)
+  return (events) => Promise.resolve(new HttpLine({ ...options, fetch, target, send, callerHeaders, events }))
 }
 
 function readTarget(url: string | URL): URL {
@@ -59,6 +60,7 @@ function readTarget(url: string | URL): URL {
 }
 
 interface Parts extends HttpConnectOptions {
+  readonly fetch: typeof globalThis.fetch
   readonly target: URL
   readonly send: Send
   readonly events: LineEvents
@@ -70,6 +72,8 @@ class HttpLine implements Line {
   readonly #holds = new Holds()
   #agreed: Revision | undefined
   #session: string | undefined
+  /** The status with which the last handshake was refused. */
+  #refusal = 0
   #listening = false
   #waiting = 0
   #lost = false
@@ -136,6 +140,12 @@ class HttpLine implements Line {
     )
   }
 
+  async older(options: OlderOptions): Promise<Line | undefined> {
+    if (!options.known && ![400, 404, 405].includes(this.#refusal)) return undefined
+    const { openSse } = await import('../sse/connect.ts')
+    return openSse(this.#parts, options)
+  }
+
   close(): Promise<void> {
     return (this.#closing ??= this.#end())
   }
@@ -152,6 +162,7 @@ class HttpLine implements Line {
       throw this.#lose()
     }
     const options = this.#reading(signal)
+    if (opens) this.#refusal = response.ok ? 0 : response.status
     if (!response.ok) return (await failures()).readFailure(response, outgoing, options)
     if (opens) this.#keepSession(response)
     const type = mediaTypeOf(response.headers)

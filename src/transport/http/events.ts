@@ -1,6 +1,6 @@
 import type { Limits } from '../../protocol/limits.ts'
 import type { Dialect } from '../../protocol/switches.ts'
-import { messageEvent } from '../../wire/sse.ts'
+import { messageEvent, toEvent } from '../../wire/sse.ts'
 import type { Sink } from './parts.ts'
 
 interface KeptEvent {
@@ -82,11 +82,16 @@ export class EventStream {
     if (this.#primed) this.#push('')
   }
 
-  /** Sends one message. */
-  send(text: string): void {
+  /** Characters or bytes that the client has not taken yet. */
+  get waiting(): number {
+    return this.#sink?.waiting ?? 0
+  }
+
+  /** Sends one message, under the name of an event where readers expect one. */
+  send(text: string, event?: string): void {
     if (this.#ended || (this.#sink === undefined && this.#lossy && text === this.#unread)) return
     this.#unread = this.#sink === undefined ? text : undefined
-    this.#push(text)
+    this.#push(text, event)
   }
 
   /** Connects a client; one that comes back names the last event it saw and gets what followed. */
@@ -130,17 +135,21 @@ export class EventStream {
     this.#detach(frame)
   }
 
-  #push(text: string): void {
-    const frame = this.#frame(text)
+  #push(text: string, event?: string): void {
+    const frame = this.#frame(text, event)
     if (this.#sink === undefined) return
     this.#write(this.#sink, frame)
     if (this.#sink.waiting > this.#limits.streamBytes) this.#drop(this.#sink)
   }
 
   /** The next event as text, kept where somebody may ask for it again. */
-  #frame(text: string): string {
+  #frame(text: string, event?: string): string {
     const seq = this.#seq++
-    const frame = messageEvent(text, this.#name === undefined ? undefined : `${this.#name}_${seq}`)
+    const id = this.#name === undefined ? undefined : `${this.#name}_${seq}`
+    const frame =
+      event === undefined
+        ? messageEvent(text, id)
+        : toEvent({ data: text, event, ...(id !== undefined && { id }) })
     if (this.#name !== undefined || this.#sink === undefined) this.#keep({ seq, frame })
     if (this.#sink !== undefined) this.#sent = seq
     return frame

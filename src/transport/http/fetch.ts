@@ -3,7 +3,7 @@ import type { Auth } from '../../rpc/call.ts'
 import { replyText } from '../../wire/reply.ts'
 import { decodeUtf8 } from '../../wire/utf8.ts'
 import type { Endpoint } from './answer.ts'
-import { NO_HEADERS, type HttpHead, type HttpIn, type HttpOut, type Sink } from './parts.ts'
+import { NO_HEADERS, type HttpHead, type HttpIn, type HttpOut, type Sink, type Site } from './parts.ts'
 import { Reading } from './reading.ts'
 
 export interface FetchExtras {
@@ -14,25 +14,25 @@ export interface FetchExtras {
 export function serveFetch(
   endpoint: Endpoint,
 ): (request: Request, extras?: FetchExtras) => Promise<Response> {
+  const { sse } = endpoint
   return async (request, extras) => {
     const head = headOf(request)
-    const refused = endpoint.refuse(head)
+    const site: Site = sse?.owns(head.target) === true ? sse : endpoint
+    const refused = site.refuse(head)
     if (refused !== undefined) return toResponse(refused)
     try {
       const parts: HttpIn = {
         ...head,
-        body: request.method === 'POST' ? await readBody(request, endpoint) : '',
+        body: request.method === 'POST' ? await readBody(request, site) : '',
         auth: extras?.auth,
         onGone: (listener) => {
           if (request.signal.aborted) queueMicrotask(listener)
           else request.signal.addEventListener('abort', listener, { once: true })
         },
       }
-      return toResponse(await endpoint.answer(parts))
+      return toResponse(await site.answer(parts))
     } catch (thrown) {
-      return toResponse(
-        thrown instanceof McpError ? endpoint.turnAway(head, thrown) : broken(endpoint, thrown),
-      )
+      return toResponse(thrown instanceof McpError ? site.turnAway(head, thrown) : broken(site, thrown))
     }
   }
 }
@@ -41,16 +41,23 @@ export function serveFetch(
 function headOf(request: Request): HttpHead {
   const header = (name: string): string | undefined =>
     request.headers.get(name) ?? (name === 'host' ? new URL(request.url).host : undefined)
-  return { method: request.method, header }
+  return {
+    method: request.method,
+    header,
+    get target() {
+      const { pathname, search } = new URL(request.url)
+      return `${pathname}${search}`
+    },
+  }
 }
 
-function broken(endpoint: Endpoint, thrown: unknown): HttpOut {
-  return endpoint.fail(undefined, thrown, undefined, NO_HEADERS)
+function broken(site: Site, thrown: unknown): HttpOut {
+  return site.fail(undefined, thrown, undefined, NO_HEADERS)
 }
 
 /** Reads the whole body; throws when it is too large, breaks off, or is not UTF-8. */
-async function readBody(request: Request, endpoint: Endpoint): Promise<string> {
-  const reading = new Reading(endpoint.limits)
+async function readBody(request: Request, { limits }: Site): Promise<string> {
+  const reading = new Reading(limits)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge
   const chunks: Uint8Array[] = []

@@ -12,6 +12,8 @@ export interface GuardOptions {
 export interface Guard {
   /** Throws unless the request may be served; returns the headers that let its web page read the reply. */
   check(head: HttpHead): Headers
+  /** The headers that let a web page read a reply, refusals included; none for one that may not. */
+  cors(head: HttpHead): Headers
   /** The reply headers to a browser that asks before it calls. */
   preflight(head: HttpHead): Headers
 }
@@ -22,15 +24,15 @@ const REQUEST_HEADERS =
 const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After'
 
 /** Protects a server from web pages that reach it under a foreign name or from a foreign origin. */
-export function createGuard({ hosts, cors }: GuardOptions): Guard {
+export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
   const anyHost = hosts === undefined || hosts.includes('*')
   const served = new Set((hosts ?? []).map(readHost))
-  const origins = new Set(cors.map(readOrigin))
+  const origins = new Set(pages.map(readOrigin))
 
   /** The last host that was served: most requests name the same. */
   let lastServed: string | undefined
 
-  return { check, preflight }
+  return { check, cors, preflight }
 
   function check(head: HttpHead): Headers {
     const host = head.header('host')
@@ -43,6 +45,15 @@ export function createGuard({ hosts, cors }: GuardOptions): Guard {
     if (!isAllowed(origin, host, head.local === true))
       throw httpError('forbidden_origin', { origin: origin.slice(0, 128) })
     return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' }
+  }
+
+  function cors(head: HttpHead): Headers {
+    if (head.header('origin') === undefined) return NO_HEADERS
+    try {
+      return check(head)
+    } catch {
+      return NO_HEADERS
+    }
   }
 
   function preflight(head: HttpHead): Headers {

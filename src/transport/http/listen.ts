@@ -7,11 +7,16 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
 import { mcpError } from '../../protocol/errors.ts'
 import { httpError } from '../../protocol/http-errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
+import type { Auth } from '../../rpc/call.ts'
 import { replyText } from '../../wire/reply.ts'
 import { seldom } from '../seldom.ts'
+import { authorityOf, listening } from '../tcp/listening.ts'
+import type { ServerTls } from '../tcp/server-tls.ts'
 import type { Endpoint } from './answer.ts'
 import { Intake } from './intake.ts'
 import { serveNode, turnAway } from './node.ts'
@@ -22,14 +27,29 @@ export interface HttpListenOptions {
   readonly port: number
   readonly host: string
   readonly path: string
+  /** Whether the path is only for connections that ask for something else than HTTP. */
+  readonly upgradesOnly?: boolean
+  readonly secure?: ServerTls | undefined
 }
 
 export interface HttpServer {
   readonly url: string
   readonly port: number
+  readonly endpoint: Endpoint
+  /** Gives connections that ask for something else than HTTP at a path to whoever takes them. */
+  upgrade(path: string, taker: UpgradeTaker): void
   close(): Promise<void>
 }
 
+/** Takes over connections from HTTP. */
+export interface UpgradeTaker {
+  take(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Ends them all, each when what it asked for is answered. */
+  close(): Promise<void>
+}
+
+/** Where the transport of 2024-11-05 is served, if it is. */
+const SSE_PATHS: ReadonlySet<string | undefined> = new Set(['/sse', '/messages'])
 const TEXT = { 'content-type': 'text/plain' }
 const CHECK_MS = 5000
 /** After this time of silence the system asks whether the other machine is still there. */
@@ -42,53 +62,112 @@ const LEAVE_MS = 2000
 
 /** Opens a listener of our own: the endpoint at its path, and two paths that tell whether the server is well. */
 export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions): Promise<HttpServer> {
-  const { host, path } = options
+  const { host, path, upgradesOnly = false, secure } = options
   if (!path.startsWith('/'))
     throw mcpError('bad_option', { where: 'listen http path', reason: 'it must begin with /' })
+  if (endpoint.sse !== undefined && SSE_PATHS.has(path)) {
+    const reason = `${path} belongs to HTTP+SSE; choose another path, or leave out sse`
+    throw mcpError('bad_option', { where: 'listen http path', reason })
+  }
   const pulse = new Pulse(endpoint)
   const intake = new Intake({ pulse, maxMs: endpoint.limits.waitMs })
   const serve = serveNode(endpoint, intake)
   let ready = true
-  const server = createServer(settingsOf(endpoint.limits), answer)
+  const server = await createListener(endpoint.limits, secure, answer)
   // Node would drop those beyond its limit without a word.
   server.maxHeadersCount = 0
   server.on('clientError', (error, socket) => refuseSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
   let came = 0
+  let taker: UpgradeTaker | undefined
+  /** With those below TLS, of which some never get to speak it. */
+  const all = secure === undefined ? sockets : new Set<Socket>()
   server.on('connection', (socket) => {
     came++
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    keep(socket, all)
   })
-  await listening(server, options)
+  if (secure !== undefined) server.on('secureConnection', (socket: Socket) => keep(socket, sockets))
+  await listening(server, { host, port: options.port }, `${host}:${options.port}`)
   server.on(
     'error',
     seldom((error: Error, more) => endpoint.service.report('error', 'the listener failed', { error, more })),
   )
   const { port } = server.address() as AddressInfo
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`, port, close }
+  return {
+    url: `${secure === undefined ? 'http' : 'https'}://${authorityOf(host, server)}${path}`,
+    port,
+    endpoint,
+    upgrade,
+    close,
+  }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
-    const limit = endpoint.limits.headers
-    if (request.rawHeaders.length > 2 * limit)
-      return turnAway(request, response, failure(endpoint, httpError('too_many_headers', { limit })))
-    const { url = '' } = request
-    if (url === path) return serve(request, response)
-    const asked = url.split('?', 1)[0]
-    if (asked === path) return serve(request, response)
+    const refused = tooManyHeaders(request) ?? identify(request)
+    if (refused !== undefined) return turnAway(request, response, refused)
+    const asked = request.url === path ? path : pathOf(request)
+    if (asked === path && upgradesOnly) return turnAway(request, response, upgradeRequired(endpoint))
+    if (asked === path || (endpoint.sse !== undefined && SSE_PATHS.has(asked)))
+      return serve(request, response)
     const gone = failure(endpoint, httpError('unknown_path', {}))
     turnAway(request, response, wellness(asked, ready, pulse.well) ?? gone)
   }
 
+  function upgrade(at: string, to: UpgradeTaker): void {
+    taker = to
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (request.headers.upgrade?.toLowerCase() !== 'websocket') return stay(server, request, socket, head)
+      const refused = tooManyHeaders(request) ?? identify(request)
+      if (refused !== undefined) replyRaw(socket, refused)
+      else if (pathOf(request) === at) to.take(request, socket, head)
+      else replyRaw(socket, failure(endpoint, httpError('unknown_path', {})))
+    })
+  }
+
+  function tooManyHeaders({ rawHeaders }: IncomingMessage): HttpOut | undefined {
+    const limit = endpoint.limits.headers
+    if (rawHeaders.length <= 2 * limit) return undefined
+    return failure(endpoint, httpError('too_many_headers', { limit }))
+  }
+
+  /** Finds out by its certificate who calls, where certificates are asked for. */
+  function identify(request: IncomingMessage & { auth?: Auth | undefined }): HttpOut | undefined {
+    if (secure?.asksClients !== true) return undefined
+    const caller = secure.callerOf(request.socket as TLSSocket)
+    if ('problem' in caller)
+      return failure(endpoint, httpError('forbidden_certificate', { reason: caller.problem }))
+    request.auth = caller.auth
+    return undefined
+  }
+
   async function close(): Promise<void> {
     ready = false
-    await Promise.all([endpoint.close(), intake.emptied()])
+    await Promise.all([endpoint.close(), intake.emptied(), taker?.close()])
     await letIn(() => came)
     await left(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeAllConnections()
+    for (const socket of all) socket.destroy()
     await closed
   }
+}
+
+async function createListener(
+  limits: Limits,
+  secure: ServerTls | undefined,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Server> {
+  const settings = settingsOf(limits)
+  if (secure === undefined) return createServer(settings, answer)
+  const https = await import('node:https')
+  const handshakeTimeout = Math.min(limits.headersMs, LARGEST)
+  return https.createServer(
+    { ...settings, ...secure.settings, handshakeTimeout },
+    answer,
+  ) as unknown as Server
+}
+
+function keep(socket: Socket, sockets: Set<Socket>): void {
+  sockets.add(socket)
+  socket.once('close', () => sockets.delete(socket))
 }
 
 function wellness(
@@ -102,6 +181,14 @@ function wellness(
   return ready
     ? { status: 200, headers: TEXT, body: 'ready\n' }
     : { status: 503, headers: TEXT, body: 'closing\n' }
+}
+
+function pathOf({ url = '' }: IncomingMessage): string | undefined {
+  return url.split('?', 1)[0]
+}
+
+function upgradeRequired(endpoint: Endpoint): HttpOut {
+  return endpoint.fail(undefined, httpError('upgrade_required', {}), undefined, { upgrade: 'websocket' })
 }
 
 function failure(endpoint: Endpoint, error: Error): HttpOut {
@@ -129,10 +216,32 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: En
   const { _httpMessage: begun } = socket as { _httpMessage?: { readonly headersSent: boolean } | null }
   if (!socket.writable || error.code === 'ECONNRESET' || begun?.headersSent === true)
     return void socket.destroy()
-  const { status, body = '' } = failure(endpoint, toProblem(error, endpoint.limits))
+  replyRaw(socket, failure(endpoint, toProblem(error, endpoint.limits)))
+}
+
+/** Goes on in HTTP/1.1 with a client that would rather have had something else, such as HTTP/2, as the client expects. */
+function stay(
+  server: Server,
+  { method, url, rawHeaders }: IncomingMessage,
+  socket: Duplex,
+  rest: Buffer,
+): void {
+  let head = `${method} ${url} HTTP/1.1\r\n`
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (!/^(?:connection|upgrade|http2-settings)$/i.test(rawHeaders[at] as string))
+      head += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`
+  socket.unshift(Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), rest]))
+  server.emit('connection', socket)
+}
+
+/** Replies on a connection that Node has let go of, and closes it. */
+export function replyRaw(socket: Duplex, { status, headers, body = '' }: HttpOut): void {
   const text = replyText(body)
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json`
-  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`, () => socket.destroy())
+  const all = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(text) }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`
+  socket.on('error', () => undefined)
+  socket.end(`${head}\r\n${text}`, () => socket.destroy())
 }
 
 function toProblem({ code }: NodeJS.ErrnoException, { headBytes }: Limits): Error {
@@ -156,21 +265,4 @@ function left(sockets: ReadonlySet<Socket>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise((resolve) => (timer = setTimeout(resolve, LEAVE_MS)))
   return Promise.race([Promise.all(all), late]).finally(() => clearTimeout(timer))
-}
-
-function listening(server: Server, { port, host }: HttpListenOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => reject(explained(error, port, host))
-    server.once('error', failed)
-    server.listen(port, host, () => {
-      server.off('error', failed)
-      resolve()
-    })
-  })
-}
-
-function explained(error: NodeJS.ErrnoException, port: number, host: string): Error {
-  const reason =
-    error.code === 'EADDRINUSE' ? `port ${port} is in use; choose another, or 0 for any` : error.message
-  return mcpError('bad_option', { where: `listen on ${host}:${port}`, reason }, { cause: error })
 }

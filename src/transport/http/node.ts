@@ -7,13 +7,26 @@ import { replyText, type KeptReply, type Reply } from '../../wire/reply.ts'
 import { afterMs, type Timer } from '../timer.ts'
 import type { Endpoint } from './answer.ts'
 import { Intake } from './intake.ts'
-import { JSON_HEADERS, NO_HEADERS, type HttpIn, type HttpOut, type Sink } from './parts.ts'
+import {
+  JSON_HEADERS,
+  NO_HEADERS,
+  type HttpHead,
+  type HttpIn,
+  type HttpOut,
+  type Sink,
+  type Site,
+} from './parts.ts'
 import { Pulse } from './pulse.ts'
 import { Reading } from './reading.ts'
 import { Sending } from './sending.ts'
 
 /** A request that a framework may have worked on: its body parsed, its caller authenticated. */
-type NodeRequest = IncomingMessage & { readonly body?: unknown; readonly auth?: Auth }
+type NodeRequest = IncomingMessage & {
+  readonly body?: unknown
+  readonly auth?: Auth
+  /** Frameworks cut off what they mount something at. */
+  readonly originalUrl?: string
+}
 
 /** A body up to this size is cheaper to read than a new connection. */
 const SMALL_BYTES = 65_536
@@ -25,14 +38,23 @@ export function serveNode(
   endpoint: Endpoint,
   intake: Intake = new Intake({ pulse: new Pulse(endpoint), maxMs: endpoint.limits.waitMs }),
 ): (request: NodeRequest, response: ServerResponse) => void {
+  const serve = serveSite(endpoint, intake)
+  const { sse } = endpoint
+  if (sse === undefined) return serve
+  const serveSse = serveSite(sse, intake)
+  return (request, response) =>
+    sse.owns(targetOf(request)) ? serveSse(request, response) : serve(request, response)
+}
+
+function serveSite(site: Site, intake: Intake): (request: NodeRequest, response: ServerResponse) => void {
   return (request, response) => {
     const parts = new NodeIn(request, response)
-    const refused = endpoint.refuse(parts)
+    const refused = site.refuse(parts)
     if (refused !== undefined) return turnAway(request, response, refused)
-    if (request.method !== 'POST') return respond(response, endpoint, endpoint.answer(parts))
+    if (request.method !== 'POST') return respond(response, site, site.answer(parts))
     if (parts.parsed !== undefined) return answerInTurn(request, parts)
-    readBody(request, endpoint, (text, reading) => {
-      if (typeof text !== 'string') return turnAway(request, response, endpoint.turnAway(parts, text))
+    readBody(request, site, (text, reading) => {
+      if (typeof text !== 'string') return turnAway(request, response, site.turnAway(parts, text))
       parts.body = text
       answerInTurn(request, parts, reading)
     })
@@ -42,61 +64,77 @@ export function serveNode(
     if (intake.enter(socket)) return answer(parts, reading)
     intake.queue((isLate) => {
       // Nobody waits for the answer to a request whose client is gone; other messages are taken all the same.
-      parts.isLate = isLate || socket.destroyed
+      parts.isLate = isLate || (socket.destroyed && site.answersElsewhere !== true)
       answer(parts, reading)
     })
   }
 
   function answer(parts: NodeIn, reading: Reading | undefined): void {
-    respond(parts.response, endpoint, endpoint.answer(parts))
+    respond(parts.response, site, site.answer(parts))
     reading?.end()
   }
 }
 
-/** A request of Node as plain parts; little is taken from it before it is asked for. */
-class NodeIn implements HttpIn {
-  body = ''
-  isLate = false
-  readonly #request: NodeRequest
+/** The head of a request of Node; little is taken from it before it is asked for. */
+export class NodeHead implements HttpHead {
+  readonly request: NodeRequest
   readonly #headers: IncomingMessage['headers']
-  readonly response: ServerResponse
 
-  constructor(request: NodeRequest, response: ServerResponse) {
-    this.#request = request
+  constructor(request: NodeRequest) {
+    this.request = request
     this.#headers = request.headers
-    this.response = response
   }
 
   get method(): string {
-    return this.#request.method ?? ''
+    return this.request.method ?? ''
   }
 
-  get parsed(): unknown {
-    return this.#request.body
-  }
-
-  get auth(): Auth | undefined {
-    return this.#request.auth
-  }
-
-  get connection(): object {
-    return this.#request.socket
+  get target(): string {
+    return targetOf(this.request)
   }
 
   get local(): boolean {
-    return isLoopback(this.#request.socket.localAddress)
+    return isLoopback(this.request.socket.localAddress)
   }
 
   header(name: string): string | undefined {
-    if (name === 'host') return hostOf(this.#request)
+    if (name === 'host') return hostOf(this.request)
     const value = this.#headers[name]
     return typeof value === 'object' ? value.join(', ') : value
+  }
+}
+
+/** A request of Node as plain parts. */
+class NodeIn extends NodeHead implements HttpIn {
+  body = ''
+  isLate = false
+  readonly response: ServerResponse
+
+  constructor(request: NodeRequest, response: ServerResponse) {
+    super(request)
+    this.response = response
+  }
+
+  get parsed(): unknown {
+    return this.request.body
+  }
+
+  get auth(): Auth | undefined {
+    return this.request.auth
+  }
+
+  get connection(): object {
+    return this.request.socket
   }
 
   onGone(listener: () => void): void {
     if (this.response.closed) queueMicrotask(listener)
     else this.response.once('close', listener)
   }
+}
+
+function targetOf({ originalUrl, url = '' }: NodeRequest): string {
+  return originalUrl ?? url
 }
 
 function isLoopback(address: string | undefined): boolean {
@@ -120,10 +158,10 @@ function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
  */
 function readBody(
   request: IncomingMessage,
-  endpoint: Endpoint,
+  site: Site,
   done: (text: string | McpError, reading: Reading) => void,
 ): void {
-  const reading = new Reading(endpoint.limits)
+  const reading = new Reading(site.limits)
   const announced = Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
   if (tooLarge !== undefined) return done(tooLarge, reading)
@@ -136,7 +174,7 @@ function readBody(
     if (problem !== undefined) return finish(problem)
     chunks.push(chunk)
     if (timer === undefined && !(reading.size >= announced)) {
-      timer = afterMs(endpoint.limits.bodyMs, () => finish(httpError('slow_sender', {})))
+      timer = afterMs(site.limits.bodyMs, () => finish(httpError('slow_sender', {})))
     }
   })
   request.on('end', () => finish(decode()))
@@ -172,19 +210,19 @@ export function turnAway(request: IncomingMessage, response: ServerResponse, out
   response.once('close', () => clearTimeout(timer))
 }
 
-function respond(response: ServerResponse, endpoint: Endpoint, out: HttpOut | Promise<HttpOut>): void {
-  if (!(out instanceof Promise)) return write(response, out, endpoint)
+function respond(response: ServerResponse, site: Site, out: HttpOut | Promise<HttpOut>): void {
+  if (!(out instanceof Promise)) return write(response, out, site)
   void out.then(
-    (late) => write(response, late, endpoint),
-    (thrown: unknown) => write(response, endpoint.fail(undefined, thrown, undefined, NO_HEADERS)),
+    (late) => write(response, late, site),
+    (thrown: unknown) => write(response, site.fail(undefined, thrown, undefined, NO_HEADERS)),
   )
 }
 
 /** Writes a reply. A large one, or a stream, is watched for its endpoint. */
-function write(response: ServerResponse, out: HttpOut, endpoint?: Endpoint): void {
+function write(response: ServerResponse, out: HttpOut, site?: Site): void {
   if (response.destroyed || response.headersSent) return out.stream?.attach(GONE)
   if (out.stream !== undefined) {
-    const sink = new ResponseSink(response, out, endpoint)
+    const sink = new ResponseSink(response, out, site)
     out.stream.attach(sink)
     return sink.open()
   }
@@ -200,7 +238,7 @@ function write(response: ServerResponse, out: HttpOut, endpoint?: Endpoint): voi
   response.writeHead(out.status, headers)
   if (typeof body === 'string') response.end(toSend(body, length))
   else writePieces(response, body)
-  if (length > SMALL_BYTES && endpoint !== undefined) watchLeaving(response, length, endpoint)
+  if (length > SMALL_BYTES && site !== undefined) watchLeaving(response, length, site)
 }
 
 function lengthOf(body: Reply): number {
@@ -223,20 +261,20 @@ function writePieces(response: ServerResponse, { before, kept, after }: KeptRepl
 }
 
 /** Counts a large reply until it has left; a client that takes nothing of it for a while is dropped. */
-function watchLeaving(response: ServerResponse, length: number, endpoint: Endpoint): void {
+function watchLeaving(response: ServerResponse, length: number, site: Site): void {
   const sending = new Sending()
   sending.set(length)
   response.once('close', () => sending.set(0))
-  const { bodyMs } = endpoint.limits
+  const { bodyMs } = site.limits
   if (bodyMs === Number.POSITIVE_INFINITY) return
-  response.setTimeout(bodyMs, () => cut(response, endpoint))
+  response.setTimeout(bodyMs, () => cut(response, site))
   // Before Node sets the time that the connection may be idle.
   response.prependOnceListener('finish', () => response.setTimeout(0))
 }
 
 /** Drops a client that reads too slowly. */
-function cut(response: ServerResponse, endpoint: Endpoint | undefined): void {
-  endpoint?.service.load.count('slow_reader')
+function cut(response: ServerResponse, site: Site | undefined): void {
+  site?.service.load.count('slow_reader')
   response.destroy()
 }
 
@@ -244,13 +282,13 @@ function cut(response: ServerResponse, endpoint: Endpoint | undefined): void {
 class ResponseSink implements Sink {
   readonly #response: ServerResponse
   readonly #out: HttpOut
-  readonly #endpoint: Endpoint | undefined
+  readonly #site: Site | undefined
   #sending: Sending | undefined
 
-  constructor(response: ServerResponse, out: HttpOut, endpoint: Endpoint | undefined) {
+  constructor(response: ServerResponse, out: HttpOut, site: Site | undefined) {
     this.#response = response
     this.#out = out
-    this.#endpoint = endpoint
+    this.#site = site
   }
 
   /** Sends the head, if it has not left yet. */
@@ -271,12 +309,11 @@ class ResponseSink implements Sink {
   end(text = ''): void {
     const length = Buffer.byteLength(text)
     this.#begin(length).end(toSend(text, length))
-    if (length > SMALL_BYTES && this.#endpoint !== undefined)
-      watchLeaving(this.#response, length, this.#endpoint)
+    if (length > SMALL_BYTES && this.#site !== undefined) watchLeaving(this.#response, length, this.#site)
   }
 
   cut(): void {
-    cut(this.#response, this.#endpoint)
+    cut(this.#response, this.#site)
   }
 
   get waiting(): number {

@@ -1,9 +1,15 @@
+import type { RequestId } from '../../protocol/jsonrpc.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import type { Revision } from '../../protocol/revisions.ts'
 import type { Auth, Channel } from '../../rpc/call.ts'
+import type { Service } from '../../rpc/service.ts'
 import type { Reply } from '../../wire/reply.ts'
 
 /** The head of an HTTP request, as far as we look at it. */
 export interface HttpHead {
   readonly method: string
+  /** The path and the query, as the client sees them. */
+  readonly target?: string
   /** Looks up a header by its lower-case name. */
   header(name: string): string | undefined
   /** Whether the request came over the loopback interface; undefined where that is not known. */
@@ -35,6 +41,22 @@ export interface HttpOut {
   readonly headers: Headers
   readonly body?: Reply
   readonly stream?: { attach(sink: Sink): void }
+}
+
+/** What adapters serve: it decides by the head first, and then by the whole request. */
+export interface Site {
+  readonly limits: Limits
+  /** What the server has to tell and to count. */
+  readonly service: Service
+  /** Whether answers come on other connections than requests, so that somebody may wait for them when that of a request is gone. */
+  readonly answersElsewhere?: boolean
+  /** A reply here means that the body need not be read. */
+  refuse(head: HttpHead): HttpOut | undefined
+  /** The reply to a request that is not even read to its end. */
+  turnAway(head: HttpHead, thrown: unknown): HttpOut
+  answer(request: HttpIn): HttpOut | Promise<HttpOut>
+  /** The reply that tells of an error. */
+  fail(id: RequestId | undefined, thrown: unknown, revision: Revision | undefined, headers: Headers): HttpOut
 }
 
 /** Where the frames of a stream go. */

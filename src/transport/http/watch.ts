@@ -5,15 +5,17 @@ import type { Sessions } from './sessions.ts'
 
 const SWEEP_MS = 30_000
 
+type Watched = Pick<Sessions, 'size' | 'sweep' | 'keepAlive'>
+
 /** Looks after the sessions and streams of an endpoint for as long as there are any. */
 export class Watch {
   readonly #everyMs: number
   readonly #wantsComments: boolean
-  readonly #sessions: Sessions
+  readonly #sessions: Watched
   readonly #streams: ReadonlySet<EventStream>
   #timer: Timer
 
-  constructor({ keepAliveMs }: Limits, sessions: Sessions, streams: ReadonlySet<EventStream>) {
+  constructor({ keepAliveMs }: Limits, sessions: Watched, streams: ReadonlySet<EventStream>) {
     this.#wantsComments = keepAliveMs !== Number.POSITIVE_INFINITY
     this.#everyMs = this.#wantsComments ? keepAliveMs : SWEEP_MS
     this.#sessions = sessions

@@ -1,16 +1,13 @@
-import { Buffer, isUtf8 } from 'node:buffer'
 import { McpError, mcpError } from '../../protocol/errors.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { Line, LineEvents, OpenLine } from '../../rpc/line.ts'
 import { Pipe } from '../../rpc/pipe.ts'
-import { createLineReader } from '../../wire/lines.ts'
-import { answeredId, receiveText, refuseAnswer } from '../receive.ts'
+import { hear, type Hearing } from '../lines/hear.ts'
+import { createLineWriter } from '../lines/writer.ts'
 import { failed } from './executable.ts'
 import { checkCommand, toLaunch, type Command } from './launch.ts'
-import { plainText } from './plain.ts'
 import { startProcess, type Ending, type ServerProcess } from './process.ts'
 import { createStderrReader, type StderrReader } from './stderr.ts'
-import { createLineWriter } from './writer.ts'
 
 export interface ConnectStdioOptions extends Command {
   /** What becomes of stderr: notes for the client, our own stderr, or nothing. */
@@ -52,7 +49,7 @@ function openLine(server: ServerProcess, events: LineEvents, options: ConnectStd
   const writer = createLineWriter(server.stdin, limits.clientBytes)
   const pipe = new Pipe({ events, write: writer.write })
   const stderr = createStderrReader((text) => events.onNote?.('stderr', text))
-  const hears = listen(server, pipe, events, { limits, onBroken: down })
+  const hears = hear(server.stdout, pipe, { events, limits, onBroken: down, where: 'to stdout' })
   server.stderr?.on('data', stderr.push)
   void server.finished.then((ending) => {
     stderr.end()
@@ -91,101 +88,6 @@ function withJunk(error: unknown, { anything, junk }: Hearing): unknown {
   return new McpError('timeout', `${error.message}; its stdout has no messages, but: ${junk()}`, {
     cause: error,
   })
-}
-
-interface Hearing {
-  /** Whether a message ever came. */
-  anything(): boolean
-  /** The first line that was no message. */
-  junk(): string
-  /** Nothing more can come: a last line needs no line break. */
-  end(): void
-  /** From now on what comes is read, so that the server can go on, and thrown away. */
-  stop(): void
-}
-
-interface ListenOptions {
-  readonly limits: ConnectStdioOptions['limits']
-  onBroken(reason: McpError): void
-}
-
-/** Reads the messages of a server from its stdout. */
-function listen(server: ServerProcess, pipe: Pipe, events: LineEvents, options: ListenOptions): Hearing {
-  const { limits, onBroken } = options
-  const { stdout } = server
-  const tooLarge = (): McpError =>
-    mcpError('answer_too_large', { limit: limits.clientBytes, unit: 'bytes in one line' })
-  let heard = false
-  let isStopped = false
-  let isOver = false
-  let junk = ''
-  const lines = createLineReader({
-    maxBytes: limits.clientBytes,
-    decode,
-    onLine,
-    onOversize,
-    onBadEncoding,
-  })
-  stdout.on('data', lines.push)
-  return {
-    anything: () => heard,
-    junk: () => junk,
-    end() {
-      isOver = true
-      if (!isStopped) lines.end()
-    },
-    stop() {
-      isStopped = true
-      stdout.off('data', lines.push)
-      stdout.resume()
-    },
-  }
-
-  function onLine(text: string): void {
-    // A server that dies while it writes has not answered.
-    if (isOver && !isWhole(text)) return
-    tell(mayBeMessage(text) && receiveText(pipe, text, limits.depth), text)
-  }
-
-  function onBadEncoding(bytes: Uint8Array): void {
-    const text = toText(bytes)
-    if (!isOver) tell(refuseAnswer(pipe, text, 'it is not valid UTF-8'), text)
-  }
-
-  /** Says once that a server writes what is no message. */
-  function tell(known: boolean, text: string): void {
-    heard ||= known
-    if (known || junk !== '') return
-    junk = plainText(text.slice(0, 200))
-    events.onNote?.('stream', `the server writes things to stdout that are no messages, such as: ${junk}`)
-  }
-
-  /** One answer is too large for its request, when it is known which; otherwise nobody can wait any longer. */
-  function onOversize(head: Uint8Array): void {
-    const id = answeredId(toText(head.subarray(0, 256))) ?? pipe.only
-    if (!pipe.refuse(id, tooLarge) && pipe.size > 0) onBroken(tooLarge())
-  }
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  return isUtf8(bytes) ? toText(bytes) : undefined
-}
-
-function toText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-}
-
-function isWhole(text: string): boolean {
-  try {
-    return JSON.parse(text) !== undefined
-  } catch {
-    return false
-  }
-}
-
-function mayBeMessage(text: string): boolean {
-  const first = text.trimStart().charCodeAt(0)
-  return first === 0x7b || first === 0x5b
 }
 
 function toReason(command: string, ending: Ending, stderr: StderrReader, wasUp: boolean): McpError {

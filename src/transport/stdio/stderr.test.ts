@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { expect, test } from 'vitest'
-import { plainText } from './plain.ts'
+import { plainText } from '../lines/plain.ts'
 import { createStderrReader } from './stderr.ts'
 
 function read(...chunks: (string | Buffer)[]): { notes: string[]; last: readonly string[] } {

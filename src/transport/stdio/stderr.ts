@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
 import { createLineReader } from '../../wire/lines.ts'
-import { plainText } from './plain.ts'
+import { plainText } from '../lines/plain.ts'
 
 export interface StderrReader {
   push(chunk: Buffer): void

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { completable } from '@modelcontextprotocol/sdk/server/completable.js'
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { SubscribeRequestSchema, UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js'
@@ -123,6 +124,7 @@ function createPeer() {
 }
 
 if (process.argv[2] === 'stdio') await createPeer().connect(new StdioServerTransport())
+else if (process.argv[2] === 'sse') serveSse()
 else serveHttp()
 
 function serveHttp() {
@@ -139,6 +141,22 @@ function serveHttp() {
     })
     await createPeer().connect(transport)
     return transport.handleRequest(req, res)
+  })
+  server.listen(0, '127.0.0.1', () => facts.announce(server.address().port))
+}
+
+/** Only the transport of 2024-11-05: a stream at one path, messages at another. */
+function serveSse() {
+  const sessions = new Map()
+  const server = createServer(async (req, res) => {
+    const { pathname, searchParams } = new URL(req.url, 'http://127.0.0.1')
+    const known = sessions.get(searchParams.get('sessionId'))
+    if (req.method === 'POST' && pathname === '/messages' && known) return known.handlePostMessage(req, res)
+    if (req.method !== 'GET' || pathname !== '/mcp') return res.writeHead(404).end('not found')
+    const transport = new SSEServerTransport('/messages', res)
+    sessions.set(transport.sessionId, transport)
+    res.once('close', () => sessions.delete(transport.sessionId))
+    return createPeer().connect(transport)
   })
   server.listen(0, '127.0.0.1', () => facts.announce(server.address().port))
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { mcpError } from '../../protocol/errors.ts'
+import { LINES, type Framing } from './framing.ts'
 
 export interface LineWriter {
   /** Takes a message; throws when too much waits for the other side to read. */
@@ -12,8 +13,12 @@ export interface LineWriter {
 
 const BATCH_LETTERS = 65_536
 
-/** Writes one message a line. Messages of the same moment leave together, and at most `maxWaiting` and one more wait. */
-export function createLineWriter(output: Writable, maxWaiting: number): LineWriter {
+/** Writes messages. Those of the same moment leave together, and at most `maxWaiting` and one more wait. */
+export function createLineWriter(
+  output: Writable,
+  maxWaiting: number,
+  { seal, encoding }: Framing = LINES,
+): LineWriter {
   let batch = ''
   let taken: ((error: Error | null | undefined) => void)[] = []
 
@@ -23,7 +28,7 @@ export function createLineWriter(output: Writable, maxWaiting: number): LineWrit
     const waiting = output.writableLength + batch.length
     if (waiting > maxWaiting) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
     if (batch === '') queueMicrotask(flush)
-    batch += `${text}\n`
+    batch += seal(text)
     if (batch.length > BATCH_LETTERS) flush()
   }
 
@@ -44,9 +49,9 @@ export function createLineWriter(output: Writable, maxWaiting: number): LineWrit
     const text = batch
     const waiting = taken
     batch = ''
-    if (waiting.length === 0) return void output.write(text)
+    if (waiting.length === 0) return void output.write(text, encoding)
     taken = []
-    output.write(text, (error) => waiting.forEach((settle) => settle(error)))
+    output.write(text, encoding, (error) => waiting.forEach((settle) => settle(error)))
   }
 }
 

@@ -1,0 +1,97 @@
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
+import { connect, type Server } from 'node:net'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { mcpError } from '../../protocol/errors.ts'
+import type { Framing } from '../lines/framing.ts'
+import type { Door } from './listen.ts'
+import { authorityOf, listening } from './listening.ts'
+
+/** The longest path of a socket file; the system cuts off the rest of a longer one without a word. */
+const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103
+
+/** A port. */
+export function portDoor(host: string, port: number, { tls, framing }: Pick<Door, 'tls' | 'framing'>): Door {
+  return {
+    tls,
+    framing,
+    async open(server) {
+      await listening(server, { host, port }, `${host}:${port}`)
+      return `${tls === undefined ? 'tcp' : 'tls'}://${authorityOf(host, server)}`
+    },
+  }
+}
+
+/** A socket file, which only those may use whom its permissions allow. It is removed when the server closes. */
+export function fileDoor(path: string, mode: number, framing: Framing): Door {
+  const file = resolve(path)
+  if (Buffer.byteLength(file) > MAX_PATH_BYTES) {
+    const reason = `the path is longer than the ${MAX_PATH_BYTES} bytes that a socket can have; choose a shorter one`
+    throw mcpError('bad_option', { where: `listen on ${file}`, reason })
+  }
+  return {
+    tls: undefined,
+    framing,
+    async open(server) {
+      await clear(file)
+      await listenOn(server, file, mode)
+      return `unix:${pathToFileURL(file).pathname}`
+    },
+  }
+}
+
+async function listenOn(server: Server, file: string, mode: number): Promise<void> {
+  const restore = narrow(mode)
+  try {
+    // The file is made in this very call.
+    const open = listening(server, { path: file }, file)
+    restore()
+    await open
+  } finally {
+    restore()
+  }
+  chmodSync(file, mode)
+}
+
+/** From now until restored, new files get no more permissions than these; where that cannot be, they get them late. */
+function narrow(mode: number): () => void {
+  try {
+    const before = process.umask(0o777 & ~mode)
+    return () => void process.umask(before)
+  } catch {
+    return () => undefined
+  }
+}
+
+/** Removes a socket that a server left behind; throws when there is anything else, or somebody listens. */
+async function clear(file: string): Promise<void> {
+  const where = `listen on ${file}`
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return
+  if (!found.isSocket())
+    throw mcpError('bad_option', {
+      where,
+      reason: 'the file exists and is no socket; remove it or choose another',
+    })
+  if (await answers(file))
+    throw mcpError('bad_option', {
+      where,
+      reason: 'a server listens there already; stop it or choose another path',
+    })
+  unlinkSync(file)
+}
+
+function answers(file: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(file)
+    const done = (answer: boolean): void => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('connect', () => done(true))
+    // Only a refusal tells that nobody listens: whoever may not ask does not know.
+    socket.once('error', ({ code }: NodeJS.ErrnoException) =>
+      done(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
+    )
+  })
+}

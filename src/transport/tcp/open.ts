@@ -1,0 +1,74 @@
+import { connect, type Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { connect as connectTls } from 'node:tls'
+import { mcpError, type McpError } from '../../protocol/errors.ts'
+import { clientTls } from './client-tls.ts'
+import { explain, targetOf } from './problems.ts'
+import type { ClientTls } from './tls-options.ts'
+
+/** How long a server has to take a connection, and to show who it is. */
+const OPEN_MS = 10_000
+/** After this time of silence the system asks whether the other machine is still there. */
+const PROBE_MS = 15_000
+
+/** Reads a URL and options, and gives back what opens a socket to there. */
+export function openSocket(url: URL, tls: ClientTls): () => Promise<Socket> {
+  if (url.protocol === 'unix:') {
+    const path = pathOf(url)
+    return () => opened(url, connect({ path }), 'connect')
+  }
+  const address = { ...addressOf(url), noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS }
+  if (url.protocol === 'tcp:') return () => opened(url, connect(address), 'connect')
+  const secure = clientTls(address.host, tls)
+  return async () => {
+    const socket = connectTls({ ...address, ...secure.settings })
+    await opened(url, socket, 'secureConnect')
+    const problem = secure.problemOf(socket)
+    if (problem === undefined) return socket
+    socket.destroy()
+    throw failed(url, problem)
+  }
+}
+
+function opened(url: URL, socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      socket.destroy()
+      reject(failed(url, `nothing came back within ${OPEN_MS / 1000} seconds; a firewall may stand between`))
+    }, OPEN_MS)
+    const fail = (error: NodeJS.ErrnoException): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      reject(failed(url, explain(error, url), error))
+    }
+    // What happens later is seen when the socket closes.
+    socket.on('error', () => undefined)
+    socket.once('error', fail)
+    socket.once(event, () => {
+      clearTimeout(timer)
+      socket.off('error', fail)
+      resolve(socket)
+    })
+  })
+}
+
+function failed(url: URL, reason: string, cause?: unknown): McpError {
+  return mcpError('connect_failed', { target: targetOf(url), reason }, { cause })
+}
+
+function pathOf(url: URL): string {
+  try {
+    return fileURLToPath(`file://${url.pathname}`)
+  } catch (cause) {
+    const reason = 'write the whole path of the socket file, e.g. unix:/run/user/1000/mcp.sock'
+    throw mcpError('bad_option', { where: `connect to "${url.href}"`, reason }, { cause })
+  }
+}
+
+function addressOf(url: URL): { readonly host: string; readonly port: number } {
+  const port = Number(url.port)
+  if (url.hostname !== '' && url.port !== '' && port > 0)
+    return { host: url.hostname.replace(/^\[|\]$/g, ''), port }
+  const reason = `write the host and the port, e.g. ${url.protocol}//127.0.0.1:4000`
+  throw mcpError('bad_option', { where: `connect to "${url.href}"`, reason })
+}

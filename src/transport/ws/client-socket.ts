@@ -1,0 +1,28 @@
+import type { ClientTls } from '../tcp/tls-options.ts'
+
+/** What a client needs of a WebSocket, as every runtime has it. */
+export interface ClientSocket {
+  readonly readyState: number
+  /** Bytes that were taken and have not left. */
+  readonly bufferedAmount: number
+  onopen: ((event: never) => unknown) | null
+  onmessage: ((event: { readonly data: unknown }) => unknown) | null
+  /** Some runtimes tell what went wrong. */
+  onerror: ((event: { readonly error?: unknown }) => unknown) | null
+  onclose: ((event: { readonly code: number; readonly reason: string }) => unknown) | null
+  send(text: string): void
+  close(code?: number, reason?: string): void
+  /** Drops the connection at once, where the runtime can. */
+  terminate?(): void
+}
+
+export interface DialOptions {
+  /** The sub-protocols to offer. */
+  readonly protocols: readonly string[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly tls: ClientTls
+  /** The largest message from the server. */
+  readonly maxBytes: number
+  /** How often a server from which nothing came is asked whether it is there, where the runtime does not do that itself. */
+  readonly heartbeatMs: number
+}

@@ -1,0 +1,189 @@
+import type { Socket } from 'node:net'
+import type { RawData } from 'ws'
+import { mcpError } from '../../protocol/errors.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import type { Auth } from '../../rpc/call.ts'
+import type { Service } from '../../rpc/service.ts'
+import { Connection } from '../connection.ts'
+import { Reading } from '../http/reading.ts'
+import { Sending } from '../http/sending.ts'
+import { afterMs, within } from '../timer.ts'
+import { CLOSE } from './close-codes.ts'
+import type { ServerSocket } from './server-socket.ts'
+
+export interface PeerOptions {
+  readonly service: Service
+  readonly limits: Limits
+  readonly socket: ServerSocket
+  /** The bytes below the WebSocket. */
+  readonly stream: Socket
+  /** Who connected, where that is known. */
+  readonly auth: Auth | undefined
+}
+
+/** What is written in one moment leaves together, up to this size. */
+const BATCH_BYTES = 65_536
+/** The bytes of a control frame of a client besides its payload. */
+const CONTROL_BYTES = 6
+/** How long a client has to agree to the end. */
+const LEAVE_MS = 2000
+
+/** One client on a WebSocket: a message a frame, no more read than it reads itself. */
+export class Peer {
+  /** Resolves when the connection is gone. */
+  readonly gone: Promise<void>
+  readonly #service: Service
+  readonly #limits: Limits
+  readonly #socket: ServerSocket
+  readonly #stream: Socket
+  readonly #connection: Connection
+  readonly #reading: Reading
+  readonly #sending = new Sending()
+  /** Messages that came while the client was behind with reading. */
+  #inbox: string[] | undefined
+  #paused = false
+  #corked = false
+  #heard = true
+  #heardAt = 0
+  #pingedAt = 0
+  #begunAt = 0
+
+  constructor({ service, limits, socket, stream, auth }: PeerOptions) {
+    this.#service = service
+    this.#limits = limits
+    this.#socket = socket
+    this.#stream = stream
+    this.#reading = new Reading(limits, limits.wsBytes)
+    this.#connection = new Connection({
+      service,
+      limits,
+      origin: { auth },
+      send: (text) => this.#send(text),
+      isBehind: () => stream.writableLength > limits.streamBytes,
+    })
+    this.gone = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.#reading.end()
+        this.#sending.set(0)
+        this.#connection.close()
+        resolve()
+      })
+    })
+    // Before the bytes become frames, so that a message ends what was counted for it.
+    stream.prependListener('data', (chunk: Uint8Array) => this.#count(chunk.length))
+    stream.on('timeout', () => this.#cut('slow_reader'))
+    socket.on('message', (data, isBinary) => this.#take(data, isBinary))
+    socket.on('ping', (data) => this.#control(data))
+    socket.on('pong', (data) => this.#control(data))
+    // What breaks the rules of WebSocket was closed with the code for it.
+    socket.on('error', () => undefined)
+    socket.onOversize = () => this.#connection.refuse(mcpError('too_large', { limit: limits.wsBytes }))
+  }
+
+  /** Looks after the connection: asks a silent client whether it is there, and cuts off one that is not. */
+  check(now: number): void {
+    const { pingMs, pongMs, bodyMs } = this.#limits
+    // Whether a client that is not read is there is known by what it reads.
+    if (this.#heard || this.#paused) {
+      this.#heard = false
+      this.#heardAt = now
+      this.#pingedAt = 0
+    }
+    if (this.#paused || this.#reading.size === 0) this.#begunAt = 0
+    else if (this.#begunAt === 0) this.#begunAt = now
+    else if (now - this.#begunAt > bodyMs) return this.#cut('slow_sender')
+    if (this.#pingedAt !== 0) {
+      if (now - this.#pingedAt >= pongMs) this.#cut('peer_lost')
+    } else if (now - this.#heardAt >= pingMs) {
+      this.#pingedAt = now
+      this.#socket.ping()
+    }
+  }
+
+  /** Answers what is running and leaves. */
+  async leave(): Promise<void> {
+    await within(this.#limits.drainMs, (drained) => void this.#connection.drained().then(drained))
+    this.#flush()
+    this.#socket.close(CLOSE.goingAway, 'the server is shutting down')
+    await within(LEAVE_MS, (gone) => void this.gone.then(gone))
+    this.#socket.terminate()
+    await this.gone
+  }
+
+  #count(bytes: number): void {
+    this.#heard = true
+    // What comes after the end is thrown away.
+    if (this.#socket.readyState !== this.#socket.OPEN) return this.#reading.end()
+    const problem = this.#reading.take(bytes)
+    // One message that is too large is noticed where its frames are read.
+    if (problem === undefined || problem.kind === 'too_large') return
+    this.#connection.refuse(problem)
+    this.#socket.close(CLOSE.tryLater, 'the server is reading too much at once')
+    this.#socket.pause()
+    afterMs(LEAVE_MS, () => this.#socket.terminate())
+  }
+
+  #take(data: RawData, isBinary: boolean): void {
+    this.#reading.end()
+    this.#begunAt = 0
+    if (isBinary) return this.#socket.close(CLOSE.notText, 'send text frames')
+    // Text comes as one buffer, and is known to be UTF-8.
+    const text = (data as Buffer).toString('utf8')
+    if (this.#paused) (this.#inbox ??= []).push(text)
+    else this.#connection.receive(text)
+  }
+
+  /** A ping was answered: a client that sends them without reading the answers is not read either. */
+  #control(payload: Uint8Array): void {
+    this.#reading.give(payload.length + CONTROL_BYTES)
+    if (this.#stream.writableLength > BATCH_BYTES) this.#pause()
+  }
+
+  #send(text: string): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    const { writableLength } = this.#stream
+    if (writableLength > this.#limits.connectionBytes) return this.#cut('slow_reader')
+    if (!this.#corked) {
+      this.#corked = true
+      this.#stream.cork()
+      queueMicrotask(() => this.#flush())
+    }
+    this.#socket.send(text)
+    if (writableLength + text.length > BATCH_BYTES) this.#flush()
+  }
+
+  #flush(): void {
+    if (this.#corked) {
+      this.#corked = false
+      this.#stream.uncork()
+    }
+    if (this.#stream.writableLength > BATCH_BYTES) this.#pause()
+  }
+
+  /** Reads nothing more until the client has read what was written. */
+  #pause(): void {
+    if (this.#paused || !this.#stream.writableNeedDrain) return
+    const { bodyMs } = this.#limits
+    this.#paused = true
+    this.#sending.set(this.#stream.writableLength)
+    this.#socket.pause()
+    if (Number.isFinite(bodyMs)) this.#stream.setTimeout(bodyMs)
+    this.#stream.once('drain', () => this.#resume())
+  }
+
+  #resume(): void {
+    this.#paused = false
+    this.#sending.set(0)
+    this.#stream.setTimeout(0)
+    const waiting = this.#inbox ?? []
+    this.#inbox = undefined
+    while (waiting.length > 0 && !this.#paused) this.#connection.receive(waiting.shift() as string)
+    if (waiting.length > 0) this.#inbox = [...waiting, ...(this.#inbox ?? [])]
+    if (!this.#paused) this.#socket.resume()
+  }
+
+  #cut(why: 'slow_reader' | 'slow_sender' | 'peer_lost'): void {
+    this.#service.load.count(why)
+    this.#socket.terminate()
+  }
+}

@@ -1,0 +1,3 @@
+import { checkEveryone } from './everyone.ts'
+
+checkEveryone('HTTP+SSE', ['official v1'])

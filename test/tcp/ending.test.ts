@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import type { AnyApp } from '../harness/line.ts'
+import { call } from '../http/messages.ts'
+import { Gate } from '../http/server.ts'
+import { dial, echo, greet, serve, serveOver, SOCKETS } from './wire.ts'
+
+function make(gate: Gate): AnyApp {
+  return createServer({ name: 'ending', version: '1', log: () => undefined })
+    .tool('echo', { input: { type: 'object' } }, () => 'echo')
+    .tool('wait', {}, async (_, { signal }) => {
+      signal.addEventListener('abort', () => gate.open())
+      await gate.opened
+      return 'waited'
+    }) as AnyApp
+}
+
+test.each(SOCKETS)(
+  'L.eof-busy L.eof-mid L.half-close over %s a client that sends nothing more still gets its answers, the last line without its end too [S2-10.3-1]',
+  async (kind) => {
+    const gate = new Gate()
+    const app = make(gate)
+    const wire = await greet(await dial(await serveOver(kind, app)))
+    await wire.write(`${call('wait', {}, 5)}\n`, echo('2025-11-25', 6))
+    wire.socket.end()
+    expect(await wire.heard(1)).toMatchObject([{ id: 6 }])
+    await expect.poll(() => app.service.load.running).toBe(1)
+    gate.open()
+    const replies = await wire.heard(2)
+    expect(replies[1]).toMatchObject({ id: 5, result: { content: [{ text: 'waited' }] } })
+    await wire.ended()
+  },
+)
+
+test.each(SOCKETS)('over %s what a client asked that is gone is cancelled soon', async (kind) => {
+  const gate = new Gate()
+  const app = make(gate)
+  const wire = await greet(await dial(await serveOver(kind, app)))
+  await wire.write(`${call('wait', {}, 5)}\n`)
+  await expect.poll(() => app.service.load.running).toBe(1)
+  wire.socket.destroy()
+  await expect.poll(() => app.service.load.running, { timeout: 4000 }).toBe(0)
+})
+
+test('a server that closes answers what runs, refuses what is new, and takes no more connections', async () => {
+  const gate = new Gate()
+  const app = make(gate)
+  const running = await app.listen({ tcp: { port: 0 } })
+  const wire = await greet(await dial(running.addresses.tcp))
+  await wire.write(`${call('wait', {}, 5)}\n`)
+  await expect.poll(() => app.service.load.running).toBe(1)
+  const closing = running.close()
+  await wire.write(`${echo('2025-11-25', 6)}\n`)
+  expect(await wire.heard(1)).toMatchObject([{ id: 6, error: { code: 1077 } }])
+  await expect(dial(running.addresses.tcp)).rejects.toThrow('ECONNREFUSED')
+  gate.open()
+  expect((await wire.heard(2))[1]).toMatchObject({ id: 5, result: {} })
+  await wire.ended()
+  wire.socket.end()
+  await closing
+  await running.closed
+})
+
+test('answers that are on their way when the server closes arrive, though the client goes on sending', async () => {
+  const app = make(new Gate())
+  app.tool('large', {}, () => 'x'.repeat(3_000_000))
+  const running = await app.listen({ tcp: { port: 0 } })
+  const wire = await greet(await dial(running.addresses.tcp))
+  wire.socket.pause()
+  await wire.write(`${call('large', {}, 5)}\n`, `${call('large', {}, 6)}\n`)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const closing = running.close()
+  wire.socket.write(`${echo('2025-11-25', 7)}\n`)
+  wire.socket.resume()
+  const replies = await wire.heard(1)
+  expect(replies[0]?.id).toBe(5)
+  await wire.ended()
+  wire.socket.end()
+  await closing
+})
+
+test('a server that nobody uses any more closes at once', async () => {
+  const running = await serve(make(new Gate()))
+  const begun = performance.now()
+  await running.close()
+  expect(performance.now() - begun).toBeLessThan(500)
+})

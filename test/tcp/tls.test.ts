@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest'
+import { connect } from '../../src/client.ts'
+import { createServer } from '../../src/index.ts'
+import { REVISIONS } from '../../src/protocol/revisions.ts'
+import { createAuthority, selfSigned, type Identity } from '../harness/certificates.ts'
+import type { AnyApp } from '../harness/line.ts'
+import { failure } from '../hostile/peer.ts'
+import { after, dial, serve } from './wire.ts'
+
+const authority = createAuthority('Harbour authority')
+const server = authority.issue('server', ['localhost', '127.0.0.1'])
+const anna = authority.issue('anna')
+const stranger = selfSigned('anna')
+const pair = ({ key, cert }: Identity): { readonly key: string; readonly cert: string } => ({ key, cert })
+
+function make(): AnyApp {
+  return createServer({ name: 'secure', version: '1', log: () => undefined }).tool('who', {}, (_, { auth }) =>
+    JSON.stringify(auth ?? null),
+  ) as AnyApp
+}
+
+async function listen(tls: object = {}): Promise<string> {
+  const running = await serve(make(), { tcp: { port: 0, tls: { ...pair(server), ...tls } } })
+  return running.addresses.tcp as string
+}
+
+async function whoAmI(address: string, options: Parameters<typeof connect>[1] = {}): Promise<unknown> {
+  const client = await connect(address, options)
+  after(() => client.close())
+  return JSON.parse((await client.call('who')) as string)
+}
+
+/** The message of the error that a connection ends in. */
+async function refused(address: string, tls: object): Promise<string> {
+  const error = await failure(connect(address, { tls, probe: '2s', timeout: '2s' }))
+  expect(error.kind).toBe('connect_failed')
+  return error.message
+}
+
+test.each(REVISIONS)(
+  'a server with a certificate is reached through its authority at %s',
+  async (revision) => {
+    const address = await listen()
+    expect(address).toMatch(/^tls:\/\/127\.0\.0\.1:\d+$/)
+    expect(await whoAmI(address, { revision, tls: { ca: authority.cert } })).toBeNull()
+    expect(
+      await whoAmI(address.replace('127.0.0.1', 'localhost'), { tls: { ca: [authority.cert] } }),
+    ).toBeNull()
+  },
+)
+
+test('a server is pinned by its fingerprint, without an authority, in whatever form that is written [S1-6.1-3]', async () => {
+  const address = await listen()
+  const plain = server.fingerprint.replaceAll(':', '').toLowerCase()
+  for (const pin of [server.fingerprint, plain, `sha256 Fingerprint=${server.fingerprint}`, [plain]])
+    expect(await whoAmI(address, { tls: { pin } })).toBeNull()
+  const both = { pin: plain, ca: authority.cert }
+  expect(await whoAmI(address, { tls: both })).toBeNull()
+})
+
+test('a server that is not the pinned one is refused, and so is one that only the pin knows where an authority is named', async () => {
+  const address = await listen()
+  const message = await refused(address, { pin: stranger.fingerprint })
+  expect(message).toContain(`its certificate has the fingerprint ${server.fingerprint}`)
+  expect(await refused(address, { pin: server.fingerprint, ca: stranger.cert })).toContain(
+    'nobody whom we trust',
+  )
+  expect(await refused(address, { pin: anna.fingerprint, ca: authority.cert })).toContain('tls.pin')
+})
+
+test('a server whose certificate nobody vouches for, or is for another name, is refused with what to do', async () => {
+  const address = await listen()
+  const untrusted = await refused(address, {})
+  expect(untrusted).toMatch(
+    /nobody whom we trust vouches for its certificate .*tls: \{ ca \}.*tls: \{ pin \}/,
+  )
+  const other = authority.issue('other', ['other.example'])
+  const misnamed = await listen(pair(other))
+  expect(await refused(misnamed, { ca: authority.cert })).toContain('is for another name; set tls.servername')
+  const tls = { ca: authority.cert, servername: 'other.example' }
+  expect(await whoAmI(misnamed, { tls })).toBeNull()
+})
+
+test('a client with a certificate of the authority is known by it [S1-6.1-3]', async () => {
+  const address = await listen({ ca: authority.cert })
+  const tls = { ca: authority.cert, ...pair(anna) }
+  expect(await whoAmI(address, { tls })).toEqual({
+    sub: 'O=Harbour\nCN=anna',
+    iss: 'CN=Harbour authority',
+    subject: 'O=Harbour\nCN=anna',
+    issuer: 'CN=Harbour authority',
+    fingerprint: anna.fingerprint,
+  })
+})
+
+test('a client without a certificate, or with one of somebody else, does not get in', async () => {
+  const address = await listen({ ca: authority.cert })
+  expect(await refused(address, { ca: authority.cert })).toMatch(
+    /wants a certificate; give tls: \{ cert, key \}/,
+  )
+  const foreign = { ca: authority.cert, ...pair(stranger) }
+  expect(await refused(address, foreign)).toContain('it may not accept our certificate')
+})
+
+test('a pinned client gets in by its fingerprint alone, and nobody else does [S1-6.1-3]', async () => {
+  const address = await listen({ pin: [stranger.fingerprint] })
+  const known = await whoAmI(address, { tls: { ca: authority.cert, ...pair(stranger) } })
+  // The name in a certificate that nobody vouches for is only what its owner calls itself.
+  expect(known).toMatchObject({ sub: stranger.fingerprint, subject: 'CN=anna' })
+  expect(await refused(address, { ca: authority.cert, ...pair(anna) })).toMatch(/closed|dropped/)
+  expect(await refused(address, { ca: authority.cert })).toMatch(/closed|dropped|wants a certificate/)
+  const both = await listen({ pin: anna.fingerprint, ca: authority.cert })
+  const other = authority.issue('berta')
+  expect(await whoAmI(both, { tls: { ca: authority.cert, ...pair(anna) } })).toMatchObject({
+    fingerprint: anna.fingerprint,
+  })
+  expect(await refused(both, { ca: authority.cert, ...pair(other) })).toMatch(/closed|dropped/)
+})
+
+test('a connection that is resumed still needs the certificate', async () => {
+  const address = await listen({ ca: authority.cert, pin: anna.fingerprint })
+  const client = await connect(address, { tls: { ca: authority.cert, ...pair(anna) } })
+  await client.close()
+  for (let count = 0; count < 3; count++)
+    expect(await whoAmI(address, { tls: { ca: authority.cert, ...pair(anna) } })).toMatchObject({
+      fingerprint: anna.fingerprint,
+    })
+})
+
+test('who speaks the other way is told so, and harms nobody', async () => {
+  const address = await listen()
+  const plain = await serve(make())
+  const misled = (plain.addresses.tcp as string).replace('tcp:', 'tls:')
+  expect(await refused(misled, { ca: authority.cert })).toContain('connect with tcp:// if that is meant')
+  expect(await refused(address.replace('tls:', 'tcp:'), {})).toContain('it may want TLS')
+  expect(await whoAmI(address, { tls: { ca: authority.cert } })).toBeNull()
+})
+
+test('a hundred half-made handshakes do not keep others out', async () => {
+  const running = await serve(make(), { tcp: { port: 0, tls: pair(server) } })
+  const address = running.addresses.tcp as string
+  await Promise.all(Array.from({ length: 100 }, () => dial(address.replace('tls:', 'tcp:'))))
+  expect(await whoAmI(address, { tls: { ca: authority.cert } })).toBeNull()
+})
+
+test('options that do not fit together are refused with what to do', async () => {
+  const listenWith = (tls: object): Promise<unknown> => make().listen({ tcp: { port: 0, tls: tls as never } })
+  await expect(listenWith({ key: server.key })).rejects.toThrow('give both key and cert')
+  await expect(listenWith({ ...pair(server), key: anna.key })).rejects.toThrow('cannot be read')
+  await expect(listenWith({ ...pair(server), requestCert: true })).rejects.toThrow('requestCert needs ca')
+  await expect(listenWith({ ...pair(server), ca: authority.cert, requestCert: false })).rejects.toThrow(
+    'leave out',
+  )
+  await expect(listenWith({ ...pair(server), pin: 'abc' })).rejects.toThrow('"abc" is no SHA-256 fingerprint')
+  await expect(listenWith({ ...pair(server), pin: [] })).rejects.toThrow('an empty list')
+  await expect(listenWith({ ...pair(server), cart: 'x' })).rejects.toThrow('did you mean "cert"?')
+  const address = await listen()
+  await expect(connect(address, { tls: { cert: anna.cert } })).rejects.toThrow('give both cert and key')
+  await expect(connect(address, { tls: { certt: 'x' } as never })).rejects.toThrow('did you mean "cert"?')
+  await expect(connect(address, { tls: { pin: 'x' } })).rejects.toThrow('no SHA-256 fingerprint')
+  await expect(connect(address, { tls: { cert: 'x', key: 'x' } })).rejects.toThrow('cannot be read')
+})

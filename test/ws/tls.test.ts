@@ -1,0 +1,98 @@
+import { request } from 'node:https'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
+import { createServer, type App } from '../../src/index.ts'
+import { createAuthority, selfSigned, type Identity } from '../harness/certificates.ts'
+import { headed } from '../http/messages.ts'
+import { start } from './server.ts'
+
+const harbour = createAuthority('harbour')
+const server = harbour.issue('server', ['127.0.0.1'])
+const ship = harbour.issue('ship')
+const stranger = selfSigned('stranger', ['127.0.0.1'])
+
+function app(): App {
+  return createServer({ name: 'tls', version: '1', log: () => undefined }).tool(
+    'who',
+    {},
+    (_, { auth }) => auth?.sub ?? 'nobody',
+  )
+}
+
+async function client(url: string, tls: ConnectOptions['tls'] = {}): Promise<Client> {
+  const one = await connect(url, { tls })
+  onTestFinished(() => one.close())
+  return one
+}
+
+const pair = ({ key, cert }: Identity): { readonly key: string; readonly cert: string } => ({ key, cert })
+const kindOf = (error: unknown): string => (error as { kind: string }).kind
+
+describe('WebSocket over TLS', () => {
+  test('on a port of its own, for clients that trust the certificate', async () => {
+    const { url } = await start(app(), { ws: { port: 0, tls: pair(server) } })
+    expect(url).toMatch(/^wss:/)
+    expect(await (await client(url, { ca: harbour.cert })).call('who')).toBe('nobody')
+    await expect(client(url)).rejects.toMatchObject({ kind: 'connect_failed' })
+  })
+
+  test('on the port of HTTPS', async () => {
+    const { url, running } = await start(app(), { http: { port: 0, tls: pair(server) }, ws: true })
+    expect(running.url).toBe(url.replace('wss', 'https'))
+    expect(await (await client(url, { ca: harbour.cert })).call('who')).toBe('nobody')
+  })
+
+  test('a client may know the very certificate, and tells no other server anything', async () => {
+    const { url } = await start(app(), { ws: { port: 0, tls: pair(stranger) } })
+    expect(await (await client(url, { pin: stranger.fingerprint })).call('who')).toBe('nobody')
+    const wrong = await client(url, { pin: server.fingerprint }).catch((error: Error) => error)
+    expect([kindOf(wrong), (wrong as Error).message]).toEqual([
+      'connect_failed',
+      expect.stringContaining('tls.pin'),
+    ])
+  })
+
+  test('a server may ask for certificates, and knows by them who calls', async () => {
+    const { url } = await start(app(), { ws: { port: 0, tls: { ...pair(server), ca: harbour.cert } } })
+    expect(await (await client(url, { ca: harbour.cert, ...pair(ship) })).call('who')).toContain('CN=ship')
+    await expect(client(url, { ca: harbour.cert })).rejects.toMatchObject({ kind: 'connect_failed' })
+    await expect(client(url, { ca: harbour.cert, ...pair(stranger) })).rejects.toMatchObject({
+      kind: 'connect_failed',
+    })
+  })
+
+  test('a server may know the very certificates of its clients', async () => {
+    const { url } = await start(app(), {
+      ws: { port: 0, tls: { ...pair(server), pin: stranger.fingerprint } },
+    })
+    expect(await (await client(url, { ca: harbour.cert, ...pair(stranger) })).call('who')).toBe(
+      stranger.fingerprint,
+    )
+    await expect(client(url, { ca: harbour.cert, ...pair(ship) })).rejects.toMatchObject({
+      kind: 'connect_failed',
+      data: { status: 403 },
+    })
+  })
+
+  test('HTTPS on the same port knows by the certificate who calls, too', async () => {
+    const tls = { ...pair(server), ca: harbour.cert }
+    const { running } = await start(app(), { http: { port: 0, tls }, ws: true })
+    const { body, headers } = headed('tools/call', { name: 'who', arguments: {} })
+    const post = (own: object): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const asked = request(
+          running.url as string,
+          { method: 'POST', headers, ca: harbour.cert, ...own },
+          (reply) => {
+            let text = ''
+            reply.on('data', (chunk: Buffer) => (text += chunk.toString()))
+            reply.on('end', () => resolve(text))
+          },
+        )
+        asked.on('error', reject)
+        asked.end(body)
+      })
+    expect(await post(pair(ship))).toContain('CN=ship')
+    await expect(post({})).rejects.toMatchObject({ code: expect.stringMatching(/CERTIFICATE|RESET|EPIPE/) })
+  })
+})

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest'
+import { BOTH, initialize } from '../http/messages.ts'
+import { tools } from '../http/server.ts'
+import { send } from '../http/wire.ts'
+import { frame, handshake, Raw } from './raw.ts'
+import { open, start } from './server.ts'
+
+async function asked(
+  port: number,
+  headers: Readonly<Record<string, string | undefined>>,
+): Promise<Raw & { status: number }> {
+  const raw = new Raw(port)
+  return Object.assign(raw, { status: await raw.ask(handshake(port, headers)) })
+}
+
+test('WebSocket is on the port and path of HTTP, and speaks JSON in text frames both ways [S2-10.5-1] [S1-1.2-3]', async () => {
+  const { port, url, running } = await start(tools())
+  expect(url).toBe(running.url?.replace('http', 'ws'))
+  const raw = await open(port)
+  raw.write(frame(initialize()))
+  await raw.until(() => raw.texts.length === 1)
+  expect(JSON.parse(raw.texts[0] as string)).toMatchObject({
+    id: 1,
+    result: { protocolVersion: '2025-11-25' },
+  })
+  expect(raw.frames[0]).toMatchObject({ fin: true, masked: false })
+  expect((await send(port, { body: initialize(), headers: BOTH })).status).toBe(200)
+})
+
+test('WebSocket has a port of its own where one is named, and a path of its own where that is', async () => {
+  const { port, running } = await start(tools(), { http: { port: 0 }, ws: { port: 0, path: '/socket' } })
+  expect(running.addresses.ws).toBe(`ws://127.0.0.1:${port}/socket`)
+  expect(running.addresses.http).not.toContain(String(port))
+  const raw = new Raw(port)
+  expect(await raw.ask(handshake(port).replace('/mcp', '/socket?a=b'))).toBe(101)
+  const lost = new Raw(port)
+  expect(await lost.ask(handshake(port))).toBe(404)
+})
+
+test('WebSocket may have another path than HTTP on the same port', async () => {
+  const { port, url } = await start(tools(), { http: { port: 0 }, ws: { path: '/socket' } })
+  expect(url).toBe(`ws://127.0.0.1:${port}/socket`)
+  const raw = new Raw(port)
+  expect(await raw.ask(handshake(port).replace('/mcp', '/socket'))).toBe(101)
+})
+
+test('a plain request to a port that is only for WebSocket is told so with 426 [W.plain-get]', async () => {
+  const { port } = await start(tools(), { ws: { port: 0 } })
+  const reply = await send(port, { method: 'GET' })
+  expect([reply.status, reply.headers['upgrade']]).toEqual([426, 'websocket'])
+  expect((await send(port, { body: initialize() })).status).toBe(426)
+})
+
+test('a plain GET on the shared port is what it is without WebSocket [W.plain-get]', async () => {
+  const { port } = await start(tools())
+  expect((await send(port, { method: 'GET', headers: { accept: 'text/event-stream' } })).status).toBe(400)
+})
+
+describe('web pages and foreign names are kept out by the guard of HTTP', () => {
+  test.each([
+    ['W.origin', 'https://evil.example'],
+    ['W.origin-null', 'null'],
+    ['W.origin-suffix', 'http://127.0.0.1.evil.example'],
+    ['W.origin-userinfo', 'http://127.0.0.1@evil.example'],
+    ['W.origin-junk', '::::'],
+  ])('%s: the Origin %s gets 403', async (_id, origin) => {
+    const { port } = await start(tools())
+    const raw = await asked(port, { origin })
+    expect(raw.status).toBe(403)
+    await raw.closed
+    expect(JSON.parse(raw.body)).toMatchObject({ error: { code: -32600 } })
+  })
+
+  test('a page of this machine, and one that was named, may connect [W.origin-own]', async () => {
+    const { port } = await start(tools(), { http: { port: 0, cors: ['https://ide.example'] }, ws: true })
+    expect((await asked(port, { origin: `http://127.0.0.1:${port}` })).status).toBe(101)
+    expect((await asked(port, { origin: 'https://ide.example' })).status).toBe(101)
+  })
+
+  test.each(['evil.example', '127.0.0.1.evil.example', '', '0.0.0.0'])(
+    'the Host %j gets 403 [W.host]',
+    async (host) => {
+      const { port } = await start(tools())
+      expect((await asked(port, { host })).status).toBe(403)
+    },
+  )
+
+  test('two Hosts are none [W.host]', async () => {
+    const { port } = await start(tools())
+    const raw = new Raw(port)
+    const twice = handshake(port).replace('\r\n', `\r\nhost: 127.0.0.1:${port}\r\n`)
+    expect([400, 403]).toContain(await raw.ask(twice))
+  })
+
+  test('a port of its own has hosts and origins of its own', async () => {
+    const { port } = await start(tools(), {
+      ws: { port: 0, hosts: ['mcp.example'], cors: ['https://a.example'] },
+    })
+    expect((await asked(port, {})).status).toBe(403)
+    expect((await asked(port, { host: 'mcp.example', origin: 'https://b.example' })).status).toBe(403)
+    expect((await asked(port, { host: 'mcp.example', origin: 'https://a.example' })).status).toBe(101)
+  })
+})
+
+describe('requests that cannot become a WebSocket are refused', () => {
+  test.each([
+    ['W.version', { 'sec-websocket-version': '7' }],
+    ['W.version', { 'sec-websocket-version': undefined }],
+    ['W.key', { 'sec-websocket-key': undefined }],
+    ['W.key', { 'sec-websocket-key': 'dG9vIHNob3J0' }],
+  ])('%s: %j gets 400', async (_id, headers) => {
+    const { port } = await start(tools())
+    const raw = await asked(port, headers)
+    expect(raw.status).toBe(400)
+    await raw.closed
+    expect(raw.head).toMatch(/sec-websocket-version: 13/i)
+    expect(JSON.parse(raw.body)).toMatchObject({ error: { code: -32600 } })
+  })
+
+  test('too many headers get 431', async () => {
+    const { port } = await start(tools())
+    const many = Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`x-${at}`, 'y']))
+    expect((await asked(port, many)).status).toBe(431)
+  })
+})
+
+describe('the sub-protocols mcp and mcp.v1 [S2-10.5-2]', () => {
+  test.each([
+    ['mcp', 'mcp'],
+    ['mcp.v1', 'mcp.v1'],
+    ['mcp.v1, mcp', 'mcp.v1'],
+    ['chat, mcp', 'mcp'],
+  ])('of the offers %s, %s is chosen', async (offered, chosen) => {
+    const { port } = await start(tools())
+    const raw = await asked(port, { 'sec-websocket-protocol': offered })
+    expect(raw.status).toBe(101)
+    expect(/sec-websocket-protocol: (\S+)/i.exec(raw.head)?.[1]).toBe(chosen)
+  })
+
+  test('a client need not offer any, but may not offer only others', async () => {
+    const { port } = await start(tools())
+    const none = await asked(port, {})
+    expect(none.status).toBe(101)
+    expect(none.head).not.toMatch(/sec-websocket-protocol/i)
+    expect((await asked(port, { 'sec-websocket-protocol': 'chat, soap' })).status).toBe(400)
+  })
+})
+
+test('W.upgrade a request that would rather be HTTP/2 is served as what it is', async () => {
+  const { port } = await start(tools())
+  const headers = {
+    ...BOTH,
+    connection: 'Upgrade, HTTP2-Settings',
+    upgrade: 'h2c',
+    'http2-settings': 'AAMAAABkAAQ',
+  }
+  for (let round = 0; round < 2; round++) {
+    const reply = await send(port, { body: initialize(), headers })
+    expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('protocolVersion')])
+  }
+})
+
+test('compression is offered in vain', async () => {
+  const { port } = await start(tools())
+  const raw = await asked(port, { 'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits' })
+  expect(raw.status).toBe(101)
+  expect(raw.head).not.toMatch(/sec-websocket-extensions/i)
+})
+
+test.each([
+  [{ ws: { port: -1 } }, /no port/],
+  [{ ws: { host: '0.0.0.0' } }, /name the hosts/],
+  [{ ws: { prot: 1 } }, /did you mean "port"/],
+  [{ http: { port: 0 }, ws: { cors: ['https://a.example'] } }, /"cors" is that of http/],
+  [{ http: { port: 0 }, ws: { path: 'socket' } }, /must begin with \//],
+])('options that make no sense are refused: %j', async (options, why) => {
+  await expect(tools().listen(options as object)).rejects.toThrow(why)
+})
