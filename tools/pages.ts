@@ -5,6 +5,7 @@ import { errorsPage } from './pages/errors.ts'
 import { limitsPage } from './pages/limits.ts'
 import { methodsPage } from './pages/methods.ts'
 import { revisionsPage } from './pages/revisions.ts'
+import { transportsPage } from './pages/transports.ts'
 
 /** The pages of docs/reference that are made from tables, by file name. */
 export function pages(): ReadonlyMap<string, string> {
@@ -14,6 +15,7 @@ export function pages(): ReadonlyMap<string, string> {
     ['limits.md', limitsPage()],
     ['capabilities.md', capabilitiesPage()],
     ['revisions.md', revisionsPage()],
+    ['transports.md', transportsPage()],
   ])
 }
 
