@@ -19,15 +19,18 @@ describe.each(REVISIONS)('at %s', (revision) => {
     expect(opened(example, revision)).toEqual(expected(example, revision))
   })
 
-  test.each(arbitrariesOf(revision))('any $kind of $method survives the wire', ({ kind, method, value }) => {
-    fc.assert(
-      fc.property(value, (generated) => {
-        const example: Example = { name: 'generated', kind, method, value: generated }
-        expect(opened(example, revision)).toEqual(expected(example, revision))
-      }),
-      { numRuns: 40 },
-    )
-  })
+  test.each(arbitrariesOf(revision))(
+    'any $kind of $method survives the wire [S2-14-4]',
+    ({ kind, method, value }) => {
+      fc.assert(
+        fc.property(value, (generated) => {
+          const example: Example = { name: 'generated', kind, method, value: generated }
+          expect(opened(example, revision)).toEqual(expected(example, revision))
+        }),
+        { numRuns: 40 },
+      )
+    },
+  )
 })
 
 /** What comes out of the text that goes in. */

@@ -71,7 +71,7 @@ describe('Content-Type and encoding', () => {
     ['H.ctype-lookalike', 'application/json-rpc'],
     ['H.ctype-utf16', 'application/json; charset=utf-16'],
     ['H.ctype-latin1', 'application/json; charset=iso-8859-1'],
-  ])('%s %s is refused with 415 [R075]', async (_, type) => {
+  ])('%s %s is refused with 415 [R075] [S2-10.4-1]', async (_, type) => {
     const { port } = await start()
     const reply = await post(port, initialize(), {
       accept: '*/*',

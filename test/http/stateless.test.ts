@@ -5,7 +5,7 @@ import { post, send } from './wire.ts'
 
 const stateless = { sessions: false }
 
-test('without sessions each request stands alone', async () => {
+test('without sessions each request stands alone [S2-10.4-3]', async () => {
   const { port, endpoint } = await start(tools(), stateless)
   const opened = await post(port, initialize(), BOTH)
   expect([opened.status, opened.json]).toMatchObject([200, { result: { protocolVersion: '2025-11-25' } }])

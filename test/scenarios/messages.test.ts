@@ -19,7 +19,7 @@ const PROTOCOL_ERROR = {
 }
 
 scenario(
-  'text that is not JSON is a parse error without an id, and the connection goes on [R009] [S3-3-1] [S2-8.1-1] [S2-0-5] [S4-2-1]',
+  'text that is not JSON is a parse error without an id, and the connection goes on [R009] [S3-3-1] [S2-8.1-1] [S2-0-5] [S4-2-1] [S2-13-S8]',
   app,
   async (client) => {
     for (const text of [

@@ -60,7 +60,7 @@ const SPELLINGS = [
 const BASES = ['file:///docs/', 'docs://files/', 'note://', 'tree://files/', 'query://files?path=']
 
 scenario(
-  'M.traversal no spelling of a path leads out of the folder of a template [R177]',
+  'M.traversal no spelling of a path leads out of the folder of a template [R177] [S2-13-S10] [S2-15-9]',
   app,
   async (client) => {
     expect(await client.get('resources/read', { uri: 'docs://files/sub/b.md' })).toMatchObject({
