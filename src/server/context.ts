@@ -2,18 +2,7 @@ import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
-import {
-  elicit,
-  elicitUrl,
-  listRoots,
-  sample,
-  type AskOptions,
-  type Elicited,
-  type ElicitedUrl,
-  type Root,
-  type Sampled,
-  type SampleParams,
-} from './ask.ts'
+import type { AskOptions, Elicited, ElicitedUrl, Root, Sampled, SampleParams } from './ask.ts'
 import { createLog, type Log } from './logging.ts'
 import { createProgress, type ReportProgress } from './progress.ts'
 import { roundsOf, type Rounds } from './rounds.ts'
@@ -106,22 +95,22 @@ export class Context {
     schema: Schema,
     options?: AskOptions,
   ) => Promise<Elicited<OutputOf<Schema>>> {
-    return (message, schema, options) => observed(elicit(this, message, schema, options))
+    return (message, schema, options) => asked(({ elicit }) => elicit(this, message, schema, options))
   }
 
   /** Asks the user to visit a URL; for secrets, payments and consent elsewhere. */
   get elicitUrl(): (message: string, url: string, options?: AskOptions) => Promise<ElicitedUrl> {
-    return (message, url, options) => observed(elicitUrl(this, message, url, options))
+    return (message, url, options) => asked(({ elicitUrl }) => elicitUrl(this, message, url, options))
   }
 
   /** Asks the client's model. */
   get sample(): (params: SampleParams, options?: AskOptions) => Promise<Sampled> {
-    return (params, options) => observed(sample(this, params, options))
+    return (params, options) => asked(({ sample }) => sample(this, params, options))
   }
 
   /** The folders that the client works in. */
   get roots(): (options?: AskOptions) => Promise<readonly Root[]> {
-    return (options) => observed(listRoots(this, options))
+    return (options) => asked(({ listRoots }) => listRoots(this, options))
   }
 
   /** Runs something once even when the handler runs again after a question. The value must survive JSON. */
@@ -139,8 +128,13 @@ export class Context {
   }
 }
 
-/** A question that a handler no longer waits for fails with its request; it must not end the process. */
-function observed<Answer>(question: Promise<Answer>): Promise<Answer> {
+type Asking = typeof import('./ask.ts')
+let asking: Promise<Asking> | undefined
+
+/** Puts a question, in the order in which questions are put. One that a handler no longer waits for fails with its request; it must not end the process. */
+function asked<Answer>(put: (asking: Asking) => Promise<Answer>): Promise<Answer> {
+  asking ??= import('./ask.ts')
+  const question = asking.then(put)
   question.catch(() => undefined)
   return question
 }
