@@ -1,6 +1,5 @@
-import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { ownerOf, type Call } from '../rpc/call.ts'
+import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 
@@ -26,22 +25,7 @@ export function roundsOf(context: Context): Rounds {
 
 /** Opens what the client brought back from an earlier round. */
 export async function openRounds(context: Context): Promise<void> {
-  const { params } = context.call
-  const { requestState } = params
-  const responses = params['inputResponses'] ?? {}
-  if (typeof responses !== 'object' || Array.isArray(responses))
-    throw invalid(context, 'inputResponses is not an object')
-  if (requestState !== undefined && typeof requestState !== 'string')
-    throw invalid(context, 'requestState is not a string')
-  const state =
-    requestState === undefined
-      ? { answers: {}, once: {} }
-      : await context.parts.sealer.open(requestState, await bindingOf(context))
-  const rounds = roundsOf(context)
-  for (const [key, answer] of Object.entries(state.answers)) rounds.answers.set(key, answer)
-  for (const [key, answer] of Object.entries(responses as Record<string, JsonObject>))
-    rounds.answers.set(key, answer)
-  for (const [key, value] of Object.entries(state.once)) rounds.once.set(key, value)
+  return (await travel()).openRounds(context)
 }
 
 /** Whether a request brings something from an earlier round. Where there are sessions there are no rounds. */
@@ -52,20 +36,8 @@ export function isLaterRound({ params, peer }: Call): boolean {
 
 /** The result that puts the open questions to the client. */
 export async function inputRequired(context: Context, rounds: Rounds): Promise<Result> {
-  const { answers, once, questions } = rounds
-  const kept = [...answers].filter(([key]) => !questions.has(key))
-  const state = { answers: Object.fromEntries(kept), once: Object.fromEntries(once) }
-  return {
-    resultType: 'input_required',
-    inputRequests: Object.fromEntries(questions),
-    requestState: await context.parts.sealer.seal(state, await bindingOf(context)),
-  }
+  return (await travel()).inputRequired(context, rounds)
 }
 
-function bindingOf(context: Context): Promise<string> {
-  return context.parts.sealer.bind(ownerOf(context.auth), context.call.method, context.call.params)
-}
-
-function invalid(context: Context, reason: string): Error {
-  return mcpError('bad_params', { method: context.call.method, reason })
-}
+/** How rounds travel through the client; loaded with the first that do. */
+const travel = () => import('./rounds-travel.ts')
