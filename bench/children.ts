@@ -11,7 +11,15 @@ const END_MS = 2000
 /** Compiles the processes of the bench, so that they run on plain Node like what they measure. */
 export async function compile(): Promise<void> {
   await build({
-    entryPoints: ['bench/load.ts', 'bench/in-process.ts', 'bench/client.ts', 'bench/scan.ts'],
+    entryPoints: [
+      'bench/load.ts',
+      'bench/in-process.ts',
+      'bench/client.ts',
+      'bench/scan.ts',
+      'bench/held.ts',
+      'bench/ladder.ts',
+      'bench/rungs.ts',
+    ],
     outdir: BUILT,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -35,7 +43,7 @@ export interface Cost {
 
 /** Starts one of the compiled processes. */
 export function startWorker<Orders>(
-  name: 'load' | 'in-process' | 'client' | 'scan',
+  name: 'load' | 'in-process' | 'client' | 'scan' | 'held' | 'ladder',
   options = '{}',
 ): Worker<Orders> {
   const child = fork(resolve(BUILT, `${name}.mjs`), [options], {
@@ -70,12 +78,18 @@ export interface HttpServer {
   readonly port: number
   readonly ports: readonly number[]
   readonly pid: number
-  /** Bytes of its heap and of what hangs on it, after a full collection. */
-  heap(): Promise<number>
+  /** Bytes after a full collection. */
+  memory(): Promise<Memory>
   close(): Promise<void>
 }
 
-/** Starts an HTTP subject and waits until it listens. */
+/** What a process holds: its heap with what hangs on it, and all of it that is resident. */
+export interface Memory {
+  readonly heap: number
+  readonly rss: number
+}
+
+/** Starts a subject and waits until it listens. */
 export async function startHttp(file: string, options: string): Promise<HttpServer> {
   const child = spawn(process.execPath, ['--expose-gc', file, options], { stdio: ['pipe', 'pipe', 'pipe'] })
   const lines = createInterface({ input: child.stdout })
@@ -95,9 +109,9 @@ export async function startHttp(file: string, options: string): Promise<HttpServ
     port: ports[0] ?? 0,
     ports,
     pid: child.pid ?? 0,
-    heap: async () => {
+    memory: async () => {
       child.stdin.write('\n')
-      return (JSON.parse(await nextLine()) as { readonly heap: number }).heap
+      return JSON.parse(await nextLine()) as Memory
     },
     close: () => ended(child, () => child.stdin.end()),
   }

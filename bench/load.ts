@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { type HttpTarget, loadHttp, openCrowd, openSession, openSessions } from './load/http.ts'
 import { Pipe, endChild } from './load/stdio.ts'
+import { type StreamTarget, Streams } from './load/streams.ts'
 import { FIRST_ID, initializeText } from './messages.ts'
 import { answer } from './orders.ts'
 import { usageOf } from './usage.ts'
@@ -13,6 +14,12 @@ export interface LoadOrders {
   readonly crowd: { readonly port: number; readonly count: number }
   readonly open: { readonly name: string; readonly file: string; readonly options: string }
   readonly stdio: { readonly name: string; readonly inFlight: number; readonly seconds: number }
+  /** Opens connections under a name. */
+  readonly connect: { readonly name: string; readonly target: StreamTarget }
+  /** Keeps so many requests in flight on each connection. */
+  readonly flood: { readonly name: string; readonly inFlight: number; readonly seconds: number }
+  /** Sends so many requests a second, whatever is answered. */
+  readonly pace: { readonly name: string; readonly rate: number; readonly seconds: number }
   readonly startStdio: { readonly file: string; readonly options: string }
   readonly startHttp: { readonly file: string; readonly options: string }
 }
@@ -25,6 +32,7 @@ export interface Start {
 
 const START_MS = 15_000
 const pipes = new Map<string, Pipe>()
+const streams = new Map<string, Streams>()
 
 answer<LoadOrders>({
   http: ({ target, seconds }) => loadHttp(target, seconds),
@@ -39,6 +47,9 @@ answer<LoadOrders>({
     if (!pipe) throw new Error(`${name} was not opened`)
     return pipe.load(inFlight, seconds)
   },
+  connect: async ({ name, target }) => void streams.set(name, await Streams.open(target)),
+  flood: ({ name, inFlight, seconds }) => streamsOf(name).flood(inFlight, seconds),
+  pace: ({ name, rate, seconds }) => streamsOf(name).pace(rate, seconds),
   startStdio: async ({ file, options }): Promise<Start> => {
     const { pipe, ms } = await Pipe.open(file, options)
     const serverCpuMs = pipe.cpuMs()
@@ -47,6 +58,12 @@ answer<LoadOrders>({
   },
   startHttp,
 })
+
+function streamsOf(name: string): Streams {
+  const found = streams.get(name)
+  if (!found) throw new Error(`${name} was not connected`)
+  return found
+}
 
 async function startHttp({ file, options }: LoadOrders['startHttp']): Promise<Start> {
   const start = performance.now()
@@ -86,7 +103,7 @@ async function firstAnswer(port: number, start: number): Promise<number> {
 process.on('disconnect', () => void leave())
 
 async function leave(): Promise<void> {
-  await Promise.all([...pipes.values()].map((pipe) => pipe.close()))
+  await Promise.all([...pipes.values(), ...streams.values()].map((one) => one.close()))
   process.exit(0)
 }
 

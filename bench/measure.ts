@@ -14,6 +14,14 @@ export interface Plan {
   readonly sessionCounts: readonly number[]
   /** How long calls go on without a pause, to see whether the heap grows. */
   readonly sustained: number
+  /** How many sessions are held open at once over each transport, and for how long. */
+  readonly held: {
+    readonly tcp: number
+    readonly ws: number
+    readonly sse: number
+    readonly busy: number
+    readonly seconds: number
+  }
   readonly toolCounts: readonly number[]
   readonly typeCounts: readonly number[]
 }

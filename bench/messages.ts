@@ -36,7 +36,38 @@ export function callText({ id, a, b }: Numbered, revision: Revision): string {
   return requestText(id, 'tools/call', { name: 'add', arguments: { a, b } }, revision)
 }
 
-/** The same, from a client that wants to hear of progress under a token that is the id. */
+/** What is sent over a stream: `add`, or 4 KB of text of which the start, or all of it, is answered. */
+export type Sent = 'call' | 'start' | 'echo'
+
+/** What a request with a text weighs, its line break counted. */
+const TEXT_BYTES = 4096
+
+/** The request number `index` of a series. A text begins with the id of its request. */
+export function sentText(sent: Sent, index: number): string {
+  if (sent === 'call') return callText(numbered(index), '2025-11-25')
+  const { id } = numbered(index)
+  const requestOf = (text: string): string => callOf(id, sent, { text })
+  return requestOf(String(id).padEnd(TEXT_BYTES - 1 - requestOf('').length, FILLING))
+}
+
+const FILLING = 'The quick brown fox jumps over the lazy dog. '
+
+/** A tools/call of any tool in a 2025 session. */
+export function callOf(id: number, name: string, given: object): string {
+  return requestText(id, 'tools/call', { name, arguments: given }, '2025-11-25')
+}
+
+/** The wish to hear when a resource changes. */
+export function subscribeText(id: number, uri: string): string {
+  return requestText(id, 'resources/subscribe', { uri }, '2025-11-25')
+}
+
+/** A ping. */
+export function pingText(id: number): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })
+}
+
+/** The same as a call, from a client that wants to hear of progress under a token that is the id. */
 export function progressText({ id, a, b }: Numbered, revision: Revision): string {
   const params = { name: 'add', arguments: { a, b } }
   return requestText(id, 'tools/call', params, revision, { progressToken: id })

@@ -32,8 +32,11 @@ export function chosenFrom(
   return peers ? subjects : subjects.filter(({ role }) => role !== 'peer')
 }
 
+/** What the programs of a subject are for. */
+export type Program = 'http' | 'stdio' | 'tcp' | 'ws' | 'memory' | 'client'
+
 /** The program of a subject for one transport, or the one that holds its client. */
-export function programOf(subject: Subject, transport: 'http' | 'stdio' | 'memory' | 'client'): string {
+export function programOf(subject: Subject, transport: Program): string {
   return resolve('bench', 'subjects', `${subject.file}-${transport}.mjs`)
 }
 

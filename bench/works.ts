@@ -3,6 +3,7 @@ import { bundles } from './works/bundles.ts'
 import { clientHttp, clientStdio } from './works/client.ts'
 import { events2026, eventsSession } from './works/events.ts'
 import { manyTools, sustained } from './works/growth.ts'
+import { heldBusy, heldSse, heldTcp, heldWs } from './works/held.ts'
 import { http2026, httpSession } from './works/http.ts'
 import { batches, inProcess2025, inProcess2026 } from './works/in-process.ts'
 import { install } from './works/install.ts'
@@ -10,7 +11,10 @@ import { list100, list1000 } from './works/lists.ts'
 import { overload } from './works/overload.ts'
 import { scanCost } from './works/scan.ts'
 import { idleSessions, manySessions } from './works/sessions.ts'
+import { ladder } from './works/ladder.ts'
+import { latency } from './works/latency.ts'
 import { startHttp, startStdio, stdioMany, stdioOne } from './works/stdio.ts'
+import { tcp, ws } from './works/streams.ts'
 import { typeCost } from './works/types.ts'
 
 /** All that the bench measures, in this order. */
@@ -23,8 +27,12 @@ export const WORKS: readonly Work[] = [
   inProcess2026,
   batches,
   sustained,
+  ladder,
   stdioMany,
   stdioOne,
+  tcp,
+  ws,
+  latency,
   startStdio,
   startHttp,
   clientHttp,
@@ -34,6 +42,10 @@ export const WORKS: readonly Work[] = [
   manyTools,
   idleSessions,
   manySessions,
+  heldTcp,
+  heldWs,
+  heldSse,
+  heldBusy,
   overload,
   scanCost,
   install,
@@ -44,6 +56,8 @@ export const WORKS: readonly Work[] = [
 /** What takes too long for a short run, or does not depend on the machine. */
 const LONG: ReadonlySet<Work> = new Set([
   sustained,
+  ladder,
+  latency,
   startHttp,
   clientHttp,
   clientStdio,
@@ -51,6 +65,10 @@ const LONG: ReadonlySet<Work> = new Set([
   manyTools,
   idleSessions,
   manySessions,
+  heldTcp,
+  heldWs,
+  heldSse,
+  heldBusy,
   overload,
   scanCost,
   install,

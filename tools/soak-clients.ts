@@ -1,11 +1,23 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
-import { connect, type Client } from '../src/client.ts'
+import { connect, type Client, type ConnectOptions } from '../src/client.ts'
 import type { Revision } from '../src/protocol/revisions.ts'
 import type { Record } from './soak-record.ts'
+import { RUDE } from './soak-rude.ts'
+
+/** Where the server listens, besides HTTP. */
+export interface Addresses {
+  readonly ws: string
+  readonly tcp: string
+  readonly unix: string
+  readonly tls: string
+}
 
 export interface ClientParts {
   readonly url: string
+  readonly addresses: Addresses
+  /** The fingerprint of the server's certificate. */
+  readonly pin: string
   /** How to start the server over stdio. */
   readonly program: { readonly command: string; readonly args: readonly string[] }
   readonly record: Record
@@ -19,17 +31,31 @@ const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, 
 
 /** Everybody who uses the server during a soak; resolves when all of them are done. */
 export async function runClients(parts: ClientParts): Promise<void> {
-  const { url, program } = parts
+  const { url, program, addresses, pin } = parts
+  const { ws, tcp, unix, tls } = addresses
+  const sse = new URL('/sse', url).href
   await Promise.all([
     ...([...OLD, '2026-07-28', '2026-07-28'] as const).map((revision) => visit(url, revision, parts)),
     visit(program, '2025-11-25', parts),
     visit(program, '2026-07-28', parts),
+    visit(sse, '2024-11-05', parts),
+    visit(sse, '2025-06-18', parts),
+    visit(ws, '2025-11-25', parts),
+    visit(ws, '2026-07-28', parts),
+    visit(tcp, '2025-11-25', parts),
+    visit(tcp, '2026-07-28', parts, { connections: 3 }),
+    visit(unix, '2025-11-25', parts),
+    visit(tls, '2026-07-28', parts, { tls: { pin } }),
     repeat(parts, () => abandon(parts)),
     repeat(parts, () => vanish(parts)),
     repeat(parts, () => attack(parts)),
     repeat(parts, () => stray(parts)),
-    watch('2025-11-25', parts),
-    watch('2026-07-28', parts),
+    ...RUDE.map((act) => repeat(parts, () => act(parts))),
+    watch(url, '2025-11-25', parts),
+    watch(url, '2026-07-28', parts),
+    watch(sse, '2024-11-05', parts),
+    watch(ws, '2025-11-25', parts),
+    watch(tcp, '2026-07-28', parts),
   ])
 }
 
@@ -45,11 +71,12 @@ async function visit(
   target: string | ClientParts['program'],
   revision: Revision,
   parts: ClientParts,
+  options: ConnectOptions = {},
 ): Promise<void> {
   const { record } = parts
   while (!parts.over()) {
     try {
-      const client = await connect(target, { revision, timeout: 20_000 })
+      const client = await connect(target, { revision, timeout: 20_000, ...options })
       const calls = randomInt(20, 300)
       for (let made = 0; made < calls && !parts.over(); made += 4) {
         await Promise.all([1, 2, 3, 4].map(() => callOnce(client, record)))
@@ -74,10 +101,10 @@ async function callOnce(client: Client, record: Record): Promise<void> {
 }
 
 /** Follows a resource for a while. */
-async function watch(revision: Revision, parts: ClientParts): Promise<void> {
+async function watch(target: string, revision: Revision, parts: ClientParts): Promise<void> {
   while (!parts.over()) {
     try {
-      const client = await connect(parts.url, { revision })
+      const client = await connect(target, { revision })
       const stop = await client.subscribe('note://one', () => parts.record.note('notice', true))
       await pause(randomInt(500, 3000))
       await stop()

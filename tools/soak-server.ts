@@ -1,7 +1,8 @@
-// The server under soak, as a program: over HTTP unless its argument is "stdio". Whoever started it may ask for its state.
+// The server under soak, as a program: over all that listens unless its argument is "stdio". Whoever started it may ask for its state.
 import { readdirSync } from 'node:fs'
 import { createServer, ToolError } from '../src/index.ts'
 import type { Endpoint } from '../src/transport/http/answer.ts'
+import type { TlsOptions } from '../src/transport/tcp/tls-options.ts'
 
 /** What the server tells of itself. */
 export interface ServerState {
@@ -14,7 +15,7 @@ export interface ServerState {
   readonly counts: Readonly<Record<string, number>>
 }
 
-const [way = 'http', idleMs = '20000'] = process.argv.slice(2)
+const [way = 'all', idleMs = '20000', unix = '', tls = '{}'] = process.argv.slice(2)
 const token = {
   type: 'object',
   properties: { token: { type: 'string' }, ms: { type: 'number' } },
@@ -88,5 +89,14 @@ process.on('message', () => {
   process.send?.(state)
 })
 
-const running = await app.listen(way === 'stdio' ? { stdio: true } : { http: { port: 0 } })
-process.send?.(running.url)
+if (way === 'stdio') await app.listen({ stdio: true })
+else {
+  const { url, addresses } = await app.listen({
+    http: { port: 0, sse: true },
+    ws: true,
+    tcp: { port: 0 },
+    unix,
+  })
+  const secure = await app.listen({ tcp: { port: 0, tls: JSON.parse(tls) as TlsOptions } })
+  process.send?.({ url, addresses: { ...addresses, tls: secure.addresses.tcp } })
+}

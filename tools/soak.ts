@@ -1,14 +1,15 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { buildSync } from 'esbuild'
 import { main } from './run.ts'
-import { runClients } from './soak-clients.ts'
+import { selfSigned } from '../test/harness/certificates.ts'
+import { runClients, type Addresses } from './soak-clients.ts'
 import { Record, slopePerMinute } from './soak-record.ts'
 import type { ServerState } from './soak-server.ts'
 
@@ -17,9 +18,13 @@ const collect = runInNewContext('gc') as () => void
 
 const SOURCE = fileURLToPath(new URL('soak-server.ts', import.meta.url))
 const FLAGS = ['--expose-gc']
+/** What older code that is taken in needs. */
+const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)"
 const MB = 1_000_000
 /** What the memory of the server may have grown by between the end of the warm-up and the last sample. */
 const GROWTH_BYTES = 5 * MB
+/** In less time the answers that wait for stalled clients make a slope of their own. */
+const LONG_MINUTES = 2
 /** Timers and connections on their way out. */
 const FEW_HANDLES = 2
 
@@ -33,11 +38,12 @@ interface Sample extends ServerState {
 async function soak(seconds: number, file: string): Promise<void> {
   const idleMs = Math.max(1000, Math.min(20_000, seconds * 100))
   const server = new Server(file, idleMs)
-  const url = await server.url
+  const { url, addresses } = await server.listening
   const began = performance.now()
   const until = (part: number) => (): boolean => performance.now() - began > seconds * 1000 * part
   let stopped = false
   const record = new Record(() => stopped)
+  const where = { url, addresses, pin: server.pin }
   const program = { command: process.execPath, args: [...FLAGS, file, 'stdio'] }
   const before = await server.state()
   const samples: Sample[] = []
@@ -46,9 +52,10 @@ async function soak(seconds: number, file: string): Promise<void> {
     Math.min(5000, seconds * 50),
   )
   // In two parts, so that what closed clients leave behind can be compared.
-  await runClients({ url, program, record, over: until(WARM_UP) })
+  await runClients({ ...where, program, record, over: until(WARM_UP) })
   const restFirst = await atRest()
-  await runClients({ url, program, record, over: until(1) })
+  const warm = await settled(server, before, idleMs)
+  await runClients({ ...where, program, record, over: until(1) })
   clearInterval(sampling)
   stopped = true
   const after = await settled(server, before, idleMs)
@@ -58,6 +65,7 @@ async function soak(seconds: number, file: string): Promise<void> {
   const breaches = tell({
     record,
     before,
+    warm,
     after,
     steady,
     code,
@@ -85,13 +93,20 @@ async function atRest(): Promise<number> {
 }
 
 class Server {
-  readonly url: Promise<string>
+  readonly listening: Promise<{ readonly url: string; readonly addresses: Addresses }>
+  /** The fingerprint of its certificate. */
+  readonly pin: string
   readonly #child: ChildProcess
   readonly #exited: Promise<number | string | null>
 
   constructor(file: string, idleMs: number) {
-    this.#child = fork(file, ['http', String(idleMs)], { execArgv: FLAGS })
-    this.url = new Promise((resolve) => this.#child.once('message', (url) => resolve(url as string)))
+    const { key, cert, fingerprint } = selfSigned('soak', ['127.0.0.1'])
+    const args = ['all', String(idleMs), join(dirname(file), 'socket'), JSON.stringify({ key, cert })]
+    this.pin = fingerprint
+    this.#child = fork(file, args, { execArgv: FLAGS })
+    this.listening = new Promise((resolve) =>
+      this.#child.once('message', (told) => resolve(told as Awaited<typeof this.listening>)),
+    )
     this.#exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => resolve(code ?? signal))
     })
@@ -119,7 +134,10 @@ async function settled(server: Server, before: ServerState, idleMs: number): Pro
   const until = performance.now() + idleMs + 10_000
   for (;;) {
     const state = await server.state()
-    const isQuiet = state.sessions + state.running === 0 && state.handles <= before.handles + FEW_HANDLES
+    const isQuiet =
+      state.sessions + state.running === 0 &&
+      state.handles <= before.handles + FEW_HANDLES &&
+      state.descriptors <= before.descriptors + FEW_HANDLES
     if (isQuiet || performance.now() > until) return state
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
@@ -128,6 +146,8 @@ async function settled(server: Server, before: ServerState, idleMs: number): Pro
 interface Told {
   readonly record: Record
   readonly before: ServerState
+  /** When nobody used it after the warm-up. */
+  readonly warm: ServerState
   readonly after: ServerState
   readonly steady: readonly Sample[]
   readonly code: number | string | null
@@ -137,7 +157,7 @@ interface Told {
 }
 
 /** Prints the table; returns what is wrong. */
-function tell({ record, before, after, steady, code, rest, seconds }: Told): readonly string[] {
+function tell({ record, before, warm, after, steady, code, rest, seconds }: Told): readonly string[] {
   const slope = (of: 'heap' | 'rss' | 'clients'): number =>
     slopePerMinute(steady.map((sample) => ({ atMs: sample.atMs, value: sample[of] })))
   const minutes = ((steady.at(-1)?.atMs ?? 0) - (steady[0]?.atMs ?? 0)) / 60_000
@@ -149,7 +169,10 @@ function tell({ record, before, after, steady, code, rest, seconds }: Told): rea
     ['lost', record.lost],
     ['crossed', record.crossed],
     ['slowest answer', `${record.slowestMs.toFixed(0)} ms`],
-    ['heap after collection, at first and at last', `${mb(before.heap)}, ${mb(after.heap)}`],
+    [
+      'heap at rest, at first, after the warm-up and at last',
+      [before, warm, after].map(({ heap }) => mb(heap)).join(', '),
+    ],
     ['heap slope after the warm-up', `${mb(slope('heap'))} a minute over ${minutes.toFixed(1)} minutes`],
     ['resident slope after the warm-up', `${mb(slope('rss'))} a minute`],
     [
@@ -177,9 +200,12 @@ function tell({ record, before, after, steady, code, rest, seconds }: Told): rea
     record.lost > 0 && `${record.lost} answers were lost`,
     record.crossed > 0 && `${record.crossed} answers were crossed`,
     record.unexpected.size > 0 && 'something ended as it should not',
-    growth > GROWTH_BYTES && `the heap grew by ${mb(growth)}`,
+    after.heap - warm.heap > GROWTH_BYTES && `${mb(after.heap - warm.heap)} of the heap did not come back`,
+    minutes >= LONG_MINUTES && growth > GROWTH_BYTES && `the heap grew by ${mb(growth)}`,
     rest[1] - rest[0] > GROWTH_BYTES && `closed clients left ${mb(rest[1] - rest[0])}`,
     after.sessions + after.running > 0 && `${after.sessions} sessions and ${after.running} requests are left`,
+    after.descriptors > before.descriptors + FEW_HANDLES &&
+      `${after.descriptors - before.descriptors} descriptors are left`,
     after.handles > before.handles + FEW_HANDLES && `${after.handles - before.handles} handles are left`,
     code !== 0 && `the server ended with ${code}`,
   ].filter((breach) => breach !== false)
@@ -214,6 +240,7 @@ await main(async () => {
       platform: 'node',
       format: 'esm',
       logLevel: 'error',
+      banner: { js: REQUIRE },
     })
     await soak(seconds, outfile)
   } finally {

@@ -14,6 +14,7 @@ import {
   progressText,
 } from '../messages.ts'
 import { usageOf } from '../usage.ts'
+import { putDigits } from './exchange.ts'
 import { AnswerReader, END_OF_HEAD } from './reader.ts'
 import { openQuickly } from './sessions.ts'
 
@@ -264,13 +265,6 @@ function headText(target: HttpTarget, session: Session, length: number): string 
     `Content-Length: ${length}`,
   ]
   return `${lines.filter((line) => line !== false).join('\r\n')}${END_OF_HEAD}`
-}
-
-function putDigits(bytes: Buffer, at: number, value: number, count: number): void {
-  for (let place = at + count - 1; place >= at; place--) {
-    bytes[place] = 48 + (value % 10)
-    value = (value / 10) | 0
-  }
 }
 
 function checkSum(text: string, index: number): void {

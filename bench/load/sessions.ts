@@ -5,31 +5,53 @@ import { AnswerReader, END_OF_HEAD } from './reader.ts'
 const CONNECTIONS = 16
 const STALL_MS = 30_000
 
+/** A POST of many: what it says, and in which session. */
+export interface Post {
+  readonly body: string
+  readonly session?: string
+}
+
 /** Opens many 2025 sessions over a few keep-alive connections, and gives their ids. */
 export async function openQuickly(port: number, count: number): Promise<readonly string[]> {
   const ids: string[] = []
-  let left = count
-  const mayOpen = (): boolean => left-- > 0
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => openOver(port, ids, mayOpen)))
+  const body = initializeText(FIRST_ID)
+  await postMany(
+    port,
+    Array.from({ length: count }, () => ({ body })),
+    (_, answer) => {
+      const id = /\r\nmcp-session-id: *(\S+)/i.exec(answer)?.[1]
+      if (id === undefined) throw new Error(`no session: ${answer.slice(0, 600)}`)
+      ids.push(id)
+    },
+  )
   return ids
 }
 
-function openOver(port: number, ids: string[], mayOpen: () => boolean): Promise<void> {
-  const body = initializeText(FIRST_ID)
-  const lines = [
-    'POST /mcp HTTP/1.1',
-    `Host: 127.0.0.1:${port}`,
-    'Content-Type: application/json',
-    'Accept: application/json, text/event-stream',
-    `Content-Length: ${body.length}`,
-  ]
-  const request = `${lines.join('\r\n')}${END_OF_HEAD}${body}`
+/** Sends many requests over a few keep-alive connections; `take` gets the answer to each, head and all. */
+export async function postMany(
+  port: number,
+  posts: readonly Post[],
+  take: (index: number, answer: string) => void,
+): Promise<void> {
+  let next = 0
+  const mayPost = (): number | undefined => (next < posts.length ? next++ : undefined)
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => postOver(port, posts, { mayPost, take })))
+}
+
+function postOver(
+  port: number,
+  posts: readonly Post[],
+  { mayPost, take }: { mayPost(): number | undefined; take(index: number, answer: string): void },
+): Promise<void> {
   return new Promise((done, fail) => {
     const answer = new AnswerReader()
     const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+    let current = -1
     const next = (): void => {
-      if (mayOpen()) socket.write(request)
-      else socket.end(done)
+      const index = mayPost()
+      if (index === undefined) return void socket.end(done)
+      current = index
+      socket.write(postText(port, posts[index]!))
     }
     socket.on('connect', next)
     socket.on('error', fail)
@@ -37,11 +59,25 @@ function openOver(port: number, ids: string[], mayOpen: () => boolean): Promise<
     socket.setTimeout(STALL_MS, () => socket.destroy(new Error('an answer did not come in time')))
     socket.on('data', (bytes) => {
       if (!answer.push(bytes, bytes.length)) return
-      const id = /\r\nmcp-session-id: *(\S+)/i.exec(answer.text)?.[1]
-      if (id === undefined) return void socket.destroy(new Error(`no session: ${answer.text.slice(0, 600)}`))
-      ids.push(id)
+      try {
+        take(current, answer.text)
+      } catch (error) {
+        return void socket.destroy(error as Error)
+      }
       answer.clear()
       next()
     })
   })
+}
+
+function postText(port: number, { body, session }: Post): string {
+  const lines = [
+    'POST /mcp HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    ...(session === undefined ? [] : [`Mcp-Session-Id: ${session}`, 'MCP-Protocol-Version: 2025-11-25']),
+    `Content-Length: ${body.length}`,
+  ]
+  return `${lines.join('\r\n')}${END_OF_HEAD}${body}`
 }

@@ -5,6 +5,13 @@ export const addInput = {
   required: ['a', 'b'],
 }
 
+/** The schema of tools that take a text. */
+export const textInput = {
+  type: 'object',
+  properties: { text: { type: 'string' } },
+  required: ['text'],
+}
+
 /** So many tools of ten fields: their names, descriptions and schemas. */
 export function wideToolsOf(count) {
   return Array.from({ length: count }, (_, index) => ({

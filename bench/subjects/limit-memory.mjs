@@ -10,6 +10,7 @@ export function connect(receive) {
 }
 
 function answer({ id, params }) {
-  const sum = params.arguments ? params.arguments.a + params.arguments.b : 0
-  return { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: String(sum) }] } }
+  if (!params?.arguments) return { jsonrpc: '2.0', id, result: {} }
+  const { a, b } = params.arguments
+  return { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: String(a + b) }] } }
 }

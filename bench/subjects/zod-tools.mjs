@@ -3,6 +3,9 @@ import * as z from 'zod'
 /** The schema of the tool `add`. */
 export const addInput = z.object({ a: z.number(), b: z.number() })
 
+/** The schema of tools that take a text. */
+export const textInput = z.object({ text: z.string() })
+
 /** So many tools of ten fields: their names, descriptions and schemas. */
 export function wideToolsOf(count) {
   return Array.from({ length: count }, (_, index) => ({

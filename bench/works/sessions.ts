@@ -18,9 +18,9 @@ export const idleSessions: Work = {
         const server = await startHttp(programOf(subject, 'http'), options)
         try {
           await named(subject, load.ask('sessions', { port: server.port, count: FIRST_SESSIONS }))
-          const before = await server.heap()
+          const { heap: before } = await server.memory()
           await named(subject, load.ask('sessions', { port: server.port, count: plan.sessions }))
-          const value = ((await server.heap()) - before) / plan.sessions / 1000
+          const value = ((await server.memory()).heap - before) / plan.sessions / 1000
           say(`${subject.name} ${value.toFixed(1)} KB`)
           samples.push({ work: 'idle 2025 session, 50 tools', subject, value, unit: 'KB', better: 'less' })
         } finally {

@@ -1,3 +1,5 @@
+import { endOfString } from './skip.ts'
+
 // Named again where they are used: the engine folds constants of the same module only.
 const QUOTE = 34
 const COMMA = 44
@@ -15,6 +17,7 @@ const CLOSE_OBJECT = 125
 export function isQuiet(text: string, maxDepth: number): boolean {
   if (text.length > MAX_LETTERS) return false
   const { written } = encoder.encodeInto(text, scratch)
+  searched = written === text.length ? text : ''
   // Whatever the text leaves open ends here, one way or the other, and nobody reads what stands behind.
   scratch[written] = QUOTE
   scratch[written + 1] = QUOTE
@@ -41,6 +44,8 @@ function readMessage(bytes: Uint8Array, at: number, room: number): number {
 const MAX_LETTERS = 4096
 const MAX_KEYS = 16
 const SAFE_LETTERS = 15
+/** The end of a string that is longer is searched for: that costs more to start and less per letter. */
+const WALK = 64
 /** No UTF-8 holds it. */
 const END = 255
 /** How far behind the text a reader may look: one step for each object that is open, and for the list around them. */
@@ -55,6 +60,8 @@ const META = markOf('_meta')
 // Used again by every reading: the text, and the marks of the keys of its open objects.
 const scratch = new Uint8Array(MAX_LETTERS * 3 + MARGIN)
 const marks = new Int32Array(MAX_KEYS * 3)
+/** The text where its letters stand at the same places as its bytes, and nothing otherwise. */
+let searched = ''
 
 function markOf(key: string): number {
   const bytes = encoder.encode(`"${key}"`)
@@ -118,9 +125,11 @@ function skipValue(bytes: Uint8Array, at: number, room: number): number {
 }
 
 function skipString(bytes: Uint8Array, at: number): number {
+  const far = at + WALK
   for (let byte = bytes[++at]!; byte !== QUOTE; byte = bytes[++at]!) {
     if (byte === BACKSLASH) at++
     else if (byte === END) return 0
+    else if (at >= far && searched !== '') return endOfString(searched, at) + 1
   }
   return at + 1
 }
