@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, type Client, type ConnectOptions, type State } from '../../src/client.ts'
 import { createServer, type App } from '../../src/index.ts'
+import { CLIENT_LIMITS, readLimits } from '../../src/protocol/client-limits.ts'
 import { connectWs } from '../../src/transport/ws/connect.ts'
+import { dial } from '../../src/transport/ws/socket.ts'
 import { Gate } from '../http/server.ts'
 import { scripted } from './peer.ts'
 import { start } from './server.ts'
@@ -26,7 +28,8 @@ function waiting(gate: Gate = new Gate()): App {
 
 const INSIST: ConnectOptions = { revision: '2025-11-25', limits: { reconnectFirstMs: 10 } }
 
-const PLAIN = { headers: {}, tls: {}, heartbeatMs: 1000, limits: { clientBytes: 1000, depth: 10 } }
+const LIMITS = readLimits(CLIENT_LIMITS, { clientBytes: 1000, depth: 10 })
+const PLAIN = { headers: {}, tls: {}, heartbeatMs: 1000, limits: LIMITS }
 
 test('what a server says with the upgrade itself is heard', async () => {
   const { url, server } = await scripted(() => undefined)
@@ -171,6 +174,23 @@ test('a server that is gone without a word is noticed by the heartbeat', async (
   const { url } = await scripted((_asked, socket) => socket.pause())
   const one = await client(url, { ...INSIST, heartbeat: 50 })
   expect(await one.call('anything').catch(kindOf)).toBe('stream_lost')
+})
+
+test('a server that sends pings and reads no answers makes none pile up', async () => {
+  let left = 200_000
+  const { url, server } = await scripted(() => undefined)
+  server.on('connection', (socket) => {
+    socket.pause()
+    const more = (): void => {
+      for (let nth = 1; nth < 1000; nth++) socket.ping('x'.repeat(125))
+      socket.ping('', false, () => (left -= 1000) > 0 && more())
+    }
+    more()
+  })
+  const socket = dial(new URL(url), { ...PLAIN, protocols: ['mcp'], maxBytes: 1000 })
+  onTestFinished(() => socket.terminate?.())
+  await expect.poll(() => left, { timeout: 20_000 }).toBe(0)
+  expect(socket.bufferedAmount).toBeLessThan(1000)
 })
 
 test('closing says 1000, and nothing is left', async () => {

@@ -1,5 +1,8 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { createAuthority, selfSigned, type Identity } from '../harness/certificates.ts'
@@ -72,6 +75,22 @@ describe('WebSocket over TLS', () => {
       kind: 'connect_failed',
       data: { status: 403 },
     })
+  })
+
+  test('a session goes on only for the certificate that it was opened with', async () => {
+    const { url } = await start(app(), { ws: { port: 0, tls: { ...pair(server), ca: harbour.cert } } })
+    const idFor = async (who: Identity, own?: string): Promise<string> => {
+      const headers = { 'last-event-id': '0', ...(own !== undefined && { 'mcp-session-id': own }) }
+      const socket = new WebSocket(url, ['mcp'], { ca: harbour.cert, ...pair(who), headers })
+      onTestFinished(() => socket.terminate())
+      socket.on('error', () => undefined)
+      const [reply] = (await once(socket, 'upgrade')) as [IncomingMessage]
+      return String(reply.headers['mcp-session-id'])
+    }
+    const id = await idFor(ship)
+    expect(id).toMatch(/^[\w-]{24}$/)
+    expect(await idFor(harbour.issue('boat'), id)).not.toBe(id)
+    expect(await idFor(ship, id)).toBe(id)
   })
 
   test('HTTPS on the same port knows by the certificate who calls, too', async () => {

@@ -1,4 +1,4 @@
-/** The reasons for ending a WebSocket that are used here, by the numbers that RFC 6455 gives them. */
+/** The reasons for ending a WebSocket that are used here, by the numbers of RFC 6455; from 4000 on they are ours. */
 export const CLOSE = {
   done: 1000,
   goingAway: 1001,
@@ -6,4 +6,5 @@ export const CLOSE = {
   policy: 1008,
   tooLarge: 1009,
   tryLater: 1013,
+  replaced: 4001,
 } as const

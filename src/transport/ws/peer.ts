@@ -6,10 +6,11 @@ import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../connection.ts'
 import { Reading } from '../http/reading.ts'
-import { Sending } from '../http/sending.ts'
+import { Sending, type Outlet } from '../http/sending.ts'
 import { afterMs, within } from '../timer.ts'
 import { CLOSE } from './close-codes.ts'
 import type { ServerSocket } from './server-socket.ts'
+import type { Carrier, WsSession } from './session.ts'
 
 export interface PeerOptions {
   readonly service: Service
@@ -19,6 +20,8 @@ export interface PeerOptions {
   readonly stream: Socket
   /** Who connected, where that is known. */
   readonly auth: Auth | undefined
+  /** The session that outlives the connection, where the client can come back. */
+  readonly session: WsSession | undefined
 }
 
 /** What is written in one moment leaves together, up to this size. */
@@ -29,16 +32,17 @@ const CONTROL_BYTES = 6
 const LEAVE_MS = 2000
 
 /** One client on a WebSocket: a message a frame, no more read than it reads itself. */
-export class Peer {
+export class Peer implements Carrier {
   /** Resolves when the connection is gone. */
   readonly gone: Promise<void>
   readonly #service: Service
   readonly #limits: Limits
   readonly #socket: ServerSocket
   readonly #stream: Socket
+  readonly #session: WsSession | undefined
   readonly #connection: Connection
   readonly #reading: Reading
-  readonly #sending = new Sending()
+  readonly #sending: Sending
   /** Messages that came while the client was behind with reading. */
   #inbox: string[] | undefined
   #paused = false
@@ -48,36 +52,54 @@ export class Peer {
   #pingedAt = 0
   #begunAt = 0
 
-  constructor({ service, limits, socket, stream, auth }: PeerOptions) {
+  constructor({ service, limits, socket, stream, auth, session }: PeerOptions) {
     this.#service = service
     this.#limits = limits
     this.#socket = socket
     this.#stream = stream
-    this.#reading = new Reading(limits, limits.wsBytes)
-    this.#connection = new Connection({
-      service,
-      limits,
-      origin: { auth },
-      send: (text) => this.#send(text),
-      isBehind: () => stream.writableLength > limits.streamBytes,
+    this.#reading = new Reading(limits, limits.wsBytes, {
+      pause: () => socket.pause(),
+      resume: () => this.#read(),
     })
+    this.#sending = new Sending({
+      outlet: () => stream as Outlet,
+      patienceMs: limits.bodyMs,
+      cut: () => this.#cut('slow_reader'),
+    })
+    this.#session = session
+    this.#connection =
+      session?.connection ??
+      new Connection({
+        service,
+        limits,
+        origin: { auth },
+        send: (text) => this.send(text),
+        isBehind: () => this.isBehind,
+      })
     this.gone = new Promise((resolve) => {
       socket.once('close', () => {
         this.#reading.end()
         this.#sending.set(0)
-        this.#connection.close()
+        if (session === undefined) this.#connection.close()
+        else this.#lose(session)
         resolve()
       })
     })
     // Before the bytes become frames, so that a message ends what was counted for it.
     stream.prependListener('data', (chunk: Uint8Array) => this.#count(chunk.length))
-    stream.on('timeout', () => this.#cut('slow_reader'))
     socket.on('message', (data, isBinary) => this.#take(data, isBinary))
     socket.on('ping', (data) => this.#control(data))
-    socket.on('pong', (data) => this.#control(data))
+    socket.on('pong', (data) => {
+      this.#control(data)
+      session?.learn(this, data.toString())
+    })
     // What breaks the rules of WebSocket was closed with the code for it.
     socket.on('error', () => undefined)
     socket.onOversize = () => this.#connection.refuse(mcpError('too_large', { limit: limits.wsBytes }))
+  }
+
+  get isBehind(): boolean {
+    return this.#stream.writableLength > this.#limits.streamBytes
   }
 
   /** Looks after the connection: asks a silent client whether it is there, and cuts off one that is not. */
@@ -98,6 +120,35 @@ export class Peer {
       this.#pingedAt = now
       this.#socket.ping()
     }
+    if (this.#session !== undefined) this.#session.ask()
+  }
+
+  send(text: string): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    const { writableLength } = this.#stream
+    if (writableLength > this.#limits.connectionBytes) return this.#cut('slow_reader')
+    if (!this.#corked) {
+      this.#corked = true
+      this.#stream.cork()
+      queueMicrotask(() => this.#flush())
+    }
+    this.#socket.send(text)
+    if (writableLength + text.length > BATCH_BYTES) this.#flush()
+  }
+
+  ask(payload: string): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping(payload)
+  }
+
+  /** Leaves its session to another connection. Most often nobody is there any more; whoever is must not fight for it. */
+  replace(): void {
+    this.#unpack()
+    this.#socket.close(CLOSE.replaced, 'the session goes on over another connection')
+    if (this.#stream.writableLength > BATCH_BYTES) this.drop()
+  }
+
+  drop(): void {
+    this.#socket.terminate()
   }
 
   /** Answers what is running and leaves. */
@@ -127,6 +178,7 @@ export class Peer {
     this.#reading.end()
     this.#begunAt = 0
     if (isBinary) return this.#socket.close(CLOSE.notText, 'send text frames')
+    if (this.#session?.count(this) === false) return
     // Text comes as one buffer, and is known to be UTF-8.
     const text = (data as Buffer).toString('utf8')
     if (this.#paused) (this.#inbox ??= []).push(text)
@@ -137,19 +189,6 @@ export class Peer {
   #control(payload: Uint8Array): void {
     this.#reading.give(payload.length + CONTROL_BYTES)
     if (this.#stream.writableLength > BATCH_BYTES) this.#pause()
-  }
-
-  #send(text: string): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return
-    const { writableLength } = this.#stream
-    if (writableLength > this.#limits.connectionBytes) return this.#cut('slow_reader')
-    if (!this.#corked) {
-      this.#corked = true
-      this.#stream.cork()
-      queueMicrotask(() => this.#flush())
-    }
-    this.#socket.send(text)
-    if (writableLength + text.length > BATCH_BYTES) this.#flush()
   }
 
   #flush(): void {
@@ -163,23 +202,39 @@ export class Peer {
   /** Reads nothing more until the client has read what was written. */
   #pause(): void {
     if (this.#paused || !this.#stream.writableNeedDrain) return
-    const { bodyMs } = this.#limits
     this.#paused = true
     this.#sending.set(this.#stream.writableLength)
     this.#socket.pause()
-    if (Number.isFinite(bodyMs)) this.#stream.setTimeout(bodyMs)
     this.#stream.once('drain', () => this.#resume())
   }
 
   #resume(): void {
     this.#paused = false
     this.#sending.set(0)
-    this.#stream.setTimeout(0)
     const waiting = this.#inbox ?? []
     this.#inbox = undefined
     while (waiting.length > 0 && !this.#paused) this.#connection.receive(waiting.shift() as string)
     if (waiting.length > 0) this.#inbox = [...waiting, ...(this.#inbox ?? [])]
-    if (!this.#paused) this.#socket.resume()
+    this.#read()
+  }
+
+  /** Reads on, unless there is another reason to wait. */
+  #read(): void {
+    if (!this.#paused && !this.#reading.isWaiting) this.#socket.resume()
+  }
+
+  /** The connection is gone, but perhaps not the client. */
+  #lose(session: WsSession): void {
+    const { isOver } = this.#socket
+    if (!isOver) this.#unpack()
+    session.leave(this, isOver)
+  }
+
+  /** What was counted is taken, even when its answer has to wait for another connection. */
+  #unpack(): void {
+    const waiting = this.#inbox
+    this.#inbox = undefined
+    if (waiting !== undefined) for (const text of waiting) this.#connection.receive(text)
   }
 
   #cut(why: 'slow_reader' | 'slow_sender' | 'peer_lost'): void {

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type ServerOptions } from 'ws'
-import { mcpError } from '../../protocol/errors.ts'
 import { httpError } from '../../protocol/http-errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
+import { lateError } from '../../protocol/late-errors.ts'
 import { serverError } from '../../protocol/server-errors.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Endpoint } from '../http/answer.ts'
@@ -13,6 +13,8 @@ import { everyMs } from '../timer.ts'
 import { Peer } from './peer.ts'
 import { chooseProtocol, PROTOCOLS } from './protocols.ts'
 import { ServerSocket } from './server-socket.ts'
+import type { Opening } from './session.ts'
+import { WsSessions } from './sessions.ts'
 
 /** The most fragments of one message: each costs memory, however few bytes it brings. */
 const FRAGMENTS = 16_384
@@ -21,16 +23,26 @@ const FAREWELL_MS = 2000
 const LATER = { retryAfterMs: 5000 }
 const LARGEST = 2 ** 31 - 1
 
+type Request = IncomingMessage & { readonly auth?: Auth }
+
 /** The options of the library, with those that its types do not name yet. */
 interface Settings extends ServerOptions<typeof ServerSocket> {
   readonly maxFragments: number
   readonly closeTimeout: number
 }
 
+export interface WsTaker extends UpgradeTaker {
+  /** The sessions of clients that can come back. */
+  readonly sessions: WsSessions
+}
+
 /** Serves clients over WebSocket, whose connections come from the port of an endpoint and pass its guard. */
-export function serveWs(endpoint: Endpoint): UpgradeTaker {
+export function serveWs(endpoint: Endpoint): WsTaker {
   const { limits, service } = endpoint
   const peers = new Set<Peer>()
+  const sessions = new WsSessions(service, limits)
+  /** The session of the connection that is being accepted. */
+  let opening: Opening | undefined
   let closing: Promise<unknown> | undefined
   const settings: Settings = {
     noServer: true,
@@ -48,32 +60,44 @@ export function serveWs(endpoint: Endpoint): UpgradeTaker {
     const { status, headers, body } = endpoint.turnAway(new NodeHead(request), error)
     replyRaw(socket, { status, headers: { ...headers, 'sec-websocket-version': '13' }, body: body ?? '' })
   })
+  server.on('headers', (headers, request: Request) => {
+    opening = sessions.open(request.headers, request.auth)
+    if (opening === undefined) return
+    const { id, received } = opening.session
+    headers.push(`Mcp-Session-Id: ${id}`, `Last-Event-ID: ${received}`)
+  })
   const watch = everyMs(beatOf(limits), () => {
     const now = performance.now()
     for (const peer of peers) peer.check(now)
+    sessions.sweep()
   })
-  return { take, close }
+  return { take, close, sessions }
 
-  function take(request: IncomingMessage & { readonly auth?: Auth }, stream: Duplex, head: Buffer): void {
+  function take(request: Request, stream: Duplex, head: Buffer): void {
     const asked = new NodeHead(request)
     try {
       endpoint.guard.check(asked)
-      if (closing !== undefined) throw mcpError('shutting_down', {}, LATER)
+      if (closing !== undefined) throw serverError('shutting_down', {}, LATER)
       checkProtocols(asked.header('sec-websocket-protocol'))
       const limit = limits.connections
-      if (peers.size >= limit) throw serverError('too_many_connections', { limit }, LATER)
+      // Who comes back takes the place of the connection that was lost, though that may not have been noticed yet.
+      if (peers.size >= limit && !sessions.makeRoom(request.headers, request.auth))
+        throw lateError('too_many_connections', { limit }, LATER)
     } catch (thrown) {
       return replyRaw(stream, endpoint.turnAway(asked, thrown))
     }
     server.handleUpgrade(request, stream, head, (socket) => {
-      const peer = new Peer({ service, limits, socket, stream: request.socket, auth: request.auth })
+      const session = opening?.session
+      const peer = new Peer({ service, limits, socket, stream: request.socket, auth: request.auth, session })
       peers.add(peer)
+      if (opening !== undefined) opening.session.carryOn(peer, opening)
       void peer.gone.then(() => peers.delete(peer))
     })
   }
 
   async function close(): Promise<void> {
     clearInterval(watch)
+    sessions.close()
     closing ??= Promise.all([...peers].map((peer) => peer.leave()))
     await closing
   }
@@ -89,6 +113,6 @@ function checkProtocols(offered: string | undefined): void {
 }
 
 /** How often connections are looked after, so that no limit is overstepped by much. */
-function beatOf({ pingMs, pongMs, bodyMs }: Limits): number {
-  return Math.max(10, Math.min(pingMs, pongMs, bodyMs) / 4)
+function beatOf({ pingMs, pongMs, bodyMs, resumeMs }: Limits): number {
+  return Math.max(10, Math.min(pingMs, pongMs, bodyMs, resumeMs || pingMs) / 4)
 }

@@ -3,11 +3,13 @@ import { WebSocket, type ClientOptions } from 'ws'
 import { clientTls, type SecureClient } from '../tcp/client-tls.ts'
 import { explain } from '../tcp/problems.ts'
 import { everyMs } from '../timer.ts'
+import { readCount } from './backlog.ts'
 import type { ClientSocket, DialOptions } from './client-socket.ts'
 
 /** The options of the library, with those that its types do not name yet. */
 interface Settings extends ClientOptions {
   readonly closeTimeout: number
+  readonly autoPong: boolean
 }
 
 /** How long a server has to agree to the end of a connection. */
@@ -15,20 +17,21 @@ const FAREWELL_MS = 2000
 const LARGEST = 2 ** 31 - 1
 
 /** Begins to open a WebSocket. Refuses messages that are too large while they come, and notices when the server is gone. */
-export function dial(
-  url: URL,
-  { protocols, headers, tls, maxBytes, heartbeatMs }: DialOptions,
-): ClientSocket {
+export function dial(url: URL, options: DialOptions): ClientSocket {
+  const { protocols, headers, tls, maxBytes, heartbeatMs, session } = options
   const settings: Settings = {
     ...(url.protocol === 'wss:' && secured(clientTls(url.hostname.replace(/^\[|\]$/g, ''), tls))),
-    headers,
+    headers: { ...headers, ...(session !== undefined && sessionHeaders(session)) },
     maxPayload: Math.min(maxBytes, LARGEST),
     perMessageDeflate: false,
     followRedirects: false,
+    autoPong: false,
     closeTimeout: FAREWELL_MS,
   }
   const socket = new WebSocket(url, [...protocols], settings)
   keepAlive(socket, heartbeatMs)
+  answerPings(socket)
+  if (session !== undefined) follow(socket, options)
   return socket as ClientSocket
 }
 
@@ -51,6 +54,37 @@ function secured({ settings, problemOf }: SecureClient): ClientOptions {
       })
     },
   }
+}
+
+function sessionHeaders({ id, count }: NonNullable<DialOptions['session']>): Record<string, string> {
+  return { ...(id !== undefined && { 'mcp-session-id': id }), 'last-event-id': String(count) }
+}
+
+/** Tells what the server says of the session, and what it got. */
+function follow(socket: WebSocket, { onSession, onPong }: DialOptions): void {
+  socket.once('upgrade', ({ headers }) => {
+    const id = headers['mcp-session-id']
+    const count = readCount(headers['last-event-id'] as string | undefined)
+    if (typeof id === 'string' && count !== undefined) onSession?.({ id, count })
+  })
+  socket.on('pong', (payload) => onPong?.(payload.toString()))
+}
+
+/** Answers one ping at a time, the latest: a server that sends many and reads nothing makes no answers pile up. */
+function answerPings(socket: WebSocket): void {
+  let latest: Buffer | undefined
+  let isAnswering = false
+  const answer = (): void => {
+    isAnswering = latest !== undefined && socket.readyState === socket.OPEN
+    if (!isAnswering) return
+    const payload = latest
+    latest = undefined
+    socket.pong(payload, true, answer)
+  }
+  socket.on('ping', (payload) => {
+    latest = payload
+    if (!isAnswering) answer()
+  })
 }
 
 /** Asks a silent server whether it is still there; one that does not say so until the next time is left. */

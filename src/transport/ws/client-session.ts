@@ -1,0 +1,67 @@
+import { afterMs, type Timer } from '../timer.ts'
+import { Backlog, type Keeper } from './backlog.ts'
+
+/** How long what was sent is kept before the server is asked whether it arrived. */
+const ASK_MS = 1000
+const MAX_EVENTS = 1000
+
+/** The client's end of a session that the server keeps when the connection is lost: what is needed to go on with it. */
+export class ClientSession implements Keeper {
+  readonly id: string
+  readonly maxEvents: number = MAX_EVENTS
+  readonly maxBytes: number
+  /** How many messages came. */
+  received = 0
+  readonly #backlog: Backlog = new Backlog(this)
+  readonly #ask: (payload: string) => void
+  #timer: Timer
+
+  /** `ask` sends a ping. */
+  constructor(id: string, maxBytes: number, ask: (payload: string) => void) {
+    this.id = id
+    this.maxBytes = maxBytes
+    this.#ask = ask
+  }
+
+  /** Whether a message more would be one too many to keep. */
+  get isFull(): boolean {
+    return this.#backlog.isFull
+  }
+
+  /** Keeps what was sent until it is known to have arrived. */
+  sent(text: string): void {
+    this.#backlog.add(text)
+    if (this.#backlog.isHalfFull) this.#askNow()
+    else this.#askSoon()
+  }
+
+  /** Learns from a pong what arrived. */
+  learn(payload: string): void {
+    this.#backlog.answer(payload)
+    this.#askSoon()
+  }
+
+  /** What a server misses that got so many messages; undefined when that is not known. */
+  missedAfter(count: number): readonly string[] | undefined {
+    if (!this.#backlog.reaches(count)) return undefined
+    const missed = this.#backlog.after(count)
+    this.#askSoon()
+    return missed
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#backlog.clear()
+  }
+
+  #askSoon(): void {
+    if (!this.#backlog.isEmpty) this.#timer ??= afterMs(ASK_MS, () => this.#askNow())
+  }
+
+  #askNow(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const question = this.#backlog.question()
+    if (question !== undefined) this.#ask(question)
+  }
+}
