@@ -1,0 +1,26 @@
+import { mcpError } from '../protocol/errors.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import type { Checker } from '../schema/checker.ts'
+import type { Context } from '../server/context.ts'
+import { rethrown, settled } from '../server/settle.ts'
+import { requireDeclared } from './declared.ts'
+import type { Run } from './install.ts'
+
+interface Parts {
+  readonly id: string
+  readonly checker: Checker | undefined
+  readonly run: Run
+}
+
+/** Answers a method of an extension: for clients that declared it, with params that its schema takes. */
+export async function answer({ id, checker, run }: Parts, context: Context): Promise<Result> {
+  const { method, params, peer } = context.call
+  requireDeclared(peer, id, method)
+  const { _meta: _1, inputResponses: _2, requestState: _3, ...own } = params
+  const checked = checker === undefined ? { ok: true as const, value: {} } : await checker.check(own)
+  if (!checked.ok) throw mcpError('bad_params', { method, reason: checked.issue })
+  return settled(context, async () => {
+    const result = await rethrown(context, method, () => run(checked.value, context))
+    return (result ?? {}) as Result
+  })
+}

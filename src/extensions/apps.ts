@@ -1,0 +1,150 @@
+import type { CallOptions } from '../client/options.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { Context } from '../server/context.ts'
+import type { Tool } from '../server/definitions.ts'
+import { Apps, type AppAction, type AppFacts, type AppShown, type AppUnit } from './app-registry.ts'
+import { defineExtension, type Extension, type Remote } from './define.ts'
+import { listenFor } from './listen-for.ts'
+import type { Host } from './install.ts'
+import type { Requester } from './remote.ts'
+
+export interface AppsApi {
+  list(
+    params?: Readonly<Record<string, never>>,
+    options?: CallOptions,
+  ): Promise<{ readonly apps: readonly AppShown[] }>
+  get(params: Named, options?: CallOptions): Promise<Shown>
+  register(params: AppFacts, options?: CallOptions): Promise<Shown>
+  start(params: Named, options?: CallOptions): Promise<Shown>
+  stop(params: Named, options?: CallOptions): Promise<Shown>
+  unregister(params: Named, options?: CallOptions): Promise<object>
+  /** Calls back whenever the list changed; gives back what ends it. */
+  onChange(listener: () => void): Promise<() => void>
+}
+
+export interface Named {
+  readonly name: string
+}
+
+export interface Shown {
+  readonly app: AppShown
+}
+
+const ID = 'dev.pierhead/apps'
+
+const TEXT = { type: 'string', maxLength: 2048 } as const
+const FACTS = {
+  name: { type: 'string', minLength: 1, maxLength: 128 },
+  title: TEXT,
+  description: TEXT,
+  version: TEXT,
+  tools: { type: 'array', items: { type: 'string', maxLength: 256 }, maxItems: 256 },
+} as const
+const NAMED = { type: 'object', properties: { name: FACTS.name }, required: ['name'] } as const
+const REGISTERED = {
+  type: 'object',
+  properties: FACTS,
+  required: ['name'],
+  additionalProperties: false,
+} as const
+const SHOWN = {
+  type: 'object',
+  properties: { ...FACTS, state: { enum: ['registered', 'running', 'stopped'] } },
+  required: ['name', 'state'],
+}
+const ONE = { type: 'object', properties: { app: SHOWN }, required: ['app'] }
+const ALL = {
+  type: 'object',
+  properties: { apps: { type: 'array', items: SHOWN } },
+  required: ['apps'],
+}
+
+const METHODS = {
+  list: { about: 'Every app and its state.', result: ALL, idempotent: true },
+  get: { about: 'One app.', params: NAMED, result: ONE, idempotent: true },
+  register: { about: 'Adds an app, where the server lets clients do so.', params: REGISTERED, result: ONE },
+  start: { about: 'Starts an app; its tools are there from then on.', params: NAMED, result: ONE },
+  stop: { about: 'Stops an app; its tools are hidden.', params: NAMED, result: ONE },
+  unregister: { about: 'Takes an app away, where the server lets clients do so.', params: NAMED },
+} as const
+
+/** Named units of a server that are started and stopped as one: `dev.pierhead/apps/…`. */
+export const apps: Extension<AppsApi, readonly AppUnit[] | Apps> = /* @__PURE__ */ defineExtension({
+  id: ID,
+  about: 'Named units of the server, with their tools, that are started and stopped as one.',
+  methods: METHODS,
+  notices: ['list_changed'],
+  settings: { listChanged: true },
+  serve: (given: readonly AppUnit[] | Apps | undefined, host: Host) => {
+    const registry = given instanceof Apps ? given : new Apps(given ?? [])
+    const mayKnow = hideTools(registry, host)
+    const toOne = (app: AppShown, context: Context): Shown => ({ app: shownTo(context, app, mayKnow) })
+    return {
+      list: (_params, context) => ({ apps: registry.list().map((app) => toOne(app, context).app) }),
+      get: ({ name }, context) => toOne(registry.get(name), context),
+      register: async (facts, context) => {
+        await permit(registry, 'register', facts, context)
+        return toOne(registry.registerForeign(facts), context)
+      },
+      start: async ({ name }, context) => {
+        await permit(registry, 'start', registry.get(name), context)
+        return toOne(await registry.start(name), context)
+      },
+      stop: async ({ name }, context) => {
+        await permit(registry, 'stop', registry.get(name), context)
+        return toOne(await registry.stop(name), context)
+      },
+      unregister: async ({ name }, context) => {
+        await permit(registry, 'unregister', registry.get(name), context)
+        await registry.unregister(name)
+      },
+    }
+  },
+  client: (remote: Remote<typeof METHODS>, client: Requester): AppsApi => ({
+    ...(remote as unknown as Omit<AppsApi, 'onChange'>),
+    onChange: (listener) => listenFor(client, ID, () => listener()),
+  }),
+})
+
+/** Whether a caller may know of a tool, whether its app runs or not. */
+type MayKnow = (tool: string, context: Context) => boolean
+
+/** Hides the tools of apps that do not run, whenever they are defined, and tells of every change. */
+function hideTools(registry: Apps, { service, notify }: Host): MayKnow {
+  const { tools, changes } = service
+  const { dress } = tools
+  const guards = new Map<string, Tool['visible']>()
+  const owned = new Set<string>()
+  tools.dress = (given) => {
+    const tool = dress(given)
+    const { key, visible } = tool
+    if (!owned.has(key)) return tool
+    guards.set(key, visible)
+    return { ...tool, visible: (context) => registry.isThere(key) && (visible?.(context) ?? true) }
+  }
+  const cover = (): void => {
+    for (const name of registry.tools) {
+      if (owned.has(name)) continue
+      owned.add(name)
+      const tool = tools.items.get(name)
+      if (tool !== undefined) tools.add(tool)
+    }
+  }
+  cover()
+  registry.onChange(() => {
+    cover()
+    if (owned.size > 0) changes.publish({ kind: 'tools' })
+    notify('list_changed')
+  })
+  return (name, context) => (guards.has(name) ? (guards.get(name)?.(context) ?? true) : true)
+}
+
+function shownTo(context: Context, app: AppShown, mayKnow: MayKnow): AppShown {
+  if (app.tools === undefined) return app
+  return { ...app, tools: app.tools.filter((name) => mayKnow(name, context)) }
+}
+
+async function permit(registry: Apps, action: AppAction, app: AppFacts, context: Context): Promise<void> {
+  if (await registry.allow(action, app, context)) return
+  throw new McpError('bad_params', `this server does not let clients ${action} the app "${app.name}"`)
+}

@@ -1,0 +1,32 @@
+import { McpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Peer } from '../rpc/call.ts'
+
+/** Whether a client may use an extension: it must have declared it, wherever its revision has a place for that. */
+export function isFor(peer: Peer, id: string): boolean {
+  if (peer.dialect.extensions === 'open') return true
+  const { extensions, experimental } = peer.capabilities
+  return has(extensions, id) || has(experimental, id) || lists(experimental, id)
+}
+
+/** Answers a client that did not declare an extension as if its method did not exist, and says how it would. */
+export function requireDeclared(peer: Peer, id: string, method: string): void {
+  if (isFor(peer, id)) return
+  const place = peer.session === undefined ? 'extensions' : 'experimental'
+  const message = `the method "${method}" is part of the extension ${id}, which this client did not declare: declare capabilities.${place}["${id}"]`
+  const data = { requiredCapabilities: { [place]: { [id]: {} } } }
+  throw new McpError('unknown_method', message, { data })
+}
+
+/** Whether declarations name one in a list of features, as some clients write them. */
+function lists(declared: unknown, id: string): boolean {
+  const features = (declared as { readonly features?: unknown } | null | undefined)?.features
+  return Array.isArray(features) && features.includes(id)
+}
+
+/** Whether a map of declarations has one; it is what a stranger sent. */
+export function has(declared: unknown, id: string): boolean {
+  if (typeof declared !== 'object' || declared === null || !Object.hasOwn(declared, id)) return false
+  const settings = (declared as JsonObject)[id]
+  return typeof settings === 'object' && settings !== null && !Array.isArray(settings)
+}

@@ -1,0 +1,118 @@
+import type { CallOptions } from '../client/options.ts'
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { metaKeyProblem } from '../protocol/meta.ts'
+import { checkOptions } from '../protocol/nearest.ts'
+import type { AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts'
+import type { Context } from '../server/context.ts'
+import { install, type Host, type Served } from './install.ts'
+import { remoteOf, type Requester } from './remote.ts'
+
+/** One method of an extension. Its schemas give the types on both sides. */
+export interface MethodShape {
+  /** What it does, for the documentation. */
+  readonly about?: string
+  /** What it takes; nothing unless given. */
+  readonly params?: AnySchema | Carrying
+  /** What it answers with: an object. A client checks it. */
+  readonly result?: AnySchema | Carrying
+  /** Says that repeating it does no harm, so that a client may send it again when its answer is lost. */
+  readonly idempotent?: boolean
+}
+
+export type MethodMap = Readonly<Record<string, MethodShape>>
+
+/** Where there is no schema, there is nothing in it. */
+type Nothing = Readonly<Record<string, never>>
+
+type Taken<Shape> = Shape extends { readonly params: infer Schema } ? OutputOf<Schema> : Nothing
+type Sent<Shape> = Shape extends { readonly params: infer Schema } ? InputOf<Schema> : Nothing
+type Returned<Shape> = Shape extends { readonly result: infer Schema } ? InputOf<Schema> : JsonObject | void
+type Received<Shape> = Shape extends { readonly result: infer Schema } ? OutputOf<Schema> : JsonObject
+
+/** What answers the methods of an extension. */
+export type Handlers<Methods> = {
+  readonly [Name in keyof Methods]: (
+    params: Taken<Methods[Name]>,
+    context: Context,
+  ) => Returned<Methods[Name]> | Promise<Returned<Methods[Name]>>
+}
+
+/** The methods of an extension as a client calls them. */
+export type Remote<Methods> = {
+  readonly [Name in keyof Methods]: (
+    ...asked: Nothing extends Sent<Methods[Name]>
+      ? [params?: Sent<Methods[Name]>, options?: CallOptions]
+      : [params: Sent<Methods[Name]>, options?: CallOptions]
+  ) => Promise<Received<Methods[Name]>>
+}
+
+export interface ExtensionDefinition<Methods, Options, Api> {
+  /** A name under a domain of yours, the other way round: `com.example/tides`. */
+  readonly id: string
+  /** What it is for, for the documentation. */
+  readonly about?: string
+  /** Its methods; `next` of `com.example/tides` is called `com.example/tides/next`. */
+  readonly methods?: Methods
+  /** The names of its notifications; `changed` is called `notifications/com.example/tides/changed`. */
+  readonly notices?: readonly string[]
+  /** What a server declares beside the id. */
+  readonly settings?: JsonObject
+  /** Makes what answers the methods, once for each server; nothing where it answers them in a way of its own. */
+  readonly serve?: (options: Options, host: Host) => Handlers<Methods> | void
+  /** Makes another face of the methods for clients. */
+  readonly client?: (remote: Remote<Methods>, client: Requester) => Api
+}
+
+/**
+ * An extension: for a server `app.extend(it)` or, with options, `app.extend(it(options))`; for a client
+ * `connect(target, { extensions: [it] })`, then `it.of(client)`.
+ */
+export interface Extension<Api, Options = undefined> extends Served {
+  (options?: Options): Served
+  /** Its methods on the server of a client, which must have declared it. */
+  of(client: Requester): Api
+  readonly about: string
+  readonly methods: MethodMap
+  readonly notices: readonly string[]
+}
+
+const DEFINITION = ['id', 'about', 'methods', 'notices', 'settings', 'serve', 'client']
+const ID = /^[^/]+\.[^/]+\/[^/]+$/
+const NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
+
+/** Defines an extension once for both sides. */
+export function defineExtension<
+  const Methods extends MethodMap = Readonly<Record<never, never>>,
+  Options = undefined,
+  Api = Remote<Methods>,
+>(definition: ExtensionDefinition<Methods, Options, Api>): Extension<Api, Options> {
+  check(definition as ExtensionDefinition<unknown, never, unknown>)
+  const { id, about = '', methods = {} as Methods, notices = [], client: face } = definition
+  const served = (options?: Options): Served => ({
+    id,
+    install: (service, checkerOf) =>
+      install({ ...definition, methods, notices, options } as never, service, checkerOf),
+  })
+  const of = (client: Requester): Api => {
+    const remote = remoteOf(id, methods, client) as Remote<Methods>
+    return face === undefined ? (remote as unknown as Api) : face(remote, client)
+  }
+  return Object.assign(served, { ...served(), of, about, methods, notices })
+}
+
+function check(definition: ExtensionDefinition<unknown, never, unknown>): void {
+  checkOptions('defineExtension', definition, DEFINITION)
+  const { id, methods, notices = [] } = definition
+  if (typeof id !== 'string' || !ID.test(id))
+    throw refused('the id is a name under a domain of yours: "com.example/tides"')
+  const problem = metaKeyProblem(id)
+  if (problem !== undefined) throw refused(`the id "${id}" cannot be used: ${problem}`)
+  for (const name of [...Object.keys(methods ?? {}), ...notices]) {
+    if (!NAME.test(name)) throw refused(`"${name}" is no name: use letters, digits and _, 64 at most`)
+  }
+}
+
+function refused(reason: string): Error {
+  return mcpError('bad_option', { where: 'defineExtension', reason })
+}

@@ -1,0 +1,80 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { serverError } from '../protocol/server-errors.ts'
+import type { Session } from '../rpc/session.ts'
+import type { Checker } from '../schema/checker.ts'
+import type { AnySchema } from '../schema/schema.ts'
+import type { Context } from '../server/context.ts'
+import { later } from '../server/later.ts'
+import type { ServerService } from '../server/service.ts'
+import { isFor } from './declared.ts'
+
+/** Makes the checker of a schema; refuses one that cannot be served, naming the item. */
+export type CheckerOf = (item: string, schema: AnySchema) => Checker
+
+/** What the server half of an extension works with. */
+export interface Host {
+  readonly service: ServerService
+  /** Tells every client that declared the extension, and at 2026-07-28 listens for it. */
+  notify(name: string, params?: JsonObject): void
+}
+
+/** An extension as a server adds it with `app.extend`. */
+export interface Served {
+  readonly id: string
+  /** Adds it to a server; whoever has an app calls `app.extend` instead. */
+  install(service: ServerService, checkerOf: CheckerOf): void
+}
+
+/** A definition, its types erased. */
+export interface Installed {
+  readonly id: string
+  readonly methods: Readonly<Record<string, { readonly params?: AnySchema }>>
+  readonly notices: readonly string[]
+  readonly settings?: JsonObject
+  readonly options: unknown
+  readonly serve?: (options: unknown, host: Host) => Readonly<Record<string, Run>> | undefined
+}
+
+/** Answers one method. */
+export type Run = (params: unknown, context: Context) => unknown
+
+/** Adds an extension to a server. */
+export function install(extension: Installed, service: ServerService, checkerOf: CheckerOf): void {
+  const { id, methods, serve, settings = {} } = extension
+  const item = `extension "${id}"`
+  if (service.extensions.has(id)) throw refused(item, 'the server has it already')
+  if (serve === undefined) throw refused(item, 'it has no serve, so only clients can use it')
+  const handlers = serve(extension.options, { service, notify: notifier(extension, service) })
+  for (const [name, { params }] of Object.entries(handlers === undefined ? {} : methods)) {
+    const method = `${id}/${name}`
+    const run = handlers?.[name]
+    if (typeof run !== 'function') throw refused(item, `serve gives no handler of "${name}"`)
+    const checker = params === undefined ? undefined : checkerOf(`${item}, ${name}`, params)
+    const parts = { id, checker, run }
+    service.methods.set(
+      method,
+      later(answering, ({ answer }, context) => answer(parts, context)),
+    )
+  }
+  service.extensions.set(id, { settings, isFor: (peer) => isFor(peer, id) })
+}
+
+const answering = () => import('./answer.ts')
+
+function notifier({ id, notices }: Installed, service: ServerService): Host['notify'] {
+  return (name, params = {}) => {
+    if (!notices.includes(name)) throw refused(`extension "${id}"`, `"${name}" is none of its notices`)
+    const method = `notifications/${id}/${name}`
+    const tell = (session: Session): void => {
+      if (!isFor(session, id)) return
+      const act = (): void => session.notify(method, params)
+      // One that says no more than that it happened is told once, however often it happens before a client is ready.
+      session.whenReady(act, Object.keys(params).length === 0 ? method : act)
+    }
+    service.changes.publish({ kind: 'extension', id, method, params, tell })
+  }
+}
+
+function refused(item: string, reason: string): Error {
+  return serverError('bad_definition', { item, reason })
+}

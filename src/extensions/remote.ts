@@ -1,0 +1,47 @@
+import type { Client } from '../client/client.ts'
+import type { CallOptions } from '../client/options.ts'
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { AnySchema } from '../schema/schema.ts'
+import { has } from './declared.ts'
+
+/** What an extension needs of a client. */
+export type Requester = Pick<Client, 'request' | 'server' | 'on' | 'state'>
+
+interface Shape {
+  readonly result?: unknown
+  readonly idempotent?: boolean
+}
+
+/** The methods of an extension on the server of a client. */
+export function remoteOf(
+  id: string,
+  methods: Readonly<Record<string, Shape>>,
+  client: Requester,
+): Readonly<Record<string, (params?: JsonObject, options?: CallOptions) => Promise<unknown>>> {
+  const entries = Object.entries(methods).map(([name, shape]) => {
+    const method = `${id}/${name}`
+    const call = async (params: JsonObject = {}, options: CallOptions = {}): Promise<unknown> => {
+      await requireServed(client, id, method)
+      const { idempotent = false } = shape
+      return checked(method, shape.result, await client.request(method, params, { idempotent, ...options }))
+    }
+    return [name, call] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Refuses to use an extension that the server did not declare. */
+export async function requireServed(client: Requester, id: string, method: string): Promise<void> {
+  const { capabilities } = await client.server()
+  if (has(capabilities['extensions'], id) || has(capabilities['experimental'], id)) return
+  throw mcpError('not_offered', { method, capability: `extensions["${id}"]` })
+}
+
+async function checked(method: string, schema: unknown, result: JsonObject): Promise<unknown> {
+  if (schema === undefined) return result
+  const { toChecker } = await import('../schema/checker.ts')
+  const verdict = await toChecker(schema as AnySchema, 'output').check(result)
+  if (!verdict.ok) throw mcpError('bad_answer', { method, issue: verdict.issue })
+  return verdict.value
+}

@@ -1,0 +1,76 @@
+import type { ContentBlock } from '../protocol/content.ts'
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { META } from '../protocol/meta.ts'
+import { Call, type Channel } from '../rpc/call.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import { progressToken } from '../server/progress.ts'
+import { toContent } from '../server/reply.ts'
+import { loweringFor, lowerResult } from '../wire/lower.ts'
+import { CONTENT } from './tool-stream.ts'
+
+/** Answers a streamed call as the `tools/call` that it is, for middleware too, and tells its content on the way. */
+export async function answerStream(
+  call: Call,
+  answer: (call: Call) => Result | Promise<Result>,
+): Promise<Result> {
+  const { id, params, peer, origin } = call
+  const token = progressToken(call) ?? id
+  if (typeof token !== 'string' && typeof token !== 'number')
+    throw mcpError('bad_params', {
+      method: call.method,
+      reason: 'it needs a progress token, or a smaller id',
+    })
+  const meta = { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token }
+  const channel = toChannel(call, token)
+  const inner = new Call(id, 'tools/call', { ...params, _meta: meta }, { peer, channel, origin })
+  const stop = (): void =>
+    call.cancelled ? inner.cancel(call.signal.reason) : inner.abort(call.signal.reason)
+  call.signal.addEventListener('abort', stop, { once: true })
+  if (call.aborted) stop()
+  try {
+    return formed(call, await answer(inner))
+  } finally {
+    inner.end()
+    call.signal.removeEventListener('abort', stop)
+  }
+}
+
+function toChannel(call: Call, token: string | number): Channel {
+  const { channel } = call
+  let last = Number.NEGATIVE_INFINITY
+  return {
+    emit: (method, params) => call.emit(method, params),
+    ask: channel.ask === undefined ? undefined : async (method, params) => channel.ask!(method, params, call),
+    hangUp: (retryMs) => channel.hangUp?.(retryMs),
+    report(progress, total, message, content) {
+      const blocks = content === undefined ? [] : toContent(content)
+      if (!(progress > last) && blocks.length === 0) return
+      last = progress > last ? progress : above(last)
+      const piece = blocks.length === 0 ? undefined : { [CONTENT]: formedBlocks(call, blocks) }
+      call.emit('notifications/progress', {
+        progressToken: token,
+        progress: last,
+        total,
+        message,
+        _meta: piece,
+      })
+    },
+  }
+}
+
+/** Content is told even where the handler counts backwards; progress may only rise. */
+function above(last: number): number {
+  return Number.isFinite(last) ? last + Math.max(1, Math.abs(last)) * Number.EPSILON : 0
+}
+
+/** The result in the form that the client would get from `tools/call`. */
+function formed({ peer }: Call, result: Result): Result {
+  const { revision, habits } = peer.dialect
+  const lowered = lowerResult('tools/call', result, loweringFor(revision))
+  return habits === undefined ? lowered : habits.sealResult('tools/call', lowered)
+}
+
+function formedBlocks(call: Call, content: readonly ContentBlock[]): unknown {
+  return formed(call, { content })['content']
+}

@@ -1,0 +1,91 @@
+import type { CallOptions } from '../client/options.ts'
+import type { Context } from '../server/context.ts'
+import type { Listening } from '../server/subscriptions.ts'
+import { defineExtension, type Extension } from './define.ts'
+import type { Host } from './install.ts'
+
+/** A resource that the caller is told of, or a `subscriptions/listen` request that is open. */
+export type Subscription =
+  | { readonly kind: 'resource'; readonly uri: string }
+  | {
+      readonly kind: 'stream'
+      /** The id of the request. */
+      readonly id: string | number
+      /** What it is told of; of the resources, those that are left. */
+      readonly notifications: Readonly<Record<string, boolean | readonly string[]>>
+    }
+
+export interface SubscriptionsApi {
+  /** What the caller is subscribed to. */
+  list(
+    params?: Readonly<Record<string, never>>,
+    options?: CallOptions,
+  ): Promise<{ readonly subscriptions: readonly Subscription[] }>
+  /** Ends every subscription of the caller to a resource, and tells how many there were. */
+  remove(params: { readonly uri: string }, options?: CallOptions): Promise<{ readonly removed: number }>
+}
+
+const URI = {
+  type: 'object',
+  properties: { uri: { type: 'string', maxLength: 8192 } },
+  required: ['uri'],
+} as const
+const SUBSCRIPTION = {
+  type: 'object',
+  properties: {
+    kind: { enum: ['resource', 'stream'] },
+    uri: { type: 'string' },
+    notifications: { type: 'object' },
+  },
+  required: ['kind'],
+}
+const ALL = {
+  type: 'object',
+  properties: { subscriptions: { type: 'array', items: SUBSCRIPTION } },
+  required: ['subscriptions'],
+}
+const REMOVED = { type: 'object', properties: { removed: { type: 'integer' } }, required: ['removed'] }
+
+/**
+ * What a caller is subscribed to, and nobody else's: `dev.pierhead/subscriptions/…`. At 2026-07-28 over HTTP only an
+ * authenticated caller is known again.
+ */
+export const subscriptions: Extension<SubscriptionsApi> = /* @__PURE__ */ defineExtension({
+  id: 'dev.pierhead/subscriptions',
+  about: 'What the caller is subscribed to.',
+  methods: {
+    list: { about: 'The subscriptions of the caller.', result: ALL, idempotent: true },
+    remove: {
+      about: 'Ends the subscriptions of the caller to one resource.',
+      params: URI,
+      result: REMOVED,
+      idempotent: true,
+    },
+  },
+  serve: (_options: undefined, { service }: Host) => ({
+    list: async (_params, context) => {
+      const watched = context.call.peer.session?.subscriptions ?? []
+      const streams = await streamsOf(service, context)
+      return {
+        subscriptions: [...[...watched].map((uri) => ({ kind: 'resource', uri })), ...streams.map(toShown)],
+      }
+    },
+    remove: async ({ uri }, context) => {
+      const own = context.call.peer.session?.subscriptions?.delete(uri) === true ? 1 : 0
+      const streams = await streamsOf(service, context)
+      return { removed: own + streams.filter(({ watched }) => watched.delete(uri)).length }
+    },
+  }),
+  client: (remote) => remote as unknown as SubscriptionsApi,
+})
+
+async function streamsOf({ streams }: Host['service'], context: Context): Promise<readonly Listening[]> {
+  const { listenerOf } = await import('../server/subscriptions.ts')
+  return [...(streams.get(listenerOf(context)) ?? [])]
+}
+
+function toShown({ id, filter, watched }: Listening): Subscription {
+  const { resourceSubscriptions: _, ...rest } = filter
+  const uris = watched.size === 0 ? {} : { resourceSubscriptions: [...watched] }
+  return { kind: 'stream', id, notifications: { ...(rest as Readonly<Record<string, boolean>>), ...uris } }
+}

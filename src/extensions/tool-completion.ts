@@ -1,0 +1,101 @@
+import type { CallOptions } from '../client/options.ts'
+import { mcpError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { DESCRIPTIONS } from '../protocol/meta.ts'
+import { lateError } from '../protocol/late-errors.ts'
+import type { Completer, Owner } from '../server/completion.ts'
+import type { Context } from '../server/context.ts'
+import type { Tool } from '../server/definitions.ts'
+import { isVisible } from '../server/visibility.ts'
+import { isFor } from './declared.ts'
+import { defineExtension, type Extension, type Remote } from './define.ts'
+import type { Host } from './install.ts'
+import { requireServed, type Requester } from './remote.ts'
+
+/** Completers by tool, then by argument. An argument with an `enum` needs none. */
+export type ToolCompleters = Readonly<Record<string, Readonly<Record<string, Completer>>>>
+
+export interface ToolCompletion {
+  readonly values: readonly string[]
+  /** What each value means, in the order of the values; null where nothing is said. */
+  readonly descriptions?: readonly (string | null)[]
+  readonly total?: number
+  readonly hasMore?: boolean
+}
+
+export interface ToolCompletionApi {
+  /** Values for an argument of a tool; `known` holds the arguments that are filled in already. */
+  complete(
+    tool: string,
+    argument: { readonly name: string; readonly value: string },
+    known?: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ): Promise<ToolCompletion>
+}
+
+const ID = 'dev.pierhead/completion'
+
+/** Completion of arguments of tools: `completion/complete` with `{ type: 'ref/tool', name }`. */
+export const toolCompletion: Extension<ToolCompletionApi, ToolCompleters> = /* @__PURE__ */ defineExtension({
+  id: ID,
+  about:
+    'Completion of arguments of tools: `completion/complete` with the reference `{ type: "ref/tool", name }`.',
+  serve: (completers: ToolCompleters | undefined, { service }: Host): void => {
+    const own = readCompleters(completers ?? {})
+    service.refs.set('ref/tool', (ref, context) =>
+      isFor(context.call.peer, ID) ? ownerOf(service.tools.items, own, ref, context) : undefined,
+    )
+  },
+  client: (_remote: Remote<object>, client: Requester): ToolCompletionApi => ({
+    async complete(tool, argument, known = {}, options = {}) {
+      await requireServed(client, ID, 'completion/complete')
+      const ref = { type: 'ref/tool', name: tool }
+      const context = Object.keys(known).length === 0 ? {} : { context: { arguments: known } }
+      const params = { ref, argument, ...context }
+      const result = await client.request('completion/complete', params, { idempotent: true, ...options })
+      const descriptions = (result['_meta'] as JsonObject | undefined)?.[DESCRIPTIONS]
+      const described = Array.isArray(descriptions) ? { descriptions: descriptions as (string | null)[] } : {}
+      return { ...(result['completion'] as ToolCompletion), ...described }
+    },
+  }),
+})
+
+type Completers = ReadonlyMap<string, ReadonlyMap<string, Completer>>
+
+function readCompleters(given: ToolCompleters): Completers {
+  const byTool = Object.entries(given).map(([tool, byArgument]) => {
+    const wrong = Object.entries(byArgument).find(([, completer]) => typeof completer !== 'function')
+    if (wrong !== undefined) {
+      const reason = `what completes "${wrong[0]}" of "${tool}" is not a function`
+      throw mcpError('bad_option', { where: 'toolCompletion', reason })
+    }
+    return [tool, new Map(Object.entries(byArgument))] as const
+  })
+  return new Map(byTool)
+}
+
+function ownerOf(
+  tools: ReadonlyMap<string, Tool>,
+  completers: Completers,
+  { name }: JsonObject,
+  context: Context,
+): Owner {
+  const tool = typeof name === 'string' ? tools.get(name) : undefined
+  if (tool === undefined || !isVisible(tool, context)) {
+    const reason =
+      typeof name === 'string' ? `there is no tool "${name.slice(0, 128)}"` : 'ref.name is not a string'
+    throw lateError('unknown_completion', { reason })
+  }
+  const properties = Object.entries((tool.input.json['properties'] ?? {}) as Record<string, unknown>)
+  const listed = properties.flatMap(([argument, schema]) => {
+    const values = (schema as JsonObject | null)?.['enum']
+    return Array.isArray(values) ? [[argument, fromList(values)] as const] : []
+  })
+  const own = new Map([...listed, ...(completers.get(tool.key) ?? [])])
+  return { key: tool.key, names: properties.map(([argument]) => argument), completers: own }
+}
+
+function fromList(values: readonly unknown[]): Completer {
+  const texts = values.filter((value) => typeof value === 'string')
+  return (begun) => texts.filter((text) => text.startsWith(begun))
+}

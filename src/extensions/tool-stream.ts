@@ -1,0 +1,92 @@
+import type { CallOptions } from '../client/options.ts'
+import type { ContentBlock } from '../protocol/content.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { CallToolResult } from '../protocol/spec/2026-07-28.ts'
+import { requireDeclared } from './declared.ts'
+import { defineExtension, type Extension, type Remote } from './define.ts'
+import type { Host } from './install.ts'
+
+export interface ToolStreamApi {
+  /** Calls a tool; gives what it has piece by piece, and its whole result, failed or not, in the end. */
+  stream(
+    name: string,
+    input?: JsonObject,
+    options?: CallOptions,
+  ): AsyncGenerator<readonly ContentBlock[], CallToolResult, undefined>
+}
+
+const ID = 'dev.pierhead/tools'
+
+/** The member of `_meta` of a progress notification that holds a piece of the content. */
+export const CONTENT = 'dev.pierhead/content'
+
+const BLOCKS = {
+  type: 'array',
+  items: { type: 'object', properties: { type: { type: 'string' } }, required: ['type'] },
+}
+const METHODS = {
+  stream: {
+    about:
+      'Calls a tool as `tools/call` does, with the same params and result; what it has so far is told in `_meta["dev.pierhead/content"]` of progress notifications, under the progress token or, without one, the id of the request.',
+    result: { type: 'object', properties: { content: BLOCKS }, required: ['content'] },
+  },
+} as const
+
+/** The output of a tool piece by piece: `dev.pierhead/tools/stream`. */
+export const toolStream: Extension<ToolStreamApi> = /* @__PURE__ */ defineExtension({
+  id: ID,
+  about: 'The output of a tool piece by piece.',
+  methods: METHODS,
+  serve: (_options: undefined, { service }: Host): void => {
+    service.fronts.set(`${ID}/stream`, async (call, answer) => {
+      requireDeclared(call.peer, ID, call.method)
+      const { answerStream } = await import('./stream-call.ts')
+      return answerStream(call, answer)
+    })
+  },
+  client: (remote: Remote<typeof METHODS>): ToolStreamApi => ({
+    stream: (name, input, options) =>
+      pieces(remote as unknown as Streaming, { name, arguments: input ?? {} }, options),
+  }),
+})
+
+interface Streaming {
+  stream(params: JsonObject, options: CallOptions): Promise<CallToolResult>
+}
+
+async function* pieces(
+  remote: Streaming,
+  params: JsonObject,
+  options: CallOptions = {},
+): AsyncGenerator<readonly ContentBlock[], CallToolResult, undefined> {
+  const waiting: (readonly ContentBlock[])[] = []
+  let wake = (): void => undefined
+  const stop = new AbortController()
+  const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal])
+  let ended = false
+  const answered = remote
+    .stream(params, {
+      ...options,
+      signal,
+      onProgress(progress) {
+        const content = (progress as { readonly _meta?: JsonObject })._meta?.[CONTENT]
+        if (Array.isArray(content)) waiting.push(content as readonly ContentBlock[])
+        options.onProgress?.(progress)
+        wake()
+      },
+    })
+    .finally(() => {
+      ended = true
+      wake()
+    })
+  answered.catch(() => undefined)
+  try {
+    for (;;) {
+      for (let piece = waiting.shift(); piece !== undefined; piece = waiting.shift()) yield piece
+      if (ended) return await answered
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+  } finally {
+    stop.abort()
+  }
+}
