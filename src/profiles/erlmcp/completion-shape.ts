@@ -1,0 +1,33 @@
+import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { DESCRIPTIONS } from '../../protocol/meta.ts'
+import type { MakeHabit } from '../habits.ts'
+import { isObject } from '../shapes.ts'
+
+/** Writes completions as a list of values with their descriptions, and reads them so. */
+export const completionShape: MakeHabit = (choices) => {
+  if (choices.completionShape !== 'listed') return undefined
+  return {
+    sealResult: (method, result) => (method === 'completion/complete' ? toListed(result) : result),
+    openResult: (method, result) => (method === 'completion/complete' ? fromListed(result) : result),
+  }
+}
+
+function toListed(result: JsonObject): JsonObject {
+  const { completion, _meta, ...rest } = result
+  if (!isObject(completion)) return result
+  const { [DESCRIPTIONS]: told, ...meta } = (_meta ?? {}) as JsonObject
+  const descriptions = (told ?? []) as readonly (string | null)[]
+  const values = (completion['values'] as readonly string[]).map((value, at) => {
+    const description = descriptions[at] ?? undefined
+    return description === undefined ? { value } : { value, description }
+  })
+  return { ...rest, ...completion, values, ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) }
+}
+
+function fromListed(result: JsonObject): JsonObject {
+  const { values, total, hasMore, ...rest } = result
+  if (!Array.isArray(values) || result['completion'] !== undefined) return result
+  const texts = values.map((value: unknown) => (isObject(value) ? value['value'] : value))
+  const counted = { ...(total === undefined ? {} : { total }), ...(hasMore === undefined ? {} : { hasMore }) }
+  return { ...rest, completion: { values: texts, ...counted } }
+}

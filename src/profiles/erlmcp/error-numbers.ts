@@ -1,0 +1,28 @@
+import type { ErrorObject, JsonObject } from '../../protocol/jsonrpc.ts'
+import { erlmcpCodeOf, erlmcpMeaning } from '../../protocol/mcp-codes.ts'
+import type { MakeHabit } from '../habits.ts'
+import { isObject } from '../shapes.ts'
+
+/** These refusals say no more than the code of JSON-RPC beside them. */
+const PLAIN: ReadonlySet<unknown> = new Set(['PROTOCOL_ERROR', 'INTERNAL_ERROR'])
+
+/** Gives errors the number of the profile, else that of their refusal, and understands both. */
+export const errorNumbers: MakeHabit = (choices) => {
+  const own = choices.errorNumbers === 'erlmcp'
+  const refused = choices.refusalCodes === 'code'
+  if (!own && !refused) return undefined
+  return {
+    sealError(error, official) {
+      const number = own ? erlmcpCodeOf(error.kind) : undefined
+      const code = number ?? (refused ? refusalCodeOf(official) : undefined) ?? official.code
+      if (!own || error.kind !== 'too_large') return { ...official, code }
+      return { ...official, code, data: { ...(official.data as JsonObject), unit: 'bytes' } }
+    },
+    ...(own && { meaning: erlmcpMeaning }),
+  }
+}
+
+function refusalCodeOf({ data }: ErrorObject): number | undefined {
+  const refusal = isObject(data) ? data['refusal'] : undefined
+  return isObject(refusal) && !PLAIN.has(refusal['name']) ? (refusal['code'] as number) : undefined
+}

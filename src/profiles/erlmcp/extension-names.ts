@@ -1,0 +1,28 @@
+import { VENDOR } from '../../protocol/meta.ts'
+import type { MakeHabit } from '../habits.ts'
+
+/** The methods of extensions, as they are called without our prefix. */
+const BARE: ReadonlySet<string> = new Set([
+  'tools/stream',
+  'health/status',
+  'subscriptions/list',
+  'subscriptions/remove',
+  'subscriptions/remove',
+  'apps/register',
+  'apps/list',
+  'apps/get',
+  'apps/start',
+  'apps/stop',
+  'apps/unregister',
+])
+
+/** Understands the methods of extensions without our prefix. */
+export const extensionNames: MakeHabit = (choices) => {
+  if (choices.extensionNames !== 'bare') return undefined
+  return {
+    openRequest: ({ method, params }) => ({
+      method: BARE.has(method) ? `${VENDOR}/${method}` : method,
+      params,
+    }),
+  }
+}

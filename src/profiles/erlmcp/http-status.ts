@@ -1,0 +1,29 @@
+import { toRefusal } from '../../protocol/error-reply.ts'
+import type { Choices } from '../../protocol/switches.ts'
+import type { MakeHabit } from '../habits.ts'
+import { errorReply, type Fetch } from '../error-reply.ts'
+
+/** Statuses that tell a client to authenticate, or that its session is gone. */
+const TAKEN: ReadonlySet<number> = new Set([401, 404])
+
+/** Gives errors that officially travel in an ordinary reply the status of their refusal. */
+export const httpStatus: MakeHabit = (choices) => {
+  const { httpStatusFromRefusal } = choices
+  if (httpStatusFromRefusal === false) return undefined
+  return {
+    statusOf(error, status) {
+      const own = toRefusal(error)?.['httpStatus'] as number | undefined
+      if (status !== 200 || own === undefined) return status
+      return httpStatusFromRefusal === true && TAKEN.has(own) ? status : own
+    },
+  }
+}
+
+/** A `fetch` for clients that takes errors with such a status for the answers that they are. */
+export function fetchOf(choices: Choices): ((fetch: Fetch) => Fetch) | undefined {
+  if (choices.httpStatusFromRefusal === false) return undefined
+  return (fetch) => async (input, init) => {
+    const response = await fetch(input, init)
+    return response.ok ? response : errorReply(response)
+  }
+}

@@ -1,0 +1,25 @@
+import { mcpError } from '../../protocol/errors.ts'
+import type { Choices } from '../../protocol/switches.ts'
+import type { Route } from '../routes.ts'
+
+const METHOD = 'requests/cancel'
+
+/** `requests/cancel`: cancels another request of the same client. One that is over is none to cancel, which is no error. */
+export function requestsCancel(choices: Choices): readonly (readonly [string, Route])[] {
+  if (choices.requestsCancel !== 'answered') return []
+  return [
+    [
+      METHOD,
+      ({ call }) => {
+        const { requestId } = call.params
+        if (typeof requestId !== 'string' && typeof requestId !== 'number')
+          throw mcpError('bad_params', {
+            method: METHOD,
+            reason: 'requestId is neither a string nor a number',
+          })
+        call.channel.cancel?.(call.params)
+        return {}
+      },
+    ],
+  ]
+}

@@ -1,0 +1,24 @@
+import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import type { MakeHabit } from '../habits.ts'
+import { changed, eachOf } from '../shapes.ts'
+
+/** Reads a bare URI in the `resource` of a content block as a link to it. */
+export const resourceBlocks: MakeHabit = (choices) => {
+  if (choices.resourceBlocks !== 'uri') return undefined
+  return {
+    openResult(method, result) {
+      if (method === 'tools/call') return eachOf(result, 'content', toLink)
+      return method === 'prompts/get' ? eachOf(result, 'messages', withLink) : result
+    },
+  }
+}
+
+function withLink(message: JsonObject): JsonObject {
+  return changed(message, 'content', toLink)
+}
+
+function toLink(block: JsonObject): JsonObject {
+  const { type, resource, ...rest } = block
+  if (type !== 'resource' || typeof resource !== 'string') return block
+  return { type: 'resource_link', uri: resource, name: resource, ...rest }
+}

@@ -1,0 +1,27 @@
+import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import type { MakeHabit } from '../habits.ts'
+import { changed, isObject } from '../shapes.ts'
+
+/** Declares what a server uses of its client too, and completion in every spelling. */
+export const serverCapabilities: MakeHabit = (choices) => {
+  if (choices.serverCapabilities !== 'extra') return undefined
+  return {
+    sealResult: (method, result) =>
+      method === 'initialize' ? changed(result, 'capabilities', withExtra) : result,
+    openResult: (method, result) =>
+      method === 'initialize' ? changed(result, 'capabilities', withCompletions) : result,
+  }
+}
+
+function withExtra(capabilities: JsonObject): JsonObject {
+  const { completions } = capabilities
+  const completing = isObject(completions)
+    ? { completions: { ...completions, supported: true }, completion: {} }
+    : {}
+  return { ...capabilities, ...completing, sampling: {}, roots: {} }
+}
+
+function withCompletions(capabilities: JsonObject): JsonObject {
+  const { completion, completions = completion } = capabilities
+  return completions === undefined ? capabilities : { ...capabilities, completions }
+}

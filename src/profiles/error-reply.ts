@@ -1,0 +1,35 @@
+import { isObject } from './shapes.ts'
+
+export type Fetch = typeof globalThis.fetch
+
+/** Refusals that concern the session or the credentials, whatever was asked. */
+const ABOUT_CALLER: ReadonlySet<unknown> = new Set([1011, 1012, 1013, 1014, 1015, 1016, 1026])
+const MAX_BYTES = 1_048_576
+
+/** A reply with a bad status as an ordinary one, when it holds the error that answers a request. */
+export async function errorReply(response: Response): Promise<Response> {
+  const { headers, status, statusText } = response
+  const length = Number(headers.get('content-length') ?? Number.NaN)
+  const isJson = headers.get('content-type')?.startsWith('application/json') === true
+  if (!isJson || !(length <= MAX_BYTES)) return response
+  const text = await response.text()
+  const init = isAnswer(text) ? { status: 200 } : { status, statusText }
+  return new Response(text, { ...init, headers })
+}
+
+function isAnswer(text: string): boolean {
+  const { id, error } = parsed(text)
+  if (id === undefined || id === null || !isObject(error)) return false
+  const { code, data } = error
+  const refusal = isObject(data) && isObject(data['refusal']) ? data['refusal']['code'] : code
+  return !ABOUT_CALLER.has(refusal)
+}
+
+function parsed(text: string): { readonly id?: unknown; readonly error?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

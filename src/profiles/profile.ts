@@ -1,0 +1,95 @@
+import { mcpError } from '../protocol/errors.ts'
+import { checkOptions } from '../protocol/nearest.ts'
+import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
+import {
+  CHOICES,
+  DIALECTS,
+  type ChoiceRow,
+  type Choices,
+  type Dialect,
+  type Dialects,
+} from '../protocol/switches.ts'
+import type { MiddlewareEntry } from '../rpc/dispatch.ts'
+import { checksOf, type Asked, type Checks } from './checks.ts'
+import { fetchOf } from './erlmcp/http-status.ts'
+import type { Fetch } from './error-reply.ts'
+import { habitsOf } from './habits.ts'
+import { routesOf, type Route } from './routes.ts'
+import { timeoutsOf, type Timeouts } from './timeouts.ts'
+
+/** A server, as far as a profile adds to it. */
+interface Host {
+  readonly methods: { set(method: string, route: Route): unknown }
+  readonly middleware: { push(...entries: readonly MiddlewareEntry<Asked>[]): unknown }
+}
+
+const ROWS = Object.entries<ChoiceRow>(CHOICES)
+
+/** How the protocol is spoken: a value for each choice, given to `createServer` and `connect` as it is. */
+export class Profile {
+  readonly choices: Choices
+  /** The dialect of each revision. */
+  readonly dialects: Dialects
+  /** What a server answers besides. */
+  readonly routes: ReadonlyMap<string, Route>
+  /** How long a client waits unless told otherwise. */
+  readonly timeouts: Timeouts | undefined
+  /** How a client reads replies over HTTP, where it is not as without a profile. */
+  readonly wrapFetch: ((fetch: Fetch) => Fetch) | undefined
+  readonly #checks: readonly Checks[]
+
+  constructor(choices: Choices) {
+    this.choices = Object.freeze(choices)
+    this.dialects = toDialects(choices)
+    this.routes = routesOf(choices)
+    this.timeouts = timeoutsOf(choices)
+    this.wrapFetch = fetchOf(choices)
+    this.#checks = checksOf(choices)
+  }
+
+  /** Adds to a server what it answers besides, and what it checks. */
+  install(server: Host): void {
+    for (const [method, route] of this.routes) server.methods.set(method, route)
+    server.middleware.push(...this.#checks.map(({ middleware }) => middleware))
+  }
+
+  /** Refuses a tool that is not described as it must be. */
+  checkTool(name: string, spec: { readonly description?: string }): void {
+    for (const checks of this.#checks) checks.checkTool?.(name, spec)
+  }
+
+  /** The dialects, where messages have another form than the official one. */
+  get spoken(): Dialects | undefined {
+    return this.dialects['2025-11-25'].habits === undefined ? undefined : this.dialects
+  }
+
+  /** The same profile with some choices made otherwise. */
+  with(changes: Partial<Choices>): Profile {
+    checkOptions('profile', changes, Object.keys(CHOICES))
+    for (const [name, value] of Object.entries(changes)) checkValue(name, value)
+    return new Profile({ ...this.choices, ...changes })
+  }
+}
+
+function checkValue(name: string, value: unknown): void {
+  const { values }: ChoiceRow = CHOICES[name as keyof Choices]
+  if (values.includes(value as string)) return
+  const known = values.map((one) => JSON.stringify(one)).join(', ')
+  const reason = `${name} is one of ${known}, not ${JSON.stringify(value)}`
+  throw mcpError('bad_option', { where: 'profile', reason })
+}
+
+function toDialects(choices: Choices): Dialects {
+  const rows = REVISIONS.map((revision) => [revision, toDialect(revision, choices)])
+  return Object.freeze(Object.fromEntries(rows)) as Dialects
+}
+
+/** The newest revision has no place for other names and numbers: there only what a server does can be chosen. */
+function toDialect(revision: Revision, choices: Choices): Dialect {
+  const habits = revision === LATEST ? undefined : habitsOf(choices, revision)
+  const chosen = ROWS.flatMap(([name, { values, reader }]) => {
+    const value = choices[name as keyof Choices]
+    return value === values[0] || reader.startsWith('profiles/') ? [] : [[name, value]]
+  })
+  return Object.freeze({ ...DIALECTS[revision], ...Object.fromEntries(chosen), habits }) as Dialect
+}

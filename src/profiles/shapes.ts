@@ -1,0 +1,22 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The object with one member changed, where that is an object. */
+export function changed(
+  value: JsonObject,
+  name: string,
+  step: (member: JsonObject) => JsonObject,
+): JsonObject {
+  const member = value[name]
+  return isObject(member) ? { ...value, [name]: step(member) } : value
+}
+
+/** The object with every object of a list in it changed. */
+export function eachOf(value: JsonObject, name: string, step: (item: JsonObject) => JsonObject): JsonObject {
+  const items = value[name]
+  if (!Array.isArray(items)) return value
+  return { ...value, [name]: items.map((item: unknown) => (isObject(item) ? step(item) : item)) }
+}

@@ -1,0 +1,23 @@
+import { mcpError } from '../../protocol/errors.ts'
+import { serverError } from '../../protocol/server-errors.ts'
+import type { Choices } from '../../protocol/switches.ts'
+import type { Checks } from '../checks.ts'
+
+/** Refuses tools without a description, and calls without arguments. */
+export function strictShapes(choices: Choices): Checks | undefined {
+  if (!choices.strictShapes) return undefined
+  return {
+    checkTool(name, { description }) {
+      const reason = 'it needs a description, since strictShapes is on'
+      if (description === undefined || description === '')
+        throw serverError('bad_definition', { item: `tool "${name}"`, reason })
+    },
+    middleware: {
+      method: 'tools/call',
+      wrap({ call: { method, params } }, next) {
+        if (params['arguments'] !== undefined) return next()
+        throw mcpError('bad_params', { method, reason: 'arguments are missing; send {} for none' })
+      },
+    },
+  }
+}

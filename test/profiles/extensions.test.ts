@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { connect } from '../../src/client.ts'
+import { apps, health, subscriptions, toolCompletion, toolStream } from '../../src/extensions.ts'
+import { createServer, type App } from '../../src/index.ts'
+import { erlmcp } from '../../src/profiles.ts'
+import { CLIENT_CAPABILITIES, SERVER_CAPABILITIES } from '../../src/protocol/capabilities.ts'
+import { VENDOR } from '../../src/protocol/meta.ts'
+import { METHODS } from '../../src/protocol/methods.ts'
+
+function createApp(): App {
+  return createServer({ name: 'extended', version: '1', profile: erlmcp })
+    .tool('spell', { description: 'Letter by letter' }, function* () {
+      yield 'a'
+      yield 'b'
+    })
+    .extend(health)
+    .extend(apps([]))
+    .extend(subscriptions)
+    .extend(toolStream)
+    .extend(toolCompletion({}))
+}
+
+const { service } = createApp()
+const methods = [...service.methods.keys(), ...service.fronts.keys()].filter((method) =>
+  method.startsWith(`${VENDOR}/`),
+)
+
+test.each(methods)('%s is known without our prefix', (method) => {
+  const { habits } = erlmcp.dialects['2025-11-25']
+  const bare = method.slice(VENDOR.length + 1)
+  expect(habits?.openRequest({ method: bare, params: {} }).method).toBe(method)
+})
+
+test('tools/stream, health/status and subscriptions/list are answered by these names, declared or not [S2-4.1-2] [S2-9.4-2] [S2-9.4-11] [S2-9.4-12]', async () => {
+  const client = await connect(createApp(), { profile: erlmcp })
+  const pieces: unknown[] = []
+  const onProgress = (progress: object): void => void pieces.push(progress)
+  const spelt = await client.request('tools/stream', { name: 'spell', arguments: {} }, { onProgress })
+  expect(spelt).toMatchObject({ content: [{ text: 'a' }, { text: 'b' }] })
+  expect(pieces).toHaveLength(2)
+  expect(await client.request('health/status')).toMatchObject({ status: 'ok' })
+  expect(await client.request('subscriptions/list')).toEqual({ subscriptions: [] })
+  await client.close()
+})
+
+test('more than thirty methods are known, those of extensions included [S2-0-2]', () => {
+  expect(Object.keys(METHODS).length + methods.length).toBeGreaterThan(30)
+})
+
+const declared = { ...CLIENT_CAPABILITIES, ...SERVER_CAPABILITIES }
+const CAPABILITIES: readonly (readonly [string, boolean])[] = [
+  ...['resources', 'tools', 'prompts', 'roots', 'sampling', 'elicitation', 'logging', 'tasks'].map(
+    (name) => [name, name in declared] as const,
+  ),
+  ['completion', 'completions' in declared],
+  ...['apps', 'health', 'subscriptions'].map(
+    (name) => [name, service.extensions.has(`${VENDOR}/${name}`)] as const,
+  ),
+  ['progress', 'notifications/progress' in METHODS],
+  ['cancellation', 'notifications/cancelled' in METHODS && erlmcp.routes.has('requests/cancel')],
+  ['pagination', METHODS['tools/list'].list === 'tools'],
+  ['batch', erlmcp.dialects['2025-11-25'].batch === 'always'],
+]
+
+test('each of the sixteen capabilities has its place [S2-0-1]', () => {
+  expect(CAPABILITIES.filter(([, present]) => present)).toHaveLength(16)
+})
