@@ -81,7 +81,9 @@ async function sampled(
   if (params['tools'] !== undefined && sampleTools !== true) {
     throw mcpError('bad_params', { method: 'sampling/createMessage', reason: 'tools were not declared' })
   }
-  return sample(params, signal)
+  const { system, ...rest } = params
+  const isShort = system !== undefined && params['systemPrompt'] === undefined
+  return sample(isShort ? { ...rest, systemPrompt: system } : params, signal)
 }
 
 async function elicited(answers: Answers, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {

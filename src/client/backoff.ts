@@ -7,6 +7,8 @@ export interface Backoff {
   /** The server that was opened answered something. */
   answered(): void
   failed(): void
+  /** The server wants to be left alone for so long. */
+  hold(ms: number): void
 }
 
 export interface BackoffTimes {
@@ -18,17 +20,18 @@ export interface BackoffTimes {
 /** A server that answered nothing and dies sooner than this after it was opened has not worked. */
 const STEADY_MS = 5_000
 
-export function createBackoff({ firstMs, maxMs }: BackoffTimes, random: () => number = Math.random): Backoff {
+export function createBackoff(times: BackoffTimes, random: () => number = Math.random): Backoff {
   let failures = 0
   let openedAt = 0
+  let notBefore = 0
   return {
     async wait(signal) {
       if (openedAt > 0 && performance.now() - openedAt < STEADY_MS) failures++
       else if (openedAt > 0) failures = 0
       openedAt = 0
-      if (failures < 2) return
-      const ms = Math.min(maxMs, firstMs * 2 ** (failures - 2)) * (1 + random() / 4)
-      await pause(ms, signal)
+      const asked = notBefore - performance.now()
+      const due = failures < 2 ? 0 : delayOf(failures - 2, times, random)
+      if (Math.max(asked, due) > 0) await pause(Math.max(asked, due), signal)
     },
     worked() {
       openedAt = performance.now()
@@ -41,20 +44,31 @@ export function createBackoff({ firstMs, maxMs }: BackoffTimes, random: () => nu
       failures++
       openedAt = 0
     },
+    hold(ms) {
+      notBefore = Math.max(notBefore, performance.now() + ms)
+    },
   }
 }
 
-/** Waits; an abort ends it early. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** How long to wait for the nth time in a row, from 0: twice as long each time, up to a limit, and never quite as others do. */
+export function delayOf(nth: number, { firstMs, maxMs }: BackoffTimes, random: () => number): number {
+  const ms = firstMs * 2 ** nth
+  return ms < maxMs ? Math.min(maxMs, ms * (1 + random() / 4)) : maxMs * (1 - random() / 4)
+}
+
+/** Waits; an abort of any signal ends it early. */
+export function pause(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', done)
+      for (const signal of signals) signal.removeEventListener('abort', done)
       resolve()
     }
     const timer = setTimeout(done, ms)
-    if (signal.aborted) done()
-    else signal.addEventListener('abort', done, { once: true })
+    for (const signal of signals) {
+      if (signal.aborted) return done()
+      signal.addEventListener('abort', done, { once: true })
+    }
   })
 }
 

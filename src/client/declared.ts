@@ -3,6 +3,20 @@ import { checkOptions } from '../protocol/nearest.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Answers, Root } from './answers.ts'
 
+/** An extension as a client declares it. */
+export interface DeclaredExtension {
+  readonly id: string
+  readonly settings?: JsonObject
+}
+
+/** The capability that declares extensions, by their id. */
+export function declarationOf(extensions?: readonly DeclaredExtension[]): JsonObject | undefined {
+  if (extensions === undefined) return undefined
+  if (!Array.isArray(extensions) || !extensions.every((one) => typeof one?.id === 'string'))
+    throw mcpError('bad_option', { where: 'extensions', reason: 'list them: [health]' })
+  return { extensions: Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings])) }
+}
+
 /** The capabilities that a set of answers amounts to, in the newest form. */
 export function capabilitiesOf(answers: Answers): JsonObject {
   const forms = answers.elicit === undefined ? {} : { form: {} }

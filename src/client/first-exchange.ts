@@ -1,8 +1,9 @@
-import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { fromErrorObject } from '../protocol/remote-error.ts'
+import type { McpError } from '../protocol/errors.ts'
+import type { ErrorObject, JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { Deadline } from '../rpc/deadline.ts'
 import type { Line } from '../rpc/line.ts'
+import type { Forms } from './forms.ts'
 import type { Agreement, NegotiateOptions } from './negotiate.ts'
 import { checkResult } from './results.ts'
 import { headersOf, sealCall } from './seal-call.ts'
@@ -40,11 +41,19 @@ export async function exchange(
       stop,
       onMessage: options.events.onMessage,
     })
-    if (answer.error !== undefined) throw fromErrorObject(answer.error)
-    return checkResult(method, answer.result ?? {})
+    if (answer.error !== undefined) throw await toRemoteError(answer.error, spoken.forms)
+    const { habits } = spoken.forms
+    const result = answer.result ?? {}
+    return checkResult(method, habits === undefined ? result : habits.openResult(method, result))
   } finally {
     stop.end()
   }
+}
+
+/** The error that a server answered with; what tells errors apart is loaded with the first. */
+export async function toRemoteError(error: ErrorObject, { habits }: Forms): Promise<McpError> {
+  const { fromErrorObject } = await import('../protocol/remote-error.ts')
+  return fromErrorObject(error, habits?.meaning)
 }
 
 /** Ends when a server has been silent for too long, or nobody wants the connection any more. */

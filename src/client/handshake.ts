@@ -5,8 +5,8 @@ import { said } from '../protocol/said.ts'
 import type { Line } from '../rpc/line.ts'
 import { orAborted } from './backoff.ts'
 import { agreed, exchange, patience } from './first-exchange.ts'
-import { formsOf } from './forms.ts'
 import type { Agreement, NegotiateOptions, Opened } from './negotiate.ts'
+import { formsOf } from './older-forms.ts'
 import { sealNote } from './seal-call.ts'
 
 const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
@@ -41,12 +41,35 @@ function isNewest(error: unknown): boolean {
   return error instanceof McpError && error.code >= -32022 && error.code <= -32020
 }
 
+/** Capabilities as they are declared once and for all: roots may change, and extensions are experimental. */
+function toOlder({ extensions, ...capabilities }: JsonObject): JsonObject {
+  return {
+    ...capabilities,
+    ...(capabilities['roots'] === undefined ? {} : { roots: { listChanged: true } }),
+    ...(extensions === undefined ? {} : { experimental: extensions }),
+  }
+}
+
+/** Asks for the newest revision, and for an older one where a server refuses what it does not know but says what it does. */
 async function agreeOn(line: Line, options: NegotiateOptions): Promise<Agreement> {
-  const asked = options.revision ?? (SHAKEN.at(-1) as Revision)
-  const { client, capabilities } = options.sender()
-  const roots = capabilities['roots'] === undefined ? {} : { roots: { listChanged: true } }
-  const params = { protocolVersion: asked, capabilities: { ...capabilities, ...roots }, clientInfo: client }
-  const forms = await formsOf(asked)
+  const { revision: wanted } = options
+  if (wanted !== undefined) return agree(line, wanted, options)
+  try {
+    return await agree(line, SHAKEN.at(-1) as Revision, options)
+  } catch (error) {
+    const supported = error instanceof McpError ? error.data?.['supported'] : undefined
+    const known = SHAKEN.slice(0, -1).findLast(
+      (revision) => Array.isArray(supported) && supported.includes(revision),
+    )
+    if (known === undefined) throw error
+    return agree(line, known, options)
+  }
+}
+
+async function agree(line: Line, asked: Revision, options: NegotiateOptions): Promise<Agreement> {
+  const { client, capabilities: offers } = options.sender()
+  const params = { protocolVersion: asked, capabilities: toOlder(offers), clientInfo: client }
+  const forms = formsOf(asked, options.dialects)
   const result = await exchange(line, 'initialize', params, { revision: asked, forms }, options)
   const { protocolVersion: offered } = result
   if (
@@ -57,7 +80,7 @@ async function agreeOn(line: Line, options: NegotiateOptions): Promise<Agreement
     throw mcpError('no_revision', { offered: said(offered).slice(0, 64) })
   }
   line.agree(offered)
-  const spoken = { revision: offered, forms: await formsOf(offered) }
+  const spoken = { revision: offered, forms: formsOf(offered, options.dialects) }
   const initialized = 'notifications/initialized'
   const sent = line.send(sealNote(initialized, {}, spoken.forms))
   const stop = patience(initialized, options)

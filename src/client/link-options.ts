@@ -1,10 +1,12 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
+import type { Dialects } from '../protocol/switches.ts'
 import type { OpenLine } from '../rpc/line.ts'
 import type { BackoffTimes } from './backoff.ts'
 import type { Emitter } from './events.ts'
 import type { Progress } from './options.ts'
 import type { Answer } from './questions.ts'
+import type { RecoveryPace } from './recovery-options.ts'
 import type { Mirror } from './tool-book.ts'
 
 export interface LinkOptions {
@@ -12,7 +14,13 @@ export interface LinkOptions {
   /** Names the server where its revision is remembered. */
   readonly key: string | undefined
   readonly client: JsonObject
+  /** The capability that declares extensions, where there are any. */
+  readonly extensions?: JsonObject | undefined
   readonly revision: Revision | undefined
+  /** How a profile speaks each revision; it begins with a handshake. */
+  readonly dialects?: Dialects | undefined
+  /** Silence that ends the handshake, where it is not that of any request. */
+  readonly openMs?: number | undefined
   readonly idleMs: number
   readonly totalMs: number
   readonly probeMs: number
@@ -20,6 +28,10 @@ export interface LinkOptions {
   readonly maxId: number
   /** How long to wait between attempts that fail. */
   readonly pace: BackoffTimes
+  /** How requests are sent again that were refused for now; undefined gives every refusal back. */
+  readonly recovery?: RecoveryPace | undefined
+  /** Gets new credentials, which are used from then on. */
+  readonly reauthenticate?: (() => Promise<void>) | undefined
   readonly events: Emitter
 }
 

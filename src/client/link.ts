@@ -1,7 +1,6 @@
 import { McpError, mcpError } from '../protocol/errors.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
-import { fromErrorObject } from '../protocol/remote-error.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { Line, Received } from '../rpc/line.ts'
 import type { Answers } from './answers.ts'
@@ -9,6 +8,7 @@ import { createBackoff, orAborted, type Backoff } from './backoff.ts'
 import { Deadline } from '../rpc/deadline.ts'
 import { capabilitiesOf, checkAnswers } from './declared.ts'
 import type { State } from './events.ts'
+import { toRemoteError } from './first-exchange.ts'
 import type { Forms } from './forms.ts'
 import { Ids } from './ids.ts'
 import type { LinkOptions, LinkOwner, RequestOptions } from './link-options.ts'
@@ -16,6 +16,7 @@ import { mayForget, negotiate, type Agreement, type Opened } from './negotiate.t
 import { requireOffered } from './offered.ts'
 import type { Progress } from './options.ts'
 import { Questions } from './questions.ts'
+import type { Attempt, Recovery, Trouble } from './recovery.ts'
 import { readResult } from './results.ts'
 import { createSender, headersOf, sealCall, sealNote, type Sender } from './seal-call.ts'
 import { forget, recall, remember } from './verdicts.ts'
@@ -27,6 +28,9 @@ interface Live {
   /** How many requests wait for their answer on it. */
   waiting: number
 }
+
+/** Failures of a line rather than of a request. */
+const LOST: ReadonlySet<string> = new Set(['session_lost', 'connection_closed', 'stream_lost'])
 
 /**
  * The way to one server, whatever happens to it: opens a line when one is needed, sends requests, answers questions,
@@ -47,6 +51,7 @@ export class Link {
   /** Lines that are of no use for new requests, on which old ones still wait. */
   readonly #retired = new Set<Live>()
   readonly #questions: Questions
+  #recovery: Recovery | undefined
   readonly #closing = new AbortController()
 
   constructor(options: LinkOptions, answers: Answers, owner: LinkOwner) {
@@ -83,18 +88,27 @@ export class Link {
     return this.#live
   }
 
-  /** Sends a request until it is answered, repeating it once when its answer was lost and that is safe. */
+  /** Sends a request until it is answered, again when it was refused for now or its answer was lost and that is safe. */
   async request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
-    const deadline = this.#deadline(method, options)
+    let deadline = this.#deadline(method, options)
+    let trouble: Trouble | undefined
     try {
-      for (let tries = 0; ; tries++) {
-        this.#renew()
-        const live = this.#current ?? (await orAborted(this.open(), deadline.signal))
+      for (;;) {
+        let live: Live | undefined
         try {
+          this.#renew()
+          live = this.#current ?? (await orAborted(this.open(), deadline.signal))
           return await this.#exchange(live, method, params, options, deadline)
         } catch (error) {
-          if (tries > 0 || !this.#mayRepeat(error, live, options)) throw error
-          deadline.touch()
+          trouble ??= { tries: 0, waits: 0, done: new Set() }
+          trouble.tries++
+          if (!(await this.#mayRepeat(error, live, { method, options, deadline, trouble }))) throw error
+          if (!deadline.aborted) {
+            deadline.touch()
+            continue
+          }
+          deadline.end()
+          deadline = this.#deadline(method, { ...options, totalMs: deadline.left })
         }
       }
     } finally {
@@ -144,11 +158,12 @@ export class Link {
     ])
   }
 
-  async #openNow(): Promise<Live> {
+  async #openNow(again = false): Promise<Live> {
+    const begun = performance.now()
     await this.#backoff.wait(this.#closing.signal)
     if (this.#state === 'closed') throw mcpError('closed', {})
-    const { open, key, revision, idleMs, probeMs } = this.#options
-    const remembered = recall(key)
+    const { open, key, revision, dialects, idleMs, probeMs, openMs = idleMs } = this.#options
+    const remembered = dialects === undefined ? recall(key) : 'handshake'
     let live: Live | undefined
     let opened: Opened
     try {
@@ -163,7 +178,8 @@ export class Link {
         sender: () => this.#sender,
         revision,
         remembered,
-        timeoutMs: idleMs,
+        dialects,
+        timeoutMs: openMs,
         probeMs,
         signal: this.#closing.signal,
         nextId: () => this.#ids.next(),
@@ -173,7 +189,10 @@ export class Link {
     } catch (error) {
       this.#backoff.failed()
       forget(key)
-      if ((remembered ?? 'request') !== 'request' && mayForget(error)) return this.#openNow()
+      if (!again && (await (await this.#recover(error))?.authenticated(error, begun)) === true)
+        return this.#openNow(true)
+      if (dialects === undefined && (remembered ?? 'request') !== 'request' && mayForget(error))
+        return this.#openNow()
       throw error
     }
     if (this.#closing.signal.aborted) {
@@ -231,7 +250,8 @@ export class Link {
     const id = this.#ids.next()
     const { revision, forms } = agreement
     options.onId?.(id)
-    const tracked = methodRow(method)?.rounds === true
+    const tracked =
+      methodRow(method)?.rounds === true || (options.undeclared === true && options.onProgress !== undefined)
     const text = sealCall({ id, method, params, revision, forms, sender: this.#sender, tracked })
     const onProgress = (params: JsonObject): void => {
       deadline.touch()
@@ -252,8 +272,8 @@ export class Link {
         onMessage: (message) => this.#receive(message, live),
       })
       this.#backoff.answered()
-      if (answer.error !== undefined) throw fromErrorObject(answer.error)
-      return readResult(method, answer.result ?? {}, revision)
+      if (answer.error !== undefined) throw await toRemoteError(answer.error, forms)
+      return readResult(method, answer.result ?? {}, agreement)
     } catch (error) {
       // Nobody waits for this: a server that does not answer may not take the message either.
       if (deadline.aborted && line.cancels === 'message') void this.#cancel(line, id, forms, deadline.reason)
@@ -273,9 +293,10 @@ export class Link {
 
   /** Takes what the server sent besides answers. */
   #receive(message: Received, live?: Live): void {
-    const { id, method } = message
+    const habits = (live ?? this.#current)?.agreement.forms.habits
+    const { id, method, params: given } = habits === undefined ? message : habits.open(message)
     if (method === undefined) return
-    const params = message.params ?? {}
+    const params = given ?? {}
     if (id !== undefined) this.#reply(id, method, params, live).catch(() => undefined)
     else if (method === 'notifications/progress') this.#ids.progress(params)
     else if (method === 'notifications/cancelled') this.#questions.cancel(params['requestId'])
@@ -296,26 +317,43 @@ export class Link {
   }
 
   #introduce(): Sender {
-    return createSender(this.#options.client, capabilitiesOf(this.#answers), this.#logLevel)
+    const { client, extensions } = this.#options
+    return createSender(client, { ...capabilitiesOf(this.#answers), ...extensions }, this.#logLevel)
   }
 
-  /** Whether to try again, on a new line where the old one is of no use. */
-  #mayRepeat(error: unknown, live: Live, options: RequestOptions): boolean {
+  /** Whether to try again, after what has to be done first: on a new line where the old one is of no use. */
+  async #mayRepeat(error: unknown, live: Live | undefined, attempt: Attempt): Promise<boolean> {
+    const { method, options, trouble } = attempt
     if (!(error instanceof McpError) || this.#state === 'closed' || options.signal?.aborted === true)
       return false
-    switch (error.kind) {
-      case 'session_lost':
-        // The server refused before it did anything, so the request has not run; others on the line may have.
-        this.#retire(live, error)
-        return true
-      case 'connection_closed':
-        this.#lost(live, error)
-        return options.repeatable === true
-      case 'stream_lost':
-        return options.repeatable === true
-      default:
-        return false
+    if (live !== undefined && LOST.has(error.kind)) {
+      // A lost session was refused before anything was done, so this has not run; others on the line may have.
+      if (error.kind === 'session_lost') this.#retire(live, error)
+      else if (error.kind === 'connection_closed') this.#lost(live, error)
+      const isFirst = !trouble.done.has('reopen')
+      trouble.done.add('reopen')
+      return isFirst && (error.kind === 'session_lost' || options.repeatable === true)
     }
+    if (methodRow(method)?.lasting === true) return false
+    const leave = (): void => live && this.#retire(live, error)
+    const recovery = await this.#recover(error)
+    return recovery?.prepare({ error, unsent: live === undefined, leave, ...attempt }) ?? false
+  }
+
+  /** What recovers from refusals, loaded with the first; undefined when an error is none, or nothing shall be done. */
+  async #recover(error: unknown): Promise<Recovery | undefined> {
+    const { recovery: pace, reauthenticate, events } = this.#options
+    if (pace === undefined || !(error instanceof McpError)) return undefined
+    if (error.refusal === undefined && error.kind !== 'http_failed') return undefined
+    // Without a network it may not be there to load; then the error speaks for itself.
+    const loaded = await import('./recovery.ts').catch(() => undefined)
+    if (loaded === undefined) return undefined
+    return (this.#recovery ??= new loaded.Recovery(pace, {
+      reauthenticate,
+      closing: this.#closing.signal,
+      warn: (text) => events.emit('warning', text),
+      hold: (ms) => this.#backoff.hold(ms),
+    }))
   }
 
   /** The line is of no use any more. */

@@ -2,6 +2,7 @@ import { McpError, mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
+import type { Dialects } from '../protocol/switches.ts'
 import type { Line, LineEvents, OpenLine } from '../rpc/line.ts'
 import { openResult } from '../wire/2026-07-28/open.ts'
 import { agreed, exchange } from './first-exchange.ts'
@@ -24,6 +25,8 @@ export interface NegotiateOptions {
   readonly sender: () => Sender
   /** A revision to insist on; otherwise it is found out. */
   readonly revision: Revision | undefined
+  /** How a profile speaks each revision. */
+  readonly dialects?: Dialects | undefined
   /** How the server opened last time. */
   readonly remembered: Verdict | undefined
   readonly timeoutMs: number

@@ -1,8 +1,9 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { LATEST, type Revision } from '../protocol/revisions.ts'
+import { LATEST } from '../protocol/revisions.ts'
 import { said } from '../protocol/said.ts'
 import { openResult } from '../wire/2026-07-28/open.ts'
+import type { Agreement } from './negotiate.ts'
 
 type Check = (result: JsonObject) => string | undefined
 
@@ -60,8 +61,13 @@ export function checkResult(method: string, result: JsonObject): JsonObject {
 }
 
 /** A result without what its revision wraps around it; one that asks for input stays as it is. */
-export function readResult(method: string, sealed: JsonObject, revision: Revision): JsonObject {
-  if (revision !== LATEST) return checkResult(method, sealed)
+export function readResult(
+  method: string,
+  sealed: JsonObject,
+  { revision, forms: { habits } }: Pick<Agreement, 'revision' | 'forms'>,
+): JsonObject {
+  if (revision !== LATEST)
+    return checkResult(method, habits === undefined ? sealed : habits.openResult(method, sealed))
   const { resultType = 'complete' } = sealed
   if (resultType === 'input_required') return sealed
   if (resultType !== 'complete') {

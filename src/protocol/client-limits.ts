@@ -5,6 +5,8 @@ import { checkOptions } from './nearest.ts'
 export interface LimitRow {
   readonly usual: number
   readonly strict: number
+  /** The least value, where it may be none. */
+  readonly least?: 0
 }
 
 /** The limits that clients have. */
@@ -23,6 +25,8 @@ export const CLIENT_LIMITS = {
   reconnectMaxMs: { usual: 30_000, strict: 30_000 },
   /** Milliseconds between two attempts at least, whatever a server asks for. */
   reconnectFloorMs: { usual: 100, strict: 1000 },
+  /** Milliseconds that a session outlives a lost WebSocket, on either side; with 0 it ends at once. */
+  resumeMs: { usual: 30_000, strict: 10_000, least: 0 },
 } as const
 CLIENT_LIMITS satisfies Record<string, LimitRow>
 
@@ -41,7 +45,7 @@ export function readLimits<Name extends string>(
     throw mcpError('bad_option', { where: 'limits', reason: `write 'strict', or an object` })
   checkOptions('limits', option, Object.keys(table))
   for (const [name, value] of Object.entries<number | undefined>(option)) {
-    if (typeof value !== 'number' || !(value > 0))
+    if (typeof value !== 'number' || !(value > 0 || value === table[name as Name].least))
       throw mcpError('bad_option', { where: `limits.${name}`, reason: 'it must be a positive number' })
   }
   return { ...base, ...option }

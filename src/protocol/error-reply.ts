@@ -1,12 +1,18 @@
 import { errorRow, type McpError } from './errors.ts'
 import type { ErrorObject } from './jsonrpc.ts'
-import { REFUSALS } from './refusals.ts'
-import type { Revision } from './revisions.ts'
+import { REFUSALS, type RefusalRow, type SentRefusalName } from './refusals.ts'
+import type { Dialect } from './switches.ts'
 
-/** The error object of a reply at a revision: official code first, the refusal in `data`. */
-export function toErrorObject(error: McpError, revision: Revision | undefined): ErrorObject {
+/** The error object of a reply in a dialect: official code first, the refusal in `data`. */
+export function toErrorObject(error: McpError, dialect: Dialect | undefined): ErrorObject {
+  const official = toOfficial(error, dialect)
+  const habits = dialect?.habits
+  return habits === undefined ? official : habits.sealError(error, official)
+}
+
+function toOfficial(error: McpError, dialect: Dialect | undefined): ErrorObject {
   const row = errorRow(error.kind)
-  const early = revision !== undefined && revision < '2026-07-28'
+  const early = dialect !== undefined && dialect.revision < '2026-07-28'
   const code = early ? (row.codeBefore2026 ?? row.code) : row.code
   const refusal = toRefusal(error)
   if (refusal === undefined && error.data === undefined) return { code, message: error.message }
@@ -19,16 +25,18 @@ export function toErrorObject(error: McpError, revision: Revision | undefined): 
 
 /** The refusal that belongs to an error, as it travels in `error.data` or in the `_meta` of a tool result. */
 export function toRefusal(error: McpError): Readonly<Record<string, unknown>> | undefined {
-  const { refusal } = errorRow(error.kind)
-  if (refusal === undefined) return undefined
-  const { code, http, severity } = REFUSALS[refusal]
+  const { refusal } = error
+  const row: RefusalRow | undefined = REFUSALS[refusal as SentRefusalName]
+  if (row === undefined) return undefined
+  const { code, http, severity } = row
   const retryAfter = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }
   return { code, name: refusal, httpStatus: http, severity, retryable: error.retryable, ...retryAfter }
 }
 
 /** The HTTP status for a request that ends in this error. */
-export function toStatus(error: McpError, revision: Revision | undefined): number {
+export function toStatus(error: McpError, dialect: Dialect | undefined): number {
   const row = errorRow(error.kind)
-  const status = revision === '2026-07-28' ? (row.httpFrom2026 ?? row.http) : row.http
-  return status ?? 200
+  const status = (dialect?.revision === '2026-07-28' ? (row.httpFrom2026 ?? row.http) : row.http) ?? 200
+  const habits = dialect?.habits
+  return habits === undefined ? status : habits.statusOf(error, status)
 }

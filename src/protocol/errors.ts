@@ -1,6 +1,8 @@
 import type { HttpErrorKind } from './http-errors.ts'
+import type { LateErrorKind } from './late-errors.ts'
 import { printable } from './printable.ts'
-import type { RefusalName } from './refusals.ts'
+import type { QueueErrorKind } from './queue-errors.ts'
+import type { RefusalName, SentRefusalName } from './refusals.ts'
 import type { ServerErrorKind } from './server-errors.ts'
 
 export interface ErrorRow {
@@ -13,46 +15,38 @@ export interface ErrorRow {
   readonly http?: number
   /** Another status at 2026-07-28. */
   readonly httpFrom2026?: number
-  readonly refusal?: RefusalName
+  readonly refusal?: SentRefusalName
   /** Whether the same request may succeed later without being changed; for a refusal, what its reaction says. */
   readonly retryable?: true
   /** The message, with named slots for the facts that the thrower gives. */
   readonly text: string
-  /** What to do about it. */
-  readonly hint: string
+  /** A member of `error.data` and the slot whose fact it holds. */
+  readonly tells?: readonly [string, string]
+  /** What to do about it, where those who throw it can; for errors that are only sent, a table beside has it. */
+  readonly hint?: string
 }
 
 /** The errors that clients know, one row each; a server adds its own. */
 // oxfmt-ignore
 export const ERRORS = {
   // Reading a message
-  parse_failed:         { where: 'wire', code: -32700, http: 400, refusal: 'PROTOCOL_ERROR', text: 'the message is not valid JSON', hint: 'Send one UTF-8 JSON-RPC 2.0 message.' },
-  bad_message:          { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'not a JSON-RPC 2.0 message: {reason}', hint: 'Send jsonrpc "2.0", a method, and for a request an id that is a string or an integer.' },
-  duplicate_key:        { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'the key "{key}" appears twice in one object', hint: 'Write each key once.' },
-  too_deep:             { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'the message is nested deeper than {limit} levels', hint: 'Flatten the message or raise limits.depth.' },
-  too_large:            { where: 'wire', code: -32600, http: 413, refusal: 'MESSAGE_TOO_LARGE', text: 'the message is larger than {limit} bytes', hint: 'Send less at once or raise the message limit.' },
+  parse_failed:         { where: 'wire', code: -32700, http: 400, refusal: 'PROTOCOL_ERROR', text: 'the message is not valid JSON' },
+  bad_message:          { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'not a JSON-RPC 2.0 message: {reason}' },
+  duplicate_key:        { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'the key "{key}" appears twice in one object' },
+  too_deep:             { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'the message is nested deeper than {limit} levels' },
+  too_large:            { where: 'wire', code: -32600, http: 413, refusal: 'MESSAGE_TOO_LARGE', text: 'the message is larger than {limit} bytes', tells: ['maxSize', 'limit'], hint: 'Send less at once or raise the message limit.' },
 
   // Opening
-  not_initialized:      { where: 'wire', code: -32600, http: 400, refusal: 'SERVER_UNINITIALIZED', retryable: true, text: '{method} came before initialize', hint: 'Send initialize first, or the 2026-07-28 metadata with every request.' },
-  revision_unsupported: { where: 'wire', code: -32022, http: 400, refusal: 'INVALID_PROTOCOL_VERSION', text: 'protocol version {version} is not supported', hint: 'Use one of data.supported.' },
-  header_mismatch:      { where: 'wire', code: -32020, http: 400, refusal: 'INVALID_HEADER', text: 'the header {header} {reason}', hint: 'Repeat in the header exactly what the body says.' },
-  missing_capability:   { where: 'wire', code: -32021, http: 400, text: 'this needs the client capability {capability}, which the request did not declare', hint: 'Declare it in the metadata of the request; connect does for what is in answers: { elicit, sample, roots }.' },
 
   // Routing
   unknown_method:       { where: 'wire', code: -32601, httpFrom2026: 404, text: 'the method "{method}" does not exist at {revision}', hint: 'See docs/reference/methods.md for the methods of each revision.' },
   not_offered:          { where: 'wire', code: -32601, httpFrom2026: 404, text: '"{method}" needs the capability {capability}, which this server does not offer', hint: 'Use only what the server declared.' },
-  bad_params:           { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'invalid params for {method}: {reason}', hint: 'Correct the params.' },
-  unknown_tool:         { where: 'wire', code: -32602, refusal: 'TOOL_NOT_FOUND', text: 'tool "{name}" does not exist{nearest}', hint: 'List the tools first.' },
-  unknown_prompt:       { where: 'wire', code: -32602, refusal: 'PROMPT_NOT_FOUND', text: 'prompt "{name}" does not exist{nearest}', hint: 'List the prompts first.' },
-  unknown_resource:     { where: 'wire', code: -32602, codeBefore2026: -32002, refusal: 'RESOURCE_NOT_FOUND', text: 'resource "{uri}" does not exist', hint: 'List the resources and templates first.' },
+  bad_params:           { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'invalid params for {method}: {reason}' },
   tool_arguments:       { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'arguments of tool "{name}" are invalid: {issue}', hint: 'Correct the arguments and call again.' },
-  url_needed:           { where: 'wire', code: -32603, codeBefore2026: -32042, text: 'this needs the user to visit a URL first', hint: 'Open the URL of each elicitation, then repeat the request.' },
 
   // Load
-  session_limit:        { where: 'wire', code: 1089, http: 503, refusal: 'RESOURCE_EXHAUSTED', retryable: true, text: 'this server holds {limit} sessions already', hint: 'Try again later, and end sessions with DELETE.' },
   overloaded:           { where: 'wire', code: 1005, http: 503, refusal: 'BACKPRESSURE_ACTIVE', retryable: true, text: 'too many requests are being answered', hint: 'Try again later.' },
-  shutting_down:        { where: 'wire', code: 1077, http: 503, refusal: 'SERVER_SHUTTING_DOWN', retryable: true, text: 'the server is shutting down', hint: 'Connect again later.' },
-  internal:             { where: 'wire', code: -32603, refusal: 'INTERNAL_ERROR', retryable: true, text: 'internal error (reference {reference})', hint: 'Look up the reference in the log of the server.' },
+  internal:             { where: 'wire', code: -32603, refusal: 'INTERNAL_ERROR', retryable: true, text: 'internal error (reference {reference})' },
 
   // In this process only
   cancelled:            { where: 'local', code: -32603, text: 'the request was cancelled{reason}', hint: 'Stop the work.' },
@@ -71,7 +65,7 @@ export const ERRORS = {
 } as const
 ERRORS satisfies ErrorTable
 
-export type ErrorKind = keyof typeof ERRORS | ServerErrorKind | HttpErrorKind
+export type ErrorKind = keyof typeof ERRORS | ServerErrorKind | LateErrorKind | HttpErrorKind | QueueErrorKind
 export type ErrorTable = Readonly<Record<string, ErrorRow>>
 
 const known = new Map<string, ErrorRow>()
@@ -100,9 +94,11 @@ export function addErrors<Table extends ErrorTable>(table: Table): MakeError<Tab
   for (const [kind, row] of Object.entries(table)) known.set(kind, row)
   return (kind, facts, extras) => {
     const values = facts as Readonly<Record<string, string | number>>
-    const { text } = table[kind] as ErrorRow
+    const { text, tells } = table[kind] as ErrorRow
     const message = text.replace(/\{(\w+)\}/g, (_, slot: string) => String(values[slot]))
-    return new McpError(kind, message, extras)
+    if (tells === undefined) return new McpError(kind, message, extras)
+    const [name, slot] = tells
+    return new McpError(kind, message, { ...extras, data: { [name]: values[slot], ...extras?.data } })
   }
 }
 
@@ -115,13 +111,16 @@ export interface ErrorExtras {
   readonly retryable?: boolean
   /** The code that came over the wire, where it is not the kind's own. */
   readonly code?: number
+  /** The refusal, where it is not the kind's own. */
+  readonly refusal?: RefusalName
 }
 
-/** The one error class. Switch on `kind`; `hint` says what to do. */
+/** The one error class. Switch on `kind`, or on `refusal` where a server refused; `hint` says what to do. */
 export class McpError extends Error {
   readonly kind: ErrorKind
   readonly code: number
   readonly data: Readonly<Record<string, unknown>> | undefined
+  readonly refusal: RefusalName | undefined
   readonly hint: string
   readonly retryable: boolean
   readonly retryAfterMs: number | undefined
@@ -132,7 +131,8 @@ export class McpError extends Error {
     this.kind = kind
     this.code = extras.code ?? row.code
     this.data = extras.data
-    this.hint = row.hint
+    this.refusal = extras.refusal ?? row.refusal
+    this.hint = row.hint ?? ''
     this.retryable = extras.retryable ?? row.retryable === true
     this.retryAfterMs = extras.retryAfterMs
   }

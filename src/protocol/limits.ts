@@ -16,6 +16,10 @@ export const LIMITS = {
   memoryBytes: { usual: 16_777_216, strict: 4_194_304 },
   /** Bytes being read at once, over all connections. */
   unparsedBytes: { usual: 268_435_456, strict: 67_108_864 },
+  /** Members of all objects in one message. */
+  keys: { usual: 1_000_000, strict: 10_000 },
+  /** Characters of one string in a message, as it is written there. */
+  stringLength: { usual: 104_857_600, strict: 1_048_576 },
   /** Characters of the id of a request. */
   idLength: { usual: 65_536, strict: 1_024 },
   /** Characters of the name of a method. */
@@ -24,21 +28,31 @@ export const LIMITS = {
   nameLength: { usual: 128, strict: 128 },
   /** Characters of a URI. */
   uriLength: { usual: 8_192, strict: 2_048 },
+  /** Characters of the description of a tool. */
+  descriptionLength: { usual: 10_000, strict: 10_000 },
   /** Characters of a cursor. */
   cursorLength: { usual: 2_048, strict: 256 },
+  /** Milliseconds for which a cursor can be used. */
+  cursorMs: { usual: 9_007_199_254_740_991, strict: 3_600_000 },
   /** Messages in one batch. */
   batch: { usual: 100, strict: 20 },
   /** Requests being answered at once for one caller: on one connection, in one session, or of one authenticated caller. */
   inFlight: { usual: 1024, strict: 128 },
   /** Requests being answered at once for all callers. */
   allInFlight: { usual: 4096, strict: 512 },
-  /** Milliseconds that an HTTP request may have waited for its turn when many come at once. */
+  /** Requests that wait at once until others are answered; with 0 none waits, and one too many is refused at once. */
+  queued: { usual: 1024, strict: 128, least: 0 },
+  /** Characters of all that wait so. */
+  queuedBytes: { usual: 67_108_864, strict: 16_777_216 },
+  /** Requests that wait so for one caller. */
+  queuedPerCaller: { usual: 256, strict: 32 },
+  /** Milliseconds that a request may wait for its turn when there are too many. */
   waitMs: { usual: 1000, strict: 250 },
   /** Milliseconds that one piece of work may hold up all others before the operator is told and the server is unwell. */
   blockedMs: { usual: 2000, strict: 1000 },
   /** Bytes that wait at once for HTTP clients to read them, over all connections; and again what is kept for clients that come back. */
   unsentBytes: { usual: 134_217_728, strict: 67_108_864 },
-  /** Connections held at once, on each port of a transport that keeps them open. */
+  /** Connections held at once, on each port. */
   connections: { usual: 20_000, strict: 2_000 },
   /** Bytes that wait for one client to read them, before it is cut off. */
   connectionBytes: { usual: 67_108_864, strict: 16_777_216 },

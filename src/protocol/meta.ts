@@ -14,6 +14,12 @@ export const META = {
 /** Our own prefix for `_meta` keys, error data and extensions. */
 export const VENDOR = 'dev.pierhead'
 
+/** Where annotations of a resource are that the protocol does not know. */
+export const FREE_ANNOTATIONS = 'dev.pierhead/annotations'
+
+/** Where the descriptions of completed values are, in the order of the values. */
+export const DESCRIPTIONS = 'dev.pierhead/descriptions'
+
 /** Why a `_meta` key may not be used by an author; undefined when it may. */
 export function metaKeyProblem(key: string): string | undefined {
   const at = key.indexOf('/')

@@ -1,3 +1,5 @@
+import type { UnsentRefusalName } from './reserved-refusals.ts'
+
 export type Severity = 'warn' | 'error' | 'critical'
 export type Reaction = 'fix' | 'back off' | 'authenticate' | 'initialize' | 'reconnect' | 'give up'
 
@@ -7,15 +9,19 @@ export interface RefusalRow {
   readonly severity: Severity
   /** What a client does about it. */
   readonly reaction: Reaction
+  /** Whether what was refused may have run all the same, so that only what is idempotent may be repeated. */
+  readonly ran?: true
 }
 
 /**
- * The refusals that errors of ours carry: expected outcomes a client plans for, in `error.data.refusal` beside the
- * official code.
+ * The refusals that errors of ours carry over the wire: expected outcomes a client plans for, in `error.data.refusal`
+ * beside the official code.
  */
 // oxfmt-ignore
 export const REFUSALS = {
+  QUEUE_CAP_EXCEEDED:              { code: 1001, http: 429, severity: 'error',    reaction: 'back off' },
   QUEUE_BYTE_CAP_EXCEEDED:         { code: 1002, http: 429, severity: 'error',    reaction: 'back off' },
+  QUEUE_TENANT_CAP_EXCEEDED:       { code: 1003, http: 429, severity: 'critical', reaction: 'back off' },
   BUFFER_OVERFLOW:                 { code: 1004, http: 503, severity: 'critical', reaction: 'back off' },
   BACKPRESSURE_ACTIVE:             { code: 1005, http: 503, severity: 'warn',     reaction: 'back off' },
   SESSION_INVALID:                 { code: 1016, http: 401, severity: 'error',    reaction: 'initialize' },
@@ -26,23 +32,27 @@ export const REFUSALS = {
   INVALID_SESSION_ID:              { code: 1026, http: 400, severity: 'error',    reaction: 'initialize' },
   INVALID_PROTOCOL_VERSION:        { code: 1027, http: 400, severity: 'error',    reaction: 'fix' },
   MISSING_REQUIRED_FIELD:          { code: 1028, http: 400, severity: 'error',    reaction: 'fix' },
+  FIELD_TYPE_MISMATCH:             { code: 1029, http: 400, severity: 'error',    reaction: 'fix' },
   RESOURCE_NOT_FOUND:              { code: 1046, http: 404, severity: 'warn',     reaction: 'fix' },
   TOOL_NOT_FOUND:                  { code: 1048, http: 404, severity: 'warn',     reaction: 'fix' },
   PROMPT_NOT_FOUND:                { code: 1050, http: 404, severity: 'warn',     reaction: 'fix' },
   CONCURRENT_LIMIT_EXCEEDED:       { code: 1060, http: 429, severity: 'error',    reaction: 'back off' },
   PROTOCOL_ERROR:                  { code: 1066, http: 400, severity: 'error',    reaction: 'fix' },
-  TRANSPORT_ERROR:                 { code: 1067, http: 503, severity: 'error',    reaction: 'reconnect' },
+  TRANSPORT_ERROR:                 { code: 1067, http: 503, severity: 'error',    reaction: 'reconnect', ran: true },
   MESSAGE_TOO_LARGE:               { code: 1068, http: 413, severity: 'error',    reaction: 'fix' },
-  TIMEOUT:                         { code: 1069, http: 503, severity: 'warn',     reaction: 'back off' },
+  TIMEOUT:                         { code: 1069, http: 503, severity: 'warn',     reaction: 'back off', ran: true },
   UNSUPPORTED_ENCODING:            { code: 1070, http: 415, severity: 'error',    reaction: 'fix' },
   SERVER_UNINITIALIZED:            { code: 1076, http: 503, severity: 'error',    reaction: 'reconnect' },
   SERVER_SHUTTING_DOWN:            { code: 1077, http: 503, severity: 'warn',     reaction: 'reconnect' },
-  INTERNAL_ERROR:                  { code: 1079, http: 503, severity: 'critical', reaction: 'back off' },
+  INTERNAL_ERROR:                  { code: 1079, http: 503, severity: 'critical', reaction: 'back off', ran: true },
   RESOURCE_EXHAUSTED:              { code: 1089, http: 503, severity: 'critical', reaction: 'back off' },
 } as const
 REFUSALS satisfies Record<string, RefusalRow>
 
-export type RefusalName = keyof typeof REFUSALS
+/** The refusals that a server of ours sends. */
+export type SentRefusalName = keyof typeof REFUSALS
+/** Every refusal of the catalogue. */
+export type RefusalName = SentRefusalName | UnsentRefusalName
 
 /** Whether the same request may succeed later without being changed. */
 export function isRetryable(row: RefusalRow): boolean {

@@ -1,24 +1,60 @@
-import { McpError, type ErrorKind } from './errors.ts'
+import { addErrors, ERRORS, McpError, type ErrorExtras, type ErrorKind } from './errors.ts'
 import type { ErrorObject, JsonObject } from './jsonrpc.ts'
+import { refusalNamed, refusalRow } from './refusal.ts'
+import { isRetryable, type RefusalName } from './refusals.ts'
+import { LATE_ERRORS } from './late-errors.ts'
+import { SERVER_ERRORS } from './server-errors.ts'
+import { withHints } from './server-hints.ts'
+
+// A client knows the errors of servers from the first that it gets.
+addErrors(withHints({ ...ERRORS, ...SERVER_ERRORS, ...LATE_ERRORS }))
+
+/** What a number says where a server speaks otherwise than officially. */
+export type Meaning = (code: number) => { readonly kind?: ErrorKind; readonly refusal?: RefusalName }
+
+const LONGEST_WAIT_MS = 3_600_000
 
 /** An error that a server answered with, as one of ours: of the kind that says the same, or `remote`. */
-export function fromErrorObject({ code, message, data }: ErrorObject): McpError {
-  const facts =
-    typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as JsonObject) : { value: data }
-  const refusal = facts['refusal'] as { readonly name?: unknown; readonly retryAfterMs?: unknown } | undefined
-  const kind = kindOf(code, typeof refusal?.name === 'string' ? refusal.name : undefined)
-  const retryAfterMs = typeof refusal?.retryAfterMs === 'number' ? { retryAfterMs: refusal.retryAfterMs } : {}
+export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: Meaning): McpError {
+  const facts = isObject(data) ? data : { value: data }
+  const told = isObject(facts['refusal']) ? facts['refusal'] : {}
+  const meant = meaning?.(code) ?? {}
+  const refusal = nameOf(told, code) ?? meant.refusal
+  const kind = BY_REFUSAL.get(refusal ?? '') ?? meant.kind ?? BY_CODE.get(code) ?? 'remote'
   return new McpError(kind, message, {
     code,
     ...(data === undefined ? {} : { data: facts }),
-    ...retryAfterMs,
+    ...(refusal === undefined ? {} : refused(refusal, told)),
   })
 }
 
-/** Kinds by the code that only they have. */
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The refusal by the name in `data`, else by the number there, else by the code itself. */
+function nameOf(told: JsonObject, code: number): RefusalName | undefined {
+  const { name, code: number } = told
+  if (refusalRow(name) !== undefined) return name as RefusalName
+  return refusalNamed(typeof number === 'number' ? number : code)
+}
+
+function refused(refusal: RefusalName, { retryable, retryAfterMs }: JsonObject): ErrorExtras {
+  const row = refusalRow(refusal)
+  const known = row !== undefined && isRetryable(row)
+  return {
+    refusal,
+    retryable: typeof retryable === 'boolean' ? retryable : known,
+    ...(typeof retryAfterMs === 'number' &&
+      retryAfterMs >= 0 && { retryAfterMs: Math.min(retryAfterMs, LONGEST_WAIT_MS) }),
+  }
+}
+
+/** Kinds by the code that only they have, or that says no more. */
 const BY_CODE: ReadonlyMap<number, ErrorKind> = new Map<number, ErrorKind>([
   [-32700, 'parse_failed'],
   [-32601, 'unknown_method'],
+  [-32602, 'bad_params'],
   [-32002, 'unknown_resource'],
   [-32020, 'header_mismatch'],
   [-32021, 'missing_capability'],
@@ -37,9 +73,8 @@ const BY_REFUSAL: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
   ['BACKPRESSURE_ACTIVE', 'overloaded'],
   ['CONCURRENT_LIMIT_EXCEEDED', 'overloaded'],
   ['BUFFER_OVERFLOW', 'overloaded'],
+  ['QUEUE_CAP_EXCEEDED', 'overloaded'],
+  ['QUEUE_BYTE_CAP_EXCEEDED', 'overloaded'],
+  ['QUEUE_TENANT_CAP_EXCEEDED', 'overloaded'],
   ['RESOURCE_EXHAUSTED', 'session_limit'],
 ])
-
-function kindOf(code: number, refusal: string | undefined): ErrorKind {
-  return BY_REFUSAL.get(refusal ?? '') ?? BY_CODE.get(code) ?? (code === -32602 ? 'bad_params' : 'remote')
-}

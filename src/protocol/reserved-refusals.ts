@@ -1,20 +1,18 @@
 import type { RefusalRow } from './refusals.ts'
 
 /**
- * The rest of the catalogue of refusals, which no error of ours carries yet. With those that do, 51 lie in 1001 to
- * 1089; the ten from 1090 on are experimental.
+ * The rest of the catalogue of refusals: those of definitions, which never leave the process, and those that no error of
+ * ours carries yet but other servers may. With those that are sent, 51 lie in 1001 to 1089; the ten from 1090 on are
+ * experimental.
  */
 // oxfmt-ignore
 export const RESERVED_REFUSALS = {
-  QUEUE_CAP_EXCEEDED:              { code: 1001, http: 429, severity: 'error',    reaction: 'back off' },
-  QUEUE_TENANT_CAP_EXCEEDED:       { code: 1003, http: 429, severity: 'critical', reaction: 'back off' },
   AUTH_FAILED:                     { code: 1011, http: 401, severity: 'error',    reaction: 'authenticate' },
   AUTH_EXPIRED:                    { code: 1012, http: 401, severity: 'error',    reaction: 'authenticate' },
   AUTH_INVALID_CREDENTIALS:        { code: 1013, http: 401, severity: 'error',    reaction: 'authenticate' },
   AUTHZ_FORBIDDEN:                 { code: 1014, http: 403, severity: 'error',    reaction: 'give up' },
   AUTH_MISSING:                    { code: 1015, http: 401, severity: 'error',    reaction: 'authenticate' },
   INVALID_JSON_SCHEMA:             { code: 1022, http: 400, severity: 'error',    reaction: 'fix' },
-  FIELD_TYPE_MISMATCH:             { code: 1029, http: 400, severity: 'error',    reaction: 'fix' },
   PATH_TRAVERSAL_DETECTED:         { code: 1036, http: 400, severity: 'critical', reaction: 'give up' },
   PATH_INVALID:                    { code: 1037, http: 400, severity: 'error',    reaction: 'fix' },
   SYMLINK_TRAVERSAL_DETECTED:      { code: 1038, http: 400, severity: 'critical', reaction: 'give up' },
@@ -29,7 +27,7 @@ export const RESERVED_REFUSALS = {
   RATE_LIMIT_PER_MINUTE:           { code: 1058, http: 429, severity: 'error',    reaction: 'back off' },
   QUOTA_EXCEEDED:                  { code: 1059, http: 429, severity: 'error',    reaction: 'back off' },
   SERVICE_UNAVAILABLE:             { code: 1078, http: 503, severity: 'warn',     reaction: 'back off' },
-  DEPENDENCY_UNAVAILABLE:          { code: 1080, http: 503, severity: 'warn',     reaction: 'back off' },
+  DEPENDENCY_UNAVAILABLE:          { code: 1080, http: 503, severity: 'warn',     reaction: 'back off', ran: true },
   CIRCUIT_BREAKER_OPEN:            { code: 1086, http: 503, severity: 'warn',     reaction: 'back off' },
   HEALTH_CHECK_FAILED:             { code: 1087, http: 503, severity: 'warn',     reaction: 'back off' },
   DEGRADED_SERVICE:                { code: 1088, http: 503, severity: 'warn',     reaction: 'back off' },
@@ -45,3 +43,5 @@ export const RESERVED_REFUSALS = {
   INVALID_TASK_STATE:              { code: 1099, http: 409, severity: 'warn',     reaction: 'fix' },
 } as const
 RESERVED_REFUSALS satisfies Record<string, RefusalRow>
+
+export type UnsentRefusalName = keyof typeof RESERVED_REFUSALS

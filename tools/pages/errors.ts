@@ -1,12 +1,20 @@
-import { ERRORS, type ErrorRow } from '../../src/protocol/errors.ts'
+import { ERRORS, type ErrorKind, type ErrorRow } from '../../src/protocol/errors.ts'
 import { HTTP_ERRORS } from '../../src/protocol/http-errors.ts'
+import { MCP_CODES } from '../../src/protocol/mcp-codes.ts'
+import { LATE_ERRORS } from '../../src/protocol/late-errors.ts'
+import { QUEUE_ERRORS } from '../../src/protocol/queue-errors.ts'
 import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src/protocol/refusals.ts'
 import { RESERVED_REFUSALS } from '../../src/protocol/reserved-refusals.ts'
 import { SERVER_ERRORS } from '../../src/protocol/server-errors.ts'
+import { withHints } from '../../src/protocol/server-hints.ts'
 import { code, page, table } from './markdown.ts'
 
 /** Every error, whoever throws it. */
-export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = { ...ERRORS, ...SERVER_ERRORS, ...HTTP_ERRORS }
+export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = {
+  ...withHints({ ...ERRORS, ...SERVER_ERRORS, ...LATE_ERRORS }),
+  ...HTTP_ERRORS,
+  ...QUEUE_ERRORS,
+}
 
 /** Every refusal, by its code. */
 export const ALL_REFUSALS: Readonly<Record<string, RefusalRow>> = Object.fromEntries(
@@ -30,8 +38,11 @@ export function errorsPage(): string {
     'These are thrown to the code that called, and never sent.',
     errorTable('local', [], () => []),
     '## Refusals',
-    'A refusal is an expected outcome that a client can plan for. It travels beside the official code, in `error.data.refusal`, or in a tool result in `_meta["dev.pierhead/refusal"]`, as `{ code, name, httpStatus, severity, retryable, retryAfterMs? }`. Codes from 1090 on are experimental.',
+    'A refusal is an expected outcome that a client can plan for. It travels beside the official code, in `error.data.refusal`, or in a tool result in `_meta["dev.pierhead/refusal"]`, as `{ code, name, httpStatus, severity, retryable, retryAfterMs? }`; the client has its name in `error.refusal`, and `refusalOf(error)` gives the rest. Each has a page with its cause, what to do and an example. Codes from 1090 on are experimental.',
     refusalTable(),
+    '## Codes of profile `erlmcp`',
+    'These numbers are sent only where the profile is chosen; the refusal beside them is the same.',
+    codeTable(),
   )
 }
 
@@ -48,7 +59,7 @@ function errorTable(
       code(kind),
       ...cells(row),
       row.text,
-      row.hint,
+      row.hint ?? '',
       ...(refusals ? [refusalOf(row)] : []),
     ]),
   )
@@ -81,18 +92,44 @@ function refusalTable(): string {
   return table(
     ['Code', 'Name', 'HTTP', 'Severity', 'What a client does', 'Retry', 'Kinds'],
     Object.entries(ALL_REFUSALS).map(([name, row]) => [
-      code(row.code),
+      `[${code(row.code)}](errors/refusal-${row.code}.md)`,
       code(name),
       String(row.http),
       row.severity,
       REACTIONS[row.reaction],
       isRetryable(row) ? 'yes' : '',
-      kindsWith(name),
+      kindsOf(name).map(code).join(', '),
     ]),
   )
 }
 
-function kindsWith(refusal: string): string {
-  const kinds = Object.entries(ALL_ERRORS).filter(([, row]) => row.refusal === refusal)
-  return kinds.map(([kind]) => code(kind)).join(', ')
+function codeTable(): string {
+  return table(
+    ['Code', 'Name', 'Severity', 'Retry', 'Kinds'],
+    MCP_CODES.map((row) => [
+      `[${code(row.code)}](errors/mcp${row.code}.md)`,
+      code(row.name),
+      row.severity,
+      row.retryable === true ? 'yes' : '',
+      row.kinds.map(code).join(', '),
+    ]),
+  )
 }
+
+/** The kinds that carry a refusal. */
+export function kindsOf(refusal: string): readonly ErrorKind[] {
+  const kinds = Object.entries(ALL_ERRORS).filter(([, row]) => row.refusal === refusal)
+  return [...(BY_CASE.get(refusal) ?? []), ...kinds.map(([kind]) => kind as ErrorKind)]
+}
+
+const ARGUMENTS: readonly ErrorKind[] = ['tool_arguments', 'tool_input', 'prompt_arguments']
+
+/** Refusals that the case decides on rather than the kind. */
+const BY_CASE: ReadonlyMap<string, readonly ErrorKind[]> = new Map([
+  ['MISSING_REQUIRED_FIELD', ARGUMENTS],
+  ['FIELD_TYPE_MISMATCH', ARGUMENTS],
+  ['INVALID_JSON_SCHEMA', ['bad_definition']],
+  ['RESOURCE_DUPLICATE', ['bad_definition']],
+  ['TOOL_DUPLICATE', ['bad_definition']],
+  ['PROMPT_DUPLICATE', ['bad_definition']],
+])

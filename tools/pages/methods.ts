@@ -1,6 +1,13 @@
 import { isMethodAt, METHODS, type MethodRow } from '../../src/protocol/methods.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
+import { apps } from '../../src/extensions/apps.ts'
+import { health } from '../../src/extensions/health.ts'
+import { subscriptions } from '../../src/extensions/subscriptions.ts'
+import { toolCompletion } from '../../src/extensions/tool-completion.ts'
+import { toolStream } from '../../src/extensions/tool-stream.ts'
 import { code, marks, page, table } from './markdown.ts'
+
+const EXTENSIONS = { apps, health, subscriptions, toolCompletion, toolStream }
 
 /** The page about methods. */
 export function methodsPage(): string {
@@ -16,6 +23,9 @@ export function methodsPage(): string {
     methodTable((row) => row.kind === 'request' && row.from === 'both'),
     '## Notifications',
     methodTable((row) => row.kind === 'notification'),
+    '## Extensions',
+    'What the package adds at every revision, for servers and clients that declare it ([extensions](../guides/extensions.md)).',
+    extensionTable(),
     '## Notes',
     [
       '- **Capability**: what the receiver of a request, or the sender of a notification, must have declared ([capabilities](capabilities.md)).',
@@ -24,6 +34,20 @@ export function methodsPage(): string {
       '- **Rounds**: at 2026-07-28 the handler may ask the client for input before it answers.',
       '- **Header**: at 2026-07-28 the `Mcp-Name` header repeats this param.',
     ].join('\n'),
+  )
+}
+
+function extensionTable(): string {
+  return table(
+    ['Name', 'Id', 'Method', 'What it does'],
+    Object.entries(EXTENSIONS).flatMap(([name, { id, about, methods, notices }]) => {
+      const asked = Object.entries(methods).map(([one, shape]) => [`${id}/${one}`, shape.about ?? ''])
+      const told = notices.map((one) => [`notifications/${id}/${one}`, 'Notification.'])
+      const rows = [...asked, ...told]
+      return rows.length === 0
+        ? [[code(name), code(id), '', about]]
+        : rows.map(([method = '', does = '']) => [code(name), code(id), code(method), does])
+    }),
   )
 }
 

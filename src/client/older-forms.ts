@@ -1,0 +1,22 @@
+import type { Revision } from '../protocol/revisions.ts'
+import type { Dialects } from '../protocol/switches.ts'
+import { loweringFor, lowerNotification, lowerRequest, lowerResult } from '../wire/lower.ts'
+import type { Forms } from './forms.ts'
+
+/** The forms of a revision with a handshake, as a profile has them. */
+export function formsOf(revision: Revision, dialects: Dialects | undefined): Forms {
+  const lowering = loweringFor(revision)
+  const forms: Forms = {
+    request: (method, params) => lowerRequest(method, params, lowering),
+    result: (method, result) => lowerResult(method, result, lowering),
+    notification: (method, params) => lowerNotification(method, params, lowering),
+  }
+  const habits = dialects?.[revision].habits
+  if (habits === undefined) return forms
+  return {
+    request: (method, params) => habits.sealRequest(method, forms.request(method, params)),
+    result: (method, result) => habits.sealResult(method, forms.result(method, result)),
+    notification: (method, params) => forms.notification(method, params),
+    habits,
+  }
+}

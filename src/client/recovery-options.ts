@@ -1,0 +1,35 @@
+import { toMs, type Duration } from '../protocol/duration.ts'
+import { mcpError } from '../protocol/errors.ts'
+import { checkOptions } from '../protocol/nearest.ts'
+import type { BackoffTimes } from './backoff.ts'
+
+/** What a client does by itself when a server refuses for now. */
+export interface RecoveryOptions {
+  /** How often a request is sent at most; 5 unless given. */
+  readonly tries?: number
+  /** The first wait; each further one is twice as long. 100 ms unless given. */
+  readonly first?: Duration
+  /** The longest wait; a server that asks for more gets no further try. 32 s unless given. */
+  readonly longest?: Duration
+  /** Whether requests that are safe to repeat are also sent again when their time ran out in silence. */
+  readonly timeouts?: boolean
+}
+
+/** The same, as the client uses it. */
+export interface RecoveryPace extends BackoffTimes {
+  readonly tries: number
+  readonly timeouts: boolean
+}
+
+/** Reads the option; undefined means that every refusal is given back at once. */
+export function readRecovery(option: RecoveryOptions | false = {}): RecoveryPace | undefined {
+  if (option === false) return undefined
+  checkOptions('connect recovery', option, ['tries', 'first', 'longest', 'timeouts'])
+  const { tries = 5, first = 100, longest = 32_000, timeouts = false } = option
+  if (!(Number.isInteger(tries) && tries > 0)) {
+    const reason = 'it must be a whole number above 0'
+    throw mcpError('bad_option', { where: 'connect recovery tries', reason })
+  }
+  const where = 'connect recovery'
+  return { tries, firstMs: toMs(first, where), maxMs: toMs(longest, where), timeouts }
+}

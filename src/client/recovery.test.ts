@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { McpError, type ErrorKind } from '../protocol/errors.ts'
+import { refusalRow } from '../protocol/refusal.ts'
+import { REFUSALS, type RefusalName } from '../protocol/refusals.ts'
+import { RESERVED_REFUSALS } from '../protocol/reserved-refusals.ts'
+import { delayOf } from './backoff.ts'
+import { readRecovery } from './recovery-options.ts'
+import { nextStep, type Step } from './recovery.ts'
+
+const PACE = { tries: 5, firstMs: 100, maxMs: 32_000, timeouts: false }
+const NAMES = [...Object.keys(REFUSALS), ...Object.keys(RESERVED_REFUSALS)] as RefusalName[]
+
+interface Case {
+  readonly repeatable?: boolean
+  readonly unsent?: boolean
+  readonly tries?: number
+  readonly waits?: number
+  readonly done?: readonly Step['does'][]
+}
+
+function step(
+  error: McpError,
+  { repeatable = false, unsent = false, tries = 1, waits = 0, done = [] }: Case = {},
+) {
+  const trouble = { tries, waits, done: new Set(done) }
+  return nextStep({ error, trouble, options: { repeatable }, unsent }, PACE, () => 0)
+}
+
+function refused(refusal: RefusalName, retryAfterMs?: number): McpError {
+  return new McpError(
+    'remote',
+    'refused',
+    retryAfterMs === undefined ? { refusal } : { refusal, retryAfterMs },
+  )
+}
+
+function failed(kind: ErrorKind, data: Record<string, unknown> = {}): McpError {
+  return new McpError(kind, 'failed', { data })
+}
+
+type Does = Step['does'] | undefined
+
+/** What is done with any request, and with one that is idempotent. */
+function expected(name: RefusalName): readonly [Does, Does] {
+  if (name === 'INTERNAL_ERROR') return [undefined, undefined]
+  if (name === 'SERVER_UNINITIALIZED') return ['reopen', 'reopen']
+  if (name === 'SERVER_SHUTTING_DOWN') return ['move', 'move']
+  const row = refusalRow(name)
+  switch (row?.reaction) {
+    case 'authenticate':
+      return ['authenticate', 'authenticate']
+    case 'initialize':
+      return ['reopen', 'reopen']
+    case 'reconnect':
+    case 'back off':
+      return [row.ran === true ? undefined : 'wait', 'wait']
+    default:
+      return [undefined, undefined]
+  }
+}
+
+describe('what is done about each refusal', () => {
+  test.each(NAMES)('%s is answered as the catalogue says [S2-13-C7] [S2-8.3-1]', (name) => {
+    const any = step(refused(name))?.does
+    const safe = step(refused(name), { repeatable: true })?.does
+    expect([any, safe]).toEqual(expected(name))
+  })
+
+  test('queue, rate and health refusals are repeated whatever they are, since nothing ran [S2-13-C7]', () => {
+    const codes = [1001, 1002, 1003, 1004, 1005, 1056, 1057, 1058, 1059, 1060, 1078, 1086, 1087, 1088, 1089]
+    const waited = NAMES.filter((name) => step(refused(name))?.does === 'wait')
+    expect(waited.map((name) => refusalRow(name)!.code).toSorted((one, other) => one - other)).toEqual(codes)
+  })
+})
+
+describe('how long', () => {
+  test('waits are 100, 200, 400 ms and so on, up to 32 s [S2-8.5-1] [S2-8.5-3]', () => {
+    const waits = Array.from({ length: 11 }, (_, nth) => delayOf(nth, PACE, () => 0))
+    expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 32_000, 32_000])
+  })
+
+  test('no two clients wait equally long, and none longer than the limit', () => {
+    for (let nth = 0; nth < 12; nth++) {
+      const least = delayOf(nth, PACE, () => 0)
+      const other = delayOf(nth, PACE, () => 0.999)
+      expect(other).not.toBe(least)
+      expect(Math.max(least, other)).toBeLessThanOrEqual(32_000)
+    }
+  })
+
+  test('a server that says how long is waited for so long, unless that is too long', () => {
+    expect(step(refused('BACKPRESSURE_ACTIVE', 1000))).toEqual({ does: 'wait', waitMs: 1000 })
+    expect(step(refused('BACKPRESSURE_ACTIVE', 10), { waits: 3 })).toEqual({ does: 'wait', waitMs: 800 })
+    expect(step(refused('BACKPRESSURE_ACTIVE', 32_000))?.waitMs).toBe(32_000)
+    expect(step(refused('BACKPRESSURE_ACTIVE', 32_001))).toBeUndefined()
+  })
+})
+
+describe('how often', () => {
+  test('there are so many tries and no more', () => {
+    expect(step(refused('RATE_LIMIT_EXCEEDED'), { tries: 4 })).toBeDefined()
+    expect(step(refused('RATE_LIMIT_EXCEEDED'), { tries: 5 })).toBeUndefined()
+  })
+
+  test('a connection is opened anew, and credentials are renewed, once for each request [S2-8.5-4] [S2-8.5-5]', () => {
+    expect(step(refused('SERVER_UNINITIALIZED'), { done: ['wait'] })?.does).toBe('reopen')
+    expect(step(refused('SERVER_UNINITIALIZED'), { done: ['reopen'] })).toBeUndefined()
+    expect(step(refused('AUTH_EXPIRED'), { done: ['authenticate'] })).toBeUndefined()
+  })
+})
+
+describe('what has no refusal', () => {
+  test('HTTP statuses: 429 was not run, 503 may have been, 401 wants credentials', () => {
+    expect(step(failed('http_failed', { status: 429 }))?.does).toBe('wait')
+    expect(step(failed('http_failed', { status: 503 }))).toBeUndefined()
+    expect(step(failed('http_failed', { status: 503 }), { repeatable: true })?.does).toBe('wait')
+    expect(step(failed('http_failed', { status: 401 }))?.does).toBe('authenticate')
+    for (const status of [400, 403, 404, 500, 502, 504])
+      expect([status, step(failed('http_failed', { status }), { repeatable: true })]).toEqual([
+        status,
+        undefined,
+      ])
+  })
+
+  test('a server that cannot be reached is waited for only if it was there before', () => {
+    expect(step(failed('connect_failed'), { unsent: true })).toBeUndefined()
+    expect(step(failed('connect_failed'), { unsent: true, tries: 2 })?.does).toBe('wait')
+    expect(step(failed('connect_failed'), { tries: 2 })).toBeUndefined()
+    expect(step(failed('connect_failed', { status: 503 }), { unsent: true })?.does).toBe('wait')
+    expect(step(failed('connect_failed', { status: 403 }), { unsent: true, tries: 2 })).toBeUndefined()
+  })
+
+  test('silence is the end unless tries after silence were asked for [S2-8.5-3]', () => {
+    const trouble = { tries: 1, waits: 0, done: new Set<Step['does']>() }
+    const silent = { error: failed('timeout'), trouble, options: { repeatable: true }, unsent: false }
+    expect(nextStep(silent, PACE)).toBeUndefined()
+    expect(nextStep(silent, { ...PACE, timeouts: true })?.does).toBe('wait')
+    expect(nextStep({ ...silent, options: {} }, { ...PACE, timeouts: true })).toBeUndefined()
+  })
+})
+
+test('the option has defaults, and what is wrong with it is said', () => {
+  expect(readRecovery()).toEqual(PACE)
+  expect(readRecovery(false)).toBeUndefined()
+  expect(readRecovery({ tries: 2, first: '1s', longest: '1m', timeouts: true })).toEqual({
+    tries: 2,
+    firstMs: 1000,
+    maxMs: 60_000,
+    timeouts: true,
+  })
+  expect(() => readRecovery({ tries: 0 })).toThrow(
+    'connect recovery tries: it must be a whole number above 0',
+  )
+  expect(() => readRecovery({ first: 'soon' as never })).toThrow('connect recovery')
+  expect(() => readRecovery({ try: 3 } as never)).toThrow('tries')
+})

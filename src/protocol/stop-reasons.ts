@@ -1,0 +1,7 @@
+/** Why a model stopped, by the words in snake case that are understood too. */
+export const STOP_REASONS: ReadonlyMap<string, string> = new Map([
+  ['end_turn', 'endTurn'],
+  ['max_tokens', 'maxTokens'],
+  ['stop_sequence', 'stopSequence'],
+  ['tool_use', 'toolUse'],
+])
