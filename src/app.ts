@@ -3,13 +3,16 @@ import { serverError } from './protocol/server-errors.ts'
 import { toMs } from './protocol/duration.ts'
 import { toLimits, type Limits } from './protocol/limits.ts'
 import { METHODS, methodRow } from './protocol/methods.ts'
+import type { RefusalName } from './protocol/refusals.ts'
 import { checkOptions, nearest } from './protocol/nearest.ts'
+import type { Served } from './extensions/install.ts'
 import type { Auth } from './rpc/call.ts'
 import type { Middleware } from './rpc/dispatch.ts'
 import type { Completer } from './server/completion.ts'
 import type { Context } from './server/context.ts'
 import type { Tool } from './server/definitions.ts'
 import {
+  checkerOf,
   isTemplate,
   toPrompt,
   toResource,
@@ -24,17 +27,18 @@ import type { Endpoint } from './transport/http/answer.ts'
 import { readHost, readOrigin } from './transport/http/hosts.ts'
 import { serveMemory, type MemoryEnd } from './transport/memory/serve.ts'
 import { holdStdout, releaseStdout } from './transport/stdio/guard.ts'
-import { checkParamHeaders, paramHeadersOf, type ParamHeader } from './wire/param-headers.ts'
+import { withHeaderCheck } from './header-check.ts'
 import type { Running } from './listen.ts'
 import {
   CAPABILITY_WORDS,
   MOUNT_OPTIONS,
   SERVER_OPTIONS,
+  type GistOptions,
   type ListenOptions,
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
-import { checkLists, infoOf, pageSizeOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
+import { checkLists, dialectsOf, infoOf, pageSizeOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
 import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
 import type { VariablesOf } from './uri-template/variables.ts'
 
@@ -48,6 +52,7 @@ interface EndpointChoice {
   readonly cors: readonly string[]
   readonly sessions: boolean
   readonly sse: boolean
+  readonly gist?: boolean | GistOptions
 }
 
 /** A server: a value that any number of connections share. Define first, then listen or mount. */
@@ -80,11 +85,13 @@ export class App<Ctx extends Context = Context> {
       pageSize: pageSizeOf(options),
       ttlMs,
       revisions: revisionsOf(options),
+      dialects: dialectsOf(options),
       declared: new Set([...words, 'logging']),
       experimental: options.experimental,
       extensions: options.extensions,
       report,
     })
+    options.profile?.install(this.service)
     if (options.tools !== undefined) this.add(options.tools)
   }
 
@@ -123,7 +130,7 @@ export class App<Ctx extends Context = Context> {
       read as unknown as Tool['run'] as never,
     )
     const list = isTemplate(resource) ? this.service.templates : this.service.resources
-    if (list.items.has(uri)) throw duplicate(`resource "${uri}"`)
+    if (list.items.has(uri)) throw duplicate(`resource "${uri}"`, 'RESOURCE_DUPLICATE')
     if (isTemplate(resource)) this.service.templates.add(resource)
     else this.service.resources.add(resource)
     this.#change('resources')
@@ -142,7 +149,7 @@ export class App<Ctx extends Context = Context> {
       run as unknown as Tool['run'],
       this.limits,
     )
-    if (this.service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`)
+    if (this.service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`, 'PROMPT_DUPLICATE')
     this.service.prompts.add(prompt)
     this.#change('prompts')
     return this
@@ -192,7 +199,7 @@ export class App<Ctx extends Context = Context> {
   use(first: string | Middleware<Ctx>, second?: Middleware<Ctx>): this {
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
     if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
-    if (method !== undefined && methodRow(method) === undefined) {
+    if (method !== undefined && methodRow(method) === undefined && !this.service.methods.has(method)) {
       const meant = nearest(method, Object.keys(METHODS))
       throw badOption(
         'use',
@@ -211,6 +218,15 @@ export class App<Ctx extends Context = Context> {
     this.service.providers.push(provider as unknown as Provider)
     this.service.refold()
     return this as unknown as App<Ctx & Readonly<More>>
+  }
+
+  /** Adds an extension; it is there for clients that declare it too. */
+  extend(extension: Served): this {
+    if (typeof extension?.install !== 'function')
+      throw badOption('extend', 'it takes what defineExtension made')
+    extension.install(this.service, (item, schema) => checkerOf(item, 'args', schema, this.limits))
+    this.service.refold()
+    return this
   }
 
   /** Opens transports; stdio when none is named. */
@@ -272,10 +288,9 @@ export class App<Ctx extends Context = Context> {
     const { Endpoint } = await import('./transport/http/answer.ts')
     const { service, limits } = this
     const endpoint = new Endpoint(service, { limits, ...options })
-    if (options.sse) {
-      const { SseEndpoint } = await import('./transport/sse/endpoint.ts')
-      const { guard } = endpoint
-      endpoint.sse = new SseEndpoint(service, { limits, guard, fail: (...reply) => endpoint.fail(...reply) })
+    if (options.sse || (options.gist ?? false) !== false) {
+      const { serveBeside } = await import('./beside.ts')
+      await serveBeside(endpoint, options)
     }
     this.#endpoints.add(endpoint)
     return endpoint
@@ -306,7 +321,7 @@ export class App<Ctx extends Context = Context> {
   ): Mount {
     const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checked(where, options) }
     releaseStdout()
-    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse])
+    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse, choice.gist])
     let mount = mounts.get(key)
     if (mount === undefined) {
       let endpoint: Promise<Endpoint> | undefined
@@ -325,11 +340,9 @@ export class App<Ctx extends Context = Context> {
 
   #addTool(name: string, spec: ToolSpec<Context>, run: Tool['run']): this {
     const tool = toTool(name, spec, run, this.limits)
-    if (this.service.tools.items.has(name)) throw duplicate(`tool "${name}"`)
-    const headers = paramHeadersOf(tool.input.json)
-    if ('problem' in headers)
-      throw serverError('bad_definition', { item: `tool "${name}"`, reason: headers.problem })
-    this.service.tools.add(headers.length === 0 ? tool : { ...tool, checkHeaders: checkerOf(headers) })
+    if (this.service.tools.items.has(name)) throw duplicate(`tool "${name}"`, 'TOOL_DUPLICATE')
+    this.#options.profile?.checkTool(name, spec)
+    this.service.tools.add(withHeaderCheck(tool))
     this.#change('tools')
     return this
   }
@@ -360,20 +373,9 @@ function checked(where: string, options: MountOptions): MountOptions {
   return options
 }
 
-function checkerOf(rules: readonly ParamHeader[]): NonNullable<Tool['checkHeaders']> {
-  return (input, lookUp) => {
-    const problem = checkParamHeaders(rules, input, lookUp)
-    if (problem === undefined) return
-    const { header, reason } = problem
-    throw mcpError('header_mismatch', { header, reason }, { data: { header } })
-  }
-}
-
-function duplicate(item: string): Error {
-  return serverError('bad_definition', {
-    item,
-    reason: 'it is defined already; remove it first to replace it',
-  })
+function duplicate(item: string, refusal: RefusalName): Error {
+  const reason = 'it is defined already; remove it first to replace it'
+  return serverError('bad_definition', { item, reason }, { refusal })
 }
 
 function badOption(where: string, reason: string): Error {

@@ -1,5 +1,7 @@
 import { Client, type ClientSettings } from './client/client.ts'
+import { declarationOf, type DeclaredExtension } from './client/declared.ts'
 import type { Answers } from './client/answers.ts'
+import { readRecovery, type RecoveryOptions } from './client/recovery-options.ts'
 import { isCommand, isLocal, isTarget, urlOf, type Target } from './client/target.ts'
 import type { AnyTools } from './client/typed.ts'
 import { CLIENT_LIMITS, readLimits, type ClientLimits } from './protocol/client-limits.ts'
@@ -8,7 +10,9 @@ import { mcpError } from './protocol/errors.ts'
 import type { JsonObject } from './protocol/jsonrpc.ts'
 import { checkOptions } from './protocol/nearest.ts'
 import { isRevision, REVISIONS, type Revision } from './protocol/revisions.ts'
+import type { Profile } from './profiles/profile.ts'
 import type { OpenLine } from './rpc/line.ts'
+import { readCallerHeaders, type HeaderRecord } from './transport/http/client-headers.ts'
 import { connectHttp } from './transport/http/connect.ts'
 import type { FramingName } from './transport/lines/framing.ts'
 import type { ClientTls } from './transport/tcp/tls-options.ts'
@@ -18,8 +22,12 @@ export interface ConnectOptions {
   readonly client?: { readonly name: string; readonly version: string; readonly title?: string }
   /** A revision to insist on; without, the newest that the server knows. */
   readonly revision?: Revision
+  /** Habits of the wire other than the official ones, from `pierhead/profiles`. */
+  readonly profile?: Profile
   /** How questions of the server are answered. */
   readonly answers?: Answers
+  /** Extensions to use, where the server has them too. */
+  readonly extensions?: readonly DeclaredExtension[]
   /** Silence that ends a request; progress begins it anew. */
   readonly timeout?: Duration
   /** The longest that a request may take. */
@@ -30,6 +38,10 @@ export interface ConnectOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly fetch?: typeof fetch
   readonly limits?: 'strict' | Partial<ClientLimits>
+  /** How requests are sent again that a server refused for now; false gives every refusal back at once. */
+  readonly recovery?: RecoveryOptions | false
+  /** Called when a server does not take the credentials any more; gives the headers that bring new ones, used from then on. */
+  readonly reauthenticate?: () => HeaderRecord | Promise<HeaderRecord>
   /** Checks arguments against the schema of a tool that was listed before they are sent; the server checks them in any case. */
   readonly checkInput?: boolean
   /** What the environment of a server program begins with. */
@@ -47,13 +59,17 @@ export interface ConnectOptions {
 const OPTIONS = [
   'client',
   'revision',
+  'profile',
   'answers',
+  'extensions',
   'timeout',
   'total',
   'probe',
   'headers',
   'fetch',
   'limits',
+  'recovery',
+  'reauthenticate',
   'checkInput',
   'inherit',
   'tls',
@@ -81,14 +97,20 @@ export function createClient<Tools = AnyTools>(target: Target, options: ConnectO
     throw mcpError('bad_option', { where: 'connect revision', reason })
   }
   const limits = readLimits(CLIENT_LIMITS, options.limits)
-  const { open, key, mirrors } = wayTo(target, options, limits)
-  const idleMs = toMs(options.timeout ?? '60s', 'connect timeout')
+  const credentials = readCredentials(options)
+  const { open, key, mirrors } = wayTo(target, options, { limits, credentials })
+  const { profile } = options
+  if (profile !== undefined && typeof profile !== 'object')
+    throw mcpError('bad_option', { where: 'connect profile', reason: 'import it from pierhead/profiles' })
+  const idleMs = toMs(options.timeout ?? profile?.timeouts?.idleMs ?? '60s', 'connect timeout')
   const settings: ClientSettings = {
     open,
     key,
     mirrors,
     client: (options.client ?? SELF) as JsonObject,
     revision: options.revision,
+    dialects: profile?.spoken,
+    openMs: options.timeout === undefined ? profile?.timeouts?.openMs : undefined,
     idleMs,
     totalMs: toMs(options.total ?? '5m', 'connect total'),
     probeMs: toMs(options.probe ?? (mirrors ? idleMs : Math.min(idleMs, PROBE_MS)), 'connect probe'),
@@ -96,9 +118,34 @@ export function createClient<Tools = AnyTools>(target: Target, options: ConnectO
     maxId: limits.clientIds,
     maxPages: limits.pages,
     pace: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
+    recovery: readRecovery(options.recovery),
+    reauthenticate: credentials?.renew,
     answers: options.answers ?? {},
+    extensions: declarationOf(options.extensions),
   }
   return new Client<Tools>(settings)
+}
+
+/** Headers that change when a server does not take the old ones any more. */
+interface Credentials {
+  headers: HeaderRecord
+  renew(): Promise<void>
+}
+
+function readCredentials({ reauthenticate }: ConnectOptions): Credentials | undefined {
+  if (reauthenticate === undefined) return undefined
+  const credentials: Credentials = {
+    headers: {},
+    async renew() {
+      credentials.headers = readCallerHeaders(await reauthenticate())
+    },
+  }
+  return credentials
+}
+
+interface WayOptions {
+  readonly limits: ClientLimits
+  readonly credentials: Credentials | undefined
 }
 
 interface Way {
@@ -107,7 +154,8 @@ interface Way {
   readonly mirrors: boolean
 }
 
-function wayTo(target: Target, options: ConnectOptions, limits: ClientLimits): Way {
+function wayTo(target: Target, options: ConnectOptions, more: WayOptions): Way {
+  const { limits } = more
   if (!isTarget(target))
     throw mcpError('bad_option', { where: 'connect', reason: 'name a URL, { command, args } or a server' })
   if (isLocal(target)) {
@@ -128,21 +176,24 @@ function wayTo(target: Target, options: ConnectOptions, limits: ClientLimits): W
   }
   const url = urlOf(target) as URL
   const own = typeof target === 'object' && 'headers' in target ? target.headers : {}
-  return wayToUrl(url, { ...options, headers: { ...own, ...options.headers } }, limits)
+  return wayToUrl(url, { ...options, headers: { ...own, ...options.headers } }, more)
 }
 
 /** The way to a URL; all but HTTP stay connected, and are loaded when one is asked for. */
-function wayToUrl(url: URL, options: ConnectOptions, limits: ClientLimits): Way {
+function wayToUrl(url: URL, options: ConnectOptions, { limits, credentials }: WayOptions): Way {
+  const { headers = {}, fetch } = options
+  const wrapFetch = options.profile?.wrapFetch
+  const current = (): HeaderRecord => readCallerHeaders({ ...headers, ...credentials?.headers })
   if (!url.protocol.startsWith('http')) {
     const open: OpenLine = async (events) => {
       const { dial } = await import('./dial.ts')
-      return (await dial(url, options, limits))(events)
+      const sent = credentials === undefined ? headers : current()
+      return (await dial(url, { ...options, headers: sent }, limits))(events)
     }
     return { open, key: url.href, mirrors: false }
   }
-  const { headers = {}, fetch } = options
   const settings = {
-    headers,
+    headers: credentials === undefined ? headers : current,
     limits,
     reconnect: {
       firstMs: limits.reconnectFirstMs,
@@ -150,6 +201,7 @@ function wayToUrl(url: URL, options: ConnectOptions, limits: ClientLimits): Way 
       floorMs: limits.reconnectFloorMs,
     },
     ...(fetch === undefined ? {} : { fetch }),
+    ...(wrapFetch !== undefined && { fetch: wrapFetch(fetch ?? globalThis.fetch) }),
   }
   return { open: connectHttp(url, settings), key: url.href, mirrors: true }
 }

@@ -2,7 +2,9 @@ import type { Duration } from './protocol/duration.ts'
 import type { JsonObject } from './protocol/jsonrpc.ts'
 import type { Limits } from './protocol/limits.ts'
 import type { Revision } from './protocol/revisions.ts'
+import type { Profile } from './profiles/profile.ts'
 import type { Icon } from './server/register.ts'
+import type { Cycle } from './transport/gist/version.ts'
 import type { FramingName } from './transport/lines/framing.ts'
 import type { TlsOptions } from './transport/tcp/tls-options.ts'
 import type { ToolMap } from './types.ts'
@@ -31,6 +33,8 @@ export interface ServerOptions {
   readonly secret?: string | readonly string[]
   /** The revisions to serve; all of them unless said otherwise. */
   readonly revisions?: readonly Revision[]
+  /** Habits of the wire other than the official ones, from `pierhead/profiles`. */
+  readonly profile?: Profile
   /** How many items a page of a list has. */
   readonly pageSize?: number
   /** How long clients may keep lists and resources. */
@@ -52,7 +56,15 @@ export interface HttpOptions {
   readonly sessions?: boolean
   /** Whether the transport of 2024-11-05 is served too, at `/sse` and `/messages`: only very old clients need it. */
   readonly sse?: boolean
+  /** Whether the envelopes of the 2025-11 developer specification are served too, at `/gist`. */
+  readonly gist?: boolean | GistOptions
   readonly tls?: TlsOptions
+}
+
+/** How the envelopes of the 2025-11 developer specification are served. */
+export interface GistOptions {
+  /** How far a client's version may be from ours: one step among the revisions, or one month. */
+  readonly cycle?: Cycle
 }
 
 export interface TcpOptions {
@@ -98,7 +110,7 @@ export interface ListenOptions {
 }
 
 /** What `app.node()` and `app.fetch` take: the framework owns the listener. */
-export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse'>
+export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse' | 'gist'>
 
 export const SERVER_OPTIONS: readonly string[] = [
   'name',
@@ -115,6 +127,7 @@ export const SERVER_OPTIONS: readonly string[] = [
   'experimental',
   'extensions',
   'revisions',
+  'profile',
   'secret',
   'pageSize',
   'ttl',
@@ -130,13 +143,14 @@ export const HTTP_OPTIONS: readonly string[] = [
   'cors',
   'sessions',
   'sse',
+  'gist',
   'tls',
 ]
 export const TCP_OPTIONS: readonly string[] = ['port', 'host', 'tls', 'insecure', 'framing']
 export const TLS_OPTIONS: readonly string[] = ['key', 'cert', 'ca', 'requestCert', 'pin']
 export const WS_OPTIONS: readonly string[] = ['port', 'host', 'path', 'hosts', 'cors', 'tls']
 export const UNIX_OPTIONS: readonly string[] = ['path', 'mode', 'framing']
-export const MOUNT_OPTIONS: readonly string[] = ['hosts', 'cors', 'sessions', 'sse']
+export const MOUNT_OPTIONS: readonly string[] = ['hosts', 'cors', 'sessions', 'sse', 'gist']
 /** Words that the `capabilities` option takes: those of the protocol, and those of the 2025-11 developer specification. */
 export const CAPABILITY_WORDS: readonly string[] = [
   'tools',

@@ -1,7 +1,9 @@
 import { mcpError } from './protocol/errors.ts'
+import { checkOptions } from './protocol/nearest.ts'
 import { said } from './protocol/said.ts'
 import type { JsonObject } from './protocol/jsonrpc.ts'
 import { isRevision, REVISIONS, type Revision } from './protocol/revisions.ts'
+import { DIALECTS, type Dialects } from './protocol/switches.ts'
 import type { MountOptions, ServerOptions } from './options.ts'
 
 /** What a server says it is. */
@@ -28,6 +30,13 @@ export function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly 
   return REVISIONS.filter((revision) => revisions.includes(revision))
 }
 
+/** How each revision is spoken. */
+export function dialectsOf({ profile }: ServerOptions): Dialects {
+  if (profile === undefined) return DIALECTS
+  if (typeof profile !== 'object') throw badOption('profile', 'import it from pierhead/profiles')
+  return profile.dialects
+}
+
 /** How many items a page has. */
 export function pageSizeOf({ pageSize = 1000 }: ServerOptions): number {
   if (!Number.isInteger(pageSize) || pageSize < 1)
@@ -35,12 +44,16 @@ export function pageSizeOf({ pageSize = 1000 }: ServerOptions): number {
   return pageSize
 }
 
-/** Refuses a single text where a list of them belongs. */
-export function checkLists(where: string, { hosts, cors }: MountOptions): void {
+/** Refuses a single text where a list of them belongs, and what is no way to serve the gist. */
+export function checkLists(where: string, { hosts, cors, gist }: MountOptions): void {
   for (const [name, list] of Object.entries({ hosts, cors })) {
     if (list !== undefined && !Array.isArray(list))
       throw badOption(where, `${name} must be a list; write ${name}: ['${String(list)}']`)
   }
+  if (gist === undefined || typeof gist === 'boolean') return
+  checkOptions(`${where} gist`, gist, ['cycle'])
+  if (!['revision', 'month', undefined].includes(gist.cycle))
+    throw badOption(`${where} gist`, `cycle is 'revision' or 'month'`)
 }
 
 /** The secrets to seal with; undefined when none was given. */

@@ -73,7 +73,11 @@ test('a unit test beside its source may import what it needs', () => {
 test('a folder without a row and a row without a folder are breaches', () => {
   const table = JSON.stringify({ ...TABLE, server: { may: ['rpc'] }, client: { may: [] } })
   const breaches = findBreaches(
-    plant({ 'src/store/a.ts': '', 'src/server/batch.ts': '', 'boundaries.json': table }),
+    plant({
+      'src/store/a.ts': '',
+      'src/server/batch.ts': 'export const b = (dialect) => dialect.batch\n',
+      'boundaries.json': table,
+    }),
   )
   expect(breaches).toEqual([
     'store: the folder has no row in boundaries.json',
@@ -93,6 +97,22 @@ test('a switch read outside its reader is a breach', () => {
   expect(breaches).toEqual([
     'server/bad.ts: the switch batch is read only in server/batch.ts',
     'transport/bad.ts: the switch batch is read only in server/batch.ts',
+  ])
+})
+
+test('a switch that its reader does not read, or that another takes out, is a breach', () => {
+  const breaches = findBreaches(
+    plant({
+      'src/server/batch.ts': 'export const b = 1\n',
+      'src/server/bad.ts':
+        'export const b = (peer) => {\n  const { batch } = peer.dialect\n  return batch\n}\n',
+      'src/server/worse.ts': 'export const b = (choices) => choices.batch\n',
+    }),
+  )
+  expect(breaches).toEqual([
+    'server/bad.ts: the switch batch is read only in server/batch.ts',
+    'server/worse.ts: the switch batch is read only in server/batch.ts',
+    'server/batch.ts: the switch batch is not read here, as protocol/switches.ts says',
   ])
 })
 

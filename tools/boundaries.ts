@@ -97,15 +97,26 @@ function imports(file: Source, table: ReadonlyMap<string, Row>): readonly string
 function switches(code: readonly Source[]): readonly string[] {
   const table = code.find((file) => file.path === 'protocol/switches.ts')?.text ?? ''
   const readers = new Map(
-    [...table.matchAll(/^\s*(\w+):.*\breader: '([^']+)'/gm)].map((row) => [row[1], row[2]]),
+    [...table.matchAll(/^\s*(\w+):.*\breader: '([^']+)'/gm)].map((row) => [row[1] ?? '', row[2] ?? '']),
   )
-  return code.flatMap((file) => {
-    const asked = [...file.text.matchAll(/\bdialects?(?:\[[^\]]*\])?[?!]?\.(\w+)\b/gi)].map(
-      (found) => found[1],
-    )
-    const foreign = [...new Set(asked)].filter((name) => readers.has(name) && readers.get(name) !== file.path)
-    return foreign.map((name) => `${file.path}: the switch ${name} is read only in ${readers.get(name)}`)
-  })
+  const asked = new Map(code.map((file) => [file.path, askedIn(file)]))
+  const foreign = [...asked].flatMap(([path, names]) =>
+    [...names]
+      .filter((name) => readers.has(name) && readers.get(name) !== path)
+      .map((name) => `${path}: the switch ${name} is read only in ${readers.get(name)}`),
+  )
+  const unread = [...readers]
+    .filter(([name, path]) => asked.get(path)?.has(name) !== true)
+    .map(([name, path]) => `${path}: the switch ${name} is not read here, as protocol/switches.ts says`)
+  return [...foreign, ...unread]
+}
+
+/** The members of dialects and choices that a file asks for. */
+function askedIn({ text }: Source): ReadonlySet<string> {
+  const members = text.matchAll(/\b(?:dialects?|choices)(?:\[[^\]]*\])?[?!]?\.(\w+)\b/gi)
+  const taken = text.matchAll(/\{([^{}]*)\} = (?:[\w.]*\.)?(?:dialect|choices)\b/g)
+  const names = [...taken].flatMap(([, list = '']) => list.split(',').map((name) => name.trim()))
+  return new Set([...[...members].map(([, name = '']) => name), ...names])
 }
 
 function size(file: Source, limit: number): readonly string[] {

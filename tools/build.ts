@@ -26,6 +26,9 @@ const ENTRIES = {
   client: 'client.js',
   others: [
     'testing.js',
+    'extensions.js',
+    'gist.js',
+    'profiles.js',
     'transport/stdio/connect.js',
     'transport/stdio/absent.js',
     'transport/ws/socket.js',

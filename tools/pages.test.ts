@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,6 +26,7 @@ test('the committed pages are what the tables say', () => {
 test('a page that was changed or is missing is found', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pages-'))
   try {
+    mkdirSync(join(folder, 'errors'))
     for (const [name, text] of pages()) writeFileSync(join(folder, name), text)
     expect(stalePages(folder)).toEqual([])
     writeFileSync(join(folder, 'errors.md'), 'changed')
@@ -90,4 +91,30 @@ test('every table has cells in equal number', () => {
 
 test('a bar inside a cell is escaped', () => {
   expect(table(['a'], [['x | y']])).toBe(['| a |', '| --- |', String.raw`| x \| y |`].join('\n'))
+})
+
+test('every refusal and every code of profile erlmcp has a page with its cause and fix [S2-8.3-2] [S2-13-S3]', () => {
+  const names = [...pages().keys()].filter((name) => name.startsWith('errors/'))
+  expect(names).toHaveLength(61 + 38)
+  for (const name of names) {
+    const text = pages().get(name) ?? ''
+    expect([name, text]).toEqual([name, expect.stringMatching(/^# -?\d+ [A-Z_]+\n/)])
+    for (const part of ['**Cause.** ', '**Fix.** ', '| What our client does | '])
+      expect([name, text]).toEqual([name, expect.stringContaining(part)])
+    const [, example = '{"code":0,"message":""}'] = /```json\n([^`]+)```/.exec(text) ?? []
+    expect(Object.keys(JSON.parse(example)).join()).toMatch(/^code,message|^content,/)
+  }
+})
+
+test('the overview leads to every page, and no page is left over', () => {
+  const text = pages().get('errors.md') ?? ''
+  const linked = [...text.matchAll(/\]\((errors\/[^)]+)\)/g)].map(([, file = '']) => file)
+  expect(linked.toSorted()).toEqual(
+    [...pages().keys()].filter((name) => name.startsWith('errors/')).toSorted(),
+  )
+  expect(
+    readdirSync(join(committed, 'errors'))
+      .map((file) => `errors/${file}`)
+      .toSorted(),
+  ).toEqual(linked.toSorted())
 })

@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { capabilitiesPage } from './pages/capabilities.ts'
+import { errorPages } from './pages/error-pages.ts'
 import { errorsPage } from './pages/errors.ts'
 import { limitsPage } from './pages/limits.ts'
 import { methodsPage } from './pages/methods.ts'
 import { revisionsPage } from './pages/revisions.ts'
+import { switchesPage } from './pages/switches.ts'
 import { transportsPage } from './pages/transports.ts'
 
 /** The pages of docs/reference that are made from tables, by file name. */
@@ -12,9 +14,11 @@ export function pages(): ReadonlyMap<string, string> {
   return new Map([
     ['methods.md', methodsPage()],
     ['errors.md', errorsPage()],
+    ...errorPages(),
     ['limits.md', limitsPage()],
     ['capabilities.md', capabilitiesPage()],
     ['revisions.md', revisionsPage()],
+    ['switches.md', switchesPage()],
     ['transports.md', transportsPage()],
   ])
 }
@@ -37,7 +41,7 @@ function main(flags: readonly string[]): number {
   const folder = fileURLToPath(new URL('../docs/reference', import.meta.url))
   const stale = stalePages(folder)
   if (!flags.includes('--check')) {
-    mkdirSync(folder, { recursive: true })
+    mkdirSync(`${folder}/errors`, { recursive: true })
     for (const [name, text] of pages()) writeFileSync(`${folder}/${name}`, text)
     console.log(stale.length === 0 ? 'The reference pages were up to date.' : `Written: ${stale.join(', ')}`)
     return 0

@@ -1,7 +1,7 @@
-import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Dialect } from '../protocol/switches.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import type { Session } from './session.ts'
 
 /** What a client says about itself. */
@@ -45,6 +45,12 @@ export interface Channel {
   emit(method: string, params: JsonObject, peer: Peer): void
   /** Sends a request to the client and waits for its answer. Absent where the client cannot be reached. */
   readonly ask?: ((method: string, params: JsonObject, call: Call) => Promise<JsonObject>) | undefined
+  /** Cancels another request of the same client, where it is known. */
+  cancel?(params: JsonObject): void
+  /** Refuses what the client sends from now on. */
+  leave?(): void
+  /** Takes reports of progress instead of their being told as usual. */
+  readonly report?: (progress: number, total?: number, message?: string, content?: unknown) => void
   /** Drops the connection without ending the stream; the client comes back for the rest. */
   hangUp?(retryMs: number): void
 }
@@ -117,7 +123,7 @@ export class Call {
 
   /** Asks a request that lasts to end with its answer; others are left to finish. */
   wrapUp(): void {
-    if (methodRow(this.method)?.lasting === true) this.abort(mcpError('shutting_down', {}))
+    if (methodRow(this.method)?.lasting === true) this.abort(serverError('shutting_down', {}))
   }
 
   /** Marks the request as answered. */

@@ -1,7 +1,21 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Session } from './session.ts'
+
+/** A notification of an extension. */
+export interface ExtensionNotice {
+  readonly kind: 'extension'
+  readonly id: string
+  readonly method: string
+  readonly params: JsonObject
+  /** Tells a session of it, if its client declared the extension. */
+  tell(session: Session): void
+}
+
 /** Something that clients may want to hear about. */
 export type Change =
   | { readonly kind: 'tools' | 'prompts' | 'resources' }
   | { readonly kind: 'resource'; readonly uri: string }
+  | ExtensionNotice
 
 export type ChangeListener = (change: Change) => void
 

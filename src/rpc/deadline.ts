@@ -50,6 +50,21 @@ export class Deadline implements Stop {
     return this.#controller.signal
   }
 
+  /** When it began, as `performance.now()` counts. */
+  get begun(): number {
+    return this.#begun
+  }
+
+  /** What is left of the longest time that the request may take. */
+  get left(): number {
+    return this.#options.totalMs - (performance.now() - this.#begun)
+  }
+
+  /** Whether there is time to be silent for so long. */
+  allows(ms: number): boolean {
+    return ms < Math.min(this.#options.idleMs, this.left)
+  }
+
   onStop(listener: StopListener | undefined): void {
     this.#listener = listener
   }
@@ -58,8 +73,7 @@ export class Deadline implements Stop {
   touch(): void {
     const { idleMs, totalMs } = this.#options
     if (!Number.isFinite(idleMs) || this.#reason !== undefined) return
-    const left = totalMs - (performance.now() - this.#begun)
-    this.#total ??= this.#after(Math.max(0, left), totalMs)
+    this.#total ??= this.#after(Math.max(0, this.left), totalMs)
     clearTimeout(this.#idle)
     this.#idle = this.#after(idleMs, idleMs)
   }

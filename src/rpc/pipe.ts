@@ -122,6 +122,11 @@ class Waiting implements StopListener {
 
 function unanswered(method: string, reason: McpError): McpError {
   if (reason.kind === 'closed') return mcpError('closed', {}, { cause: reason })
-  const extras = { cause: reason, ...(reason.data === undefined ? {} : { data: reason.data }) }
+  const extras = {
+    cause: reason,
+    ...(reason.data === undefined ? {} : { data: reason.data }),
+    // Whatever ended the stream, nobody knows whether this has run.
+    ...(reason.refusal === undefined ? {} : { refusal: 'TRANSPORT_ERROR' as const }),
+  }
   return new McpError(reason.kind, `${method} was not answered: ${reason.message}`, extras)
 }

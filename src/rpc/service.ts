@@ -1,5 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
+import type { Dialects } from '../protocol/switches.ts'
 import type { Call } from './call.ts'
 import type { Changes } from './changes.ts'
 import type { Result } from './dispatch.ts'
@@ -14,6 +15,8 @@ export interface Service {
   readonly load: Load
   /** The revisions that are served. */
   readonly revisions: readonly Revision[]
+  /** How each revision is spoken. */
+  readonly dialects: Dialects
   /** Answers a request; throws, or rejects with, an McpError for the peer. */
   answer(call: Call): Result | Promise<Result>
   /** Takes note of a notification. Never throws. */

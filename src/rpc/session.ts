@@ -1,5 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { DIALECTS, type Dialect } from '../protocol/switches.ts'
+import type { Dialect, Dialects } from '../protocol/switches.ts'
 import type { ClientInfo, Peer } from './call.ts'
 import { Pending } from './pending.ts'
 
@@ -10,7 +10,7 @@ const MAX_WAITING = 1000
 /** The state that a revision with a handshake needs, and nothing more. Parts are made when first used. */
 export class Session implements Peer {
   /** Until the handshake the newest revision that has one. */
-  dialect: Dialect = DIALECTS['2025-11-25']
+  dialect: Dialect
   client: ClientInfo | undefined = undefined
   capabilities: JsonObject = NOTHING
   /** Whether `initialize` was answered. */
@@ -27,7 +27,8 @@ export class Session implements Peer {
   readonly #notify: ((method: string, params: JsonObject) => void) | undefined
 
   /** `notify` sends what belongs to no request; without it nothing of the kind can reach the client. */
-  constructor(notify?: (method: string, params: JsonObject) => void) {
+  constructor(dialects: Dialects, notify?: (method: string, params: JsonObject) => void) {
+    this.dialect = dialects['2025-11-25']
     this.#notify = notify
   }
 

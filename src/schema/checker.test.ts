@@ -139,7 +139,7 @@ describe('waiting', () => {
     )
     const checked = checker.check({ a: 'no' })
     expect(checked).toBeInstanceOf(Promise)
-    expect(await checked).toEqual({ ok: false, issue: 'a: say yes' })
+    expect(await checked).toMatchObject({ ok: false, issue: 'a: say yes' })
     expect(await checker.check({ a: 'yes' })).toEqual({ ok: true, value: { a: 'yes' } })
   })
 
@@ -156,7 +156,10 @@ describe('waiting', () => {
         jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
       },
     }
-    expect(await toChecker(shown, 'input').check({ a: 'no' })).toEqual({ ok: false, issue: 'a: say yes' })
+    expect(await toChecker(shown, 'input').check({ a: 'no' })).toMatchObject({
+      ok: false,
+      issue: 'a: say yes',
+    })
   })
 
   test('what a refinement throws is not swallowed', async () => {
@@ -175,7 +178,7 @@ describe('waiting', () => {
     const checker = toChecker({ type: 'object', properties: { a: { pattern: '^x' } } }, 'input')
     const firsts = [checker.check({ a: 'x' }), checker.check({ a: 'y' }), checker.check({})]
     expect(firsts.every((first) => first instanceof Promise)).toBe(true)
-    expect([await firsts[0], await firsts[1], await firsts[2]]).toEqual([
+    expect([await firsts[0], await firsts[1], await firsts[2]]).toMatchObject([
       { ok: true, value: { a: 'x' } },
       { ok: false, issue: 'a: must match the pattern ^x' },
       { ok: true, value: {} },
@@ -248,7 +251,7 @@ describe('raw JSON Schema', () => {
     const checker = toChecker(schema, 'input')
     expect(checker.json).toBe(schema)
     expect(await checker.check({ t: ['a'] })).toMatchObject({ ok: true })
-    expect(await checker.check({ t: ['a', 'b'] })).toEqual({ ok: false, issue: 't[1]: is not allowed' })
+    expect(await checker.check({ t: ['a', 'b'] })).toMatchObject({ ok: false, issue: 't[1]: is not allowed' })
   })
 
   const EXPLAINED: readonly (readonly [schema: object, value: unknown, issue: string])[] = [
@@ -290,7 +293,10 @@ describe('raw JSON Schema', () => {
     ],
   ]
   test.each(EXPLAINED)('%o refuses %o with a readable line', async (schema, value, issue) => {
-    expect(await toChecker({ type: 'object', ...schema }, 'input').check(value)).toEqual({ ok: false, issue })
+    expect(await toChecker({ type: 'object', ...schema }, 'input').check(value)).toMatchObject({
+      ok: false,
+      issue,
+    })
   })
 
   test('names that objects inherit are ordinary', async () => {
@@ -298,9 +304,9 @@ describe('raw JSON Schema', () => {
       '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"number"}},"required":["__proto__"]}',
     ) as AnySchema
     const checker = toChecker(schema, 'input')
-    expect(await checker.check({})).toEqual({ ok: false, issue: '__proto__: is required' })
+    expect(await checker.check({})).toMatchObject({ ok: false, issue: '__proto__: is required' })
     expect(checker.check(JSON.parse('{"__proto__":"a"}'))).toMatchObject({ ok: true })
-    expect(await checker.check(JSON.parse('{"__proto__":1,"constructor":"c"}'))).toEqual({
+    expect(await checker.check(JSON.parse('{"__proto__":1,"constructor":"c"}'))).toMatchObject({
       ok: false,
       issue: '__proto__: expected string, got number; constructor: expected number, got string',
     })

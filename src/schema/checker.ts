@@ -13,9 +13,14 @@ import type {
 import { isStandard, toShown, type Use } from './shown.ts'
 
 /** What became of a value: as the schema delivers it, or one line that says what is wrong. */
-export type Checked<Out = unknown> =
-  | { readonly ok: true; readonly value: Out }
-  | { readonly ok: false; readonly issue: string }
+export type Checked<Out = unknown> = { readonly ok: true; readonly value: Out } | Unfit
+
+export interface Unfit {
+  readonly ok: false
+  readonly issue: string
+  /** The first thing that is wrong. */
+  readonly first?: Issue | undefined
+}
 
 /** A schema that is ready to be shown and to check values. It answers at once whenever it can. */
 export interface Checker<Out = unknown> {
@@ -61,7 +66,7 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
 
   function settle(result: StandardResult<unknown>): Checked {
     if (result.issues === undefined) return { ok: true, value: result.value }
-    return { ok: false, issue: toLine(result.issues.map((issue) => readIssue(issue, standard.vendor))) }
+    return refusal(result.issues.map((issue) => readIssue(issue, standard.vendor)))
   }
 }
 
@@ -70,8 +75,12 @@ function readIssue(issue: StandardIssue, vendor: string): Issue {
   let problem = issue.message
   const prefix = path.length === 0 ? '' : `${path.map(String).join('.')} `
   if (vendor === 'arktype' && problem.startsWith(prefix)) problem = problem.slice(prefix.length)
-  if (vendor === 'zod') problem = problem.replace(/^Invalid input: /, '')
-  return { path, problem }
+  if (vendor !== 'zod') return { path, problem }
+  problem = problem.replace(/^Invalid input: /, '')
+  const [, expected, came] = /^expected (\w+), received (\w+)$/.exec(problem) ?? []
+  if (expected === undefined) return { path, problem }
+  const got = came === 'undefined' ? undefined : came
+  return { path, problem, expected, got }
 }
 
 function rawChecker(json: JsonSchema): Checker {
@@ -109,7 +118,7 @@ async function explainLater(json: JsonSchema, value: unknown): Promise<Checked> 
 }
 
 function refusal(issues: readonly Issue[]): Checked {
-  return { ok: false, issue: toLine(issues) }
+  return { ok: false, issue: toLine(issues), first: issues[0] }
 }
 
 interface Full {

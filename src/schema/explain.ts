@@ -35,14 +35,16 @@ function look(search: Search, schema: unknown, value: unknown, path: Path): void
   if (search.issues.length === before) lookAtBranches(search, schema, value, path)
 }
 
-function report(search: Search, path: Path, problem: string): void {
-  if (search.issues.length < MAX_ISSUES) search.issues.push({ path, problem })
+function report(search: Search, path: Path, problem: string, more?: Pick<Issue, 'expected' | 'got'>): void {
+  if (search.issues.length < MAX_ISSUES) search.issues.push({ path, problem, ...more })
 }
 
 function lookAtType(search: Search, { type }: Schema, value: unknown, path: Path): boolean {
   const types = typeof type === 'string' ? [type] : listOf(type)
   if (types.length === 0 || types.some((each) => isType(String(each), value))) return true
-  report(search, path, `expected ${types.join(' or ')}, got ${typeName(value)}`)
+  const expected = types.join(' or ')
+  const got = typeName(value)
+  report(search, path, `expected ${expected}, got ${got}`, { expected, got })
   return false
 }
 
@@ -126,7 +128,7 @@ function lookAtArray(search: Search, schema: Schema, value: readonly unknown[], 
 
 function lookAtObject(search: Search, schema: Schema, value: Schema, path: Path): void {
   for (const name of listOf(schema['required']) as string[]) {
-    if (!Object.hasOwn(value, name)) report(search, [...path, name], 'is required')
+    if (!Object.hasOwn(value, name)) report(search, [...path, name], 'is required', { got: undefined })
   }
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   for (const [name, sub] of entriesOf(properties)) {
@@ -160,7 +162,7 @@ function lookAtBranches(search: Search, schema: Schema, value: unknown, path: Pa
     if (nearest === undefined || deeper) nearest = attempt.issues
   }
   if (branches.length > 1) report(search, path, `matches none of the ${branches.length} allowed shapes`)
-  for (const issue of nearest ?? []) report(search, issue.path, issue.problem)
+  for (const issue of nearest ?? []) report(search, issue.path, issue.problem, issue)
 }
 
 function listOf(value: unknown): readonly unknown[] {

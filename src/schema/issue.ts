@@ -2,6 +2,10 @@
 export interface Issue {
   readonly path: readonly PropertyKey[]
   readonly problem: string
+  /** The type that was expected, where another came. */
+  readonly expected?: string
+  /** The type that came; undefined where nothing did, though something must. */
+  readonly got?: string | undefined
 }
 
 /** No more issues than this are told. */
@@ -23,7 +27,7 @@ export function clip(text: string, length = 80): string {
 }
 
 /** A path as one would write it in code: `lines[2].price`. */
-function pathText(path: readonly PropertyKey[]): string {
+export function pathText(path: readonly PropertyKey[]): string {
   let text = ''
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`

@@ -1,7 +1,8 @@
 import { mcpError } from '../protocol/errors.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { lateError } from '../protocol/late-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ContentBlock } from '../protocol/content.ts'
+import { STOP_REASONS } from '../protocol/stop-reasons.ts'
 import { toChecker } from '../schema/checker.ts'
 import { toFormSchema } from '../schema/form.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
@@ -28,7 +29,8 @@ export interface ElicitedUrl {
 }
 
 export interface SampleMessage {
-  readonly role: 'user' | 'assistant'
+  /** `system` only where the profile of the server lets it through. */
+  readonly role: 'user' | 'assistant' | 'system'
   readonly content: string | SampleBlock | readonly SampleBlock[]
 }
 
@@ -111,7 +113,7 @@ export async function sample(
 ): Promise<Sampled> {
   const { peer } = context.call
   requireFeature(peer, params.tools === undefined ? 'sampling' : 'sampling.tools')
-  const { includeContext, ...rest } = checkSampling(params)
+  const { includeContext, ...rest } = checkSampling(params, peer.dialect)
   const included =
     includeContext !== undefined && supports(peer, 'sampling.context') ? { includeContext } : {}
   const question = {
@@ -128,7 +130,9 @@ export async function sample(
     ) {
       throw new Malformed('role, content and model are needed')
     }
-    return answer as unknown as Sampled
+    const { stopReason } = answer
+    const known = STOP_REASONS.get(stopReason as string)
+    return (known === undefined ? answer : { ...answer, stopReason: known }) as unknown as Sampled
   })
 }
 
@@ -164,7 +168,7 @@ async function ask<Value>(
   const { call } = context
   if (call.peer.dialect.questions === 'rounds') return askInRounds(context, question, read)
   if (call.channel.ask === undefined) {
-    throw serverError('cannot_ask', {
+    throw lateError('cannot_ask', {
       capability: question.method,
       reason: 'it has no stream to be asked on',
     })
@@ -187,7 +191,7 @@ async function askInRounds<Value>(
   const answer = rounds.answers.get(key)
   if (answer === undefined) {
     rounds.questions.set(key, { method: question.method, params: question.params })
-    throw serverError('input_required', {})
+    throw lateError('input_required', {})
   }
   try {
     if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
@@ -203,7 +207,7 @@ async function askInRounds<Value>(
 }
 
 function explained({ method }: Asking, error: unknown): unknown {
-  return error instanceof Invalid ? serverError('ask_invalid', { method, issue: error.message }) : error
+  return error instanceof Invalid ? lateError('ask_invalid', { method, issue: error.message }) : error
 }
 
 function readAction(answer: JsonObject): 'accept' | 'decline' | 'cancel' {

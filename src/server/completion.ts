@@ -1,6 +1,7 @@
 import { mcpError } from '../protocol/errors.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { lateError } from '../protocol/late-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { DESCRIPTIONS } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import type { Prompt, Template } from './definitions.ts'
@@ -8,10 +9,13 @@ import { findPrompt } from './prompts.ts'
 import { rethrown } from './settle.ts'
 import { isVisible } from './visibility.ts'
 
+/** A value, or a value with a few words about it. */
+export type Suggestion = string | { readonly value: string; readonly description?: string }
+
 /** What a completer gives back: values in order of rank, or values with how many there are in all. */
 export type Completions =
-  | readonly string[]
-  | { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean }
+  | readonly Suggestion[]
+  | { readonly values: readonly Suggestion[]; readonly total?: number; readonly hasMore?: boolean }
 
 /** Completes the value of one argument; `known` holds the arguments that are filled in already. */
 export type Completer<Ctx = Context> = (
@@ -20,11 +24,24 @@ export type Completer<Ctx = Context> = (
   context: Ctx,
 ) => Completions | Promise<Completions>
 
+/** What has arguments to complete. */
+export interface Owner {
+  readonly key: string
+  readonly names: readonly string[]
+  /** Its completers by argument, where they are not among those of prompts and templates. */
+  readonly completers?: ReadonlyMap<string, Completer>
+}
+
+/** Finds what a reference of some type is about; undefined for a caller to whom the type means nothing. */
+export type OwnerOf = (ref: JsonObject, context: Context) => Owner | undefined
+
 export interface CompletionParts {
   readonly prompts: ReadonlyMap<string, Prompt>
   readonly templates: ReadonlyMap<string, Template>
   /** Completers by the name of the prompt or the text of the template, then by argument. */
   readonly completers: ReadonlyMap<string, ReadonlyMap<string, Completer>>
+  /** What extensions can complete, by the type of the reference. */
+  readonly refs: ReadonlyMap<string, OwnerOf>
 }
 
 const MAX_VALUES = 100
@@ -32,53 +49,72 @@ const MAX_VALUES = 100
 /** `completion/complete`: values for one argument of a prompt or one variable of a template. */
 export async function complete(parts: CompletionParts, context: Context): Promise<Result> {
   const { name, value } = readArgument(context)
-  const { key, names } = findOwner(parts, context)
-  const completer = parts.completers.get(key)?.get(name)
+  const { key, names, completers = parts.completers.get(key) } = findOwner(parts, context)
+  const completer = completers?.get(name)
   if (completer === undefined) {
     if (!names.includes(name))
-      throw serverError('unknown_completion', { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })
+      throw lateError('unknown_completion', { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })
     return { completion: { values: [], total: 0, hasMore: false } }
   }
   const found = await rethrown(context, `completion of "${key}"`, () =>
     completer(value, readKnown(context), context),
   )
-  return { completion: toCompletion(found) }
+  return toCompletion(found)
 }
 
-function toCompletion(found: Completions): JsonObject {
-  const given: Exclude<Completions, readonly string[]> = isPlain(found)
+function toCompletion(found: Completions): Result {
+  const given: Exclude<Completions, readonly Suggestion[]> = isPlain(found)
     ? { values: found, total: found.length }
     : found
-  const values = given.values.slice(0, MAX_VALUES).map(String)
+  const shown = given.values.slice(0, MAX_VALUES)
+  const values = shown.map((one) => String(isDescribed(one) ? one.value : one))
   const more = given.hasMore ?? (given.values.length > values.length || (given.total ?? 0) > values.length)
-  return { values, ...(given.total === undefined ? {} : { total: given.total }), hasMore: more }
+  const total = given.total === undefined ? {} : { total: given.total }
+  return { completion: { values, ...total, hasMore: more }, ...describing(shown) }
 }
 
-function isPlain(found: Completions): found is readonly string[] {
+function isPlain(found: Completions): found is readonly Suggestion[] {
   return Array.isArray(found)
 }
 
-function findOwner(
-  parts: CompletionParts,
-  context: Context,
-): { readonly key: string; readonly names: readonly string[] } {
+function isDescribed(one: Suggestion): one is Exclude<Suggestion, string> {
+  return typeof one === 'object' && one !== null
+}
+
+/** Descriptions in the order of the values, null for a value without one: the protocol has no other place for them. */
+function describing(shown: readonly Suggestion[]): JsonObject {
+  const descriptions = shown.map((one) => (isDescribed(one) ? (one.description ?? null) : null))
+  if (descriptions.every((one) => one === null)) return {}
+  return { _meta: { [DESCRIPTIONS]: descriptions } }
+}
+
+function findOwner(parts: CompletionParts, context: Context): Owner {
   const ref = context.call.params['ref'] as JsonObject | null | undefined
   if (ref?.['type'] === 'ref/prompt') {
     const prompt = findPrompt(parts.prompts, ref['name'], context)
     return { key: prompt.key, names: prompt.argNames }
   }
   if (ref?.['type'] === 'ref/resource') {
-    const { uri } = ref
-    if (typeof uri !== 'string')
-      throw serverError('unknown_completion', { reason: 'ref.uri is not a string' })
+    const uri = ref['uri'] ?? uriNamed(ref['name'], parts, context)
+    if (typeof uri !== 'string') throw lateError('unknown_completion', { reason: 'ref.uri is not a string' })
     const template = parts.templates.get(uri)
     if (template !== undefined && isVisible(template, context))
       return { key: template.key, names: template.template.variables }
-    throw serverError('unknown_completion', {
+    throw lateError('unknown_completion', {
       reason: `there is no resource template "${uri.slice(0, 512)}"`,
     })
   }
-  throw serverError('unknown_completion', { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
+  const type = ref?.['type']
+  const owner = typeof type === 'string' ? parts.refs.get(type)?.(ref as JsonObject, context) : undefined
+  if (owner !== undefined) return owner
+  throw lateError('unknown_completion', { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
+}
+
+/** The URI of the template that is called so, where that is a way to name it. */
+function uriNamed(name: unknown, { templates }: CompletionParts, { call }: Context): unknown {
+  if (call.peer.dialect.resourceRefs !== 'name') return undefined
+  const named = [...templates.values()].find(({ shown }) => shown['name'] === name)
+  return named === undefined ? name : named.key
 }
 
 function readArgument(context: Context): { readonly name: string; readonly value: string } {

@@ -2,6 +2,7 @@ import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
+import type * as asks from './ask.ts'
 import type { AskOptions, Elicited, ElicitedUrl, Root, Sampled, SampleParams } from './ask.ts'
 import { createLog, type Log } from './logging.ts'
 import { createProgress, type ReportProgress } from './progress.ts'
@@ -128,7 +129,7 @@ export class Context {
   }
 }
 
-type Asking = typeof import('./ask.ts')
+type Asking = typeof asks
 let asking: Promise<Asking> | undefined
 
 /** Puts a question, in the order in which questions are put. One that a handler no longer waits for fails with its request; it must not end the process. */

@@ -16,6 +16,7 @@ export const NOTICES = {
 export function follow(changes: Changes, session: Session): void {
   if (session.dialect.changes !== 'session') return
   const stop = changes.listen((change) => {
+    if (change.kind === 'extension') return change.tell(session)
     if (change.kind !== 'resource') {
       const { method } = NOTICES[change.kind]
       return session.whenReady(() => session.notify(method, {}), method)

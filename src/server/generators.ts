@@ -25,7 +25,7 @@ export async function drain(generator: Generated, context: Context): Promise<unk
       if (step.done === true) return step.value === undefined ? content : step.value
       const blocks = toContent(step.value)
       content.push(...blocks)
-      if (streams) context.progress(content.length, undefined, messageOf(blocks))
+      if (streams) context.progress(content.length, undefined, messageOf(blocks), blocks)
     }
   } finally {
     await generator.return(undefined)

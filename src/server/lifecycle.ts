@@ -2,7 +2,7 @@ import { mcpError } from '../protocol/errors.ts'
 import { serverError } from '../protocol/server-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
-import { DIALECTS, type Dialect } from '../protocol/switches.ts'
+import type { Dialect, Dialects } from '../protocol/switches.ts'
 import type { ClientInfo } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
@@ -15,20 +15,26 @@ export interface Greeting {
   readonly instructions: string | undefined
   readonly ttlMs: number
   readonly revisions: readonly Revision[]
+  readonly dialects: Dialects
 }
 
 /** `initialize`: agrees on a revision and remembers the client in the session. */
 export function initialize(greeting: Greeting, follow: (session: Session) => void, context: Context): Result {
   const session = context.call.peer.session as Session
   if (session.opened) throw serverError('already_initialized', {})
-  const shaken = openedBy('handshake', greeting.revisions)
+  const shaken = openedBy('handshake', greeting)
   const { protocolVersion, capabilities, clientInfo } = readOpening(context.call.params, shaken)
-  const revision = shaken.find((known) => known === protocolVersion) ?? shaken.at(-1)
+  const asked = shaken.find((known) => known === protocolVersion)
+  if (asked === undefined && session.dialect.versionMismatch === 'reject') {
+    const data = { supported: shaken, requested: protocolVersion.slice(0, 64) }
+    throw serverError('version_rejected', { version: protocolVersion.slice(0, 64) }, { data })
+  }
+  const revision = asked ?? shaken.at(-1)
   if (revision === undefined) {
     const data = { supported: greeting.revisions, requested: protocolVersion.slice(0, 64) }
-    throw mcpError('revision_unsupported', { version: protocolVersion.slice(0, 64) }, { data })
+    throw serverError('revision_unsupported', { version: protocolVersion.slice(0, 64) }, { data })
   }
-  session.dialect = DIALECTS[revision]
+  session.dialect = greeting.dialects[revision]
   session.client = clientInfo
   session.capabilities = capabilities
   session.opened = true
@@ -48,10 +54,10 @@ function withoutChanges(capabilities: JsonObject): JsonObject {
 
 /** `server/discover`: what can be claimed here, and what the server offers; with `wrapped` somebody may still change it. */
 export function discover(greeting: Greeting, wrapped: boolean): Result {
-  const { capabilities, instructions, ttlMs, revisions } = greeting
+  const { capabilities, instructions, ttlMs } = greeting
   const optional = instructions === undefined ? {} : { instructions }
   return {
-    supportedVersions: openedBy('request', revisions),
+    supportedVersions: openedBy('request', greeting),
     capabilities,
     ...optional,
     ttlMs,
@@ -63,8 +69,8 @@ export function ping(): Result {
   return {}
 }
 
-function openedBy(opening: Dialect['opening'], revisions: readonly Revision[]): readonly Revision[] {
-  return revisions.filter((revision) => DIALECTS[revision].opening === opening)
+function openedBy(opening: Dialect['opening'], { revisions, dialects }: Greeting): readonly Revision[] {
+  return revisions.filter((revision) => dialects[revision].opening === opening)
 }
 
 function readOpening(

@@ -21,10 +21,13 @@ export class List<Kind extends Item> {
   readonly items: Map<string, Kind> = new Map<string, Kind>()
   readonly #name: ListName
   readonly #options: ListOptions
+  /** Changes what is added before it is. */
+  dress: (item: Kind) => Kind = (item) => item
   #guarded: readonly Kind[] | undefined
   #pages = new Map<string, Result>()
   /** The keys of pages that follow a kept one. */
   #following = new Set<string>()
+  #keptAge = 0
 
   constructor(name: ListName, options: ListOptions) {
     this.#name = name
@@ -32,7 +35,7 @@ export class List<Kind extends Item> {
   }
 
   add(item: Kind): void {
-    this.items.set(item.key, item)
+    this.items.set(item.key, this.dress(item))
     this.#forget()
   }
 
@@ -44,6 +47,7 @@ export class List<Kind extends Item> {
 
   /** Answers the list method for a caller; with `wrapped` somebody may still change what that caller gets. */
   page(context: Context, wrapped = false): Result {
+    this.#age()
     const start = readCursor(this.#name, context, this.#options.limits)
     const view = wrapped ? `${this.#view(context)}+` : this.#view(context)
     const key = `${start}:${view}`
@@ -59,7 +63,8 @@ export class List<Kind extends Item> {
     if (this.#pages.size >= MAX_KEPT_PAGES) this.#forgetPages()
     this.#pages.set(key, page)
     const { nextCursor } = page
-    if (typeof nextCursor === 'string') this.#following.add(`${toPlace(this.#name, nextCursor)}:${view}`)
+    if (typeof nextCursor === 'string')
+      this.#following.add(`${toPlace(this.#name, nextCursor, this.#options.limits)}:${view}`)
   }
 
   /** Names the set of items that a caller sees: one letter for each item that not everybody sees. */
@@ -79,10 +84,18 @@ export class List<Kind extends Item> {
     const more = last !== undefined && rest.length > shown.length
     return {
       [this.#name]: shown.map((item) => item.shown),
-      ...(more ? { nextCursor: writeCursor(this.#name, last.place) } : {}),
+      ...(more ? { nextCursor: writeCursor(this.#name, last.place, this.#age()) } : {}),
       ttlMs: this.#options.ttlMs,
       cacheScope: isPrivate ? 'private' : 'public',
     }
+  }
+
+  /** The age of the server in which cursors are written; what is kept holds those of the last. */
+  #age(): number {
+    const age = ageOf(this.#options.limits)
+    if (age !== this.#keptAge) this.#forgetPages()
+    this.#keptAge = age
+    return age
   }
 
   #forget(): void {
@@ -98,26 +111,35 @@ export class List<Kind extends Item> {
 
 const MAX_KEPT_PAGES = 256
 
-/** A cursor names the list and the place of the last item seen, so that it survives changes to the list. */
-function writeCursor(name: ListName, place: number): string {
-  return btoa(`${name}:${place}`).replace(/=+$/, '')
+/** Time is told in ages, so that the pages of one age are the same: a cursor is good in its age and the next. */
+function ageOf({ cursorMs }: Limits): number {
+  return Math.floor(Date.now() / cursorMs)
 }
 
-function readCursor(name: ListName, context: Context, { cursorLength }: Limits): number {
+/** A cursor names the list and the place of the last item seen, so that it survives changes to the list. */
+function writeCursor(name: ListName, place: number, age: number): string {
+  return btoa(age === 0 ? `${name}:${place}` : `${name}:${place}:${age}`).replace(/=+$/, '')
+}
+
+function readCursor(name: ListName, context: Context, limits: Limits): number {
+  const { cursorLength } = limits
   const { cursor } = context.call.params
   if (cursor === undefined || cursor === null) return 0
   if (typeof cursor !== 'string') throw serverError('bad_cursor', {})
   if (cursor.length > cursorLength) throw serverError('cursor_too_long', { limit: cursorLength })
   if (cursor === '' && context.call.peer.dialect.emptyCursor === 'absent') return 0
-  const place = toPlace(name, cursor)
+  const place = toPlace(name, cursor, limits)
   if (place === undefined) throw serverError('bad_cursor', {})
   return place
 }
 
-function toPlace(name: ListName, cursor: string): number | undefined {
-  const digits = new RegExp(`^${name}:([1-9][0-9]{0,14})$`).exec(decode(cursor))?.[1]
-  const place = Number(digits)
-  return digits !== undefined && writeCursor(name, place) === cursor ? place : undefined
+function toPlace(name: ListName, cursor: string, limits: Limits): number | undefined {
+  const found = new RegExp(`^${name}:([1-9][0-9]{0,14})(?::([1-9][0-9]{0,14}))?$`).exec(decode(cursor))
+  const [place, age] = [Number(found?.[1]), Number(found?.[2] ?? 0)]
+  const now = ageOf(limits)
+  if (found === null || age > now + 1 || writeCursor(name, place, age) !== cursor) return undefined
+  if (age < now - 1) throw serverError('cursor_expired', { ms: limits.cursorMs })
+  return place
 }
 
 function decode(cursor: string): string {

@@ -2,7 +2,8 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Call } from '../rpc/call.ts'
 
-export type ReportProgress = (progress: number, total?: number, message?: string) => void
+/** Reports how far a request is; `content` is what it has so far, for clients that take it piece by piece. */
+export type ReportProgress = (progress: number, total?: number, message?: string, content?: unknown) => void
 
 /** The token under which a client wants to hear of progress. */
 export function progressToken(call: Call): string | number | undefined {
@@ -12,6 +13,7 @@ export function progressToken(call: Call): string | number | undefined {
 
 /** Reports the progress of one request, always rising. */
 export function createProgress(call: Call): ReportProgress {
+  if (call.channel.report !== undefined) return call.channel.report
   const token = progressToken(call)
   let last = Number.NEGATIVE_INFINITY
   return (progress, total, message) => {

@@ -2,10 +2,14 @@ import { isContentBlock, text } from '../protocol/content.ts'
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { nearest } from '../protocol/nearest.ts'
+import { lateError } from '../protocol/late-errors.ts'
 import { serverError } from '../protocol/server-errors.ts'
+import type { Dialect } from '../protocol/switches.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import { issueExtras } from './argument-issue.ts'
 import type { Context } from './context.ts'
 import type { Prompt } from './definitions.ts'
+import { isRole } from './roles.ts'
 import { rethrown, settled } from './settle.ts'
 import { isVisible } from './visibility.ts'
 
@@ -16,14 +20,12 @@ export async function getPrompt(prompts: ReadonlyMap<string, Prompt>, context: C
   const checked =
     prompt.args === undefined ? { ok: true as const, value: args } : await prompt.args.check(args)
   if (!checked.ok) {
-    throw mcpError('bad_params', {
-      method: 'prompts/get',
-      reason: `arguments of prompt "${prompt.key}": ${checked.issue}`,
-    })
+    const facts = { name: prompt.key, issue: checked.issue }
+    throw lateError('prompt_arguments', facts, issueExtras(checked.first))
   }
   return settled(context, async () => {
     const shaped = await rethrown(context, `prompt "${prompt.key}"`, async () =>
-      toMessages(await prompt.run(checked.value, context)),
+      toMessages(await prompt.run(checked.value, context), context),
     )
     const { description } = prompt.shown
     return { ...(description === undefined ? {} : { description }), ...shaped }
@@ -44,7 +46,7 @@ export function findPrompt(prompts: ReadonlyMap<string, Prompt>, name: unknown, 
   if (name.length > nameLength) throw serverError('name_too_long', { limit: nameLength })
   const seen = [...prompts.values()].filter((one) => isVisible(one, context)).map((one) => one.key)
   const meant = nearest(name, seen.slice(0, 1000))
-  throw mcpError('unknown_prompt', {
+  throw lateError('unknown_prompt', {
     name: name.slice(0, 128),
     nearest: meant === undefined ? '' : `; did you mean "${meant}"?`,
   })
@@ -57,20 +59,20 @@ function readArguments(context: Context): JsonObject {
   throw mcpError('bad_params', { method: 'prompts/get', reason: 'arguments must be an object of strings' })
 }
 
-function toMessages(value: unknown): JsonObject {
+function toMessages(value: unknown, { call }: Context): JsonObject {
+  const shaped = (one: unknown): JsonObject => toMessage(one, call.peer.dialect)
   if (typeof value === 'object' && value !== null && 'messages' in value && Array.isArray(value.messages)) {
-    return { ...value, messages: value.messages.map(toMessage) }
+    return { ...value, messages: value.messages.map(shaped) }
   }
-  return { messages: (Array.isArray(value) ? value : [value]).map(toMessage) }
+  return { messages: (Array.isArray(value) ? value : [value]).map(shaped) }
 }
 
-function toMessage(value: unknown): JsonObject {
+function toMessage(value: unknown, dialect: Dialect): JsonObject {
   if (typeof value === 'string') return { role: 'user', content: text(value) }
   if (isContentBlock(value)) return { role: 'user', content: value }
   const { role, content } = (value ?? {}) as { role?: unknown; content?: unknown }
   const block = typeof content === 'string' ? text(content) : content
-  if ((role === 'user' || role === 'assistant') && isContentBlock(block))
-    return { ...(value as object), content: block }
+  if (isRole(role, dialect) && isContentBlock(block)) return { ...(value as object), content: block }
   throw new TypeError(
     'a prompt must return text, content, or messages with role "user" or "assistant" and content',
   )

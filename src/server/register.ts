@@ -2,8 +2,9 @@ import { serverError } from '../protocol/server-errors.ts'
 import { toMs, type Duration } from '../protocol/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { metaKeyProblem } from '../protocol/meta.ts'
+import { FREE_ANNOTATIONS, metaKeyProblem } from '../protocol/meta.ts'
 import { checkOptions } from '../protocol/nearest.ts'
+import type { RefusalName } from '../protocol/refusals.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
 import type { AnySchema } from '../schema/schema.ts'
@@ -45,10 +46,13 @@ export interface ToolSpec<Ctx> extends Described<Ctx> {
   readonly timeout?: Duration
 }
 
+/** What the protocol knows goes among the annotations of the resource; the rest goes into its `_meta`. */
 export interface Annotations {
-  readonly audience?: readonly ('user' | 'assistant')[]
+  /** `user` and `assistant` are what the protocol knows. */
+  readonly audience?: readonly ('user' | 'assistant' | (string & {}))[]
   readonly priority?: number
   readonly lastModified?: string
+  readonly [name: string]: unknown
 }
 
 export interface ResourceSpec<Ctx> extends Described<Ctx> {
@@ -88,6 +92,7 @@ export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run'], 
   if (typeof spec === 'function') throw refused(item, 'write tool(name, {}, handler)')
   checkOptions(item, spec, TOOL_OPTIONS, ELSEWHERE)
   if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
+  checkDescription(item, spec.description ?? '', limits)
   const input = checkerOf(item, 'input', spec.input ?? NO_INPUT, limits)
   if (input.json['type'] !== 'object')
     throw refused(item, 'the input must be an object schema; wrap it in one')
@@ -115,12 +120,14 @@ export function toResource(
   checkOptions(item, spec, RESOURCE_OPTIONS)
   if (typeof read !== 'function') throw refused(item, 'the handler is not a function')
   const { mimeType, size, annotations } = spec
+  const { known, free } = sortAnnotations(annotations ?? {})
+  const meta = free === undefined ? spec._meta : { ...spec._meta, [FREE_ANNOTATIONS]: free }
   const about = {
     name: spec.name ?? nameOf(uri),
     ...describe(spec),
     ...(mimeType === undefined ? {} : { mimeType }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(spec._meta === undefined ? {} : { _meta: spec._meta }),
+    ...(known === undefined ? {} : { annotations: known }),
+    ...(meta === undefined ? {} : { _meta: meta }),
   }
   if (uri.includes('{') || uri.includes('}')) {
     const template = templateOf(item, uri)
@@ -180,6 +187,26 @@ function toAnnotations(item: string, hints: Hints): JsonObject {
   return Object.fromEntries(Object.entries(hints).map(([name, value]) => [`${name}Hint`, value as boolean]))
 }
 
+interface Sorted {
+  readonly known?: JsonObject | undefined
+  readonly free?: JsonObject | undefined
+}
+
+/** Annotations that the protocol knows, and others. */
+function sortAnnotations(annotations: Annotations): Sorted {
+  const entries = Object.entries(annotations)
+  const isKnown = ([name, value]: readonly [string, unknown]): boolean =>
+    name === 'audience'
+      ? Array.isArray(value) && value.every((one) => one === 'user' || one === 'assistant')
+      : name === 'priority' || name === 'lastModified'
+  const known = entries.filter(isKnown)
+  const free = entries.filter((entry) => !isKnown(entry))
+  return {
+    known: known.length === 0 ? undefined : Object.fromEntries(known),
+    free: free.length === 0 ? undefined : Object.fromEntries(free),
+  }
+}
+
 function toArguments(item: string, schema: JsonObject): { readonly name: string }[] {
   if (schema['type'] !== 'object') throw refused(item, 'args must be an object schema')
   const required = (schema['required'] ?? []) as readonly string[]
@@ -198,7 +225,8 @@ function toArguments(item: string, schema: JsonObject): { readonly name: string 
   }))
 }
 
-function checkerOf(
+/** The checker of a schema; one that cannot be served is refused, naming the item. */
+export function checkerOf(
   item: string,
   part: 'input' | 'output' | 'args',
   schema: AnySchema,
@@ -207,7 +235,7 @@ function checkerOf(
   try {
     return toChecker(schema, part === 'output' ? 'output' : 'input', limits)
   } catch (error) {
-    if (error instanceof SchemaError) throw refused(item, `${part}: ${error.message}`)
+    if (error instanceof SchemaError) throw refused(item, `${part}: ${error.message}`, 'INVALID_JSON_SCHEMA')
     throw error
   }
 }
@@ -225,12 +253,21 @@ function checkName(item: string, name: string, { nameLength }: Limits): void {
   throw refused(item, `a name has 1 to ${nameLength} of the characters A-Z a-z 0-9 _ . -`)
 }
 
+function checkDescription(item: string, { length }: string, { descriptionLength }: Limits): void {
+  if (length > descriptionLength)
+    throw refused(
+      item,
+      `the description has ${length} characters; shorten it, or raise limits.descriptionLength`,
+    )
+}
+
 /** A name for a resource that was given none: the last readable part of its URI. */
 function nameOf(uri: string): string {
   const parts = uri.replace(/[{}+#./;?&*]/g, ' ').split(/[\s:]+/)
   return parts.findLast((part) => part !== '') ?? uri
 }
 
-function refused(item: string, reason: string): Error {
-  return serverError('bad_definition', { item: item.slice(0, 256), reason })
+function refused(item: string, reason: string, refusal?: RefusalName): Error {
+  const extras = refusal === undefined ? {} : { refusal }
+  return serverError('bad_definition', { item: item.slice(0, 256), reason }, extras)
 }

@@ -1,7 +1,7 @@
 import { toBase64 } from '../protocol/content.ts'
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { lateError } from '../protocol/late-errors.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { match } from '../uri-template/match.ts'
 import type { Context } from './context.ts'
@@ -69,11 +69,11 @@ export function readUri(context: Context): string {
 /** Refuses a URI that is longer than any that is looked up. */
 export function checkUriLength(uri: string, context: Context): void {
   const { uriLength } = context.parts.limits
-  if (uri.length > uriLength) throw serverError('uri_too_long', { limit: uriLength })
+  if (uri.length > uriLength) throw lateError('uri_too_long', { limit: uriLength })
 }
 
 export function unknownResource(uri: string): Error {
-  return mcpError('unknown_resource', { uri: uri.slice(0, 512) }, { data: { uri: uri.slice(0, 512) } })
+  return lateError('unknown_resource', { uri: uri.slice(0, 512) }, { data: { uri: uri.slice(0, 512) } })
 }
 
 const BYTES = 'application/octet-stream'

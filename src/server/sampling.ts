@@ -1,6 +1,8 @@
 import { mcpError } from '../protocol/errors.ts'
 import { text } from '../protocol/content.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Dialect } from '../protocol/switches.ts'
+import { isRole } from './roles.ts'
 import type { SampleBlock, SampleMessage, SampleParams } from './ask.ts'
 
 /** How many tokens the model may answer with when the handler does not say. */
@@ -8,9 +10,19 @@ const DEFAULT_MAX_TOKENS = 1024
 const PRIORITIES = ['costPriority', 'speedPriority', 'intelligencePriority'] as const
 
 /** The params of a sampling request as they go on the wire, after the rules that the protocol makes for them. */
-export function checkSampling(params: SampleParams): JsonObject & { readonly includeContext?: string } {
-  const { maxTokens = DEFAULT_MAX_TOKENS, modelPreferences = {} } = params
+export function checkSampling(
+  params: SampleParams,
+  dialect: Dialect,
+): JsonObject & { readonly includeContext?: string } {
+  const { maxTokens = DEFAULT_MAX_TOKENS, modelPreferences = {}, temperature = 0 } = params
   if (!Number.isInteger(maxTokens) || maxTokens < 1) throw refused('maxTokens must be a positive integer')
+  if (dialect.temperature === 'checked' && !(temperature >= 0 && temperature <= 2))
+    throw refused('temperature must lie between 0 and 2')
+  const odd = params.messages.find(({ role }) => !isRole(role, dialect))
+  if (odd !== undefined)
+    throw refused(
+      `a message has the role "user" or "assistant", not "${odd.role}"; what the model is told first goes into systemPrompt`,
+    )
   for (const name of PRIORITIES) {
     const priority = modelPreferences[name]
     if (priority !== undefined && !(Number(priority) >= 0 && Number(priority) <= 1))

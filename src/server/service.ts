@@ -2,12 +2,13 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Revision } from '../protocol/revisions.ts'
-import type { Call } from '../rpc/call.ts'
+import type { Dialects } from '../protocol/switches.ts'
+import type { Call, Peer } from '../rpc/call.ts'
 import { Changes } from '../rpc/changes.ts'
 import { createDispatch, type Handler, type MiddlewareEntry, type Result } from '../rpc/dispatch.ts'
 import { Load } from '../rpc/load.ts'
 import type { Service } from '../rpc/service.ts'
-import type { Completer } from './completion.ts'
+import type { Completer, OwnerOf } from './completion.ts'
 import { Context } from './context.ts'
 import type { Prompt, Resource, Template, Tool } from './definitions.ts'
 import { follow, initialized } from './following.ts'
@@ -17,7 +18,21 @@ import { List } from './lists.ts'
 import { setLevel } from './logging.ts'
 import type { ServerParts } from './parts.ts'
 import type { Sealer } from './state.ts'
+import type { Listening } from './subscriptions.ts'
 import { callTool } from './tools.ts'
+
+/** What a server knows of one of its extensions. */
+export interface ExtensionEntry {
+  /** What it declares beside the id. */
+  readonly settings: JsonObject
+  /** Whether a client may use it. */
+  isFor(peer: Peer): boolean
+}
+
+/** Answers a call in another way than by its method; `answer` is the usual way. */
+export type Front = (call: Call, answer: Answer) => Result | Promise<Result>
+
+type Answer = (call: Call) => Result | Promise<Result>
 
 /** Adds to the context of every request. */
 export type Provider = (context: Context) => object | Promise<object>
@@ -30,6 +45,7 @@ export interface ServiceOptions {
   readonly pageSize: number
   readonly ttlMs: number
   readonly revisions: readonly Revision[]
+  readonly dialects: Dialects
   /** Capabilities to declare even before anything that needs them is defined. */
   readonly declared: ReadonlySet<string>
   readonly experimental: JsonObject | undefined
@@ -43,6 +59,7 @@ export class ServerService implements Service {
   readonly changes: Changes = new Changes()
   readonly load: Load = new Load()
   readonly revisions: readonly Revision[]
+  readonly dialects: Dialects
   readonly tools: List<Tool>
   readonly resources: List<Resource>
   readonly templates: List<Template>
@@ -51,19 +68,25 @@ export class ServerService implements Service {
   readonly middleware: MiddlewareEntry<Context>[] = []
   readonly providers: Provider[] = []
   readonly methods: Map<string, Handler<Context>> = new Map()
+  readonly fronts: Map<string, Front> = new Map()
+  readonly extensions: Map<string, ExtensionEntry> = new Map()
+  /** What may be completed besides prompts and templates, by the type of the reference. */
+  readonly refs: Map<string, OwnerOf> = new Map()
+  /** The open `subscriptions/listen` requests of each caller. */
+  readonly streams: Map<unknown, Set<Listening>> = new Map()
   readonly onNotice: Map<string, (context: Context) => void> = new Map([
     ['notifications/initialized', initialized],
   ])
   readonly #options: ServiceOptions
   readonly #parts: ServerParts
-  readonly #streams = new Map<unknown, number>()
-  #dispatch: ((call: Call) => Result | Promise<Result>) | undefined
+  #dispatch: Answer | undefined
 
   constructor(options: ServiceOptions) {
     this.#options = options
     this.#parts = { ...options, load: this.load }
     this.info = options.info
     this.revisions = options.revisions
+    this.dialects = options.dialects
     this.tools = new List('tools', options)
     this.resources = new List('resources', options)
     this.templates = new List('resourceTemplates', options)
@@ -71,7 +94,7 @@ export class ServerService implements Service {
   }
 
   /** The folded function itself, so that a request passes through no frame of this file. */
-  get answer(): (call: Call) => Result | Promise<Result> {
+  get answer(): Answer {
     return (this.#dispatch ??= this.#fold())
   }
 
@@ -107,64 +130,84 @@ export class ServerService implements Service {
       case 'prompts':
         return this.#options.declared.has(name) || this.prompts.items.size > 0
       case 'completions':
-        return this.#options.declared.has(name) || this.completers.size > 0
+        return this.#completes || this.refs.size > 0
       default:
         return this.#options.declared.has(name)
     }
   }
 
-  #capabilities(): JsonObject {
-    const { experimental, extensions } = this.#options
+  /** Whether prompts or templates can be completed, which is all that the capability is about. */
+  get #completes(): boolean {
+    return this.#options.declared.has('completions') || this.completers.size > 0
+  }
+
+  /** What is declared to clients; extensions where their revision has a place for them. */
+  #capabilities(place: 'experimental' | 'extensions'): JsonObject {
+    let { experimental, extensions } = this.#options
+    if (this.extensions.size > 0) {
+      const own = Object.fromEntries([...this.extensions].map(([id, { settings }]) => [id, settings]))
+      if (place === 'extensions') extensions = { ...extensions, ...own }
+      else experimental = { ...experimental, ...own }
+    }
     return {
       ...(this.offers('tools') ? { tools: { listChanged: true } } : {}),
       ...(this.offers('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
       ...(this.offers('prompts') ? { prompts: { listChanged: true } } : {}),
-      ...(this.offers('completions') ? { completions: {} } : {}),
+      ...(this.#completes ? { completions: {} } : {}),
       ...(this.offers('logging') ? { logging: {} } : {}),
       ...(experimental === undefined ? {} : { experimental }),
       ...(extensions === undefined ? {} : { extensions }),
     }
   }
 
-  #fold(): (call: Call) => Result | Promise<Result> {
-    const { providers } = this
-    return createDispatch({
+  #fold(): Answer {
+    const { fronts, methods, providers } = this
+    const dispatch = createDispatch({
       routes: this.#routes(),
       middleware: this.middleware,
       methodLength: this.#options.limits.methodLength,
       offers: (capability) => this.offers(capability),
       context: (call) => {
         const context = new Context(call, this.#parts)
-        return providers.length === 0 || methodRow(call.method)?.capability === undefined
-          ? context
-          : provided(context, providers)
+        if (providers.length === 0) return context
+        const isOurs = methodRow(call.method)?.capability === undefined && !methods.has(call.method)
+        return isOurs ? context : provided(context, providers)
       },
     })
+    if (fronts.size === 0) return dispatch
+    return (call) => {
+      const front = fronts.get(call.method)
+      return front === undefined ? dispatch(call) : front(call, dispatch)
+    }
   }
 
   #routes(): Map<string, Handler<Context>> {
     const { instructions, ttlMs } = this.#options
     const greeting: Greeting = {
       info: this.info,
-      capabilities: this.#capabilities(),
+      capabilities: this.#capabilities('experimental'),
       instructions,
       ttlMs,
       revisions: this.revisions,
+      dialects: this.dialects,
     }
     const lists = { resources: this.resources.items, templates: this.templates.items, ttlMs }
     const completing = {
       prompts: this.prompts.items,
       templates: lists.templates,
       completers: this.completers,
+      refs: this.refs,
     }
+    const found = { ...greeting, capabilities: this.#capabilities('extensions') }
     const offers = (capability: string): boolean => this.offers(capability)
-    const listening = { changes: this.changes, lists, streams: this.#streams, offers }
+    const { changes, streams, extensions } = this
+    const listening = { changes, lists, streams, extensions, offers }
     const tools = this.tools.items
     const wrapped = new Set(this.middleware.map(({ method }) => method))
     const wraps = (method: string): boolean => wrapped.has(method) || wrapped.has(undefined)
     const routes: [string, Handler<Context>][] = [
       ['initialize', (context) => initialize(greeting, (session) => follow(this.changes, session), context)],
-      ['server/discover', () => discover(greeting, wraps('server/discover'))],
+      ['server/discover', () => discover(found, wraps('server/discover'))],
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],
       ['tools/call', callTool.bind(undefined, tools)],

@@ -1,4 +1,4 @@
-import { serverError } from '../protocol/server-errors.ts'
+import { lateError } from '../protocol/late-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** What a request remembers between its rounds. */
@@ -48,16 +48,16 @@ export function createSealer(options: SealerOptions): Sealer {
       return toBase64Url(new Uint8Array([...iv, ...new Uint8Array(sealed)]))
     },
     async open(text, binding) {
-      if (text.length > MAX_STATE) throw serverError('bad_state', { reason: 'it is too large' })
+      if (text.length > MAX_STATE) throw lateError('bad_state', { reason: 'it is too large' })
       const sealed = fromBase64Url(text)
       for (const key of await allKeys()) {
         const plain = await decrypt(key, sealed, bytes(binding))
         if (plain === undefined) continue
         const { expires, ...state } = JSON.parse(plain) as RoundState & { expires: number }
-        if (expires <= now()) throw serverError('bad_state', { reason: 'it has expired' })
+        if (expires <= now()) throw lateError('bad_state', { reason: 'it has expired' })
         return state
       }
-      throw serverError('bad_state', { reason: 'it was not issued for this request' })
+      throw lateError('bad_state', { reason: 'it was not issued for this request' })
     },
     bind: toBinding,
   }

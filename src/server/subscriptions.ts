@@ -1,8 +1,8 @@
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
-import { serverError } from '../protocol/server-errors.ts'
-import { ownerOf } from '../rpc/call.ts'
+import { lateError } from '../protocol/late-errors.ts'
+import { ownerOf, type Peer } from '../rpc/call.ts'
 import type { Change, Changes } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
@@ -42,11 +42,22 @@ function reachableSession({ call }: Context): Session {
   return session
 }
 
+/** An open `subscriptions/listen` request. */
+export interface Listening {
+  readonly id: string | number
+  /** What it is told of. */
+  readonly filter: Filter
+  /** The resources that it still watches. */
+  readonly watched: Set<string>
+}
+
 export interface ListenParts {
   readonly changes: Changes
   readonly lists: ResourceLists
-  /** How many streams each caller has. */
-  readonly streams: Map<unknown, number>
+  /** The open streams of each caller. */
+  readonly streams: Map<unknown, Set<Listening>>
+  /** The extensions whose notices may be asked for, by their id. */
+  readonly extensions: ReadonlyMap<string, { isFor(peer: Peer): boolean }>
   /** Whether the server offers a capability. */
   offers(capability: string): boolean
 }
@@ -66,7 +77,7 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   const tag = { [META.subscriptionId]: call.id }
   const tell = (method: string, params: JsonObject): void => call.emit(method, { ...params, _meta: tag })
 
-  const leave = enter(parts.streams, context)
+  const leave = enter({ id: call.id as string | number, filter: honoured, watched }, parts.streams, context)
   tell('notifications/subscriptions/acknowledged', { notifications: honoured })
   if (Object.keys(honoured).length === 0) {
     leave()
@@ -76,6 +87,8 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
     const stop = parts.changes.listen((change: Change) => {
       if (change.kind === 'resource') {
         if (isWatched(watched, change.uri)) tell('notifications/resources/updated', { uri: change.uri })
+      } else if (change.kind === 'extension') {
+        if (honoured[change.id as `${string}/${string}`] === true) tell(change.method, change.params)
       } else if (honoured[NOTICES[change.kind].filter] === true) tell(NOTICES[change.kind].method, {})
     })
     const end = (): void => {
@@ -88,22 +101,28 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   })
 }
 
-/** Counts one more stream of a caller: of whoever was authenticated, or else of the connection where one carries many requests. */
-function enter(streams: Map<unknown, number>, { auth, call, parts }: Context): () => void {
-  const caller = auth === undefined ? call.channel : ownerOf(auth)
-  const limit = parts.limits.streams
-  const open = streams.get(caller) ?? 0
-  if (open >= limit) throw serverError('too_many_streams', { limit }, { retryAfterMs: 30_000 })
-  streams.set(caller, open + 1)
+/** Whose streams are counted and shown together: of whoever was authenticated, or else of the connection where one carries many requests. */
+export function listenerOf({ auth, call }: Context): unknown {
+  return auth === undefined ? call.channel : ownerOf(auth)
+}
+
+/** Adds one more stream of a caller. */
+function enter(stream: Listening, streams: ListenParts['streams'], context: Context): () => void {
+  const caller = listenerOf(context)
+  const { streams: limit } = context.parts.limits
+  const open = streams.get(caller) ?? new Set()
+  if (open.size >= limit) throw lateError('too_many_streams', { limit }, { retryAfterMs: 30_000 })
+  streams.set(caller, open.add(stream))
   return () => {
-    const left = (streams.get(caller) ?? 1) - 1
-    if (left === 0) streams.delete(caller)
-    else streams.set(caller, left)
+    open.delete(stream)
+    if (open.size === 0) streams.delete(caller)
   }
 }
 
 type Filter = { [Name in (typeof NOTICES)[keyof typeof NOTICES]['filter']]?: boolean } & {
   resourceSubscriptions?: readonly string[]
+  /** Notices of an extension, by its id. */
+  [id: `${string}/${string}`]: boolean
 }
 
 function readFilter(context: Context): Filter {
@@ -138,5 +157,9 @@ function honour(filter: Filter, parts: ListenParts, context: Context): Filter {
     (uri) => findResource(parts.lists, uri, context) !== undefined,
   )
   if (uris.length > 0) honoured.resourceSubscriptions = uris
+  for (const [id, { isFor }] of parts.extensions) {
+    const name = id as `${string}/${string}`
+    if (filter[name] === true && isFor(context.call.peer)) honoured[name] = true
+  }
   return honoured
 }

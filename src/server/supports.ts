@@ -1,6 +1,5 @@
 import { CLIENT_CAPABILITIES, type CapabilityRow } from '../protocol/capabilities.ts'
-import { mcpError } from '../protocol/errors.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { lateError } from '../protocol/late-errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Peer } from '../rpc/call.ts'
 
@@ -14,13 +13,14 @@ export type ClientFeature =
   | 'elicitation.form'
   | 'elicitation.url'
 
-/** Whether a client declared a feature that its revision has. An elicitation capability without modes means forms. */
+/** Whether a client declared a feature that its revision has. An elicitation capability without modes means forms, and `enabled: false` that there is none. */
 export function supports({ capabilities, dialect }: Peer, feature: ClientFeature): boolean {
   const [name, part] = feature.split('.') as [keyof typeof CLIENT_CAPABILITIES, string | undefined]
   const { since, flags }: CapabilityRow = CLIENT_CAPABILITIES[name]
   const declared = Object.hasOwn(capabilities, name) ? capabilities[name] : undefined
   if (dialect.revision < since || typeof declared !== 'object' || declared === null) return false
   const parts = declared as JsonObject
+  if (parts['enabled'] === false) return false
   if (feature === 'elicitation.form') return 'form' in parts || !('url' in parts)
   if (part === undefined) return true
   return (
@@ -32,12 +32,12 @@ export function supports({ capabilities, dialect }: Peer, feature: ClientFeature
 export function requireFeature(peer: Peer, feature: ClientFeature): void {
   if (supports(peer, feature)) return
   if (peer.dialect.revision < '2026-07-28') {
-    throw serverError('cannot_ask', {
+    throw lateError('cannot_ask', {
       capability: feature,
       reason: 'it did not declare it, or its revision has no such thing',
     })
   }
   const [name, part] = feature.split('.') as [string, string | undefined]
   const requiredCapabilities = { [name]: part === undefined ? {} : { [part]: {} } }
-  throw mcpError('missing_capability', { capability: feature }, { data: { requiredCapabilities } })
+  throw lateError('missing_capability', { capability: feature }, { data: { requiredCapabilities } })
 }

@@ -1,11 +1,13 @@
 import { errorRow, McpError, mcpError } from '../protocol/errors.ts'
+import { VENDOR } from '../protocol/meta.ts'
 import { serverError } from '../protocol/server-errors.ts'
 import { nearest } from '../protocol/nearest.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import type { Checked } from '../schema/checker.ts'
+import type { Checked, Unfit } from '../schema/checker.ts'
 import type { Context } from './context.ts'
 import type { Tool } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
+import { issueExtras } from './argument-issue.ts'
 import { checkKept, isWholeResult, toFailure, toResult, toStructuredResult } from './reply.ts'
 import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
 import { withTimeout } from './timeout.ts'
@@ -15,7 +17,7 @@ import { isVisible } from './visibility.ts'
 /** `tools/call`: find the tool, check its arguments, run it, shape what it returned. */
 export function callTool(tools: ReadonlyMap<string, Tool>, context: Context): Result | Promise<Result> {
   const { params } = context.call
-  const { name } = params
+  const { name, requestId } = params
   if (typeof name !== 'string')
     throw mcpError('bad_params', { method: 'tools/call', reason: 'name is not a string' })
   const tool = tools.get(name)
@@ -26,12 +28,26 @@ export function callTool(tools: ReadonlyMap<string, Tool>, context: Context): Re
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw mcpError('tool_arguments', { name, issue: 'they are not an object' })
   }
+  const answer = perform(tool, input, context)
+  return requestId === undefined ? answer : after(answer, (result) => withRequestId(result, requestId))
+}
+
+function perform(tool: Tool, input: object, context: Context): Result | Promise<Result> {
   if (isLaterRound(context.call))
     return openRounds(context).then(async () => run(tool, await tool.input.check(input), context))
   const checked = tool.input.check(input)
   return checked instanceof Promise
     ? checked.then((late) => run(tool, late, context))
     : run(tool, checked, context)
+}
+
+/** The result with the name that the client has for its request besides the id. */
+function withRequestId(result: Result, requestId: unknown): Result {
+  if (typeof requestId !== 'string' && typeof requestId !== 'number') return result
+  return {
+    ...result,
+    _meta: { ...(result['_meta'] as Result | undefined), [`${VENDOR}/requestId`]: requestId },
+  }
 }
 
 /** Only whoever sees a tool learns which headers it wants. */
@@ -42,7 +58,7 @@ function checkHeaders(tool: Tool, { call }: Context): void {
 }
 
 function run(tool: Tool, input: Checked<unknown>, context: Context): Result | Promise<Result> {
-  if (!input.ok) return refuseInput(tool, input.issue, context)
+  if (!input.ok) return refuseInput(tool, input, context)
   try {
     const value =
       tool.timeoutMs === undefined ? tool.run(input.value, context) : withTimeout(tool, input.value, context)
@@ -94,7 +110,8 @@ function after<Value, Next>(
 function failed(tool: Tool, thrown: unknown, context: Context): Result | Promise<Result> {
   if (context.rounds !== undefined && context.rounds.questions.size > 0)
     return inputRequired(context, context.rounds)
-  if (thrown instanceof ToolError) return toFailure(thrown)
+  if (thrown instanceof ToolError)
+    return context.call.peer.dialect.toolFailures === 'error' ? raised(thrown) : toFailure(thrown)
   if (thrown instanceof McpError) {
     const { where } = errorRow(thrown.kind)
     if (where === 'wire') throw thrown
@@ -102,20 +119,30 @@ function failed(tool: Tool, thrown: unknown, context: Context): Result | Promise
   }
   if (context.call.cancelled) throw mcpError('cancelled', { reason: '' }, { cause: thrown })
   const reference = crypto.randomUUID()
-  context.parts.report('error', `tool "${tool.key}" failed`, { reference, error: thrown })
+  const { requestId } = context.call.params
+  const known = requestId === undefined ? {} : { requestId }
+  context.parts.report('error', `tool "${tool.key}" failed`, { reference, ...known, error: thrown })
   return told(serverError('tool_failed', { name: tool.key, reference }), context)
 }
 
-/** An error that the model reads, counted as those are that travel as errors. */
+/** What a handler threw on purpose, as an error for the peer. */
+function raised({ message, data }: ToolError): never {
+  throw new McpError('tool_failed', message, data === undefined ? {} : { data })
+}
+
+/** An error that the model reads, counted as those are that travel as errors; or one that travels as such. */
 function told(error: McpError, context: Context): Result {
+  if (context.call.peer.dialect.toolFailures === 'error') throw error
   context.parts.load.count(error.kind)
   return toFailure(error)
 }
 
-function refuseInput(tool: Tool, issue: string, context: Context): Result {
+function refuseInput(tool: Tool, { issue, first }: Unfit, context: Context): Result {
   const facts = { name: tool.key, issue }
-  if (context.call.peer.dialect.argumentErrors === 'error') throw mcpError('tool_arguments', facts)
-  return told(serverError('tool_input', facts), context)
+  const extras = issueExtras(first)
+  if (context.call.peer.dialect.argumentErrors === 'error') throw mcpError('tool_arguments', facts, extras)
+  context.parts.load.count('tool_input')
+  return toFailure(serverError('tool_input', facts, extras))
 }
 
 function brokenOutput(tool: Tool, issue: string, context: Context): McpError {
@@ -130,7 +157,7 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>, context: Co
   const seen = [...tools.values()].filter((tool) => isVisible(tool, context)).map((tool) => tool.key)
   const meant = nearest(name, seen.slice(0, 1000))
   const shown = name.slice(0, 128)
-  return mcpError('unknown_tool', {
+  return serverError('unknown_tool', {
     name: shown,
     nearest: meant === undefined ? '' : `; did you mean "${meant}"?`,
   })

@@ -1,5 +1,6 @@
 import { Client } from '../client/client.ts'
 import type { Answers, FormAnswer } from '../client/answers.ts'
+import { declarationOf, type DeclaredExtension } from '../client/declared.ts'
 import type { ClientEvents } from '../client/events.ts'
 import type { Progress } from '../client/options.ts'
 import type { LocalServer } from '../client/target.ts'
@@ -9,6 +10,7 @@ import { checkOptions } from '../protocol/nearest.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { CLIENT_LIMITS, readLimits } from '../protocol/client-limits.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
+import type { Profile } from '../profiles/profile.ts'
 import type { Auth } from '../rpc/call.ts'
 import { connectMemory } from '../transport/memory/connect.ts'
 import { withFaults, type Faults } from './faults.ts'
@@ -24,9 +26,13 @@ export interface TestAnswers {
 
 export interface TestOptions {
   readonly revision?: Revision
+  /** Habits of the wire other than the official ones, as the server has them. */
+  readonly profile?: Profile
   /** The caller as an authenticator would have established it. */
   readonly auth?: Auth
   readonly answers?: TestAnswers
+  /** Extensions to declare. */
+  readonly extensions?: readonly DeclaredExtension[]
   readonly timeout?: number
 }
 
@@ -51,7 +57,8 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
       mirrors: false,
       checks: false,
       client: { name: 'test', version: '1.0.0' },
-      revision: options.revision ?? LATEST,
+      revision: options.revision ?? (options.profile?.spoken === undefined ? LATEST : undefined),
+      dialects: options.profile?.spoken,
       idleMs: options.timeout ?? 10_000,
       totalMs: 60_000,
       probeMs: 1_000,
@@ -59,6 +66,7 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
       maxPages: limits.pages,
       pace: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
       answers: toAnswers(options.answers ?? {}),
+      extensions: declarationOf(options.extensions),
     })
     this.faults = faults
     for (const kind of KINDS) this.on(kind, (value) => this.events.push({ kind, value } as Recorded))
@@ -85,7 +93,7 @@ export async function testClient<Tools = AnyTools>(
       where: 'testClient',
       reason: 'give it the server that createServer made: testClient(app)',
     })
-  checkOptions('testClient', options, ['revision', 'auth', 'answers', 'timeout'])
+  checkOptions('testClient', options, ['revision', 'profile', 'auth', 'answers', 'extensions', 'timeout'])
   return new TestClient<Tools>(server, options).open()
 }
 

@@ -9,7 +9,8 @@ import { Session } from '../rpc/session.ts'
 import { isClaim, openEnvelope } from '../wire/2026-07-28/open.ts'
 import { checkBatch } from '../wire/batch.ts'
 import { checkId } from '../wire/id.ts'
-import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../wire/message.ts'
+import { readBounded } from '../wire/bounds.ts'
+import { NO_PARAMS, readableId, readMessage, type Incoming } from '../wire/message.ts'
 import { replyText, sealError, sealReply } from '../wire/reply.ts'
 import { openAnswer, sealNotification, sealRequest, sealResult, toPeerError } from '../wire/seal.ts'
 
@@ -34,24 +35,31 @@ type Reply = string | undefined
 export class Connection implements Channel {
   readonly #service: Service
   readonly #limits: Limits
-  readonly #origin: Origin
+  /** Where what is received from now on comes from. */
+  origin: Origin
   readonly #send: (text: string) => void
+  readonly #read: typeof readBounded
   readonly #isBehind: () => boolean
   readonly #session: Session
   /** The requests that take their time, by their id. */
   readonly #calls = new Map<string, Call>()
   /** The request whose handler has begun and not yet returned, during which a client in this process may speak. */
   #beginning: Call | undefined
+  /** How large the message is that is being taken. */
+  #size = 0
   #closing = false
   #idle: (() => void) | undefined
 
   constructor({ service, limits, origin, send, isBehind = () => false }: ConnectionOptions) {
     this.#service = service
     this.#limits = limits
-    this.#origin = origin
+    this.origin = origin
     this.#send = send
+    this.#read = (service.dialects['2025-11-25'].habits?.read ?? readBounded) as typeof readBounded
     this.#isBehind = isBehind
-    this.#session = new Session((method, params) => this.emit(method, params, this.#session))
+    this.#session = new Session(service.dialects, (method, params) =>
+      this.emit(method, params, this.#session),
+    )
   }
 
   /** Whether the client waits for an answer. */
@@ -62,8 +70,9 @@ export class Connection implements Channel {
   /** Takes one message, or a batch, from the client. */
   receive(text: string): void {
     let reply: Reply | Promise<Reply>
+    this.#size = text.length
     try {
-      const message = readText(text, this.#limits.depth)
+      const message = this.#read(text, this.#limits)
       reply = Array.isArray(message) ? this.#takeBatch(message) : this.#take(message as Incoming)
     } catch (thrown) {
       return this.refuse(thrown)
@@ -78,22 +87,28 @@ export class Connection implements Channel {
   }
 
   emit(method: string, params: JsonObject, peer: Peer): void {
-    if (DISPENSABLE.has(method) && this.#isBehind()) return this.#service.load.count('notice_dropped')
-    this.#send(sealNotification(method, params, peer.dialect.revision))
+    // Progress that brings content is all that a client may have of it before the end.
+    if (DISPENSABLE.has(method) && params['_meta'] === undefined && this.#isBehind())
+      return this.#service.load.count('notice_dropped')
+    this.#send(sealNotification(method, params, peer.dialect))
   }
 
   async ask(method: string, params: JsonObject, call: Call): Promise<JsonObject> {
-    const { revision } = this.#session.dialect
+    const { dialect } = this.#session
     const answer = await this.#session.pending.ask(
       method,
-      (id) => this.#send(sealRequest(id, method, params, revision)),
+      (id) => this.#send(sealRequest(id, method, params, dialect)),
       {
         signal: call.signal,
         timeoutMs: this.#limits.questionMs,
         cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
       },
     )
-    return openAnswer(method, answer, params, revision)
+    return openAnswer(method, answer, params, dialect)
+  }
+
+  leave(): void {
+    this.#closing = true
   }
 
   /** No more answers will come from the client: what waits for one fails. */
@@ -123,7 +138,8 @@ export class Connection implements Channel {
   }
 
   #takeBatch(members: readonly unknown[]): Reply | Promise<Reply> {
-    checkBatch(members, this.#session.opened ? this.#session.dialect : undefined, this.#limits.batch)
+    checkBatch(members, this.#session.dialect, this.#limits.batch)
+    this.#size /= members.length
     const replies = members.map((member) => {
       try {
         return this.#take(readMessage(member))
@@ -137,7 +153,8 @@ export class Connection implements Channel {
   }
 
   #take(message: Incoming): Reply | Promise<Reply> {
-    const { id, method, params } = message
+    const { habits } = this.#session.dialect
+    const { id, method, params } = habits === undefined ? message : habits.open(message)
     if (method !== undefined && id !== undefined) {
       checkId(id, this.#limits.idLength)
       return this.#answer(id, method, params ?? NO_PARAMS)
@@ -149,17 +166,19 @@ export class Connection implements Channel {
 
   #answer(id: RequestId, method: string, params: JsonObject): Reply | Promise<Reply> {
     let peer: Peer = this.#session
+    let isFull = false
     try {
-      if (isClaim(params)) peer = openEnvelope(params, this.#service.revisions)
-      else if (!this.#session.opened && method !== 'initialize' && method !== 'ping') {
-        throw mcpError('not_initialized', { method: method.slice(0, 256) })
+      if (isClaim(params)) peer = openEnvelope(params, this.#service)
+      else if (!this.#session.opened && !this.#isEarly(method)) {
+        throw serverError('not_initialized', { method: method.slice(0, 256) })
       }
-      if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
-      this.#admit(id)
+      if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
+      isFull = this.#isFull(id)
     } catch (thrown) {
       return this.#errorText(id, thrown, peer)
     }
-    const call = new Call(id, method, params, { peer, channel: this, origin: this.#origin })
+    const call = new Call(id, method, params, { peer, channel: this, origin: this.origin })
+    if (isFull) return this.#answerInTurn(call)
     const outer = this.#beginning
     this.#beginning = call
     try {
@@ -173,19 +192,35 @@ export class Connection implements Channel {
     }
   }
 
-  /** Refuses what would be one too many, or under an id that is waiting for its answer. */
-  #admit(id: RequestId): void {
+  /** Whether a request is answered before the handshake. */
+  #isEarly(method: string): boolean {
+    return method === 'initialize' || (method === 'ping' && this.#session.dialect.earlyPing !== 'refused')
+  }
+
+  /** Refuses what would be one too many, or under an id that is waiting for its answer; tells whether it must wait. */
+  #isFull(id: RequestId): boolean {
     const { inFlight, allInFlight } = this.#limits
     if (this.#calls.size >= inFlight)
       throw serverError('too_many_calls', { limit: inFlight }, { retryAfterMs: 1000 })
     if ((this.#calls.size > 0 || this.#beginning !== undefined) && this.#find(id) !== undefined)
       throw serverError('id_in_use', { id: idText(id).slice(0, 128) })
-    if (this.#service.load.running >= allInFlight) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
+    const { load } = this.#service
+    if (load.check !== undefined) load.check()
+    return load.running >= allInFlight
   }
 
-  async #answerLater(call: Call, result: Promise<JsonObject>): Promise<Reply> {
+  #answerInTurn(call: Call): Promise<Reply> {
+    const { load } = this.#service
+    const turn = { call, caller: this, bytes: this.#size, answer: () => this.#service.answer(call) }
+    return this.#answerLater(call, load.inTurn(turn, this.#limits), () => undefined)
+  }
+
+  async #answerLater(
+    call: Call,
+    result: Promise<JsonObject>,
+    leave: () => void = this.#service.load.enter(call, this),
+  ): Promise<Reply> {
     const id = call.id as RequestId
-    const leave = this.#service.load.enter(call, this)
     this.#calls.set(idText(id), call)
     try {
       return this.#end(call, this.#resultText(call, await result))
@@ -204,9 +239,9 @@ export class Connection implements Channel {
   }
 
   #note(method: string, params: JsonObject): void {
-    if (method === 'notifications/cancelled') return this.#cancel(params)
+    if (method === 'notifications/cancelled') return this.cancel(params)
     this.#service.notice(
-      new Call(undefined, method, params, { peer: this.#session, channel: this, origin: this.#origin }),
+      new Call(undefined, method, params, { peer: this.#session, channel: this, origin: this.origin }),
     )
   }
 
@@ -214,7 +249,7 @@ export class Connection implements Channel {
     return this.#beginning?.id === id ? this.#beginning : this.#calls.get(idText(id))
   }
 
-  #cancel({ requestId, reason }: JsonObject): void {
+  cancel({ requestId, reason }: JsonObject): void {
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return
     const call = this.#find(requestId)
     if (call === undefined || call.method === 'initialize') return
@@ -224,7 +259,9 @@ export class Connection implements Channel {
   }
 
   #resultText({ id, method, peer }: Call, result: JsonObject): string {
-    const sealed = sealResult(method, result, peer.dialect.revision, this.#service.info)
+    const sealed = sealResult(method, result, peer.dialect, this.#service.info)
+    const { habits } = peer.dialect
+    if (habits !== undefined) habits.answered(method, (told) => this.emit(told.method, told.params, peer))
     return replyText(sealReply(id as RequestId, sealed))
   }
 
@@ -233,7 +270,7 @@ export class Connection implements Channel {
       this.#service.report('error', 'a request failed', { reference, error: cause }),
     )
     this.#service.load.count(error.kind)
-    return sealError(id, toErrorObject(error, peer.dialect.revision))
+    return sealError(id, toErrorObject(error, peer.dialect), peer.dialect)
   }
 }
 

@@ -4,12 +4,8 @@ import type { Dialect } from '../protocol/switches.ts'
 import { isClaim } from './2026-07-28/open.ts'
 
 /** Checks that a batch may be answered here at all. Its members are read one by one afterwards. */
-export function checkBatch(
-  members: readonly unknown[],
-  dialect: Dialect | undefined,
-  maxMembers: number,
-): void {
-  if (dialect?.batch !== true) throw serverError('batch_refused', { reason: 'this revision has none' })
+export function checkBatch(members: readonly unknown[], dialect: Dialect, maxMembers: number): void {
+  if (dialect.batch !== 'always') throw serverError('batch_refused', { reason: 'this revision has none' })
   if (members.length === 0) throw serverError('batch_refused', { reason: 'it is empty' })
   if (members.length > maxMembers) throw serverError('batch_too_long', { limit: maxMembers })
   const opening = members.some((member) => (member as { method?: unknown } | null)?.method === 'initialize')

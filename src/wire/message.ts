@@ -72,6 +72,12 @@ export function readableId(error: unknown): RequestId | undefined {
   return ids.get(error as object)
 }
 
+/** The call that was refused because its params have no names. */
+export function positionalCall(error: unknown): Incoming | undefined {
+  return positional.get(error as object)
+}
+
+const positional = new WeakMap<object, Incoming>()
 const TWINS = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
 const ids = new WeakMap<object, RequestId>()
 
@@ -89,8 +95,11 @@ function readCall(message: Record<string, unknown>): Incoming {
   }
   const params = message['params']
   if (params !== undefined && params !== null) {
-    if (typeof params !== 'object' || Array.isArray(params))
-      throw badParams(message, 'they are not an object')
+    if (typeof params !== 'object' || Array.isArray(params)) {
+      const error = badParams(message, 'they are not an object')
+      if (Array.isArray(params)) positional.set(error, message as Incoming)
+      throw error
+    }
     const meta = (params as Record<string, unknown>)['_meta']
     if (meta !== undefined && (typeof meta !== 'object' || meta === null || Array.isArray(meta))) {
       throw badParams(message, '_meta is not an object')

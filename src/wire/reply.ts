@@ -1,4 +1,5 @@
 import { idText, type ErrorObject, type RequestId } from '../protocol/jsonrpc.ts'
+import type { Dialect } from '../protocol/switches.ts'
 
 /** A text that is given again and again, so that its bytes are worth keeping. */
 export class Kept {
@@ -34,9 +35,10 @@ export function replyText(reply: Reply): string {
   return typeof reply === 'string' ? reply : `${reply.before}${reply.kept.text}${reply.after}`
 }
 
-/** The text of an error reply; without an id when the id of the request could not be read. */
-export function sealError(id: RequestId | undefined, error: ErrorObject): string {
-  const about = id === undefined ? '' : `"id":${idText(id)},`
+/** The text of an error reply. When the id of the request could not be read it has none, or null where the dialect wants that. */
+export function sealError(id: RequestId | undefined, error: ErrorObject, dialect?: Dialect): string {
+  const unread = dialect?.nullIdErrors === true ? '"id":null,' : ''
+  const about = id === undefined ? unread : `"id":${idText(id)},`
   return `{"jsonrpc":"2.0",${about}"error":${errorText(error)}}`
 }
 

@@ -1,51 +1,58 @@
 import { McpError, mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
-import type { Revision } from '../protocol/revisions.ts'
 import type { ElicitRequestParams, ElicitResult } from '../protocol/spec/2026-07-28.ts'
+import type { Dialect } from '../protocol/switches.ts'
 import { sealText } from './2026-07-28/seal.ts'
 import { Kept } from './reply.ts'
 import { resultText } from './result-text.ts'
 import { loweringFor, lowerNotification, lowerRequest, lowerResult } from './lower.ts'
 
-/** The text of a result, in the form of a revision. Results that are lists keep their text. */
+/** The text of a result, in the form of a dialect. Results that are lists keep their text. */
 export function sealResult(
   method: string,
   result: JsonObject,
-  revision: Revision,
+  dialect: Dialect,
   info: JsonObject,
 ): string | Kept {
   // Middleware may return anything; what is no object would end as a text that is no JSON.
-  if (typeof result !== 'object' || result === null || Array.isArray(result))
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) {
+    const other = dialect.habits?.sealOther(method, result)
+    if (other !== undefined) return other
     throw new TypeError(`the result of ${method} is not an object`)
+  }
   return methodRow(method)?.list === undefined
-    ? toText(method, result, revision, info)
-    : keptText(method, result, revision, info)
+    ? toText(method, result, dialect, info)
+    : keptText(method, result, dialect, info)
 }
 
-/** The text of a notification, in the form of a revision. */
-export function sealNotification(method: string, params: JsonObject, revision: Revision): string {
+/** The text of a notification, in the form of a dialect. */
+export function sealNotification(method: string, params: JsonObject, { revision, habits }: Dialect): string {
   const lowered = lowerNotification(method, params, loweringFor(revision))
-  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(lowered)}}`
+  const told = habits === undefined ? undefined : habits.sealNotification({ method, params: lowered })
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(told?.method ?? method)},"params":${JSON.stringify(told?.params ?? lowered)}}`
 }
 
-/** The text of a request to the client, in the form of a revision. */
-export function sealRequest(id: number, method: string, params: JsonObject, revision: Revision): string {
-  return JSON.stringify({
-    jsonrpc: '2.0',
-    id,
-    method,
-    params: lowerRequest(method, params, loweringFor(revision)),
-  })
+/** The text of a request to the client, in the form of a dialect. */
+export function sealRequest(
+  id: number,
+  method: string,
+  params: JsonObject,
+  { revision, habits }: Dialect,
+): string {
+  const lowered = lowerRequest(method, params, loweringFor(revision))
+  const sealed = habits === undefined ? lowered : habits.sealRequest(method, lowered)
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params: sealed })
 }
 
-/** The client's answer to a request, as an answer to what was asked before it took the form of a revision. */
+/** The client's answer to a request, as an answer to what was asked before it took the form of a dialect. */
 export function openAnswer(
   method: string,
-  answer: JsonObject,
+  given: JsonObject,
   asked: JsonObject,
-  revision: Revision,
+  { revision, habits }: Dialect,
 ): JsonObject {
+  const answer = habits === undefined ? given : habits.openResult(method, given)
   const raise = method === 'elicitation/create' ? loweringFor(revision).elicitAnswer : undefined
   if (raise === undefined) return answer
   return raise(
@@ -63,23 +70,27 @@ export function toPeerError(thrown: unknown, report: (reference: string, thrown:
 }
 
 /** The texts of lists, by the identity of the result: a list is one object until something in it changes. */
-const texts = new WeakMap<JsonObject, Map<Revision, string | Kept>>()
+const texts = new WeakMap<JsonObject, Map<Dialect, string | Kept>>()
 /** Shorter texts are cheaper to encode than to send in pieces. */
 const LONG_LETTERS = 16_384
 
-function keptText(method: string, result: JsonObject, revision: Revision, info: JsonObject): string | Kept {
-  let byRevision = texts.get(result)
-  if (byRevision === undefined) texts.set(result, (byRevision = new Map()))
-  let kept = byRevision.get(revision)
+function keptText(method: string, result: JsonObject, dialect: Dialect, info: JsonObject): string | Kept {
+  let byDialect = texts.get(result)
+  if (byDialect === undefined) texts.set(result, (byDialect = new Map()))
+  let kept = byDialect.get(dialect)
   if (kept === undefined) {
-    const text = toText(method, result, revision, info)
-    byRevision.set(revision, (kept = text.length < LONG_LETTERS ? text : new Kept(text)))
+    const text = toText(method, result, dialect, info)
+    byDialect.set(dialect, (kept = text.length < LONG_LETTERS ? text : new Kept(text)))
   }
   return kept
 }
 
-function toText(method: string, result: JsonObject, revision: Revision, info: JsonObject): string {
-  if (revision !== '2026-07-28') return resultText(lowerResult(method, result, loweringFor(revision)))
+function toText(method: string, result: JsonObject, dialect: Dialect, info: JsonObject): string {
+  const { revision, habits } = dialect
+  if (revision !== '2026-07-28') {
+    const lowered = lowerResult(method, result, loweringFor(revision))
+    return resultText(habits === undefined ? lowered : habits.sealResult(method, lowered))
+  }
   return sealText(result, infoText(info), methodRow(method)?.cached === true)
 }
 

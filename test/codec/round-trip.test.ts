@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { methodRow } from '../../src/protocol/methods.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
+import { DIALECTS } from '../../src/protocol/switches.ts'
 import { openParams, openResult } from '../../src/wire/2026-07-28/open.ts'
 import { envelopeOf } from '../../src/wire/2026-07-28/seal.ts'
 import { readText, type Incoming } from '../../src/wire/message.ts'
@@ -39,16 +40,16 @@ function opened({ kind, method, value }: Example, revision: Revision): unknown {
   const embedded = methodRow(method)?.embedded === true
   if (kind === 'result' && newest && embedded) {
     const retry = enveloped({ name: 'tool', inputResponses: { answer: value } })
-    const { params } = read(sealRequest(1, 'tools/call', retry, revision))
+    const { params } = read(sealRequest(1, 'tools/call', retry, DIALECTS[revision]))
     return (params!['inputResponses'] as JsonObject)['answer']
   }
   if (kind === 'result') {
-    const { result } = read(replyText(sealReply(1, sealResult(method, value, revision, INFO))))
+    const { result } = read(replyText(sealReply(1, sealResult(method, value, DIALECTS[revision], INFO))))
     return newest ? openResult(result!) : result
   }
-  if (kind === 'notification') return read(sealNotification(method, value, revision)).params
+  if (kind === 'notification') return read(sealNotification(method, value, DIALECTS[revision])).params
   const isEnveloped = newest && !embedded
-  const { params } = read(sealRequest(1, method, isEnveloped ? enveloped(value) : value, revision))
+  const { params } = read(sealRequest(1, method, isEnveloped ? enveloped(value) : value, DIALECTS[revision]))
   return isEnveloped ? openParams(params!) : params
 }
 

@@ -38,13 +38,20 @@ function toOfficial(schema: Schema): Official {
   const open = checker(schema)
   const closed = checker(close(schema))
   return {
-    message: (method, message) => open(methods.get(method) ?? `a message for ${method}`, message),
+    message: (method, message) => open(methods.get(method) ?? kindOf(method, message), message),
     result: (method, result) => {
       const name = methods.get(method)?.replace(/Request$/, 'Result') ?? ''
       return open(name in definitions ? name : 'EmptyResult', result)
     },
     shape: (name, value, mode) => (mode === 'closed' ? closed : open)(name, value),
   }
+}
+
+/** Of what an extension says, the protocol knows only whether it is asked or told. */
+function kindOf(method: string, message: JsonObject): string {
+  if (!/^(?:notifications\/)?[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+\/./.test(method))
+    return `a message for ${method}`
+  return 'id' in message ? 'JSONRPCRequest' : 'JSONRPCNotification'
 }
 
 function methodOf(definition: JsonObject): unknown {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createClient, McpError } from '../../src/client.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
+import { DIALECTS } from '../../src/protocol/switches.ts'
 import { toChecker } from '../../src/schema/checker.ts'
 import { provePattern, toMatcher } from '../../src/schema/pattern.ts'
 import { checkValue, encodeHeaderValue } from '../../src/wire/headers.ts'
@@ -24,7 +25,7 @@ test('the answer to a lowered form may have a content that is no object', () => 
   const asked = { mode: 'form', message: 'm', requestedSchema: { type: 'object', properties: { cargo } } }
   for (const content of [null, 'coal', 3, ['coal']]) {
     const answer = { action: 'accept', content }
-    expect(openAnswer('elicitation/create', answer, asked, '2025-06-18')).toEqual(answer)
+    expect(openAnswer('elicitation/create', answer, asked, DIALECTS['2025-06-18'])).toEqual(answer)
   }
 })
 

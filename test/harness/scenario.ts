@@ -2,6 +2,7 @@ import { afterAll, test } from 'vitest'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { open, type Client } from './client.ts'
+import { withErlmcp } from './erlmcp.ts'
 import { closeListener, closeListeners } from './line-http.ts'
 import { carries, TRANSPORTS, type AnyApp, type Transport } from './line.ts'
 import { complaints } from './transcript.ts'
@@ -14,6 +15,8 @@ export interface ScenarioOptions {
   /** What the client declares. */
   readonly capabilities?: JsonObject
   readonly clientInfo?: JsonObject
+  /** False where what is shown is the official form itself. */
+  readonly profiles?: boolean
   /** False leaves the handshake to the scenario. */
   readonly handshake?: boolean
 }
@@ -41,6 +44,34 @@ export function scenario(
       test(`${words} · ${transport} ${revision}${ids}`, () =>
         assertScenario(app, run, transport, revision, options))
     }
+  }
+  const profiled = REVISIONS.filter((one) => one === PROFILED && options.profiles !== false)
+  for (const revision of profiled.filter((one) => isIncluded(one, options)))
+    test(`${words} · erlmcp ${revision}${ids}`, () => assertProfile(app, run, options))
+}
+
+/** The revision that profiles are about. */
+const PROFILED: Revision = '2025-11-25'
+
+/** The same behaviour with a server that speaks as a profile does, for a client that understands it. */
+async function assertProfile(
+  given: AnyApp | (() => AnyApp),
+  run: Run,
+  options: ScenarioOptions,
+): Promise<void> {
+  const app = typeof given === 'function' ? given() : given
+  const spoken = withErlmcp(app)
+  const clients: Client[] = []
+  const join: Stage['join'] = async (more = {}) => {
+    const client = await open(spoken.app, { ...options, ...more, transport: 'memory', revision: PROFILED })
+    clients.push(client)
+    return client
+  }
+  try {
+    await run(await join(), PROFILED, { app, transport: 'memory', join })
+  } finally {
+    for (const client of clients) await client.close()
+    spoken.restore()
   }
 }
 

@@ -28,7 +28,7 @@ function refusalOf({ status, headers, json }: Received): unknown {
 
 test('all callers together have a limit, at every revision, and those who are refused may come back', async () => {
   const { app, gate, running } = waiting()
-  const { port } = await start(app, { limits: { allInFlight: 4 } })
+  const { port } = await start(app, { limits: { allInFlight: 4, queued: 0 } })
   const session = await open(port)
   const calls = [
     send(port, wait(1)),
@@ -113,7 +113,7 @@ test('an authenticated caller has one limit over all connections and sessions', 
 })
 
 test('on a connection that carries messages both ways the limits are the same', async () => {
-  const { app, gate, running } = waiting({ inFlight: 3, allInFlight: 4 })
+  const { app, gate, running } = waiting({ inFlight: 3, allInFlight: 4, queued: 0 })
   const connected = (): { replies: JsonObject[]; send(text: string): void } => {
     const replies: JsonObject[] = []
     const end = app.connect({ receive: (text) => void replies.push(JSON.parse(text) as JsonObject) })
@@ -125,7 +125,7 @@ test('on a connection that carries messages both ways the limits are the same', 
   for (const id of [2, 3, 4, 5]) ann.send(call('wait', {}, id))
   expect(ann.replies.at(-1)).toMatchObject({ id: 5, error: TOO_MANY })
   for (const id of [2, 3]) bob.send(call('wait', {}, id))
-  expect(bob.replies.at(-1)).toMatchObject({ id: 3, error: { code: 1005 } })
+  await expect.poll(() => bob.replies.at(-1)).toMatchObject({ id: 3, error: { code: 1005 } })
   gate.open()
   await expect.poll(running).toBe(0)
   bob.send(call('echo', {}, 7))

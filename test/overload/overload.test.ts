@@ -21,7 +21,8 @@ async function requests(
 describe.each(['2026-07-28', '2025-11-25'])('three times what the server can do, at %s', (revision) => {
   test.each([
     ['takes the processor', 'work', 16, { waitMs: 300 }],
-    ['waits for a back end', 'pool', 50, { allInFlight: 60 }],
+    ['waits for a back end', 'pool', 50, { allInFlight: 60, queued: 0 }],
+    ['waits for its turn', 'pool', 50, { allInFlight: 10, waitMs: 300, queuedPerCaller: 1024 }],
   ] as const)(
     'of work that %s: some of it is done, and all the rest is told to come back [L10]',
     async (_, tool, of, limits) => {

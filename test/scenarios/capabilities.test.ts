@@ -38,6 +38,7 @@ scenario(
       expect([error.code, error.message]).toEqual([-32601, message])
     }
   },
+  { profiles: false },
 )
 
 scenario(
@@ -57,6 +58,7 @@ scenario(
     app.complete('p', 'a', () => [])
     expect(await declared(await join())).toEqual({ ...prompts, ...completions })
   },
+  { profiles: false },
 )
 
 scenario(
@@ -81,6 +83,7 @@ scenario(
     expect(await client.get('resources/templates/list')).toEqual({ resourceTemplates: [] })
     expect(await client.get('prompts/list')).toEqual({ prompts: [] })
   },
+  { profiles: false },
 )
 
 scenario(

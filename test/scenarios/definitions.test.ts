@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import { ERRORS, type ErrorRow } from '../../src/protocol/errors.ts'
 import { HTTP_ERRORS } from '../../src/protocol/http-errors.ts'
+import { LATE_ERRORS } from '../../src/protocol/late-errors.ts'
+import { QUEUE_ERRORS } from '../../src/protocol/queue-errors.ts'
+import { withHints } from '../../src/protocol/server-hints.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { METHODS } from '../../src/protocol/methods.ts'
 import { isRetryable, REFUSALS, type RefusalRow } from '../../src/protocol/refusals.ts'
@@ -87,7 +90,11 @@ describe('what no client could use is refused when it is defined', () => {
 })
 
 describe('the tables', () => {
-  const TABLE: Readonly<Record<string, ErrorRow>> = { ...ERRORS, ...SERVER_ERRORS, ...HTTP_ERRORS }
+  const TABLE: Readonly<Record<string, ErrorRow>> = {
+    ...withHints({ ...ERRORS, ...SERVER_ERRORS, ...LATE_ERRORS }),
+    ...HTTP_ERRORS,
+    ...QUEUE_ERRORS,
+  }
 
   test('every error has an integer code, a text and a remedy [R007] [S0-2.3] [S2-8.4-1] [S3-7.3-2] [S2-1.3-4]', () => {
     for (const row of Object.values(TABLE)) {

@@ -37,7 +37,7 @@ scenario(
       instructions: 'Ask for berths first.',
     })
   },
-  { until: '2025-11-25' },
+  { until: '2025-11-25', profiles: false },
 )
 
 scenario(

@@ -76,6 +76,7 @@ scenario(
         code: -32600,
         message: 'the message is larger than 3000 bytes',
         data: {
+          maxSize: 3000,
           refusal: {
             code: 1068,
             name: 'MESSAGE_TOO_LARGE',

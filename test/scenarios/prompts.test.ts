@@ -99,7 +99,7 @@ scenario(
     ])
     expect(await error({ name: 'greet' })).toEqual([
       -32602,
-      expect.stringMatching(/^invalid params for prompts\/get: arguments of prompt "greet": .*who/),
+      expect.stringMatching(/^arguments of prompt "greet" are invalid: .*who/),
     ])
     expect(await error({ name: 'greet', arguments: { who: 'a', tone: 'loud' } })).toEqual([
       -32602,

@@ -109,7 +109,7 @@ scenario(
       },
     ])
   },
-  { capabilities: { sampling: {} } },
+  { capabilities: { sampling: {} }, profiles: false },
 )
 
 scenario(

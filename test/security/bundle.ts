@@ -19,6 +19,10 @@ export function bundle(name: string): string {
     platform: 'node',
     format: 'esm',
     logLevel: 'error',
+    // What is written as CommonJS asks for built-in modules by this name.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)",
+    },
   })
   return outfile
 }

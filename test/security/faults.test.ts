@@ -4,6 +4,8 @@ import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { reportToStderr } from '../../src/settings.ts'
+import type { AnyApp } from '../harness/line.ts'
+import { scenario } from '../harness/scenario.ts'
 import { ENVELOPE, initialize, message } from '../http/messages.ts'
 import { bundle, run, type Ended } from './bundle.ts'
 
@@ -109,6 +111,38 @@ test('L.log-injection what a client says reaches the log neither raw nor as a fo
   expect(stderr.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u202e]/u)
   expect(stderr).not.toMatch(/^pierhead error: forged/m)
 })
+
+scenario(
+  'L.log-injection what a client says reaches no log raw',
+  () =>
+    createServer({ name: 'log', version: '1' })
+      .tool('echo', {}, () => 'echo')
+      .resource('raw://{+a}', {}, () => Promise.reject(new Error('no'))) as AnyApp,
+  async (client) => {
+    const said: string[] = []
+    const error = vi
+      .spyOn(console, 'error')
+      .mockImplementation((...parts: unknown[]) => void said.push(format(...parts)))
+    try {
+      const evil = 'x\u001b[2J\u009b31m\u0000\u2028\u202e%s%o%c'
+      for (const uri of ['raw://%0a%1b', `raw://${evil}`, 'raw://%0d%0apierhead%20error:%20forged'])
+        await client.request('resources/read', { uri }).catch(() => undefined)
+      await client.request('tools/call', { name: evil }).catch(() => undefined)
+      const note = { jsonrpc: '2.0', method: `notifications/${evil}`, params: { a: evil } }
+      // At 2026-07-28 headers over HTTP cannot say the name.
+      await client.put(JSON.stringify(note)).catch(() => undefined)
+      await client.post(`{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(evil)}`)
+      await client.call('echo')
+    } finally {
+      error.mockRestore()
+    }
+    expect(said.length).toBeGreaterThanOrEqual(2)
+    for (const line of said) {
+      expect(line.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u202e]/u)
+      expect(line).not.toMatch(/^pierhead error: forged/m)
+    }
+  },
+)
 
 test('L.log-injection nothing in a message ends its line, steers a terminal, or hides the facts behind it', async () => {
   const said: string[] = []

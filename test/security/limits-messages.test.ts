@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createServer } from '../../src/index.ts'
+import { createServer, validateMessageSize } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
@@ -23,6 +23,19 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   { limit: 'depth', value: 20, what: 'levels of nesting', text: nested },
+  { limit: 'keys', value: 30, what: 'members in all objects', text: populated },
+  {
+    limit: 'stringLength',
+    value: 100,
+    what: 'characters in a string',
+    text: (client, size) => asked(client, 'tools/call', { name: 'echo', arguments: { text: word(size) } }),
+  },
+  {
+    limit: 'stringLength',
+    value: 100,
+    what: 'characters in a key',
+    text: (client, size) => asked(client, 'tools/call', { name: 'any', arguments: { [word(size)]: 1 } }),
+  },
   { limit: 'idLength', value: 40, what: 'characters in an id', text: identified },
   {
     limit: 'methodLength',
@@ -89,6 +102,15 @@ const ROWS: readonly Row[] = [
   },
 ]
 
+/** Beyond these nothing of the message is read, not even its id. */
+const UNREAD: ReadonlySet<keyof Limits> = new Set([
+  'depth',
+  'keys',
+  'stringLength',
+  'idLength',
+  'batch',
+] as const)
+
 for (const { limit, value, what, text, ...revisions } of ROWS) {
   const kind = OUTCOMES[limit]
   const row = ALL_ERRORS[kind]!
@@ -114,8 +136,8 @@ for (const { limit, value, what, text, ...revisions } of ROWS) {
       ])
       expect(app.counts.get(kind)).toBe(1)
       expect(row.hint).toMatch(/\.$/)
-      if (limit !== 'depth' && limit !== 'idLength' && limit !== 'batch') expect(id).toBe('sized')
-      else expect(id).toBeUndefined()
+      if (UNREAD.has(limit)) expect(id).toBeUndefined()
+      else expect(id).toBe('sized')
       expect(await client.call('echo', { text: 'still here' })).toMatchObject({
         content: [{ text: 'still here' }],
       })
@@ -135,21 +157,25 @@ const LARGE = {
 }
 
 scenario(
-  'limits.memoryBytes limits.stdioBytes limits.httpBytes limits.tcpBytes limits.wsBytes limits.sseBytes a message is refused from one byte more on, and the next one is served',
+  'limits.memoryBytes limits.stdioBytes limits.httpBytes limits.tcpBytes limits.wsBytes limits.sseBytes a message is refused from one byte more on, as validateMessageSize says, and the next one is served [S2-1.6-7] [S2-13-S5] [S2-11.4-2] [S2-11.4-5]',
   () => make(LARGE),
   async (client, _, { app, transport, join }) => {
     const sized = (bytes: number): string => {
       const text = client.requestText('sized', 'tools/call', { name: 'echo', arguments: { text: '' } })
       return text.replace('"text":""', `"text":"${'x'.repeat(bytes - text.length)}"`)
     }
+    const kind = transport === 'tls' ? 'tcp' : transport
     for (const bytes of [2999, 3000]) {
+      expect(() => validateMessageSize(kind, sized(bytes), LARGE)).not.toThrow()
       expect(await client.post(sized(bytes))).toMatchObject({ id: 'sized', result: { isError: false } })
     }
+    const said = 'the message is larger than 3000 bytes'
+    expect(() => validateMessageSize(kind, sized(3001), LARGE)).toThrow(said)
     const reply = await client.post(sized(3001))
     expect(reply).toMatchObject({
       error: {
         code: -32600,
-        message: 'the message is larger than 3000 bytes',
+        message: said,
         data: { refusal: { code: 1068 } },
       },
     })
@@ -161,10 +187,10 @@ scenario(
 )
 
 scenario(
-  'limits of Infinity refuse nothing',
+  'limits of Infinity refuse nothing [S2-1.6-6]',
   () => {
-    const off = Object.fromEntries(ROWS.map(({ limit }) => [limit, Number.POSITIVE_INFINITY]))
-    return make({ ...off, stdioBytes: Infinity, memoryBytes: Infinity, httpBytes: Infinity })
+    const off = [...ROWS.map(({ limit }) => limit), ...Object.keys(LARGE), 'unparsedBytes']
+    return make(Object.fromEntries(off.map((limit) => [limit, Number.POSITIVE_INFINITY])))
   },
   async (client, revision, { app }) => {
     for (const { text, since = revision, until = revision } of ROWS) {
@@ -197,6 +223,18 @@ function nested(client: Client, levels: number): string {
   // The message, its params and the arguments are three levels.
   const value = '['.repeat(levels - 3) + ']'.repeat(levels - 3)
   return asked(client, 'tools/call', { name: 'any', arguments: { a: 'x' } }).replace('"x"', value)
+}
+
+/** A request whose objects have so many members in all, some of them inside others. */
+function populated(client: Client, members: number): string {
+  const text = asked(client, 'tools/call', { name: 'any', arguments: { a: [{ b: 1 }] } })
+  let count = 0
+  JSON.parse(text, function (this: unknown, key: string, value: unknown) {
+    if (key !== '' && !Array.isArray(this)) count++
+    return value
+  })
+  const more = Array.from({ length: members - count }, (_, at) => `"k${at}" \t : ":,{}"`)
+  return text.replace('"b":1', ['"b":1', ...more].join(','))
 }
 
 function identified(client: Client, size: number): string {

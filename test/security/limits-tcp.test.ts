@@ -214,7 +214,7 @@ test('limits.connectionBytes a client that reads gets more than that, however mu
   expect(app.counts.get('slow_reader')).toBeUndefined()
 })
 
-test('L.unread limits.bodyMs requests whose answers nobody reads wait outside, and the client is cut off after a while [S2-10.3-6]', async () => {
+test('L.unread limits.bodyMs over tcp requests whose answers nobody reads wait outside, and the client is cut off after a while [S2-10.3-6]', async () => {
   const app = make({ bodyMs: 500 })
   const lazy = await greet(await dial(await address(app)))
   lazy.socket.pause()

@@ -3,11 +3,12 @@ import { afterAll, expect, test } from 'vitest'
 import { META } from '../../src/protocol/meta.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { serveStdio } from '../../src/transport/stdio/serve.ts'
-import { call, ENVELOPE, headed, initialize, message } from '../http/messages.ts'
+import { ENVELOPE, initialize, message } from '../http/messages.ts'
 import { closeListeners } from '../harness/line-http.ts'
 import type { AnyApp } from '../harness/line.ts'
 import { scenario } from '../harness/scenario.ts'
 import { until } from '../hostile/peer.ts'
+import { dial, echo, KINDS as SOCKET_KINDS, serveOver, type SocketKind } from '../tcp/wire.ts'
 import { expectAlive, expectRefused, target } from './target.ts'
 import { createServer } from '../../src/index.ts'
 
@@ -48,13 +49,30 @@ class Lines {
   }
 }
 
-function echo(revision: Revision, id: number, text = 'x'): string {
-  const params = { name: 'echo', arguments: { text } }
-  return revision === '2026-07-28' ? headed('tools/call', params, id).body : call('echo', { text }, id)
+/** Lines over any transport that has them. */
+interface Pipe {
+  said: string
+  write(...pieces: readonly (string | Uint8Array)[]): Promise<void>
+  heard(
+    count: number,
+  ): Promise<readonly { readonly id?: unknown; readonly error?: { readonly code: number } | undefined }[]>
+  close(): Promise<void>
 }
 
-async function openLines(revision: Revision): Promise<Lines> {
-  const lines = new Lines(target().app)
+type Kind = 'stdio' | SocketKind
+const KINDS: readonly (readonly [Kind, Revision])[] = [
+  ...REVISIONS.map((revision) => ['stdio', revision] as const),
+  ...SOCKET_KINDS,
+]
+
+async function openPipe(kind: Kind, app: AnyApp = target().app): Promise<Pipe> {
+  if (kind === 'stdio') return new Lines(app)
+  const wire = await dial(await serveOver(kind, app))
+  return Object.assign(wire, { close: async () => void wire.socket.destroy() })
+}
+
+async function openLines(kind: Kind, revision: Revision, app?: AnyApp): Promise<Pipe> {
+  const lines = await openPipe(kind, app)
   if (revision !== '2026-07-28') {
     await lines.write(`${initialize(revision)}\n`)
     await lines.heard(1)
@@ -63,10 +81,10 @@ async function openLines(revision: Revision): Promise<Lines> {
   return lines
 }
 
-test.each(REVISIONS)(
-  'L.blank L.crlf L.bom L.bytes L.500 at %s lines are read however they are written and cut [R068]',
-  async (revision) => {
-    const begun = new Lines(target().app)
+test.each(KINDS)(
+  'L.blank L.crlf L.bom L.bytes L.500 over %s at %s lines are read however they are written and cut [R068] [S2-10.3-1]',
+  async (kind, revision) => {
+    const begun = await openPipe(kind)
     await begun.write(
       '\ufeff',
       revision === '2026-07-28' ? `${echo(revision, 1)}\r\n` : `${initialize(revision)}\r\n`,
@@ -74,7 +92,7 @@ test.each(REVISIONS)(
     await begun.write('\n\r\n   \t\r\n\n', `${echo(revision, 2)}\r\n`, `  ${echo(revision, 3)}  \n`)
     expect((await begun.heard(3)).map(({ id }) => id)).toEqual([1, 2, 3])
     await begun.close()
-    const lines = await openLines(revision)
+    const lines = await openLines(kind, revision)
     for (const byte of Buffer.from(`${echo(revision, 4, 'grüße 🚢')}\n`))
       await lines.write(Uint8Array.of(byte))
     expect(JSON.stringify(await lines.heard(1))).toContain('grüße 🚢')
@@ -84,29 +102,32 @@ test.each(REVISIONS)(
   },
 )
 
-test.each(REVISIONS)(
-  'L.raw-newline L.two L.framing L.nul L.batch L.before-initialize at %s what is no message is answered as such, and the next one is served [R009] [R068]',
-  async (revision) => {
-    const unasked = new Lines(target().app)
-    await unasked.write(`${message('tools/list', {}, 1)}\n${echo('2026-07-28', 2)}\n`)
-    expect(await unasked.heard(2)).toMatchObject([
+test.each(KINDS)(
+  'L.raw-newline L.two L.framing L.nul L.batch M.utf8-bad L.before-initialize L.init-bad over %s at %s what is no message is answered as such, and the next one is served [R009] [R068]',
+  async (kind, revision) => {
+    const unasked = await openPipe(kind)
+    const broken = message('initialize', { protocolVersion: 5, capabilities: 'all' }, 3)
+    await unasked.write(`${message('tools/list', {}, 1)}\n${broken}\n${echo('2026-07-28', 2)}\n`)
+    expect(await unasked.heard(3)).toMatchObject([
       { id: 1, error: { code: -32600 } },
+      { id: 3, error: { code: -32602 } },
       { id: 2, result: {} },
     ])
     await unasked.close()
-    const lines = await openLines(revision)
+    const lines = await openLines(kind, revision)
     const sound = echo(revision, 9)
-    const odd: readonly (readonly [string, number, number])[] = [
+    const odd: readonly (readonly [string | Buffer, number, number])[] = [
       [`${sound.slice(0, 20)}\n${sound.slice(20)}\n`, -32700, 2],
       [`${sound} ${sound}\n`, -32700, 1],
       [`Content-Length: ${sound.length}\r\n\r\n${sound}\n`, -32700, 1],
       ['\0\0\0\u0001\u0002\n', -32700, 1],
+      [Buffer.from(`${sound.replace('"x"', '"\u00ff"')}\n`, 'latin1'), -32700, 1],
       ...(revision === '2025-03-26' ? [] : [[`[${sound},${sound}]\n`, -32600, 1] as const]),
     ]
     for (const [text, code, refusals] of odd) {
       lines.said = ''
       await lines.write(text, `${echo(revision, 77)}\n`)
-      const framed = text.startsWith('Content') ? 1 : 0
+      const framed = text.toString().startsWith('Content') ? 1 : 0
       const replies = await lines.heard(refusals + framed + 1)
       expect(replies.slice(0, refusals).map(({ error }) => error?.code)).toEqual(
         Array.from({ length: refusals }, () => code),
@@ -117,10 +138,10 @@ test.each(REVISIONS)(
   },
 )
 
-test.each(REVISIONS)(
-  'L.line-64m at %s a line of 64 MiB is refused, never held, and survived',
-  async (revision) => {
-    const lines = await openLines(revision)
+test.each(KINDS)(
+  'L.line-64m over %s at %s a line of 64 MiB is refused, never held, and survived',
+  async (kind, revision) => {
+    const lines = await openLines(kind, revision, target({ tcpBytes: 10_485_760 }).app)
     const before = process.memoryUsage().arrayBuffers
     const megabyte = Buffer.alloc(1_048_576, 'x')
     let most = 0
@@ -130,7 +151,8 @@ test.each(REVISIONS)(
     }
     await lines.write('\n', `${echo(revision, 5)}\n`)
     expect(await lines.heard(2)).toMatchObject([{ error: { code: -32600 } }, { id: 5, result: {} }])
-    expect(most).toBeLessThan(60_000_000)
+    // Both ends of a socket are in this process.
+    expect(most).toBeLessThan(kind === 'stdio' ? 60_000_000 : 120_000_000)
     await lines.close()
   },
 )

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { PassThrough } from 'node:stream'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { serveStdio } from '../../src/transport/stdio/serve.ts'
 import { open } from '../harness/client.ts'
@@ -10,12 +10,17 @@ import { scenario } from '../harness/scenario.ts'
 import { headed, message } from '../http/messages.ts'
 import { open as openSession, start } from '../http/server.ts'
 import { post } from '../http/wire.ts'
+import { dial, echo, greet } from '../tcp/wire.ts'
+import { frame } from '../ws/raw.ts'
+import { open as openWs } from '../ws/server.ts'
 import { expectAlive, expectRefused, sound, target } from './target.ts'
 
 const KINDS: readonly (readonly [Transport, Revision])[] = [
   ['memory', '2025-11-25'],
   ...REVISIONS.map((revision) => ['stdio', revision] as const),
   ...REVISIONS.map((revision) => ['http', revision] as const),
+  ...REVISIONS.map((revision) => ['tcp', revision] as const),
+  ...REVISIONS.map((revision) => ['ws', revision] as const),
 ]
 const attacked = target()
 const { app } = attacked
@@ -156,8 +161,10 @@ test('M.method-1m M.toolname-1m at 2026-07-28 headers of a million letters are t
   }
 })
 
-test('M.method-control a method with control characters is unknown, over lines and under headers that cannot say it', async () => {
-  const lines = REVISIONS.map((revision) => ['stdio', revision] as const)
+test('M.method-control a method with control characters is unknown, over stdio, tcp and ws, and under headers that cannot say it', async () => {
+  const lines = (['stdio', 'tcp', 'ws'] as const).flatMap((way) =>
+    REVISIONS.map((one) => [way, one] as const),
+  )
   const earlier = REVISIONS.filter((revision) => revision !== '2026-07-28')
   for (const [transport, revision] of [...lines, ...earlier.map((one) => ['http', one] as const)]) {
     const client = await open(app, { transport, revision })
@@ -217,6 +224,27 @@ test.each(BROKEN)(
       .split('\n')
       .map((line) => JSON.parse(line) as unknown)
     expect(replies).toMatchObject([{ error: { code: -32700 } }, { id: 2, result: {} }])
+  },
+)
+
+test.each(BROKEN)(
+  'M.utf8-bad M.utf8-bad.refused %s is refused over tcp, and over ws with 1007, in every revision [R009] [R068]',
+  async (_, bytes) => {
+    const before = attacked.ran
+    const running = await app.listen({ tcp: { port: 0 }, ws: { port: 0 }, survive: false })
+    onTestFinished(() => running.close())
+    for (const revision of REVISIONS) {
+      const [head = '', tail = ''] = echo(revision, 5, 'SPOILT').split('SPOILT')
+      const spoilt = Buffer.concat([Buffer.from(head), Buffer.from(bytes), Buffer.from(tail)])
+      const wire = await greet(await dial(running.addresses.tcp), revision)
+      await wire.write(spoilt, '\n', `${message('ping', {}, 2)}\n`)
+      expect(await wire.heard(2)).toMatchObject([{ error: { code: -32700 } }, { id: 2, result: {} }])
+      wire.socket.destroy()
+      const raw = await openWs(Number(new URL(running.addresses.ws as string).port))
+      raw.write(frame(spoilt))
+      expect(await raw.closeCode()).toBe(1007)
+    }
+    expect(attacked.ran).toBe(before)
   },
 )
 

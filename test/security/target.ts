@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import type { Limits } from '../../src/protocol/limits.ts'
 import type { Client } from '../harness/client.ts'
 import type { AnyApp } from '../harness/line.ts'
 
@@ -15,10 +16,10 @@ export interface Target {
 }
 
 /** A server as people write them: schemas of a library, raw schemas, and none. */
-export function target(): Target {
+export function target(limits: Partial<Limits> = {}): Target {
   const self: Target = { app: undefined as unknown as AnyApp, ran: 0 }
   const count = <Value>(value: Value): Value => (self.ran++, value)
-  const app = createServer({ name: 'target', version: '1', log: () => undefined, pageSize: 2 })
+  const app = createServer({ name: 'target', version: '1', log: () => undefined, pageSize: 2, limits })
     .tool('echo', { input: z.object({ text: z.string() }) }, ({ text }) => count(text))
     .tool(
       'raw',

@@ -48,7 +48,7 @@ describe('the stream', () => {
   })
 
   test('leaves its paths to no other endpoint', async () => {
-    await expect(start(tools(), { path: '/sse' })).rejects.toThrow(/belongs to HTTP\+SSE/)
+    await expect(start(tools(), { path: '/sse' })).rejects.toThrow(/belongs to the option sse/)
   })
 })
 
@@ -135,6 +135,23 @@ describe('a session', () => {
     expect((await client.post(initialize())).status).toBe(404)
     expect((await client.post(initialize(), { 'x-user': 'ann' })).status).toBe(202)
     expect(await client.answer(1)).toMatchObject({ result: {} })
+  })
+
+  test('is used with the rights of each message, not with those of the stream', async () => {
+    const app = tools().tool('rights', {}, (_, { auth }) => JSON.stringify(auth?.scopes ?? []))
+    const serve = app.node({ sse: true })
+    const web = express()
+    web.use((request, _response, next) => {
+      const scopes = [request.header('x-scope')]
+      next(void Object.assign(request, { auth: { sub: 'ann', scopes } }))
+    })
+    web.use(serve)
+    const port = await listen(createHttp(web))
+    onTestFinished(() => app.close())
+    const client = await open(port, '/sse', { 'x-scope': 'all' })
+    await client.shake()
+    await client.post(call('rights', {}, 2), { 'x-scope': 'few' })
+    expect(await client.answer(2)).toMatchObject({ result: { content: [{ text: '["few"]' }] } })
   })
 
   test('is told of changes without asking on any request', async () => {

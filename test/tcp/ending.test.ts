@@ -32,6 +32,18 @@ test.each(SOCKETS)(
   },
 )
 
+test.each(SOCKETS)(
+  'L.eof over %s the end of a client that waits for nothing, before its first word or after, ends its connection',
+  async (kind) => {
+    const address = await serveOver(kind, make(new Gate()))
+    for (const wire of [await dial(address), await greet(await dial(address))]) {
+      wire.socket.end()
+      await wire.ended()
+      expect(wire.said).toBe('')
+    }
+  },
+)
+
 test.each(SOCKETS)('over %s what a client asked that is gone is cancelled soon', async (kind) => {
   const gate = new Gate()
   const app = make(gate)

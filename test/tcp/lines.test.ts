@@ -1,67 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Revision } from '../../src/protocol/revisions.ts'
-import { message, initialize } from '../http/messages.ts'
 import { target } from '../security/target.ts'
-import { dial, echo, greet, KINDS, serveOver, SOCKETS, type SocketKind, type Wire } from './wire.ts'
-
-async function openLines(kind: SocketKind, revision: Revision): Promise<Wire> {
-  return greet(await dial(await serveOver(kind, target().app)), revision)
-}
-
-test.each(KINDS)(
-  'L.blank L.crlf L.bom L.bytes L.500 over %s at %s lines are read however they are written and cut [R068] [S2-10.3-1]',
-  async (kind, revision) => {
-    const address = await serveOver(kind, target().app)
-    const begun = await dial(address)
-    await begun.write(
-      '\ufeff',
-      revision === '2026-07-28' ? `${echo(revision, 1)}\r\n` : `${initialize(revision)}\r\n`,
-    )
-    await begun.write('\n\r\n   \t\r\n\n', `${echo(revision, 2)}\r\n`, `  ${echo(revision, 3)}  \n`)
-    expect((await begun.heard(3)).map(({ id }) => id)).toEqual([1, 2, 3])
-    const lines = await greet(await dial(address), revision)
-    for (const byte of Buffer.from(`${echo(revision, 4, 'grüße 🚢')}\n`))
-      await lines.write(Uint8Array.of(byte))
-    expect(JSON.stringify(await lines.heard(1))).toContain('grüße 🚢')
-    await lines.write(Array.from({ length: 500 }, (_, at) => `${echo(revision, 1000 + at)}\n`).join(''))
-    expect(new Set((await lines.heard(501)).map(({ id }) => id)).size).toBe(501)
-  },
-)
-
-test.each(KINDS)(
-  'L.raw-newline L.two L.framing L.nul L.batch M.utf8-bad over %s at %s what is no message is answered as such, and the next one is served [R009] [R068]',
-  async (kind, revision) => {
-    const lines = await openLines(kind, revision)
-    const sound = echo(revision, 9)
-    const odd: readonly (readonly [string | Buffer, number, number])[] = [
-      [`${sound.slice(0, 20)}\n${sound.slice(20)}\n`, -32700, 2],
-      [`${sound} ${sound}\n`, -32700, 1],
-      [`Content-Length: ${sound.length}\r\n\r\n${sound}\n`, -32700, 1],
-      ['\0\0\0\u0001\u0002\n', -32700, 1],
-      [Buffer.from(`${sound.replace('"x"', '"\u00ff"')}\n`, 'latin1'), -32700, 1],
-      ...(revision === '2025-03-26' ? [] : [[`[${sound},${sound}]\n`, -32600, 1] as const]),
-    ]
-    for (const [text, code, refusals] of odd) {
-      lines.said = ''
-      await lines.write(text, `${echo(revision, 77)}\n`)
-      const framed = text.toString().startsWith('Content') ? 1 : 0
-      const replies = await lines.heard(refusals + framed + 1)
-      expect(replies.slice(0, refusals).map(({ error }) => error?.code)).toEqual(
-        Array.from({ length: refusals }, () => code),
-      )
-      expect(replies.at(-1)).toMatchObject({ id: 77, result: {} })
-    }
-  },
-)
-
-test.each(SOCKETS)('L.before-initialize over %s a request before the handshake is refused', async (kind) => {
-  const lines = await dial(await serveOver(kind, target().app))
-  await lines.write(`${message('tools/list', {}, 1)}\n${echo('2026-07-28', 2)}\n`)
-  expect(await lines.heard(2)).toMatchObject([
-    { id: 1, error: { code: -32600 } },
-    { id: 2, result: {} },
-  ])
-})
+import { dial, echo, greet, serveOver, SOCKETS } from './wire.ts'
 
 test.each(SOCKETS)(
   'over %s what is no MCP at all is refused line by line, and harms nobody else',

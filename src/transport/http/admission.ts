@@ -1,35 +1,44 @@
 import { mcpError } from '../../protocol/errors.ts'
-import { httpError } from '../../protocol/http-errors.ts'
-import { idText, type RequestId } from '../../protocol/jsonrpc.ts'
+import { idText, type JsonObject, type RequestId } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { serverError } from '../../protocol/server-errors.ts'
-import { ownerOf } from '../../rpc/call.ts'
+import { ownerOf, type Call } from '../../rpc/call.ts'
 import type { Load } from '../../rpc/load.ts'
+import type { Service } from '../../rpc/service.ts'
 import type { HttpIn } from './parts.ts'
-import { unsentBytes } from './sending.ts'
+import { checkUnsent } from './sending.ts'
 import type { HttpSession } from './sessions.ts'
 
 const SOON = { retryAfterMs: 1000 }
 
-/** Throws when one more request would be one too many, for the server or for its caller. */
-export function admit(
+/** Throws when one more request would be one too many; tells whether it must wait until others are answered. */
+export function isFull(
   id: RequestId,
   request: HttpIn,
   session: HttpSession | undefined,
   { load, limits }: { readonly load: Load; readonly limits: Limits },
-): void {
-  if (load.running >= limits.allInFlight || request.isLate === true) throw mcpError('overloaded', {}, SOON)
+): boolean {
+  if (request.isLate === true) throw mcpError('overloaded', {}, SOON)
   checkUnsent(limits)
   // As long as all callers together have no more, none of them has.
   if (load.running >= limits.inFlight && load.runningFor(callerOf(request, session)) >= limits.inFlight)
     throw serverError('too_many_calls', { limit: limits.inFlight }, SOON)
   if (session?.hasCalls === true && session.calls.has(idText(id)))
     throw serverError('id_in_use', { id: idText(id).slice(0, 128) })
+  return load.running >= limits.allInFlight
 }
 
-/** Throws when so much waits for clients that nothing more should be written. */
-export function checkUnsent(limits: Limits): void {
-  if (unsentBytes() > limits.unsentBytes) throw httpError('too_much_unsent', {}, SOON)
+/** Answers a request when others are answered. */
+export function inTurn(
+  call: Call,
+  request: HttpIn,
+  session: HttpSession | undefined,
+  { service, limits }: { readonly service: Service; readonly limits: Limits },
+): Promise<JsonObject> {
+  const caller = callerOf(request, session)
+  const bytes = request.body.length || Number(request.header('content-length')) || 0
+  const answer = (): JsonObject | Promise<JsonObject> => service.answer(call)
+  return service.load.inTurn({ call, caller, bytes, answer }, limits)
 }
 
 /** Whose request it is: an authenticated caller's, or that of a session or a connection. */

@@ -4,18 +4,20 @@ import { httpError } from '../../protocol/http-errors.ts'
 import { serverError } from '../../protocol/server-errors.ts'
 import { idText, type JsonObject, type RequestId } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import { LATEST, type Revision } from '../../protocol/revisions.ts'
+import type { Told } from '../../protocol/habits.ts'
+import { LATEST } from '../../protocol/revisions.ts'
+import type { Dialect } from '../../protocol/switches.ts'
 import { Call, type Peer } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { isClaim } from '../../wire/2026-07-28/open.ts'
 import { checkBatch } from '../../wire/batch.ts'
 import { checkId } from '../../wire/id.ts'
-import { NO_PARAMS, readableId, readMessage, readText, type Incoming } from '../../wire/message.ts'
+import { readBounded } from '../../wire/bounds.ts'
+import { NO_PARAMS, readableId, readMessage, type Incoming } from '../../wire/message.ts'
 import { sealError, sealReply, type Reply } from '../../wire/reply.ts'
 import { sealResult, toPeerError } from '../../wire/seal.ts'
-import type { SseEndpoint } from '../sse/endpoint.ts'
 import { afterMs, type Timer } from '../timer.ts'
-import { admit, callerOf, checkUnsent } from './admission.ts'
+import { callerOf, inTurn, isFull } from './admission.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './events.ts'
@@ -23,7 +25,8 @@ import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import { readParsed } from './parsed.ts'
-import type { Headers, HttpHead, HttpIn, HttpOut, Site } from './parts.ts'
+import type { Headers, HttpHead, HttpIn, HttpOut, Site, SiteBeside } from './parts.ts'
+import { checkUnsent } from './sending.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
 import { Watch } from './watch.ts'
@@ -37,14 +40,15 @@ export interface EndpointOptions extends GuardOptions {
 
 /** One URL that serves every revision: what it is given is plain parts, and its answer is the return value. */
 export class Endpoint implements Site {
-  /** The transport of 2024-11-05 beside it, where that is served too. */
-  sse: SseEndpoint | undefined
+  /** What else is served beside it. */
+  readonly beside: SiteBeside[] = []
   /** What the server has to tell and to count. */
   readonly service: Service
   readonly guard: Guard
   readonly sessions: Sessions
   readonly limits: Limits
   readonly #stateful: boolean
+  readonly #read: typeof readBounded
   /** The requests that take their time, and what says of each that it is over. */
   readonly #calls = new Map<Call, () => void>()
   readonly #streams = new Set<EventStream>()
@@ -55,9 +59,11 @@ export class Endpoint implements Site {
   constructor(service: Service, options: EndpointOptions) {
     this.service = service
     this.limits = options.limits
+    service.load.check = () => checkUnsent(options.limits)
     this.guard = createGuard(options)
+    this.#read = (service.dialects['2025-11-25'].habits?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
-    this.sessions = new Sessions(options.limits, service.load, options.now ?? (() => performance.now()))
+    this.sessions = new Sessions(options.limits, service, options.now ?? (() => performance.now()))
     this.#watch = new Watch(options.limits, this.sessions, this.#streams)
   }
 
@@ -71,7 +77,7 @@ export class Endpoint implements Site {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
       this.guard.check(head)
-      if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
+      if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
       if (head.method === 'POST') checkContent(head)
       else if (head.method !== 'GET' && head.method !== 'DELETE') {
         throw httpError('bad_verb', { verb: head.method.slice(0, 32) })
@@ -110,20 +116,17 @@ export class Endpoint implements Site {
   fail(
     id: RequestId | undefined,
     thrown: unknown,
-    revision: Revision | undefined,
+    dialect: Dialect = this.service.dialects['2025-11-25'],
     headers: Headers,
   ): HttpOut {
     const error = this.#peerError(thrown)
-    return toJson(
-      toStatus(error, revision),
-      sealError(id, toErrorObject(error, revision)),
-      this.#errorHeaders(error, headers),
-    )
+    const text = sealError(id, toErrorObject(error, dialect), dialect)
+    return toJson(toStatus(error, dialect), text, this.#errorHeaders(error, headers))
   }
 
   /** Finishes what is running, up to a limit, and ends everything. New requests are refused from now on. */
   async close(): Promise<void> {
-    await Promise.all([this.#drain(), this.sse?.close()])
+    await Promise.all([this.#drain(), ...this.beside.map((site) => site.close())])
     this.sessions.close()
     this.#watch.end()
   }
@@ -139,19 +142,20 @@ export class Endpoint implements Site {
       })
       clearTimeout(timer)
     }
-    for (const call of this.#calls.keys()) call.cancel(mcpError('shutting_down', {}))
+    for (const call of this.#calls.keys()) call.cancel(serverError('shutting_down', {}))
   }
 
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
     const { body, parsed } = request
-    const { depth } = this.limits
-    const message = parsed === undefined ? readText(body, depth) : readParsed(parsed, depth)
+    const { limits } = this
+    const message = parsed === undefined ? this.#read(body, limits) : readParsed(parsed, limits.depth)
     if (Array.isArray(message)) return this.#batch(message, request, headers)
     return this.#take(message as Incoming, request, headers)
   }
 
   #take(message: Incoming, request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
-    const { id, method, params } = message
+    const { habits } = this.service.dialects['2025-11-25']
+    const { id, method, params } = habits === undefined ? message : habits.open(message)
     if (method !== undefined && id !== undefined) {
       checkId(id, this.limits.idLength)
       return this.#request(id, method, params ?? NO_PARAMS, request, headers)
@@ -168,23 +172,23 @@ export class Endpoint implements Site {
     request: HttpIn,
     headers: Headers,
   ): HttpOut | Promise<HttpOut> {
-    let revision: Revision | undefined
+    let dialect: Dialect | undefined
     try {
-      if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
+      if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
       if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) {
-        revision = LATEST
+        dialect = this.service.dialects[LATEST]
         const peer = openRequest(method, params, request, this.service)
         return this.#call(id, method, params, request, { peer, session: undefined, headers })
       }
       if (!this.#stateful) {
-        const peer = statelessPeer(request)
+        const peer = statelessPeer(request, this.service.dialects)
         return this.#call(id, method, params, request, { peer, session: undefined, headers })
       }
       if (method === 'initialize') return this.#initialize(id, params, request, headers)
       const session = this.#session(request)
       return this.#call(id, method, params, request, { peer: session.session, session, headers })
     } catch (thrown) {
-      return this.fail(id, thrown, revision, headers)
+      return this.fail(id, thrown, dialect, headers)
     }
   }
 
@@ -201,6 +205,8 @@ export class Endpoint implements Site {
     const session = this.sessions.create(request.auth)
     const opened = (): void => {
       if (session.session.opened) this.sessions.keep(session)
+      const tell = ({ method, params: more }: Told): void => session.session.notify(method, more)
+      session.session.dialect.habits?.answered('initialize', tell)
       this.#watch.begin()
     }
     const told = (out: HttpOut): HttpOut => {
@@ -244,11 +250,11 @@ export class Endpoint implements Site {
     })
     const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
     const { load } = this.service
-    admit(id, request, session, { load, limits })
+    const mustWait = isFull(id, request, session, { load, limits })
     try {
-      const result = this.service.answer(call)
+      const result = mustWait ? inTurn(call, request, session, this) : this.service.answer(call)
       if (result instanceof Promise) {
-        this.#calls.set(call, load.enter(call, callerOf(request, session)))
+        this.#calls.set(call, mustWait ? NOTHING : load.enter(call, callerOf(request, session)))
         session?.calls.set(idText(id), call)
         this.#watch.begin()
         if (peer.dialect.disconnect === 'cancel') request.onGone(onGone)
@@ -278,16 +284,16 @@ export class Endpoint implements Site {
   #text(call: Call, result: JsonObject): Reply {
     return sealReply(
       call.id as RequestId,
-      sealResult(call.method, result, call.peer.dialect.revision, this.service.info),
+      sealResult(call.method, result, call.peer.dialect, this.service.info),
     )
   }
 
   #failed(call: Call, thrown: unknown, exchange: Exchange, headers: Headers): HttpOut {
     if (call.cancelled) return exchange.reply(204, undefined, headers)
     const error = this.#peerError(thrown)
-    const { revision } = call.peer.dialect
-    const text = sealError(call.id, toErrorObject(error, revision))
-    return exchange.reply(toStatus(error, revision), text, this.#errorHeaders(error, headers))
+    const { dialect } = call.peer
+    const text = sealError(call.id, toErrorObject(error, dialect))
+    return exchange.reply(toStatus(error, dialect), text, this.#errorHeaders(error, headers))
   }
 
   /** Streams that last are held like sessions, and there may be as many. */
@@ -315,27 +321,23 @@ export class Endpoint implements Site {
   #note(method: string, params: JsonObject, request: HttpIn, headers: Headers): HttpOut {
     if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) return { status: 202, headers }
     if (!this.#stateful) {
-      statelessPeer(request)
+      statelessPeer(request, this.service.dialects)
       return { status: 202, headers }
     }
     const session = this.#session(request)
-    const { requestId } = params
-    if (method !== 'notifications/cancelled') {
+    if (method === 'notifications/cancelled') session.cancel(params)
+    else {
       const channel = { emit: (name: string, more: JsonObject) => session.session.notify(name, more) }
       this.service.notice(
         new Call(undefined, method, params, { peer: session.session, channel, origin: request }),
       )
-    } else if (typeof requestId === 'string' || typeof requestId === 'number') {
-      const reason = typeof params['reason'] === 'string' ? `: ${params['reason'].slice(0, 256)}` : ''
-      const call = session.calls.get(idText(requestId))
-      if (call?.method !== 'initialize') call?.cancel(mcpError('cancelled', { reason }))
     }
     return { status: 202, headers }
   }
 
   #batch(members: readonly unknown[], request: HttpIn, headers: Headers): Promise<HttpOut> {
     const session = this.#stateful ? this.#session(request) : undefined
-    const peer = session === undefined ? statelessPeer(request) : session.session
+    const peer = session === undefined ? statelessPeer(request, this.service.dialects) : session.session
     checkBatch(members, peer.dialect, this.limits.batch)
     const accepts = readAccept(request)
     const onGone = (): void => undefined
@@ -388,6 +390,8 @@ export class Endpoint implements Site {
     return error
   }
 }
+
+const NOTHING = (): void => undefined
 
 function opening({ headers, opened }: { headers: Headers; opened?: () => void }): Headers {
   opened?.()

@@ -59,7 +59,12 @@ export function toFailure(response: Response, method: string, answer?: Received)
   return mcpError(
     'http_failed',
     { method, status, reason },
-    { data, retryable: BUSY.has(status), ...(retryAfterMs !== undefined && { retryAfterMs }) },
+    {
+      data,
+      retryable: BUSY.has(status),
+      ...(said?.refusal !== undefined && { refusal: said.refusal }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
   )
 }
 

@@ -16,6 +16,7 @@ import {
 } from './client-headers.ts'
 import { Holds, type Hold } from './client-holds.ts'
 import type { Pace, Reconnect } from './client-pace.ts'
+import { readTarget } from './client-target.ts'
 
 export interface HttpConnectOptions {
   /** Sends HTTP requests in place of the platform's own function. */
@@ -45,18 +46,6 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions): Ope
   const fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const send = createSend(target, fetch)
   return (events) => Promise.resolve(new HttpLine({ ...options, fetch, target, send, callerHeaders, events }))
-}
-
-function readTarget(url: string | URL): URL {
-  const refuse = (reason: string): McpError => mcpError('bad_option', { where: 'url', reason })
-  if (!URL.canParse(String(url))) throw refuse('it is not a URL')
-  const target = new URL(url)
-  if (target.protocol !== 'http:' && target.protocol !== 'https:')
-    throw refuse('it is not an http or https URL')
-  if (target.username !== '' || target.password !== '')
-    throw refuse('put credentials into headers, not into the URL')
-  target.hash = ''
-  return target
 }
 
 interface Parts extends HttpConnectOptions {

@@ -1,4 +1,3 @@
-import { mcpError } from '../../protocol/errors.ts'
 import { serverError } from '../../protocol/server-errors.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
@@ -31,9 +30,9 @@ export function openRequest(method: string, params: JsonObject, request: HttpIn,
     })
     if (problem !== undefined) throw mismatch(problem)
   }
-  return openEnvelope(params, service.revisions)
+  return openEnvelope(params, service)
 }
 
 function mismatch({ header, reason }: HeaderProblem): Error {
-  return mcpError('header_mismatch', { header, reason }, { data: { header } })
+  return serverError('header_mismatch', { header, reason }, { data: { header } })
 }

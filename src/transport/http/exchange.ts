@@ -35,7 +35,7 @@ export class Exchange implements Channel {
   emit(method: string, params: JsonObject, peer: Peer): void {
     const { batch, accepts } = this.#options
     if (batch !== undefined) batch.emit(method, params, peer)
-    else if (accepts.events) this.#open(peer).send(sealNotification(method, params, peer.dialect.revision))
+    else if (accepts.events) this.#open(peer).send(sealNotification(method, params, peer.dialect))
   }
 
   /** Asks the client on the stream of this request; its answer comes with a later POST of the session. */
@@ -44,6 +44,10 @@ export class Exchange implements Channel {
     if (batch !== undefined) return batch.ask
     if (session === undefined || !accepts.events) return undefined
     return (method, params, call) => this.#ask(session, method, params, call)
+  }
+
+  cancel(params: JsonObject): void {
+    this.#options.session?.cancel(params)
   }
 
   hangUp(retryMs: number): void {
@@ -92,19 +96,19 @@ export class Exchange implements Channel {
 
   async #ask({ session }: HttpSession, method: string, params: JsonObject, call: Call): Promise<JsonObject> {
     const stream = this.#open(session)
-    const { revision } = session.dialect
+    const { dialect } = session
     if (stream.ended) throw mcpError('connection_closed', { method })
     const answer = await session.pending.ask(
       method,
-      (id) => stream.send(sealRequest(id, method, params, revision)),
+      (id) => stream.send(sealRequest(id, method, params, dialect)),
       {
         signal: call.signal,
         timeoutMs: this.#options.limits.questionMs,
         cancel: (requestId) =>
-          stream.send(sealNotification('notifications/cancelled', { requestId }, revision)),
+          stream.send(sealNotification('notifications/cancelled', { requestId }, dialect)),
       },
     )
-    return openAnswer(method, answer, params, revision)
+    return openAnswer(method, answer, params, dialect)
   }
 }
 

@@ -14,10 +14,10 @@ export interface FetchExtras {
 export function serveFetch(
   endpoint: Endpoint,
 ): (request: Request, extras?: FetchExtras) => Promise<Response> {
-  const { sse } = endpoint
+  const { beside } = endpoint
   return async (request, extras) => {
     const head = headOf(request)
-    const site: Site = sse?.owns(head.target) === true ? sse : endpoint
+    const site: Site = beside.find((one) => one.owns(head.target)) ?? endpoint
     const refused = site.refuse(head)
     if (refused !== undefined) return toResponse(refused)
     try {
@@ -57,7 +57,7 @@ function broken(site: Site, thrown: unknown): HttpOut {
 
 /** Reads the whole body; throws when it is too large, breaks off, or is not UTF-8. */
 async function readBody(request: Request, { limits }: Site): Promise<string> {
-  const reading = new Reading(limits)
+  const reading = new Reading(limits, limits.httpBytes)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge
   const chunks: Uint8Array[] = []

@@ -48,8 +48,6 @@ export interface UpgradeTaker {
   close(): Promise<void>
 }
 
-/** Where the transport of 2024-11-05 is served, if it is. */
-const SSE_PATHS: ReadonlySet<string | undefined> = new Set(['/sse', '/messages'])
 const TEXT = { 'content-type': 'text/plain' }
 const CHECK_MS = 5000
 /** After this time of silence the system asks whether the other machine is still there. */
@@ -60,15 +58,16 @@ const MAX_TURNS = 1000
 /** How long replies have to leave once everything has been answered. */
 const LEAVE_MS = 2000
 
+/** The error of a client that does not agree on TLS in time; Node leaves its connection open. */
+const NO_HANDSHAKE = 'ERR_TLS_HANDSHAKE_TIMEOUT'
+/** So many connections beyond the limit are let in, to be told so where they ask for more than HTTP. */
+const SPARE = 64
+
 /** Opens a listener of our own: the endpoint at its path, and two paths that tell whether the server is well. */
 export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions): Promise<HttpServer> {
   const { host, path, upgradesOnly = false, secure } = options
-  if (!path.startsWith('/'))
-    throw mcpError('bad_option', { where: 'listen http path', reason: 'it must begin with /' })
-  if (endpoint.sse !== undefined && SSE_PATHS.has(path)) {
-    const reason = `${path} belongs to HTTP+SSE; choose another path, or leave out sse`
-    throw mcpError('bad_option', { where: 'listen http path', reason })
-  }
+  const { beside } = endpoint
+  checkPath(path, beside)
   const pulse = new Pulse(endpoint)
   const intake = new Intake({ pulse, maxMs: endpoint.limits.waitMs })
   const serve = serveNode(endpoint, intake)
@@ -85,6 +84,9 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   server.on('connection', (socket) => {
     came++
     keep(socket, all)
+    if (all.size <= endpoint.limits.connections + SPARE) return
+    endpoint.service.load.count('too_many_connections')
+    socket.destroy()
   })
   if (secure !== undefined) server.on('secureConnection', (socket: Socket) => keep(socket, sockets))
   await listening(server, { host, port: options.port }, `${host}:${options.port}`)
@@ -106,8 +108,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     if (refused !== undefined) return turnAway(request, response, refused)
     const asked = request.url === path ? path : pathOf(request)
     if (asked === path && upgradesOnly) return turnAway(request, response, upgradeRequired(endpoint))
-    if (asked === path || (endpoint.sse !== undefined && SSE_PATHS.has(asked)))
-      return serve(request, response)
+    if (asked === path || beside.some(({ paths }) => paths.has(asked))) return serve(request, response)
     const gone = failure(endpoint, httpError('unknown_path', {}))
     turnAway(request, response, wellness(asked, ready, pulse.well) ?? gone)
   }
@@ -150,6 +151,15 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   }
 }
 
+function checkPath(path: string, beside: Endpoint['beside']): void {
+  const where = 'listen http path'
+  if (!path.startsWith('/')) throw mcpError('bad_option', { where, reason: 'it must begin with /' })
+  const option = beside.find(({ paths }) => paths.has(path))?.option
+  if (option === undefined) return
+  const reason = `${path} belongs to the option ${option}; choose another path, or leave out ${option}`
+  throw mcpError('bad_option', { where, reason })
+}
+
 async function createListener(
   limits: Limits,
   secure: ServerTls | undefined,
@@ -183,8 +193,8 @@ function wellness(
     : { status: 503, headers: TEXT, body: 'closing\n' }
 }
 
-function pathOf({ url = '' }: IncomingMessage): string | undefined {
-  return url.split('?', 1)[0]
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] as string
 }
 
 function upgradeRequired(endpoint: Endpoint): HttpOut {
@@ -214,8 +224,9 @@ function settingsOf(limits: Limits): ServerOptions {
 function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: Endpoint): void {
   // The reply that has begun is known to Node alone.
   const { _httpMessage: begun } = socket as { _httpMessage?: { readonly headersSent: boolean } | null }
-  if (!socket.writable || error.code === 'ECONNRESET' || begun?.headersSent === true)
-    return void socket.destroy()
+  const isMute = error.code === 'ECONNRESET' || error.code === NO_HANDSHAKE
+  if (error.code === NO_HANDSHAKE) endpoint.service.load.count('slow_sender')
+  if (!socket.writable || isMute || begun?.headersSent === true) return void socket.destroy()
   replyRaw(socket, failure(endpoint, toProblem(error, endpoint.limits)))
 }
 

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mcpError, type McpError } from '../../protocol/errors.ts'
-import { httpError } from '../../protocol/http-errors.ts'
 import type { Auth } from '../../rpc/call.ts'
 import { replyText, type KeptReply, type Reply } from '../../wire/reply.ts'
 import { afterMs, type Timer } from '../timer.ts'
@@ -18,7 +17,7 @@ import {
 } from './parts.ts'
 import { Pulse } from './pulse.ts'
 import { Reading } from './reading.ts'
-import { Sending } from './sending.ts'
+import { Sending, type Outlet } from './sending.ts'
 
 /** A request that a framework may have worked on: its body parsed, its caller authenticated. */
 type NodeRequest = IncomingMessage & {
@@ -39,11 +38,13 @@ export function serveNode(
   intake: Intake = new Intake({ pulse: new Pulse(endpoint), maxMs: endpoint.limits.waitMs }),
 ): (request: NodeRequest, response: ServerResponse) => void {
   const serve = serveSite(endpoint, intake)
-  const { sse } = endpoint
-  if (sse === undefined) return serve
-  const serveSse = serveSite(sse, intake)
-  return (request, response) =>
-    sse.owns(targetOf(request)) ? serveSse(request, response) : serve(request, response)
+  if (endpoint.beside.length === 0) return serve
+  const beside = endpoint.beside.map((site) => ({ site, serve: serveSite(site, intake) }))
+  return (request, response) => {
+    const target = targetOf(request)
+    const found = beside.find(({ site }) => site.owns(target)) ?? { serve }
+    found.serve(request, response)
+  }
 }
 
 function serveSite(site: Site, intake: Intake): (request: NodeRequest, response: ServerResponse) => void {
@@ -161,7 +162,7 @@ function readBody(
   site: Site,
   done: (text: string | McpError, reading: Reading) => void,
 ): void {
-  const reading = new Reading(site.limits)
+  const reading = new Reading(site.limits, site.limits.httpBytes, request)
   const announced = Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
   if (tooLarge !== undefined) return done(tooLarge, reading)
@@ -174,7 +175,7 @@ function readBody(
     if (problem !== undefined) return finish(problem)
     chunks.push(chunk)
     if (timer === undefined && !(reading.size >= announced)) {
-      timer = afterMs(site.limits.bodyMs, () => finish(httpError('slow_sender', {})))
+      timer = afterMs(site.limits.bodyMs, () => finish(reading.late()))
     }
   })
   request.on('end', () => finish(decode()))
@@ -262,18 +263,18 @@ function writePieces(response: ServerResponse, { before, kept, after }: KeptRepl
 
 /** Counts a large reply until it has left; a client that takes nothing of it for a while is dropped. */
 function watchLeaving(response: ServerResponse, length: number, site: Site): void {
-  const sending = new Sending()
+  const sending = new Sending({
+    outlet: () => response.socket as Outlet | null,
+    patienceMs: site.limits.bodyMs,
+    cut: () => cut(response, site),
+  })
   sending.set(length)
   response.once('close', () => sending.set(0))
-  const { bodyMs } = site.limits
-  if (bodyMs === Number.POSITIVE_INFINITY) return
-  response.setTimeout(bodyMs, () => cut(response, site))
-  // Before Node sets the time that the connection may be idle.
-  response.prependOnceListener('finish', () => response.setTimeout(0))
 }
 
 /** Drops a client that reads too slowly. */
 function cut(response: ServerResponse, site: Site | undefined): void {
+  if (response.destroyed) return
   site?.service.load.count('slow_reader')
   response.destroy()
 }
@@ -300,7 +301,12 @@ class ResponseSink implements Sink {
     const response = this.#begin()
     response.write(text)
     if (this.#sending === undefined && response.writableLength > SMALL_BYTES) {
-      this.#sending = new Sending()
+      // One that takes nothing at all is found out by the comments that keep it alive.
+      this.#sending = new Sending({
+        outlet: () => response.socket as Outlet | null,
+        patienceMs: Number.POSITIVE_INFINITY,
+        cut: () => this.cut(),
+      })
       response.on('drain', () => this.#recount()).once('close', () => this.#recount())
     }
     this.#recount()

@@ -7,7 +7,8 @@ export function readParsed(value: unknown, maxDepth: number): Incoming | readonl
   return Array.isArray(value) ? value : readMessage(value)
 }
 
-function isDeeper(value: unknown, room: number): boolean {
+/** Whether a value is nested deeper than so many levels. */
+export function isDeeper(value: unknown, room: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return room === 0 || Object.values(value).some((member) => isDeeper(member, room - 1))
 }

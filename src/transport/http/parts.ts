@@ -1,6 +1,6 @@
 import type { RequestId } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import type { Revision } from '../../protocol/revisions.ts'
+import type { Dialect } from '../../protocol/switches.ts'
 import type { Auth, Channel } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import type { Reply } from '../../wire/reply.ts'
@@ -56,7 +56,18 @@ export interface Site {
   turnAway(head: HttpHead, thrown: unknown): HttpOut
   answer(request: HttpIn): HttpOut | Promise<HttpOut>
   /** The reply that tells of an error. */
-  fail(id: RequestId | undefined, thrown: unknown, revision: Revision | undefined, headers: Headers): HttpOut
+  fail(id: RequestId | undefined, thrown: unknown, dialect: Dialect | undefined, headers: Headers): HttpOut
+}
+
+/** A site at paths of its own beside that of an endpoint. */
+export interface SiteBeside extends Site {
+  /** The option that opens it. */
+  readonly option: string
+  /** Where it is on a listener of our own. */
+  readonly paths: ReadonlySet<string>
+  /** Whether a request for a target, wherever it is mounted, is one for this site. */
+  owns(target: string | undefined): boolean
+  close(): Promise<void>
 }
 
 /** Where the frames of a stream go. */

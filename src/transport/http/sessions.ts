@@ -1,9 +1,11 @@
 import { mcpError } from '../../protocol/errors.ts'
 import { httpError } from '../../protocol/http-errors.ts'
-import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { idText, type JsonObject } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
+import { lateError } from '../../protocol/late-errors.ts'
 import { ownerOf, type Auth, type Call } from '../../rpc/call.ts'
 import type { Load } from '../../rpc/load.ts'
+import type { Service } from '../../rpc/service.ts'
 import { Session } from '../../rpc/session.ts'
 import { sealNotification } from '../../wire/seal.ts'
 import { EventStream, readEventId } from './events.ts'
@@ -33,7 +35,7 @@ export class HttpSession {
   constructor(
     owner: string,
     limits: Limits,
-    load: Load,
+    { load, dialects }: Service,
     now: number,
     onKept: (session: HttpSession, letters: number) => void,
   ) {
@@ -42,7 +44,7 @@ export class HttpSession {
     this.#onKept = onKept
     this.#limits = limits
     this.#load = load
-    this.session = new Session((method, params) => this.#notify(method, params))
+    this.session = new Session(dialects, (method, params) => this.#notify(method, params))
   }
 
   get calls(): Map<string, Call> {
@@ -108,6 +110,14 @@ export class HttpSession {
     }
   }
 
+  /** Cancels a request as `notifications/cancelled` says. */
+  cancel({ requestId, reason }: JsonObject): void {
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+    const call = this.#calls?.get(idText(requestId))
+    const why = typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : ''
+    if (call?.method !== 'initialize') call?.cancel(mcpError('cancelled', { reason: why }))
+  }
+
   keepAlive(): void {
     if (this.#streams !== undefined) for (const stream of this.#streams.values()) stream.keepAlive()
   }
@@ -143,14 +153,14 @@ export class HttpSession {
   }
 
   #notify(method: string, params: JsonObject): void {
-    this.standalone().send(sealNotification(method, params, this.session.dialect.revision))
+    this.standalone().send(sealNotification(method, params, this.session.dialect))
   }
 }
 
 /** All sessions of one endpoint. Those that nobody uses end after a while. */
 export class Sessions {
   readonly #limits: Limits
-  readonly #load: Load
+  readonly #service: Service
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
   readonly #onKept = (session: HttpSession, letters: number): void => {
@@ -160,9 +170,9 @@ export class Sessions {
   #kept = 0
   #swept: number
 
-  constructor(limits: Limits, load: Load, now: () => number) {
+  constructor(limits: Limits, service: Service, now: () => number) {
     this.#limits = limits
-    this.#load = load
+    this.#service = service
     this.#now = now
     this.#swept = now()
   }
@@ -182,9 +192,9 @@ export class Sessions {
       if (this.#table.size >= this.#limits.sessions) this.#evict(oldest)
     }
     if (this.#table.size >= this.#limits.sessions) {
-      throw mcpError('session_limit', { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
+      throw lateError('session_limit', { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
     }
-    return new HttpSession(ownerOf(auth), this.#limits, this.#load, this.#now(), this.#onKept)
+    return new HttpSession(ownerOf(auth), this.#limits, this.#service, this.#now(), this.#onKept)
   }
 
   keep(session: HttpSession): void {
@@ -201,7 +211,7 @@ export class Sessions {
     const now = this.#now()
     if (this.#isIdle(session, now)) {
       this.end(session)
-      this.#load.count('session_expired')
+      this.#service.load.count('session_expired')
       throw httpError('unknown_session', {})
     }
     session.seen = now
@@ -220,7 +230,7 @@ export class Sessions {
     for (const session of this.#table.values()) {
       if (this.#isIdle(session, now)) {
         this.end(session)
-        this.#load.count('session_expired')
+        this.#service.load.count('session_expired')
       } else if (oldest === undefined || session.seen < oldest.seen) oldest = session
     }
     return oldest
@@ -247,7 +257,7 @@ export class Sessions {
   #evict(session: HttpSession | undefined): void {
     if (session === undefined || this.#now() - session.seen < FRESH_MS) return
     this.end(session)
-    this.#load.count('session_evicted')
+    this.#service.load.count('session_evicted')
   }
 
   /** Whether nobody used a session for too long. The time begins when the last stream or request of it is over. */

@@ -3,12 +3,14 @@ export function plainText(text: string): string {
   return text.replace(SEQUENCES, '').replace(CONTROLS, '')
 }
 
-const SEQUENCES = new RegExp(
-  [
+const SEQUENCES = /* @__PURE__ */ sequences()
+const CONTROLS = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu
+
+function sequences(): RegExp {
+  const parts = [
     '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]?',
     '(?:\\u001b[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c)?',
     '\\u001b[ -/]*[0-~]?',
-  ].join('|'),
-  'g',
-)
-const CONTROLS = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu
+  ]
+  return new RegExp(parts.join('|'), 'g')
+}

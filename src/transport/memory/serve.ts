@@ -1,5 +1,6 @@
 import { mcpError } from '../../protocol/errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
+import { sizeProblem } from '../../protocol/message-size.ts'
 import type { Origin } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { askedId } from '../asked-id.ts'
@@ -30,8 +31,8 @@ export function serveMemory(service: Service, { limits, origin = {}, receive }: 
   return {
     send(text) {
       if (!open) throw mcpError('connection_closed', { method: 'the message' })
-      if (text.length > limits.memoryBytes)
-        return connection.refuse(mcpError('too_large', { limit: limits.memoryBytes }), askedId(text))
+      const problem = sizeProblem(text.length, limits.memoryBytes)
+      if (problem !== undefined) return connection.refuse(problem, askedId(text))
       connection.receive(text)
     },
     close() {

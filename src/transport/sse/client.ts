@@ -10,12 +10,14 @@ export interface SseClientOptions {
   readonly limits: Limits
   /** Those of the stream. */
   readonly streaming: Limits
-  readonly origin: Origin
   /** Who opened the stream: nobody else may post to it. */
   readonly owner: string
   /** Called when the client goes away. */
   onGone(): void
 }
+
+/** Between messages, so that none is kept for longer than it takes. */
+const NOWHERE: Origin = {}
 
 /** One client of the transport of 2024-11-05: what it posts comes in, everything for it leaves on its stream. */
 export class SseClient {
@@ -27,7 +29,7 @@ export class SseClient {
   readonly #connection: Connection
   readonly #drainMs: number
 
-  constructor({ service, limits, streaming, origin, owner, onGone }: SseClientOptions) {
+  constructor({ service, limits, streaming, owner, onGone }: SseClientOptions) {
     const { streamBytes, drainMs } = limits
     this.owner = owner
     this.#drainMs = drainMs
@@ -41,7 +43,7 @@ export class SseClient {
     this.#connection = new Connection({
       service,
       limits,
-      origin,
+      origin: NOWHERE,
       send: (text) => this.stream.send(text, 'message'),
       isBehind: () => this.stream.waiting > streamBytes,
     })
@@ -52,9 +54,12 @@ export class SseClient {
     this.stream.send(address, 'endpoint')
   }
 
-  receive(text: string): void {
+  /** Takes what was posted, from where it came: the token of a message may be another than that of the stream. */
+  receive(text: string, origin: Origin): void {
     this.spoken = true
+    this.#connection.origin = origin
     this.#connection.receive(text)
+    this.#connection.origin = NOWHERE
   }
 
   keepAlive(): void {

@@ -2,14 +2,16 @@ import { mcpError } from '../../protocol/errors.ts'
 import { httpError } from '../../protocol/http-errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { LATEST } from '../../protocol/revisions.ts'
+import { lateError } from '../../protocol/late-errors.ts'
+import { serverError } from '../../protocol/server-errors.ts'
 import { ownerOf } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { toStream } from '../http/exchange.ts'
 import type { Guard } from '../http/guard.ts'
 import { checkContent, readAccept } from '../http/negotiate.ts'
 import { readParsed } from '../http/parsed.ts'
-import type { Headers, HttpHead, HttpIn, HttpOut, Site } from '../http/parts.ts'
-import { unsentBytes } from '../http/sending.ts'
+import type { Headers, HttpHead, HttpIn, HttpOut, Site, SiteBeside } from '../http/parts.ts'
+import { checkUnsent } from '../http/sending.ts'
 import { Watch } from '../http/watch.ts'
 import { SseClient } from './client.ts'
 
@@ -32,7 +34,9 @@ const FRESH_MS = 10_000
  * The transport of 2024-11-05: a GET opens the stream on which everything comes, beginning with the address to which the
  * client posts its messages. Every revision with a handshake is served.
  */
-export class SseEndpoint implements Site {
+export class SseEndpoint implements SiteBeside {
+  readonly option = 'sse'
+  readonly paths: ReadonlySet<string> = new Set([STREAM, MESSAGES])
   readonly answersElsewhere = true
   readonly limits: Limits
   readonly service: Service
@@ -116,7 +120,7 @@ export class SseEndpoint implements Site {
   }
 
   #checkStream(head: HttpHead): void {
-    if (this.#closing) throw mcpError('shutting_down', {}, { retryAfterMs: 5000 })
+    if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
     if (!readAccept(head).events) throw httpError('bad_accept', {})
   }
 
@@ -125,10 +129,9 @@ export class SseEndpoint implements Site {
     if (this.#clients.size >= limits.sessions) this.#makeRoom()
     const id = crypto.randomUUID()
     const leave = (): void => void this.#clients.delete(id)
-    const { auth } = request
+    const owner = ownerOf(request.auth)
     const streaming = this.#streaming
-    const origin = { auth, header: (name: string) => request.header(name) }
-    const client = new SseClient({ service, limits, streaming, origin, owner: ownerOf(auth), onGone: leave })
+    const client = new SseClient({ service, limits, streaming, owner, onGone: leave })
     this.#clients.set(id, client)
     this.#watch.begin()
     client.greet(`${addressOf(request)}?sessionId=${id}`)
@@ -136,12 +139,12 @@ export class SseEndpoint implements Site {
   }
 
   #take(request: HttpIn, headers: Headers): HttpOut {
-    const { unsentBytes: most, depth } = this.limits
+    const { depth } = this.limits
     const client = this.#find(request)
     if (client.owner !== ownerOf(request.auth)) throw httpError('unknown_session', {})
     if (request.isLate === true) throw mcpError('overloaded', {}, SOON)
-    if (client.stream.waiting > 0 && unsentBytes() > most) throw httpError('too_much_unsent', {}, SOON)
-    client.receive(request.parsed === undefined ? request.body : toText(request.parsed, depth))
+    if (client.stream.waiting > 0) checkUnsent(this.limits)
+    client.receive(request.parsed === undefined ? request.body : toText(request.parsed, depth), request)
     return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
   }
 
@@ -163,7 +166,7 @@ export class SseEndpoint implements Site {
       void client.close()
       return this.service.load.count('session_evicted')
     }
-    throw mcpError('session_limit', { limit: sessions }, { retryAfterMs: 30_000 })
+    throw lateError('session_limit', { limit: sessions }, { retryAfterMs: 30_000 })
   }
 }
 
@@ -194,6 +197,7 @@ function withHandshake(service: Service): Service {
     info: service.info,
     changes: service.changes,
     load: service.load,
+    dialects: service.dialects,
     revisions: service.revisions.filter((revision) => revision !== LATEST),
     answer: (call) => service.answer(call),
     notice: (call) => service.notice(call),

@@ -1,12 +1,13 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { LONGEST_MS } from '../../protocol/duration.ts'
-import { serverError } from '../../protocol/server-errors.ts'
+import { lateError } from '../../protocol/late-errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../connection.ts'
 import type { Framing } from '../lines/framing.ts'
+import { checkUnsent } from '../http/sending.ts'
 import { seldom } from '../seldom.ts'
 import { everyMs } from '../timer.ts'
 import { linger } from './linger.ts'
@@ -40,6 +41,7 @@ export async function listenTcp(
   { service, limits }: { readonly service: Service; readonly limits: Limits },
 ): Promise<TcpServer> {
   const { tls, framing } = door
+  service.load.check = () => checkUnsent(limits)
   const peers = new Set<Peer>()
   const sockets = new Set<Socket>()
   const refused = seldom((why: string, more) =>
@@ -58,7 +60,7 @@ export async function listenTcp(
   if (tls === undefined) server.on('connection', (socket: Socket) => serve(socket, undefined))
   else {
     server.on('secureConnection', (socket: TLSSocket) => admit(socket, tls))
-    server.on('tlsClientError', ({ message }: Error) => refused(message))
+    server.on('tlsClientError', giveUp)
   }
   const url = await door.open(server)
   server.on(
@@ -78,6 +80,13 @@ export async function listenTcp(
     // Whoever has not shown yet that they speak TLS can only be dropped, and so are those in a flood.
     if (sockets.size <= room) return
     service.load.count('too_many_connections')
+    socket.destroy()
+  }
+
+  /** Ends a connection whose client did not agree on TLS; Node leaves it open when that takes too long. */
+  function giveUp({ code, message }: NodeJS.ErrnoException, socket: TLSSocket): void {
+    if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') service.load.count('slow_sender')
+    refused(message)
     socket.destroy()
   }
 
@@ -101,7 +110,7 @@ export async function listenTcp(
     const send = (text: string): void => void socket.write(framing.seal(text), framing.encoding)
     socket.on('error', () => undefined)
     new Connection({ service, limits, origin: {}, send }).refuse(
-      serverError('too_many_connections', { limit }),
+      lateError('too_many_connections', { limit }, { retryAfterMs: 5000 }),
     )
     void linger(socket, LEAVE_MS)
   }

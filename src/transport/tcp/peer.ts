@@ -1,11 +1,9 @@
 import type { Socket } from 'node:net'
-import { LONGEST_MS } from '../../protocol/duration.ts'
-import { httpError } from '../../protocol/http-errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Reading } from '../http/reading.ts'
-import { Sending } from '../http/sending.ts'
+import { Sending, type Outlet } from '../http/sending.ts'
 import type { Framing } from '../lines/framing.ts'
 import { LineServer } from '../lines/server.ts'
 import { within } from '../timer.ts'
@@ -32,7 +30,7 @@ export class Peer {
   readonly #framing: Framing
   readonly #server: LineServer
   readonly #reading: Reading
-  readonly #sending = new Sending()
+  readonly #sending: Sending
   #isBehind = false
   #leaving: Promise<void> | undefined
   /** Whether the client sends nothing more. */
@@ -49,7 +47,15 @@ export class Peer {
     this.#service = service
     this.#limits = limits
     this.#framing = framing
-    this.#reading = new Reading(limits, limits.tcpBytes)
+    this.#reading = new Reading(limits, limits.tcpBytes, {
+      pause: () => socket.pause(),
+      resume: () => this.#read(),
+    })
+    this.#sending = new Sending({
+      outlet: () => socket as Outlet,
+      patienceMs: limits.bodyMs,
+      cut: () => this.#cut(),
+    })
     this.#server = new LineServer({
       service,
       limits,
@@ -63,7 +69,6 @@ export class Peer {
     this.gone = new Promise((resolve) => socket.once('close', () => resolve(this.#end())))
     socket.on('data', () => this.#count())
     socket.on('drain', () => this.#caughtUp())
-    socket.on('timeout', () => this.#cut())
     socket.once('end', () => this.#finish())
     // What broke is of no use to anybody; the connection closes after it.
     socket.on('error', () => undefined)
@@ -89,7 +94,7 @@ export class Peer {
       this.#insideAt = now
       this.#before = count
     } else if (now - this.#insideAt > bodyMs) {
-      connection.refuse(httpError('slow_sender', {}))
+      connection.refuse(this.#reading.late())
       this.#part()
     }
   }
@@ -113,8 +118,7 @@ export class Peer {
     this.#wasActive = true
     const { lines } = this.#server
     if (lines.buffered === this.#reading.size) return
-    this.#reading.end()
-    const problem = lines.buffered === 0 ? undefined : this.#reading.take(lines.buffered)
+    const problem = this.#reading.hold(lines.buffered)
     // A line that is too large was noticed where lines are read; here it is all of them together.
     if (problem === undefined || problem.kind === 'too_large') return
     this.#reading.end()
@@ -139,7 +143,7 @@ export class Peer {
 
   #write(text: string): boolean {
     this.#wasActive = true
-    const { connectionBytes, bodyMs } = this.#limits
+    const { connectionBytes } = this.#limits
     if (!this.#socket.writable) return true
     if (this.#socket.writableLength > connectionBytes) {
       this.#cut()
@@ -147,7 +151,6 @@ export class Peer {
     }
     if (this.#socket.write(text, this.#framing.encoding)) return true
     this.#sending.set(this.#socket.writableLength)
-    if (!this.#isBehind && bodyMs <= LONGEST_MS) this.#socket.setTimeout(bodyMs)
     this.#isBehind = true
     return false
   }
@@ -155,7 +158,12 @@ export class Peer {
   #caughtUp(): void {
     this.#sending.set(0)
     this.#isBehind = false
-    this.#socket.setTimeout(0)
+    this.#read()
+  }
+
+  /** Reads on, unless there is another reason to wait. */
+  #read(): void {
+    if (!this.#isBehind && !this.#reading.isWaiting) this.#socket.resume()
   }
 
   /** Drops a client that does not keep up. */

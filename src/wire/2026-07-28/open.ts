@@ -1,8 +1,7 @@
-import { mcpError } from '../../protocol/errors.ts'
 import { serverError } from '../../protocol/server-errors.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
-import { DIALECTS, type Dialect } from '../../protocol/switches.ts'
+import type { Dialect, Dialects } from '../../protocol/switches.ts'
 
 /** The versions that a request may claim in its metadata. */
 const CLAIMABLE: readonly string[] = ['2026-07-28']
@@ -21,8 +20,14 @@ export function isClaim(params: JsonObject | null | undefined): boolean {
   return isObject(meta) && (META.protocolVersion in meta || META.clientCapabilities in meta)
 }
 
+/** What a server says of itself to whoever reads metadata. */
+export interface Served {
+  readonly revisions: readonly string[]
+  readonly dialects: Dialects
+}
+
 /** Reads the metadata of a request to a server of some revisions. */
-export function openEnvelope(params: JsonObject, served: readonly string[]): Envelope {
+export function openEnvelope(params: JsonObject, { revisions: served, dialects }: Served): Envelope {
   const meta = params['_meta'] as JsonObject
   const version = meta[META.protocolVersion]
   if (typeof version !== 'string')
@@ -35,7 +40,7 @@ export function openEnvelope(params: JsonObject, served: readonly string[]): Env
   if (client !== undefined && !isInfo(client)) {
     throw serverError('bad_envelope', { reason: `${META.clientInfo} needs a name and a version` })
   }
-  return { dialect: DIALECTS['2026-07-28'], client, capabilities, session: undefined }
+  return { dialect: dialects['2026-07-28'], client, capabilities, session: undefined }
 }
 
 /** A result without what this revision wraps around it. */
@@ -66,7 +71,7 @@ const ENVELOPE: ReadonlySet<string> = new Set([
 function unsupported(version: string, served: readonly string[]): Error {
   const claimable = CLAIMABLE.filter((known) => served.includes(known))
   const data = { supported: claimable.length === 0 ? served : claimable, requested: version.slice(0, 64) }
-  return mcpError('revision_unsupported', { version: version.slice(0, 64) }, { data })
+  return serverError('revision_unsupported', { version: version.slice(0, 64) }, { data })
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -2,6 +2,7 @@ import { McpError } from '../../../src/protocol/errors.ts'
 import type { JsonObject } from '../../../src/protocol/jsonrpc.ts'
 import { META } from '../../../src/protocol/meta.ts'
 import { REVISIONS, type Revision } from '../../../src/protocol/revisions.ts'
+import { DIALECTS } from '../../../src/protocol/switches.ts'
 import { sealText } from '../../../src/wire/2026-07-28/seal.ts'
 import { openResult } from '../../../src/wire/2026-07-28/open.ts'
 import { loweringFor, lowerNotification, lowerRequest, lowerResult } from '../../../src/wire/lower.ts'
@@ -73,7 +74,7 @@ function checkSealed(value: JsonObject): void {
 
 function checkAnswer(answer: JsonObject, asked: JsonObject, revision: Revision): void {
   try {
-    openAnswer('elicitation/create', answer, asked, revision)
+    openAnswer('elicitation/create', answer, asked, DIALECTS[revision])
   } catch (thrown) {
     if (!(thrown instanceof McpError)) throw thrown
   }

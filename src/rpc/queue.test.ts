@@ -1,0 +1,98 @@
+import { expect, test, vi } from 'vitest'
+import { toLimits } from '../protocol/limits.ts'
+import { Queue, type Waiting } from './queue.ts'
+
+const limits = toLimits({ queued: 4, queuedBytes: 100, queuedPerCaller: 3, waitMs: 200 })
+
+/** Waits, and writes down when the turn comes or what comes instead. */
+function join(
+  queue: Queue,
+  said: string[],
+  name: string,
+  more: Partial<Waiting> = {},
+): { readonly over: Promise<void>; leave(): void } {
+  const controller = new AbortController()
+  const waiting = { caller: name[0], bytes: 1, signal: controller.signal, begin: () => true, ...more }
+  const over = queue.wait(waiting, limits).then(
+    () => void said.push(name),
+    (reason: Error & { kind?: string }) => void said.push(`${name} ${reason.kind ?? reason.message}`),
+  )
+  return { over, leave: () => controller.abort(new Error('left')) }
+}
+
+test('callers take turns, and the requests of each keep their order', async () => {
+  const queue = new Queue()
+  const said: string[] = []
+  const all = ['a1', 'a2', 'a3', 'b1'].map((name) => join(queue, said, name).over)
+  for (let turn = 0; turn < 4; turn++) queue.next()
+  queue.next()
+  await Promise.all(all)
+  expect(said).toEqual(['a1', 'b1', 'a2', 'a3'])
+  expect(queue.size).toBe(0)
+})
+
+test('who needs no place takes none from the next one', async () => {
+  const queue = new Queue()
+  const said: string[] = []
+  const all = ['a1', 'b1', 'c1'].map((name) =>
+    join(queue, said, name, name === 'c1' ? {} : { begin: () => false }),
+  )
+  queue.next()
+  await Promise.all(all.map(({ over }) => over))
+  expect(said).toEqual(['a1', 'b1', 'c1'])
+})
+
+test('a queue has room for so many, of each caller for fewer, and for so much', () => {
+  const queue = new Queue()
+  const begin = (caller: unknown, bytes = 1): Promise<void> =>
+    queue.wait({ caller, bytes, signal: new AbortController().signal, begin: () => true }, limits)
+  for (const bytes of [1, 1, 1]) void begin('a', bytes)
+  expect(() => begin('a')).toThrow(expect.objectContaining({ kind: 'queue_share', code: 1003 }))
+  expect(() => begin('b', 98)).toThrow(expect.objectContaining({ kind: 'queue_bytes', code: 1002 }))
+  void begin('b', 97)
+  expect(() => begin('b', 0)).toThrow(expect.objectContaining({ kind: 'queue_full', code: 1001 }))
+  queue.next()
+  expect(() => begin('c', 2)).toThrow(expect.objectContaining({ kind: 'queue_bytes' }))
+  void begin('c', 1)
+  expect(queue.size).toBe(4)
+})
+
+test('nobody knows who is nobody: only all together have a limit then', () => {
+  const queue = new Queue()
+  const signal = new AbortController().signal
+  for (let count = 0; count < 4; count++)
+    void queue.wait({ caller: undefined, bytes: 1, signal, begin: () => true }, limits)
+  expect(queue.size).toBe(4)
+})
+
+test('who is not wanted any more leaves at once and frees the place', async () => {
+  const queue = new Queue()
+  const said: string[] = []
+  const [first, second] = [join(queue, said, 'a1'), join(queue, said, 'a2')]
+  first.leave()
+  await first.over
+  expect([said, queue.size]).toEqual([['a1 left'], 1])
+  queue.next()
+  await second.over
+  second.leave()
+  expect([said, queue.size]).toEqual([['a1 left', 'a2'], 0])
+})
+
+test('who waits for too long is sent away, one after the other', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  try {
+    const queue = new Queue()
+    const said: string[] = []
+    const all = [join(queue, said, 'a1')]
+    await vi.advanceTimersByTimeAsync(150)
+    all.push(join(queue, said, 'b1'))
+    await vi.advanceTimersByTimeAsync(60)
+    expect(said).toEqual(['a1 overloaded'])
+    await vi.advanceTimersByTimeAsync(150)
+    expect(said).toEqual(['a1 overloaded', 'b1 overloaded'])
+    expect([queue.size, vi.getTimerCount()]).toEqual([0, 0])
+    await Promise.all(all.map(({ over }) => over))
+  } finally {
+    vi.useRealTimers()
+  }
+})

@@ -1,0 +1,154 @@
+import { LONGEST_MS } from '../protocol/duration.ts'
+import { mcpError } from '../protocol/errors.ts'
+import type { Limits } from '../protocol/limits.ts'
+import { queueError } from '../protocol/queue-errors.ts'
+import type { Result } from './dispatch.ts'
+import type { Load, Turn } from './load.ts'
+
+/** A request that waits until others are answered. */
+export interface Waiting {
+  /** Whose it is; nobody knows, when undefined. */
+  readonly caller: unknown
+  /** How large it is. */
+  readonly bytes: number
+  /** Aborts when nobody wants the answer any more. */
+  readonly signal: AbortSignal
+  /** Its turn has come. False when it needs no place, so that the next one may come too. */
+  begin(): boolean
+}
+
+export type QueueLimits = Pick<Limits, 'queued' | 'queuedBytes' | 'queuedPerCaller' | 'waitMs'>
+
+interface Place extends Waiting {
+  readonly until: number
+  resolve(): void
+  reject(reason: Error): void
+}
+
+const SOON = { retryAfterMs: 1000 }
+
+/** Answers a request when its turn has come. */
+export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Promise<Result> {
+  const { call, caller, bytes, answer } = turn
+  const { signal } = call
+  const queue = (load.queue ??= new Queue())
+  let leave: (() => void) | undefined
+  const begin = (): boolean => {
+    const { running } = load
+    leave = load.enter(call, caller)
+    return load.running > running
+  }
+  signal.throwIfAborted()
+  if (load.running < limits.allInFlight && queue.size === 0) begin()
+  else await queue.wait({ caller, bytes, signal, begin }, limits)
+  try {
+    signal.throwIfAborted()
+    return await answer(call)
+  } finally {
+    leave?.()
+  }
+}
+
+/** Where requests wait that are too many for now: callers take turns, and each one's requests keep their order. */
+export class Queue {
+  /** The places of each caller; the first caller is the next. */
+  readonly #callers = new Map<unknown, Place[]>()
+  /** All places in the order of their coming. */
+  readonly #all = new Set<Place>()
+  #bytes = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  /** How many wait. */
+  get size(): number {
+    return this.#all.size
+  }
+
+  /** Resolves when the turn has come; rejects when there is no room, it takes too long, or nobody wants it any more. */
+  wait(waiting: Waiting, limits: QueueLimits): Promise<void> {
+    this.#checkRoom(waiting, limits)
+    const { caller, bytes, signal } = waiting
+    return new Promise((resolve, reject) => {
+      const until = performance.now() + limits.waitMs
+      const leave = (): void => this.#leave(place, signal.reason as Error)
+      const done = (settle: () => void): void => {
+        signal.removeEventListener('abort', leave)
+        settle()
+      }
+      const place: Place = {
+        caller,
+        bytes,
+        signal,
+        until,
+        begin: () => waiting.begin(),
+        resolve: () => done(resolve),
+        reject: (reason) => done(() => reject(reason)),
+      }
+      signal.addEventListener('abort', leave)
+      this.#add(place)
+    })
+  }
+
+  /** Lets in whose turn it is. */
+  next(): void {
+    for (const [caller, places] of this.#callers) {
+      const place = places[0] as Place
+      this.#remove(place)
+      // Whoever had a turn is the last to have another one.
+      if (places.length > 0) {
+        this.#callers.delete(caller)
+        this.#callers.set(caller, places)
+      }
+      const isTaken = place.begin()
+      place.resolve()
+      if (isTaken) return
+    }
+  }
+
+  #checkRoom({ caller, bytes }: Waiting, limits: QueueLimits): void {
+    const { queued, queuedBytes, queuedPerCaller } = limits
+    if (this.#all.size >= queued) throw queueError('queue_full', { limit: queued }, SOON)
+    if (this.#bytes + bytes > queuedBytes) throw queueError('queue_bytes', { limit: queuedBytes }, SOON)
+    if (caller !== undefined && (this.#callers.get(caller)?.length ?? 0) >= queuedPerCaller)
+      throw queueError('queue_share', { limit: queuedPerCaller }, SOON)
+  }
+
+  #add(place: Place): void {
+    const places = this.#callers.get(place.caller)
+    if (places === undefined) this.#callers.set(place.caller, [place])
+    else places.push(place)
+    this.#all.add(place)
+    this.#bytes += place.bytes
+    if (this.#timer === undefined) this.#watch(place)
+  }
+
+  #remove(place: Place): void {
+    this.#all.delete(place)
+    this.#bytes -= place.bytes
+    const places = this.#callers.get(place.caller) as Place[]
+    places.splice(places.indexOf(place), 1)
+    if (places.length === 0) this.#callers.delete(place.caller)
+    if (this.#all.size > 0) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #leave(place: Place, reason: Error): void {
+    this.#remove(place)
+    place.reject(reason)
+  }
+
+  /** Sends away whoever waits for too long, beginning with the one who came first. */
+  #watch({ until }: Place): void {
+    if (until === Number.POSITIVE_INFINITY) return
+    this.#timer = setTimeout(
+      () => {
+        const now = performance.now()
+        for (const place of this.#all) {
+          if (place.until > now) return this.#watch(place)
+          this.#leave(place, mcpError('overloaded', {}, SOON))
+        }
+      },
+      Math.min(LONGEST_MS, Math.ceil(until - performance.now())),
+    )
+  }
+}

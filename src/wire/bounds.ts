@@ -1,0 +1,26 @@
+import type { Limits } from '../protocol/limits.ts'
+import { serverError } from '../protocol/server-errors.ts'
+import { readText, type Incoming } from './message.ts'
+import { endOfString, skipSpace } from './skip.ts'
+
+export type Bounds = Pick<Limits, 'depth' | 'keys' | 'stringLength'>
+
+/** Reads the text of one message, or of a batch, unless it has too many members or too long a string. */
+export function readBounded(text: string, bounds: Bounds): Incoming | readonly unknown[] {
+  // No text has more members than letters, nor a string that is longer than itself.
+  if (text.length > bounds.keys || text.length > bounds.stringLength) checkBounds(text, bounds)
+  return readText(text, bounds.depth)
+}
+
+/** Throws at the first string that is too long, and at the first member that is one too many; text that is not JSON has few. */
+export function checkBounds(text: string, { keys, stringLength }: Bounds): void {
+  let members = 0
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
+    const end = endOfString(text, at + 1)
+    if (end - at - 1 > stringLength) throw serverError('string_too_long', { limit: stringLength })
+    at = skipSpace(text, end + 1)
+    if (text.charCodeAt(at) === COLON && ++members > keys) throw serverError('too_many_keys', { limit: keys })
+  }
+}
+
+const COLON = 58

@@ -1,0 +1,100 @@
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { connect, type Socket } from 'node:net'
+import { createServer, type App } from '../../src/index.ts'
+import { unsentBytes } from '../../src/transport/http/sending.ts'
+import { open } from '../harness/client.ts'
+import { closeListeners } from '../harness/line-http.ts'
+import type { AnyApp } from '../harness/line.ts'
+import { headed, initialize, JSON_TYPE, call } from '../http/messages.ts'
+import { Raw, send } from '../http/wire.ts'
+import { frame, handshake } from '../ws/raw.ts'
+
+afterAll(() => closeListeners())
+
+const LARGE = 30_000_000
+const MUCH = headed('tools/call', { name: 'much' }, 1)
+
+/** A client that asks for much and reads nothing of it. */
+type Lazy = (ports: { readonly http: number; readonly tcp: number }) => Promise<Socket>
+
+function dial(port: number, text: string | Uint8Array): Socket {
+  const socket = connect({ port, host: '127.0.0.1' })
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => undefined)
+  socket.write(text)
+  return socket
+}
+
+const LAZY: Readonly<Record<string, Lazy>> = {
+  async tcp({ tcp }) {
+    return dial(tcp, `${MUCH.body}\n`)
+  },
+  async http({ http }) {
+    const head = Object.entries({ host: 'localhost', 'content-length': MUCH.body.length, ...MUCH.headers })
+    const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    return dial(http, `POST /mcp HTTP/1.1\r\n${lines}\r\n${MUCH.body}`)
+  },
+  async ws({ http }) {
+    const socket = dial(http, handshake(http))
+    await new Promise((resolve) => socket.once('data', resolve))
+    socket.pause()
+    socket.write(frame(MUCH.body))
+    return socket
+  },
+  async sse({ http }) {
+    const raw = new Raw(http)
+    onTestFinished(() => raw.destroy())
+    raw.write('GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n')
+    await raw.until(/sessionId=[0-9a-f-]{36}/)
+    raw.socket.pause()
+    const path = `/messages?${/sessionId=[0-9a-f-]{36}/.exec(raw.text)?.[0]}`
+    for (const body of [initialize(), call('much', {}, 2)])
+      await send(http, { path, body, headers: JSON_TYPE })
+    return raw.socket
+  },
+}
+
+function server(): App {
+  return createServer({
+    name: 'unsent',
+    version: '1',
+    limits: { unsentBytes: 20_000_000 },
+    log: () => undefined,
+  })
+    .tool('much', {}, () => 'x'.repeat(LARGE))
+    .tool('echo', {}, () => 'echo')
+}
+
+test.each([
+  ['tcp', 'http'],
+  ['http', 'tcp'],
+  ['ws', 'memory'],
+  ['sse', 'ws'],
+] as const)(
+  'limits.unsentBytes clients over %s that read nothing shut out a client over %s for seconds only: they are cut off [S2-8.3-3] [F12]',
+  async (lazy, transport) => {
+    const app = server() as unknown as AnyApp
+    const running = await app.listen({
+      http: { port: 0, sse: true },
+      ws: true,
+      tcp: { port: 0 },
+      survive: false,
+    })
+    onTestFinished(() => running.close())
+    const port = (name: 'http' | 'tcp'): number => Number(new URL(running.addresses[name] as string).port)
+    const client = await open(app, { transport, revision: '2026-07-28' })
+    const sockets = [1, 2].map(() => (LAZY[lazy] as Lazy)({ http: port('http'), tcp: port('tcp') }))
+    await Promise.all(sockets)
+    await expect.poll(unsentBytes, { interval: 5 }).toBeGreaterThan(20_000_000)
+    await expect(client.call('echo')).rejects.toMatchObject({
+      code: 1004,
+      data: { refusal: { name: 'BUFFER_OVERFLOW', retryable: true, retryAfterMs: 1000 } },
+    })
+    const begun = performance.now()
+    const served = async (): Promise<unknown> => client.call('echo').catch(() => undefined)
+    await expect.poll(served, { timeout: 8000 }).toMatchObject({ isError: false })
+    expect(performance.now() - begun).toBeLessThan(6000)
+    expect(app.counts.get('slow_reader')).toBeGreaterThan(0)
+    await client.close()
+  },
+)

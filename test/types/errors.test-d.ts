@@ -1,0 +1,29 @@
+import { expectTypeOf } from 'vitest'
+import { connect, refusalOf, type McpError, type Refusal, type RefusalName } from '../../src/client.ts'
+import type { Reaction, Severity } from '../../src/protocol/refusals.ts'
+
+declare const error: McpError
+
+// Kinds and refusals are closed: a name that does not exist cannot be asked for.
+expectTypeOf(error.refusal).toEqualTypeOf<RefusalName | undefined>()
+if (error.refusal === 'RATE_LIMIT_EXCEEDED' || error.kind === 'overloaded') void error.retryAfterMs
+// @ts-expect-error no such refusal
+if (error.refusal === 'RATE_LIMIT') void error
+// @ts-expect-error no such kind
+if (error.kind === 'rate_limited') void error
+
+const refusal = refusalOf(error)
+expectTypeOf(refusal).toEqualTypeOf<Refusal | undefined>()
+expectTypeOf<Refusal['name']>().toEqualTypeOf<RefusalName>()
+expectTypeOf<Refusal['reaction']>().toEqualTypeOf<Reaction>()
+expectTypeOf<Refusal['severity']>().toEqualTypeOf<Severity>()
+
+void connect('http://127.0.0.1:1/mcp', { recovery: false })
+void connect('http://127.0.0.1:1/mcp', {
+  recovery: { tries: 3, first: '50ms', longest: 5000, timeouts: true },
+})
+void connect('http://127.0.0.1:1/mcp', { reauthenticate: async () => ({ authorization: 'Bearer x' }) })
+// @ts-expect-error true says nothing
+void connect('http://127.0.0.1:1/mcp', { recovery: true })
+// @ts-expect-error headers are strings
+void connect('http://127.0.0.1:1/mcp', { reauthenticate: () => ({ authorization: 1 }) })
