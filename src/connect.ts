@@ -100,7 +100,7 @@ export function createClient<Tools = AnyTools>(target: Target, options: ConnectO
   const credentials = readCredentials(options)
   const { open, key, mirrors } = wayTo(target, options, { limits, credentials })
   const { profile } = options
-  if (profile !== undefined && typeof profile !== 'object')
+  if (profile !== undefined && typeof profile?.install !== 'function')
     throw mcpError('bad_option', { where: 'connect profile', reason: 'import it from pierhead/profiles' })
   const idleMs = toMs(options.timeout ?? profile?.timeouts?.idleMs ?? '60s', 'connect timeout')
   const settings: ClientSettings = {

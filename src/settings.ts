@@ -33,7 +33,7 @@ export function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly 
 /** How each revision is spoken. */
 export function dialectsOf({ profile }: ServerOptions): Dialects {
   if (profile === undefined) return DIALECTS
-  if (typeof profile !== 'object') throw badOption('profile', 'import it from pierhead/profiles')
+  if (typeof profile?.install !== 'function') throw badOption('profile', 'import it from pierhead/profiles')
   return profile.dialects
 }
 

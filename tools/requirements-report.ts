@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { RESULTS, type TestResult } from './reporter.ts'
 
 /** The parts whose requirements count as due: an id of theirs without a passing test is open. */
-export const BEGUN: readonly string[] = ['foundation', 'client']
+export const BEGUN: readonly string[] = ['foundation', 'client', 'speed', 'transports', 'dialects']
 
 /** One line of requirements/*.jsonl. */
 interface Requirement {

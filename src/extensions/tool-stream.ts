@@ -1,5 +1,6 @@
 import type { CallOptions } from '../client/options.ts'
 import type { ContentBlock } from '../protocol/content.ts'
+import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { CallToolResult } from '../protocol/spec/2026-07-28.ts'
 import { requireDeclared } from './declared.ts'
@@ -16,6 +17,9 @@ export interface ToolStreamApi {
 }
 
 const ID = 'dev.pierhead/tools'
+
+/** How much may wait to be taken from a stream, in characters. */
+const MAX_WAITING = 67_108_864
 
 /** The member of `_meta` of a progress notification that holds a piece of the content. */
 export const CONTENT = 'dev.pierhead/content'
@@ -59,10 +63,18 @@ async function* pieces(
   params: JsonObject,
   options: CallOptions = {},
 ): AsyncGenerator<readonly ContentBlock[], CallToolResult, undefined> {
-  const waiting: (readonly ContentBlock[])[] = []
+  let waiting: (readonly ContentBlock[])[] = []
+  let size = 0
   let wake = (): void => undefined
   const stop = new AbortController()
   const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal])
+  const keep = (piece: readonly ContentBlock[]): void => {
+    waiting.push(piece)
+    size += JSON.stringify(piece).length
+    if (size <= MAX_WAITING) return
+    waiting = []
+    stop.abort(mcpError('answer_too_large', { limit: MAX_WAITING, unit: 'characters that nobody took' }))
+  }
   let ended = false
   const answered = remote
     .stream(params, {
@@ -70,7 +82,7 @@ async function* pieces(
       signal,
       onProgress(progress) {
         const content = (progress as { readonly _meta?: JsonObject })._meta?.[CONTENT]
-        if (Array.isArray(content)) waiting.push(content as readonly ContentBlock[])
+        if (Array.isArray(content)) keep(content as readonly ContentBlock[])
         options.onProgress?.(progress)
         wake()
       },
@@ -82,7 +94,11 @@ async function* pieces(
   answered.catch(() => undefined)
   try {
     for (;;) {
-      for (let piece = waiting.shift(); piece !== undefined; piece = waiting.shift()) yield piece
+      const taken = waiting
+      waiting = []
+      size = 0
+      yield* taken
+      if (waiting.length > 0) continue
       if (ended) return await answered
       await new Promise<void>((resolve) => (wake = resolve))
     }

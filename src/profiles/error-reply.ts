@@ -4,17 +4,30 @@ export type Fetch = typeof globalThis.fetch
 
 /** Refusals that concern the session or the credentials, whatever was asked. */
 const ABOUT_CALLER: ReadonlySet<unknown> = new Set([1011, 1012, 1013, 1014, 1015, 1016, 1026])
-const MAX_BYTES = 1_048_576
+const MAX_LETTERS = 1_048_576
 
 /** A reply with a bad status as an ordinary one, when it holds the error that answers a request. */
 export async function errorReply(response: Response): Promise<Response> {
   const { headers, status, statusText } = response
-  const length = Number(headers.get('content-length') ?? Number.NaN)
-  const isJson = headers.get('content-type')?.startsWith('application/json') === true
-  if (!isJson || !(length <= MAX_BYTES)) return response
-  const text = await response.text()
+  if (headers.get('content-type')?.startsWith('application/json') !== true) return response
+  const text = await readText(response)
   const init = isAnswer(text) ? { status: 200 } : { status, statusText }
   return new Response(text, { ...init, headers })
+}
+
+/** The text of a reply; as much of it as is read when it is too long for the error of one request. */
+async function readText({ body }: Response): Promise<string> {
+  const reader = body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    text += decoder.decode(part.value, { stream: true })
+    if (text.length > MAX_LETTERS) {
+      await reader?.cancel()
+      break
+    }
+  }
+  return text + decoder.decode()
 }
 
 function isAnswer(text: string): boolean {

@@ -1,5 +1,4 @@
 import type { Came, Habits, Told } from '../protocol/habits.ts'
-import type { Revision } from '../protocol/revisions.ts'
 import type { Choices } from '../protocol/switches.ts'
 import { isClaim } from '../wire/2026-07-28/open.ts'
 import { annotations } from './erlmcp/annotations.ts'
@@ -22,7 +21,7 @@ import { toolExecute } from './erlmcp/tool-execute.ts'
 export type Habit = Partial<Habits>
 
 /** Makes the habit of a choice; undefined where it was made officially. */
-export type MakeHabit = (choices: Choices, revision: Revision) => Habit | undefined
+export type MakeHabit = (choices: Choices) => Habit | undefined
 
 const MAKERS: readonly MakeHabit[] = [
   jsonrpcLoose,
@@ -42,9 +41,9 @@ const MAKERS: readonly MakeHabit[] = [
   samplingFields,
 ]
 
-/** What a profile does to messages of a revision; undefined when it does nothing. */
-export function habitsOf(choices: Choices, revision: Revision): Habits | undefined {
-  const habits = MAKERS.flatMap((make) => make(choices, revision) ?? [])
+/** What a profile does to messages; undefined when it does nothing. */
+export function habitsOf(choices: Choices): Habits | undefined {
+  const habits = MAKERS.flatMap((make) => make(choices) ?? [])
   return habits.length === 0 ? undefined : joined(habits)
 }
 

@@ -86,7 +86,7 @@ function toDialects(choices: Choices): Dialects {
 
 /** The newest revision has no place for other names and numbers: there only what a server does can be chosen. */
 function toDialect(revision: Revision, choices: Choices): Dialect {
-  const habits = revision === LATEST ? undefined : habitsOf(choices, revision)
+  const habits = revision === LATEST ? undefined : habitsOf(choices)
   const chosen = ROWS.flatMap(([name, { values, reader }]) => {
     const value = choices[name as keyof Choices]
     return value === values[0] || reader.startsWith('profiles/') ? [] : [[name, value]]

@@ -36,8 +36,6 @@ export const ERRORS = {
   too_deep:             { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'the message is nested deeper than {limit} levels' },
   too_large:            { where: 'wire', code: -32600, http: 413, refusal: 'MESSAGE_TOO_LARGE', text: 'the message is larger than {limit} bytes', tells: ['maxSize', 'limit'], hint: 'Send less at once or raise the message limit.' },
 
-  // Opening
-
   // Routing
   unknown_method:       { where: 'wire', code: -32601, httpFrom2026: 404, text: 'the method "{method}" does not exist at {revision}', hint: 'See docs/reference/methods.md for the methods of each revision.' },
   not_offered:          { where: 'wire', code: -32601, httpFrom2026: 404, text: '"{method}" needs the capability {capability}, which this server does not offer', hint: 'Use only what the server declared.' },

@@ -47,7 +47,7 @@ export interface ChoiceRow {
 /**
  * Every choice that a profile may make differently. `by-revision` leaves it to the revision. A choice whose reader is in
  * profiles/erlmcp/ changes the form of messages, at the revisions with a handshake; the others hold at every revision.
- * Nothing of this is loaded without a profile.
+ * Without a profile nothing of this is in a bundle.
  */
 // oxfmt-ignore
 export const CHOICES = {

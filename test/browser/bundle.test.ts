@@ -20,7 +20,7 @@ describe('an HTTP client bundled for browsers', () => {
 
   test('leaves for later what not every client needs', () => {
     const later = [...client.later.keys()]
-    expect(later).toContain('src/wire/lower.ts')
+    expect(later).toContain('src/client/handshake.ts')
     expect(later).toContain('src/schema/typebox.ts')
     expect(later).toContain('src/transport/http/client-listen.ts')
     expect(later).toContain('src/client/watch.ts')

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { McpError, ToolError } from '../../src/client.ts'
 import { all, failure } from './gather.ts'
-import { scenario } from './scenario.ts'
+import { scenario, type Transport } from './scenario.ts'
 
 scenario(
   'a client learns who the server is, what it offers and what is spoken [S1-1.1-1] [S2-13-C2]',
@@ -110,12 +110,14 @@ scenario('members of _meta travel with a request', async (client, { join }) => {
   expect(await client.call('echo', { text: 'x' }, { meta })).toBe('x')
 })
 
+const isHttp = (transport: Transport): boolean => transport === 'http' || transport === 'sse'
+
 scenario(
   'headers of one request travel with that request only, and never replace those of the protocol',
   async (client, { transport }) => {
     const ask = { name: 'x-tenant' }
     const given = { headers: { 'X-Tenant': 'seven' } }
-    expect(await client.call('header', ask, given)).toBe(transport === 'http' ? 'seven' : 'none')
+    expect(await client.call('header', ask, given)).toBe(isHttp(transport) ? 'seven' : 'none')
     expect(await client.call('header', ask)).toBe('none')
     for (const name of ['Mcp-Session-Id', 'mcp-name', 'MCP-Protocol-Version'])
       expect(await failure(client.call('header', ask, { headers: { [name]: 'x' } }))).toMatchObject({
@@ -126,9 +128,7 @@ scenario(
 
 scenario('headers of a connection travel with every request', async (_, { join, transport }) => {
   const client = await join({ headers: { 'x-tenant': 'eight' } })
-  expect(await client.call('header', { name: 'x-tenant' })).toBe(
-    transport === 'http' || transport === 'sse' ? 'eight' : 'none',
-  )
+  expect(await client.call('header', { name: 'x-tenant' })).toBe(isHttp(transport) ? 'eight' : 'none')
 })
 
 scenario('a closed client refuses everything', async (_, { join }) => {

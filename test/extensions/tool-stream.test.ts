@@ -253,6 +253,29 @@ test('pieces keep a slow call alive beyond the silence that would end it', async
   await client.close()
 })
 
+test('pieces that nobody takes are not kept without end: the call ends with an error', async () => {
+  let wasStopped = (): void => undefined
+  const stopped = new Promise<void>((resolve) => (wasStopped = resolve))
+  const app = createServer({ name: 'flood', version: '1' })
+    .tool('flood', {}, async function* (_, { signal }) {
+      signal.addEventListener('abort', wasStopped)
+      for (let at = 0; at < 100 && !signal.aborted; at++) {
+        yield 'x'.repeat(1_000_000)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    })
+    .extend(toolStream)
+  const client = await connect(app, { extensions: [toolStream] })
+  const stream = toolStream.of(client).stream('flood')
+  await stream.next()
+  await stopped
+  const rest = (async () => {
+    for await (const _piece of stream) continue
+  })()
+  await expect(rest).rejects.toMatchObject({ kind: 'answer_too_large' })
+  await client.close()
+})
+
 test('an id too large to write as a number needs a progress token', async () => {
   const received: string[] = []
   const end = createStreaming().connect({ receive: (line) => received.push(line) })

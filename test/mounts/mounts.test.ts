@@ -31,6 +31,27 @@ test('Express 5 may have parsed the body before', async () => {
   expect(await tour(fetch, url)).toEqual(ENDS)
 })
 
+test('limits.keys limits.stringLength hold for a body that Express parsed before', async () => {
+  const app = express()
+  app.use(express.json())
+  const limits = { keys: 20, stringLength: 100 }
+  const server = createServer({ name: 'small', version: '1', limits, log: () => undefined })
+  app.use('/mcp', server.node())
+  const url = await listen(createHttp(app))
+  const post = async (params: object): Promise<unknown> => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params })
+    const { error } = (await (await fetch(url, { method: 'POST', body, headers: { ...BOTH } })).json()) as {
+      readonly error: { readonly message: string }
+    }
+    return error.message
+  }
+  const many = Array.from({ length: 30 }, (_, at) => ({ [`k${at}`]: at }))
+  expect(await post({ many })).toContain('more than 20 members')
+  expect(await post({ long: 'x'.repeat(101) })).toContain('longer than 100 characters')
+  expect(await post({ ['x'.repeat(101)]: 1 })).toContain('longer than 100 characters')
+  expect(await post({ long: 'x'.repeat(100) })).toContain('Mcp-Session-Id')
+})
+
 test('Fastify 5 hands over its raw request, with the body it parsed', async () => {
   const serve = tools().node()
   const app = fastify()

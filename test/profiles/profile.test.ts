@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
+import { createClient } from '../../src/client.ts'
 import { erlmcp, official } from '../../src/profiles.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { CHOICES, DIALECTS, SWITCHES, type ChoiceRow } from '../../src/protocol/switches.ts'
@@ -57,10 +58,11 @@ describe('a profile', () => {
     expect(() => official.with({ nullIdErrors: 1 } as never)).toThrow(/one of false, true/)
   })
 
-  test('is given to a server as a value, not by its name', () => {
-    expect(() => createServer({ name: 'x', version: '1', profile: 'erlmcp' as never })).toThrow(
-      /pierhead\/profiles/,
-    )
+  test('is given to a server or a client as a value, not by its name or its choices', () => {
+    for (const profile of ['erlmcp', { batch: 'always' }, null] as never[]) {
+      expect(() => createServer({ name: 'x', version: '1', profile })).toThrow(/pierhead\/profiles/)
+      expect(() => createClient('http://localhost/mcp', { profile })).toThrow(/pierhead\/profiles/)
+    }
   })
 })
 

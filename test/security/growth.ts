@@ -153,7 +153,8 @@ async function attack(act: (at: number) => unknown, from: number, to: number): P
     if (out instanceof Promise) await out
     else if (at % 500 === 0) await settle()
   }
-  await settle()
+  do await settle()
+  while (app.service.load.running > 0)
 }
 
 const found: Record<string, { grown: number; ms: number }> = {}

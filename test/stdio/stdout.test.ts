@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { connect } from '../../src/client.ts'
 import { call, message } from '../http/messages.ts'
 import { opened } from './child.ts'
 
@@ -36,4 +37,21 @@ test('L.stdout what a tool writes goes to stderr, with one warning, and stdout s
     expect(child.stderr.split(said)).toHaveLength(3)
   }
   expect(child.stderr.split(WARNING)).toHaveLength(2)
+})
+
+test('L.stdout a server on stdio that listens elsewhere too keeps stdout pure, and answers everywhere [R061] [S2-0-4]', async () => {
+  const child = await opened(['beside', 'early', 'late'])
+  await child.until(({ stderr }) => stderr.includes('listening'))
+  const addresses = [...child.stderr.matchAll(/^at (.+)$/gm)].map(([, address]) => address as string)
+  expect(addresses.map((address) => new URL(address).protocol)).toEqual(['http:', 'tcp:'])
+  for (const address of addresses) {
+    await using client = await connect(address)
+    expect(await client.call('shout')).toBe('shouted')
+  }
+  child.send(call('shout', {}, 2))
+  await child.reply(2)
+  expect(child.messages.map(({ id }) => id)).toEqual([1, 2])
+  child.process.stdin.end()
+  expect(await child.exited).toBe(0)
+  expect(child.rest).toBe('')
 })

@@ -29,7 +29,8 @@ const sums = defineExtension({
 
 /** A server with something for every switch. */
 export function createApp(profile: Profile): App {
-  const app = createServer({ name: 'transcripts', version: '1', profile, log: () => undefined })
+  const limits = { drainMs: 100 }
+  const app = createServer({ name: 'transcripts', version: '1', profile, limits, log: () => undefined })
   let lingering = 'still there'
   app
     .tool('tell', { description: 'Logs' }, (_, { log }) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { request } from 'node:https'
+import { request, type RequestOptions } from 'node:https'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
@@ -98,20 +98,28 @@ describe('WebSocket over TLS', () => {
     const { running } = await start(app(), { http: { port: 0, tls }, ws: true })
     const { body, headers } = headed('tools/call', { name: 'who', arguments: {} })
     const post = (own: object): Promise<string> =>
-      new Promise((resolve, reject) => {
-        const asked = request(
-          running.url as string,
-          { method: 'POST', headers, ca: harbour.cert, ...own },
-          (reply) => {
-            let text = ''
-            reply.on('data', (chunk: Buffer) => (text += chunk.toString()))
-            reply.on('end', () => resolve(text))
-          },
-        )
-        asked.on('error', reject)
-        asked.end(body)
-      })
+      posted(running.url as string, { headers, ca: harbour.cert, ...own }, body)
     expect(await post(pair(ship))).toContain('CN=ship')
     await expect(post({})).rejects.toMatchObject({ code: expect.stringMatching(/CERTIFICATE|RESET|EPIPE/) })
   })
+
+  test('W.upgrade a request to HTTPS on the same port that would rather be HTTP/2 is served as what it is', async () => {
+    const { running } = await start(app(), { http: { port: 0, tls: pair(server) }, ws: true })
+    const { body, headers } = headed('tools/call', { name: 'who', arguments: {} })
+    const rather = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQ' }
+    const options = { headers: { ...headers, ...rather }, ca: harbour.cert }
+    expect(await posted(running.url as string, options, body)).toContain('nobody')
+  })
 })
+
+function posted(url: string, options: RequestOptions, body: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method: 'POST', ...options }, (reply) => {
+      let text = ''
+      reply.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      reply.on('end', () => resolve(text))
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}

@@ -7,7 +7,6 @@ const BARE: ReadonlySet<string> = new Set([
   'health/status',
   'subscriptions/list',
   'subscriptions/remove',
-  'subscriptions/remove',
   'apps/register',
   'apps/list',
   'apps/get',

@@ -24,7 +24,7 @@ import type { EventStream } from './events.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
-import { readParsed } from './parsed.ts'
+import { readParsedBounded } from './parsed.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, Site, SiteBeside } from './parts.ts'
 import { checkUnsent } from './sending.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
@@ -148,7 +148,7 @@ export class Endpoint implements Site {
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
     const { body, parsed } = request
     const { limits } = this
-    const message = parsed === undefined ? this.#read(body, limits) : readParsed(parsed, limits.depth)
+    const message = parsed === undefined ? this.#read(body, limits) : readParsedBounded(parsed, limits)
     if (Array.isArray(message)) return this.#batch(message, request, headers)
     return this.#take(message as Incoming, request, headers)
   }

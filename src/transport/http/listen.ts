@@ -242,7 +242,8 @@ function stay(
     if (!/^(?:connection|upgrade|http2-settings)$/i.test(rawHeaders[at] as string))
       head += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`
   socket.unshift(Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), rest]))
-  server.emit('connection', socket)
+  // A connection with TLS has agreed on it already.
+  server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
 }
 
 /** Replies on a connection that Node has let go of, and closes it. */

@@ -28,7 +28,13 @@ export function checkUnsent(limits: Limits): void {
 
 /** What bytes leave by. Node tells only here how many of those that were handed to the system are left. */
 export interface Outlet {
-  readonly _handle?: { readonly writeQueueSize?: number } | null
+  readonly _handle?: Handle | null
+}
+
+interface Handle {
+  readonly writeQueueSize?: number
+  /** What is below TLS. */
+  readonly _parent?: Handle
 }
 
 export interface SendingOptions {
@@ -71,7 +77,7 @@ export class Sending {
   /** Looks whether anything was taken since the last time. */
   look(now: number): void {
     const { outlet, cut } = this.#options
-    const left = outlet()?._handle?.writeQueueSize
+    const left = leftIn(outlet()?._handle)
     if (left === undefined || left !== this.#left) {
       this.#left = left
       this.#since = now
@@ -90,6 +96,11 @@ export class Sending {
     slow.delete(this)
     patient.delete(this)
   }
+}
+
+function leftIn(handle: Handle | null | undefined): number | undefined {
+  if (handle?.writeQueueSize === undefined) return undefined
+  return handle.writeQueueSize + (leftIn(handle._parent) ?? 0)
 }
 
 /** Looks after all for whom something waits, as long as there are any. */

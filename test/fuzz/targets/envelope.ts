@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/protocol/jsonrpc.ts'
 import { META } from '../../../src/protocol/meta.ts'
 import { methodRow } from '../../../src/protocol/methods.ts'
 import { REVISIONS } from '../../../src/protocol/revisions.ts'
+import { DIALECTS } from '../../../src/protocol/switches.ts'
 import type { Service } from '../../../src/rpc/service.ts'
 import { openRequest } from '../../../src/transport/http/envelope.ts'
 import { decodeHeaderValue, encodeHeaderValue } from '../../../src/wire/headers.ts'
@@ -20,7 +21,7 @@ interface Input {
   readonly spoilt: boolean
 }
 
-const service = { revisions: REVISIONS } as unknown as Service
+const service = { revisions: REVISIONS, dialects: DIALECTS } as unknown as Service
 const REQUESTS = corpus('2026-07-28')
   .filter(({ kind, method }) => kind === 'request' && methodRow(method)?.embedded !== true)
   .map((example) => toWire(example, '2026-07-28'))
