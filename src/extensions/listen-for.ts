@@ -1,3 +1,4 @@
+import { pause } from '../client/backoff.ts'
 import { McpError } from '../protocol/errors.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
@@ -42,16 +43,20 @@ async function listening(client: Requester, id: string, signal: AbortSignal): Pr
   }
 }
 
+/** Listens again whenever the stream ends: a server that was closed may be there again. */
 async function stay(client: Requester, id: string, signal: AbortSignal): Promise<void> {
-  for (;;) {
+  const notifications = { [id]: true }
+  while (!signal.aborted) {
     try {
-      await client.request('subscriptions/listen', { notifications: { [id]: true } }, { signal })
-      return
+      await client.request('subscriptions/listen', { notifications }, { signal })
     } catch (error) {
-      if (signal.aborted || client.state === 'closed') return
-      if (!(error instanceof McpError) || !LOST.has(error.kind)) throw error
+      if (signal.aborted) return
+      if (!(error instanceof McpError) || FINAL.has(error.kind)) throw error
     }
+    await pause(AGAIN_MS, signal)
   }
 }
 
-const LOST: ReadonlySet<string> = new Set(['connection_closed', 'stream_lost', 'session_lost'])
+/** What a server does not say of a stream that it would open later. */
+const FINAL: ReadonlySet<string> = new Set(['closed', 'unknown_method', 'bad_params', 'not_offered'])
+const AGAIN_MS = 1000

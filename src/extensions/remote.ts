@@ -6,7 +6,7 @@ import type { AnySchema } from '../schema/schema.ts'
 import { has } from './declared.ts'
 
 /** What an extension needs of a client. */
-export type Requester = Pick<Client, 'request' | 'server' | 'on' | 'state'>
+export type Requester = Pick<Client, 'request' | 'server' | 'on'>
 
 interface Shape {
   readonly result?: unknown

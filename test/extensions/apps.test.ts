@@ -275,3 +275,27 @@ test('a client hears of changes over HTTP, and again after a lost connection', a
     })
     .toBeGreaterThan(0)
 })
+
+test('a client hears of changes again after a server was closed and is there again', async () => {
+  const registry = new Apps([{ name: 'first' }])
+  const app = createServer({ name: 'x', version: '1' }).extend(apps(registry))
+  const first = await app.listen({ tcp: { port: 0 } })
+  const url = first.addresses.tcp as string
+  await using client = await connect(url, { extensions: [apps], revision: '2026-07-28' })
+  let heard = 0
+  await apps.of(client).onChange(() => heard++)
+  await first.close()
+  const second = await app.listen({ tcp: { port: Number(new URL(url).port) } })
+  await expect
+    .poll(
+      async () => {
+        await registry.start('first')
+        await registry.stop('first')
+        return heard
+      },
+      { timeout: 15_000, interval: 100 },
+    )
+    .toBeGreaterThan(0)
+  await client.close()
+  await second.close()
+})

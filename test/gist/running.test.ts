@@ -197,7 +197,7 @@ describe('a mount', () => {
   test('takes whatever path ends in /gist, with the body that a framework parsed', async () => {
     const app = express()
     app.use(express.json())
-    const served = tools()
+    const served = tools({ keys: 20, stringLength: 1000 })
     onTestFinished(() => served.close())
     app.use('/api', served.node({ gist: true }))
     const url = await listen(createHttp(app))
@@ -213,7 +213,9 @@ describe('a mount', () => {
       status: 'success',
     })
     const deep: unknown = JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`)
-    expect((await send(envelope('echo', { deep }))).status).toBe(400)
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`k${at}`, at]))
+    for (const input of [{ deep }, { many }, { text: 'x'.repeat(1001) }])
+      expect((await send(envelope('echo', input))).status).toBe(400)
     expect((await send([])).status).toBe(400)
   })
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { VENDOR } from '../../protocol/meta.ts'
 import { checkBounds, type Bounds } from '../../wire/bounds.ts'
 import { scan } from '../../wire/scan.ts'
-import { isDeeper } from '../http/parsed.ts'
+import { checkParsed, isDeeper } from '../http/parsed.ts'
 import type { HttpIn } from '../http/parts.ts'
 import { isObject, isUuid } from './envelopes.ts'
 import { isVersion } from './version.ts'
@@ -35,6 +35,7 @@ export function readBody({ body, parsed }: HttpIn, limits: Bounds): unknown {
   const { depth: maxDepth, keys, stringLength } = limits
   if (parsed !== undefined) {
     if (isDeeper(parsed, maxDepth)) throw mcpError('too_deep', { limit: maxDepth })
+    checkParsed(parsed, limits)
     return parsed
   }
   if (body.length > keys || body.length > stringLength) checkBounds(body, limits)

@@ -23,7 +23,7 @@ export function isDeeper(value: unknown, room: number): boolean {
 }
 
 /** Throws when a value has too many members, or too long a string. */
-function checkParsed(value: unknown, { keys, stringLength }: Bounds): void {
+export function checkParsed(value: unknown, { keys, stringLength }: Bounds): void {
   let members = 0
   const check = (one: unknown): void => {
     if (typeof one === 'string' && one.length > stringLength)

@@ -21,6 +21,8 @@ export interface LineServerOptions {
   readonly output: Writable
   /** Writes to the output; false when that has more to do than it should. */
   write(text: string): boolean
+  /** Reads on when the output has caught up, for streams that may have other reasons to wait. */
+  readonly resume?: () => void
 }
 
 const BATCH_LETTERS = 65_536
@@ -35,6 +37,7 @@ export class LineServer implements LineReaderOptions {
   readonly #input: Readable
   readonly #output: Writable
   readonly #write: (text: string) => boolean
+  readonly #resume: () => void
   readonly #seal: (text: string) => string
   /** The lines of one chunk, or what to do about those that cannot be read. */
   readonly #inbox: (string | (() => void))[] = []
@@ -45,6 +48,7 @@ export class LineServer implements LineReaderOptions {
     this.#input = input
     this.#output = output
     this.#write = write
+    this.#resume = options.resume ?? (() => input.resume())
     this.#seal = framing.seal
     this.connection = new Connection({
       service,
@@ -95,7 +99,7 @@ export class LineServer implements LineReaderOptions {
     this.#batch = ''
     if (this.#write(text) || this.#input.isPaused()) return
     this.#input.pause()
-    this.#output.once('drain', () => this.#input.resume())
+    this.#output.once('drain', this.#resume)
   }
 
   readonly #take = (chunk: Uint8Array): void => {

@@ -65,6 +65,7 @@ export class Peer {
       input: socket,
       output: socket,
       write: (text) => this.#write(text),
+      resume: () => this.#read(),
     })
     this.gone = new Promise((resolve) => socket.once('close', () => resolve(this.#end())))
     socket.on('data', () => this.#count())
