@@ -112,7 +112,7 @@ test('a switch that its reader does not read, or that another takes out, is a br
   expect(breaches).toEqual([
     'server/bad.ts: the switch batch is read only in server/batch.ts',
     'server/worse.ts: the switch batch is read only in server/batch.ts',
-    'server/batch.ts: the switch batch is not read here, as protocol/switches.ts says',
+    'server/batch.ts: the switch batch is not read here, as its table says',
   ])
 })
 

@@ -94,10 +94,15 @@ function imports(file: Source, table: ReadonlyMap<string, Row>): readonly string
   })
 }
 
+const SWITCH_TABLES: readonly string[] = ['protocol/switches.ts', 'protocol/choices.ts']
+
 function switches(code: readonly Source[]): readonly string[] {
-  const table = code.find((file) => file.path === 'protocol/switches.ts')?.text ?? ''
+  const tables = code.filter(({ path }) => SWITCH_TABLES.includes(path)).map(({ text }) => text)
   const readers = new Map(
-    [...table.matchAll(/^\s*(\w+):.*\breader: '([^']+)'/gm)].map((row) => [row[1] ?? '', row[2] ?? '']),
+    [...tables.join('\n').matchAll(/^\s*(\w+):.*\breader: '([^']+)'/gm)].map((row) => [
+      row[1] ?? '',
+      row[2] ?? '',
+    ]),
   )
   const asked = new Map(code.map((file) => [file.path, askedIn(file)]))
   const foreign = [...asked].flatMap(([path, names]) =>
@@ -107,7 +112,7 @@ function switches(code: readonly Source[]): readonly string[] {
   )
   const unread = [...readers]
     .filter(([name, path]) => asked.get(path)?.has(name) !== true)
-    .map(([name, path]) => `${path}: the switch ${name} is not read here, as protocol/switches.ts says`)
+    .map(([name, path]) => `${path}: the switch ${name} is not read here, as its table says`)
   return [...foreign, ...unread]
 }
 

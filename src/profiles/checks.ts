@@ -1,4 +1,4 @@
-import type { Choices } from '../protocol/switches.ts'
+import type { Choices } from '../protocol/choices.ts'
 import type { Call } from '../rpc/call.ts'
 import type { MiddlewareEntry } from '../rpc/dispatch.ts'
 import { strictMime } from './strict/mime.ts'

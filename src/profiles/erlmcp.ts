@@ -1,4 +1,4 @@
-import { CHOICES, type Choices } from '../protocol/switches.ts'
+import { CHOICES, type Choices } from '../protocol/choices.ts'
 import { Profile } from './profile.ts'
 
 /** The wire habits of erlmcp, at the revisions with a handshake. Officially written messages are understood too. */

@@ -1,5 +1,5 @@
 import type { Came, Habits, Told } from '../protocol/habits.ts'
-import type { Choices } from '../protocol/switches.ts'
+import type { Choices } from '../protocol/choices.ts'
 import { isClaim } from '../wire/2026-07-28/open.ts'
 import { annotations } from './erlmcp/annotations.ts'
 import { binaryContents } from './erlmcp/binary-contents.ts'

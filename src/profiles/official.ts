@@ -1,4 +1,4 @@
-import { CHOICES, type Choices } from '../protocol/switches.ts'
+import { CHOICES, type Choices } from '../protocol/choices.ts'
 import { Profile } from './profile.ts'
 
 /** The protocol as it is published, to make single choices from: `official.with({ batch: 'always' })`. */

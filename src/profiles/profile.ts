@@ -1,14 +1,8 @@
 import { mcpError } from '../protocol/errors.ts'
 import { checkOptions } from '../protocol/nearest.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
-import {
-  CHOICES,
-  DIALECTS,
-  type ChoiceRow,
-  type Choices,
-  type Dialect,
-  type Dialects,
-} from '../protocol/switches.ts'
+import { CHOICES, type ChoiceRow, type Choices } from '../protocol/choices.ts'
+import { DIALECTS, type Dialect, type Dialects } from '../protocol/switches.ts'
 import type { MiddlewareEntry } from '../rpc/dispatch.ts'
 import { checksOf, type Asked, type Checks } from './checks.ts'
 import { fetchOf } from './erlmcp/http-status.ts'

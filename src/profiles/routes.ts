@@ -1,4 +1,4 @@
-import type { Choices } from '../protocol/switches.ts'
+import type { Choices } from '../protocol/choices.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Asked } from './checks.ts'
 import { requestsCancel } from './erlmcp/requests-cancel.ts'

@@ -1,4 +1,4 @@
-import type { Choices } from '../protocol/switches.ts'
+import type { Choices } from '../protocol/choices.ts'
 
 export interface Timeouts {
   /** Silence that ends a request. */

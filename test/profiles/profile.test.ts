@@ -3,7 +3,8 @@ import { createServer } from '../../src/index.ts'
 import { createClient } from '../../src/client.ts'
 import { erlmcp, official } from '../../src/profiles.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
-import { CHOICES, DIALECTS, SWITCHES, type ChoiceRow } from '../../src/protocol/switches.ts'
+import { CHOICES, type ChoiceRow } from '../../src/protocol/choices.ts'
+import { DIALECTS, SWITCHES } from '../../src/protocol/switches.ts'
 
 describe('the table of choices', () => {
   test.each(Object.entries<ChoiceRow>(CHOICES))(

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
-import type { Choices } from '../../src/protocol/switches.ts'
+import type { Choices } from '../../src/protocol/choices.ts'
 import type { ClientSwitch } from './client-scripts.ts'
 
 /** Answers a question of the server, if there is one. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { official } from '../../src/profiles.ts'
-import { CHOICES, type ChoiceRow, type Choices } from '../../src/protocol/switches.ts'
+import { CHOICES, type ChoiceRow, type Choices } from '../../src/protocol/choices.ts'
 import { createApp } from './app.ts'
 import { CLIENT_SCRIPTS, runClient, type ClientSwitch } from './client-scripts.ts'
 import { exchangeHttp, record, replay, type Entry } from './play.ts'

@@ -1,4 +1,4 @@
-import { CHOICES, type ChoiceRow } from '../../src/protocol/switches.ts'
+import { CHOICES, type ChoiceRow } from '../../src/protocol/choices.ts'
 import { code, page, table } from './markdown.ts'
 
 /** The page about switches: what a revision decides, and what a profile may choose. */

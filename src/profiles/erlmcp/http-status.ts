@@ -1,5 +1,5 @@
 import { toRefusal } from '../../protocol/error-reply.ts'
-import type { Choices } from '../../protocol/switches.ts'
+import type { Choices } from '../../protocol/choices.ts'
 import type { MakeHabit } from '../habits.ts'
 import { errorReply, type Fetch } from '../error-reply.ts'
 

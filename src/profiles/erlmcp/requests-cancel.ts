@@ -1,5 +1,5 @@
 import { mcpError } from '../../protocol/errors.ts'
-import type { Choices } from '../../protocol/switches.ts'
+import type { Choices } from '../../protocol/choices.ts'
 import type { Route } from '../routes.ts'
 
 const METHOD = 'requests/cancel'

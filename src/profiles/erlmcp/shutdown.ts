@@ -1,4 +1,4 @@
-import type { Choices } from '../../protocol/switches.ts'
+import type { Choices } from '../../protocol/choices.ts'
 import type { Route } from '../routes.ts'
 
 /** `shutdown`: what the client sends after it is refused. Over HTTP a session is ended with DELETE all the same. */

@@ -1,5 +1,5 @@
 import { lateError } from '../../protocol/late-errors.ts'
-import type { Choices } from '../../protocol/switches.ts'
+import type { Choices } from '../../protocol/choices.ts'
 import type { Checks } from '../checks.ts'
 
 /** The types of contents that are known; besides, those of vendors. */

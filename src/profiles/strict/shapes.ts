@@ -1,6 +1,6 @@
 import { mcpError } from '../../protocol/errors.ts'
 import { serverError } from '../../protocol/server-errors.ts'
-import type { Choices } from '../../protocol/switches.ts'
+import type { Choices } from '../../protocol/choices.ts'
 import type { Checks } from '../checks.ts'
 
 /** Refuses tools without a description, and calls without arguments. */
