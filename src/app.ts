@@ -62,6 +62,7 @@ export class App<Ctx extends Context = Context> {
   readonly service: ServerService
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
+  readonly #running = new Set<Running>()
   readonly #nodes = new Map<string, NodeListener>()
   readonly #webs = new Map<string, WebHandler>()
   #fetch: ((request: Request) => Promise<Response>) | undefined
@@ -232,7 +233,10 @@ export class App<Ctx extends Context = Context> {
   /** Opens transports; stdio when none is named. */
   async listen(options: ListenOptions = {}): Promise<Running> {
     const { listen } = await import('./listen.ts')
-    return listen(this, options, this.#defaultListen())
+    const running = await listen(this, options, this.#defaultListen())
+    this.#running.add(running)
+    void running.closed.then(() => this.#running.delete(running))
+    return running
   }
 
   /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */
@@ -301,9 +305,9 @@ export class App<Ctx extends Context = Context> {
     return this.service.load.counts
   }
 
-  /** Finishes what mounted handlers are answering, and ends their sessions and streams. */
+  /** Finishes what is being answered, ends sessions and streams, and closes what `listen` opened. */
   async close(): Promise<void> {
-    await Promise.all([...this.#endpoints].map((endpoint) => endpoint.close()))
+    await Promise.all([...this.#endpoints, ...this.#running].map((one) => one.close()))
     this.#endpoints.clear()
     this.#nodes.clear()
     this.#webs.clear()

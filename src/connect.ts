@@ -184,7 +184,8 @@ function wayToUrl(url: URL, options: ConnectOptions, { limits, credentials }: Wa
   const { headers = {}, fetch } = options
   const wrapFetch = options.profile?.wrapFetch
   const current = (): HeaderRecord => readCallerHeaders({ ...headers, ...credentials?.headers })
-  if (!url.protocol.startsWith('http')) {
+  // What HTTP does not have is refused there too.
+  if (!url.protocol.startsWith('http') || (options.tls ?? options.framing) !== undefined) {
     const open: OpenLine = async (events) => {
       const { dial } = await import('./dial.ts')
       const sent = credentials === undefined ? headers : current()

@@ -36,7 +36,7 @@ export const LIMITS = {
   cursorMs: { usual: 9_007_199_254_740_991, strict: 3_600_000 },
   /** Messages in one batch. */
   batch: { usual: 100, strict: 20 },
-  /** Requests being answered at once for one caller: on one connection, in one session, or of one authenticated caller. */
+  /** Requests being answered at once for one caller: one that is authenticated, else a session, else a connection. HTTP at 2026-07-28 has no sessions: there, callers without a name are told apart by connection only, and through `fetch` not at all. */
   inFlight: { usual: 1024, strict: 128 },
   /** Requests being answered at once for all callers. */
   allInFlight: { usual: 4096, strict: 512 },

@@ -87,7 +87,7 @@ describe('an error of a server', () => {
     expect(kindOf(-32602, 'TOOL_NOT_FOUND')).toEqual(['unknown_tool', -32602])
     expect(kindOf(-32602)).toEqual(['bad_params', -32602])
     expect(kindOf(1077)).toEqual(['shutting_down', 1077])
-    expect(kindOf(1001)).toEqual(['overloaded', 1001])
+    expect(kindOf(1001)).toEqual(['queue_full', 1001])
     expect(kindOf(-32099)).toEqual(['remote', -32099])
   })
 

@@ -3,11 +3,12 @@ import type { ErrorObject, JsonObject } from './jsonrpc.ts'
 import { refusalNamed, refusalRow } from './refusal.ts'
 import { isRetryable, type RefusalName } from './refusals.ts'
 import { LATE_ERRORS } from './late-errors.ts'
+import { QUEUE_ERRORS } from './queue-errors.ts'
 import { SERVER_ERRORS } from './server-errors.ts'
 import { withHints } from './server-hints.ts'
 
 // A client knows the errors of servers from the first that it gets.
-addErrors(withHints({ ...ERRORS, ...SERVER_ERRORS, ...LATE_ERRORS }))
+addErrors(withHints({ ...ERRORS, ...SERVER_ERRORS, ...LATE_ERRORS, ...QUEUE_ERRORS }))
 
 /** What a number says where a server speaks otherwise than officially. */
 export type Meaning = (code: number) => { readonly kind?: ErrorKind; readonly refusal?: RefusalName }
@@ -71,10 +72,10 @@ const BY_REFUSAL: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
   ['SERVER_UNINITIALIZED', 'not_initialized'],
   ['SERVER_SHUTTING_DOWN', 'shutting_down'],
   ['BACKPRESSURE_ACTIVE', 'overloaded'],
-  ['CONCURRENT_LIMIT_EXCEEDED', 'overloaded'],
+  ['CONCURRENT_LIMIT_EXCEEDED', 'too_many_calls'],
   ['BUFFER_OVERFLOW', 'overloaded'],
-  ['QUEUE_CAP_EXCEEDED', 'overloaded'],
-  ['QUEUE_BYTE_CAP_EXCEEDED', 'overloaded'],
-  ['QUEUE_TENANT_CAP_EXCEEDED', 'overloaded'],
+  ['QUEUE_CAP_EXCEEDED', 'queue_full'],
+  ['QUEUE_BYTE_CAP_EXCEEDED', 'queue_bytes'],
+  ['QUEUE_TENANT_CAP_EXCEEDED', 'queue_share'],
   ['RESOURCE_EXHAUSTED', 'session_limit'],
 ])

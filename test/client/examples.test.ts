@@ -1,10 +1,16 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Running } from 'pierhead'
+import { createServer, type Running } from 'pierhead'
 import { book } from '../../examples/client/book.ts'
 import { connectCarefully } from '../../examples/client/careful.ts'
+import { outcome } from '../../examples/client/failures.ts'
 import { inventory } from '../../examples/client/many.ts'
+import { introduce } from '../../examples/client/pinned.ts'
 import { visit } from '../../examples/client/visit.ts'
 import { createHarbour } from '../../examples/demo/harbour.ts'
+import { selfSigned } from '../harness/certificates.ts'
 
 let running: Running
 beforeAll(async () => {
@@ -49,4 +55,34 @@ test('the inventory names tools and failures', async () => {
   const lines = await inventory(config)
   expect(lines.slice(0, 3)).toEqual(['harbour.tide', 'harbour.radio', 'harbour.book'])
   expect(lines[3]).toMatch(/^gone failed: cannot connect to/)
+})
+
+test('every failure is told apart', async () => {
+  const told = (tool: string, input = {}): Promise<string> => outcome(running.url as string, tool, input)
+  expect(await told('tide', { hour: 0 })).toBe('{"metres":3,"rising":true}')
+  expect(await told('book', { berth: 'A1' })).toBe('the tool failed: Berth A1 is taken by Petrel.')
+  expect(await told('tides')).toMatch(/^look at client\.tools\(\) again: tool "tides" does not exist/)
+  expect(await outcome({ command: 'no-such-program-anywhere' }, 'tide', {})).toMatch(/^not reached: Check/)
+})
+
+test('who pins a server and is pinned by it is known by the fingerprint', async () => {
+  const [server, anna] = [selfSigned('server'), selfSigned('anna')]
+  const app = createServer({ name: 'secure', version: '1', log: () => undefined }).tool(
+    'who',
+    {},
+    (_, { auth }) => String(auth?.sub),
+  )
+  const folder = await mkdtemp(join(tmpdir(), 'pierhead-pinned-'))
+  const files = { key: join(folder, 'key'), cert: join(folder, 'crt') }
+  await Promise.all([writeFile(files.key, anna.key), writeFile(files.cert, anna.cert)])
+  const tls = { key: server.key, cert: server.cert, pin: anna.fingerprint }
+  const secure = await app.listen({ tcp: { port: 0, tls } })
+  const address = secure.addresses.tcp as string
+  try {
+    expect(await introduce(address, files, server.fingerprint)).toBe(anna.fingerprint)
+    await expect(introduce(address, files, anna.fingerprint)).rejects.toThrow('tls.pin does not name')
+  } finally {
+    await secure.close()
+    await rm(folder, { recursive: true })
+  }
 })

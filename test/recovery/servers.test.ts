@@ -129,7 +129,7 @@ test('HTTP says in a header how long to wait wherever it refuses for now [S2-8.3
   await expect.poll(() => ran).toEqual(['wait'])
   const busy = await refused(client.call('note'))
   expect(busy).toMatchObject({
-    kind: 'http_failed',
+    kind: 'too_many_calls',
     refusal: 'CONCURRENT_LIMIT_EXCEEDED',
     retryAfterMs: 1000,
   })

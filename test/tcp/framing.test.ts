@@ -114,7 +114,7 @@ test('who speaks lines instead is refused, and another framing than these two is
   const { addresses } = await serve(make(), { tcp: { port: 0, framing } })
   const { wire, chunks } = await open(addresses.tcp)
   await wire.write(`${echo(1, 'x')}\n`)
-  expect((await heard(chunks, 1))[0]?.error?.data?.refusal?.code).toBe(1068)
+  expect((await heard(chunks, 1))[0]?.error?.data?.refusal?.code).toBe(1066)
   const odd = { port: 0, framing: 'packets' } as never
   await expect(make().listen({ tcp: odd })).rejects.toThrow('"packets" is none of lines, length-prefix')
   await expect(connect(addresses.tcp as string, { framing: 'x' as never })).rejects.toThrow(

@@ -31,8 +31,8 @@ async function whoAmI(address: string, options: Parameters<typeof connect>[1] = 
 }
 
 /** The message of the error that a connection ends in. */
-async function refused(address: string, tls: object): Promise<string> {
-  const error = await failure(connect(address, { tls, probe: '2s', timeout: '2s' }))
+async function refused(address: string, tls?: object): Promise<string> {
+  const error = await failure(connect(address, { ...(tls && { tls }), probe: '2s', timeout: '2s' }))
   expect(error.kind).toBe('connect_failed')
   return error.message
 }
@@ -132,7 +132,7 @@ test('who speaks the other way is told so, and harms nobody', async () => {
   const plain = await serve(make())
   const misled = (plain.addresses.tcp as string).replace('tcp:', 'tls:')
   expect(await refused(misled, { ca: authority.cert })).toContain('connect with tcp:// if that is meant')
-  expect(await refused(address.replace('tls:', 'tcp:'), {})).toContain('it may want TLS')
+  expect(await refused(address.replace('tls:', 'tcp:'))).toContain('it may want TLS')
   expect(await whoAmI(address, { tls: { ca: authority.cert } })).toBeNull()
 })
 
@@ -158,5 +158,7 @@ test('options that do not fit together are refused with what to do', async () =>
   await expect(connect(address, { tls: { cert: anna.cert } })).rejects.toThrow('give both cert and key')
   await expect(connect(address, { tls: { certt: 'x' } as never })).rejects.toThrow('did you mean "cert"?')
   await expect(connect(address, { tls: { pin: 'x' } })).rejects.toThrow('no SHA-256 fingerprint')
-  await expect(connect(address, { tls: { cert: 'x', key: 'x' } })).rejects.toThrow('cannot be read')
+  await expect(connect(address, { tls: { cert: 'x', key: 'x' } })).rejects.toThrow('readFileSync')
+  const torn = '-----BEGIN CERTIFICATE-----'
+  await expect(connect(address, { tls: { cert: torn, key: torn } })).rejects.toThrow('cannot be read')
 })

@@ -1,4 +1,4 @@
-import { mcpError, type McpError } from '../../protocol/errors.ts'
+import { McpError, mcpError } from '../../protocol/errors.ts'
 import { fromErrorObject } from '../../protocol/remote-error.ts'
 import type { Outgoing, Received } from '../../rpc/line.ts'
 import type { ReadingOptions } from './client-answer.ts'
@@ -12,6 +12,9 @@ const MAX_ERROR_BYTES = 1_048_576
 const NO_ANSWER: ReadonlySet<number> = new Set([401, 403, 407, 429, 503])
 /** Statuses of a server that has too much to do. */
 const BUSY: ReadonlySet<number> = new Set([429, 503])
+
+/** Requests whose failure tells what a server knows, so that the status matters. */
+const OPENING: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
 
 /** The error that a reply with a bad status amounts to: the server's own, which is an answer, or ours, which is thrown. */
 export async function readFailure(
@@ -55,6 +58,8 @@ export function toFailure(response: Response, method: string, answer?: Received)
     ...(wwwAuthenticate !== null && { wwwAuthenticate }),
     ...(answer?.error !== undefined && { error: answer.error }),
   }
+  if (BUSY.has(status) && said?.refusal !== undefined && !OPENING.has(method))
+    return tooBusy(said, status, retryAfterMs)
   const reason = said === undefined ? remedyOf(response) : `: ${said.message.slice(0, 512)}`
   return mcpError(
     'http_failed',
@@ -66,6 +71,18 @@ export function toFailure(response: Response, method: string, answer?: Received)
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     },
   )
+}
+
+/** The refusal of a server that has too much to do, as over every transport; with what only the head of a reply says. */
+function tooBusy(said: McpError, status: number, retryAfterMs: number | undefined): McpError {
+  const { kind, message, code, refusal, data } = said
+  return new McpError(kind, message, {
+    code,
+    data: { ...data, status },
+    retryable: true,
+    ...(refusal !== undefined && { refusal }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  })
 }
 
 function remedyOf({ status, url }: Response): string {

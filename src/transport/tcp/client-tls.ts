@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { createSecureContext, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { mcpError } from '../../protocol/errors.ts'
 import { checkOptions } from '../../protocol/nearest.ts'
+import { checkPem } from './pem.ts'
 import { isPinned, readPins } from './pins.ts'
 import type { ClientTls } from './tls-options.ts'
 
@@ -27,6 +28,7 @@ export function clientTls(host: string, tls: ClientTls): SecureClient {
 function settingsOf({ ca, cert, key, pin }: ClientTls): ConnectionOptions {
   if ((cert === undefined) !== (key === undefined))
     throw mcpError('bad_option', { where: 'connect tls', reason: 'give both cert and key, or neither' })
+  checkPem('connect tls', ca, cert, key)
   const settings = {
     ...(ca === undefined ? {} : { ca: ca as string[] }),
     ...(cert === undefined ? {} : { cert: cert as string, key: key as string }),

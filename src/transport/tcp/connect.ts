@@ -6,7 +6,7 @@ import { Pipe } from '../../rpc/pipe.ts'
 import type { Framing, FramingName } from '../lines/framing.ts'
 import { hear } from '../lines/hear.ts'
 import { createLineWriter } from '../lines/writer.ts'
-import { framingOf } from './framings.ts'
+import { framingOf, mismatchOf } from './framings.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { linger } from './linger.ts'
 import { pooled } from './pool.ts'
@@ -44,6 +44,10 @@ function openLine(url: URL, socket: Socket, events: LineEvents, options: LineOpt
   const { limits, heartbeatMs, framing } = options
   const writer = createLineWriter(socket, limits.clientBytes, framing)
   const pipe = new Pipe({ events, write: writer.write })
+  socket.once('data', (chunk: Uint8Array) => {
+    const reason = mismatchOf(framing, chunk)
+    if (reason !== undefined) down(mcpError('connect_failed', { target: targetOf(url), reason }))
+  })
   const hears = hear(socket, pipe, { events, limits, framing, onBroken: down, where: 'to the socket' })
   const heartbeat = startHeartbeat(heartbeatMs, {
     ask: (text) => writer.write(text),

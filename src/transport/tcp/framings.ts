@@ -22,3 +22,15 @@ export function framingOf(where: string, name: FramingName = 'lines'): Framing {
   const reason = `"${String(name)}" is none of lines, length-prefix`
   throw mcpError('bad_option', { where: `${where} framing`, reason })
 }
+
+/** No message begins with what a length begins with, nor the other way round. */
+const LEAST_LETTER = 9
+
+/** What the other side does otherwise, by the first byte that came from it; undefined when all is well. */
+export function mismatchOf(framing: Framing, [first = 0]: Uint8Array): string | undefined {
+  const hasLength = first < LEAST_LETTER
+  if (hasLength === (framing === LENGTH_PREFIX)) return undefined
+  return hasLength
+    ? "the other side puts a length before each message: both need framing: 'length-prefix', or neither"
+    : "the other side sends one message a line: both need framing: 'length-prefix', or neither"
+}

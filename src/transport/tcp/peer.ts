@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net'
+import { mcpError } from '../../protocol/errors.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Reading } from '../http/reading.ts'
 import { Sending, type Outlet } from '../http/sending.ts'
 import type { Framing } from '../lines/framing.ts'
+import { mismatchOf } from './framings.ts'
 import { LineServer } from '../lines/server.ts'
 import { within } from '../timer.ts'
 import { linger } from './linger.ts'
@@ -56,6 +58,7 @@ export class Peer {
       patienceMs: limits.bodyMs,
       cut: () => this.#cut(),
     })
+    socket.once('data', (chunk: Uint8Array) => this.#greet(chunk))
     this.#server = new LineServer({
       service,
       limits,
@@ -112,6 +115,14 @@ export class Peer {
     this.#server.flush()
     await linger(this.#socket, LEAVE_MS)
     await this.gone
+  }
+
+  /** Refuses a client whose first byte says that it cuts messages otherwise. */
+  #greet(chunk: Uint8Array): void {
+    const reason = mismatchOf(this.#framing, chunk)
+    if (reason === undefined) return
+    this.#server.connection.refuse(mcpError('bad_message', { reason }))
+    this.#part()
   }
 
   /** Counts what is held after each piece that came. */

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto'
 import { createSecureContext, type TLSSocket, type TlsOptions as TlsSettings } from 'node:tls'
 import { mcpError } from '../../protocol/errors.ts'
 import type { Auth } from '../../rpc/call.ts'
+import { checkPem } from './pem.ts'
 import { isPinned, readPins } from './pins.ts'
 import type { TlsOptions } from './tls-options.ts'
 
@@ -20,6 +21,7 @@ export function serverTls(where: string, options: TlsOptions): ServerTls {
   const bad = (reason: string): Error => mcpError('bad_option', { where, reason })
   if (key === undefined || cert === undefined)
     throw bad('give both key and cert, as PEM text, e.g. key: readFileSync("key.pem")')
+  checkPem(where, key, cert, ca)
   const pins = readPins(`${where} pin`, pin)
   const asksClients = options.requestCert ?? (ca !== undefined || pins !== undefined)
   if (asksClients && ca === undefined && pins === undefined)
