@@ -1,4 +1,5 @@
 import { McpError } from '../protocol/errors.ts'
+import { serverError } from '../protocol/server-errors.ts'
 import { checkOptions } from '../protocol/nearest.ts'
 import type { Context } from '../server/context.ts'
 
@@ -57,7 +58,7 @@ export class Apps {
     checkOptions('Apps', options, ['allow', 'limit'])
     this.#limit = options.limit ?? 100
     this.allow = options.allow ?? ((action) => action === 'start' || action === 'stop')
-    if (!Array.isArray(units)) throw bad('apps are a list: [{ name, tools, start, stop }]')
+    if (!Array.isArray(units)) throw badDefinition('apps are a list: [{ name, tools, start, stop }]')
     for (const unit of units) this.register(unit)
   }
 
@@ -135,15 +136,19 @@ export class Apps {
   }
 
   #add(unit: AppUnit, foreign: boolean): AppShown {
-    if (!NAME.test(unit.name))
-      throw bad('the name of an app has 1 to 128 of the characters A-Z a-z 0-9 _ . -')
-    if (this.#entries.has(unit.name)) throw bad(`the app "${unit.name}" is registered already`)
-    if (this.#entries.size >= this.#limit) throw bad(`there are ${this.#limit} apps already`)
+    const problem = this.#problemWith(unit.name)
+    if (problem !== undefined) throw foreign ? bad(problem) : badDefinition(problem)
     const entry: Entry = { unit, foreign, state: 'registered', last: Promise.resolve() }
     this.#entries.set(unit.name, entry)
     if (!foreign) for (const tool of unit.tools ?? []) this.#owned.add(tool)
     this.#changed()
     return toShown(entry)
+  }
+
+  #problemWith(name: string): string | undefined {
+    if (!NAME.test(name)) return 'the name of an app has 1 to 128 of the characters A-Z a-z 0-9 _ . -'
+    if (this.#entries.has(name)) return `the app "${name}" is registered already`
+    return this.#entries.size >= this.#limit ? `there are ${this.#limit} apps already` : undefined
   }
 
   #find(name: string): Entry {
@@ -179,6 +184,12 @@ function toShown({ unit, state }: Entry): AppShown {
   return { ...facts, state }
 }
 
+/** What the author of a server has to correct. */
+function badDefinition(reason: string): Error {
+  return serverError('bad_definition', { item: 'apps', reason })
+}
+
+/** What a client has to correct. */
 function bad(reason: string): Error {
   return new McpError('bad_params', reason)
 }

@@ -239,7 +239,7 @@ test('the server itself starts and adds apps, and a client hears of it', async (
     await registry.stop('first')
     await client.close()
   }
-  expect(() => registry.register({ name: 'first' })).toThrow('registered already')
+  expect(() => registry.register({ name: 'first' })).toThrow('apps: the app "first" is registered already')
   expect(() => registry.register({ name: 'x', begin: 1 } as never)).toThrow('begin')
   expect(() => new Apps({} as never)).toThrow('apps are a list')
 })
