@@ -13,7 +13,7 @@ export function isFor(peer: Peer, id: string): boolean {
 export function requireDeclared(peer: Peer, id: string, method: string): void {
   if (isFor(peer, id)) return
   const place = peer.session === undefined ? 'extensions' : 'experimental'
-  const message = `the method "${method}" is part of the extension ${id}, which this client did not declare: declare capabilities.${place}["${id}"]`
+  const message = `the method "${method}" is part of the extension ${id}, which this client did not declare: declare capabilities.${place}["${id}"], as connect(target, { extensions: [ … ] }) does`
   const data = { requiredCapabilities: { [place]: { [id]: {} } } }
   throw new McpError('unknown_method', message, { data })
 }
