@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connectGist, McpError, ToolError, type GistClient, type GistConnectOptions } from '../../src/gist.ts'
+import { connectGist, ToolError, type GistClient, type GistConnectOptions } from '../../src/gist.ts'
 import { createServer } from '../../src/index.ts'
+import { failureOf } from '../harness/failure.ts'
 import { Gate } from '../http/server.ts'
 import { serve, type Seen } from '../http-client/peer.ts'
 import { start, tools } from './server.ts'
@@ -10,15 +11,6 @@ async function meet(url: string, options: GistConnectOptions = {}): Promise<Gist
   const client = await connectGist(url, options)
   onTestFinished(() => client.close())
   return client
-}
-
-async function failure(promise: Promise<unknown>): Promise<McpError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  )
-  expect(error).toBeInstanceOf(McpError)
-  return error as McpError
 }
 
 const DESCRIPTOR = {
@@ -81,7 +73,7 @@ describe('the handshake of the client', () => {
   test('refuses what is two cycles older with a typed error [S1-2-3]', async () => {
     const app = createServer({ name: 'old', version: '1', revisions: ['2025-03-26'] })
     const { url } = await start(app)
-    const error = await failure(connectGist(url))
+    const error = await failureOf(connectGist(url))
     expect([error.kind, error.message]).toEqual(['no_revision', expect.stringContaining('2025-03')])
     expect((await meet(url, { version: '2025-06' })).descriptor.version).toBe('2025-03')
   })
@@ -103,7 +95,7 @@ describe('the handshake of the client', () => {
   test('counts calendar months when told to [S1-2-3]', async () => {
     const app = createServer({ name: 'old', version: '1', revisions: ['2025-06-18'] })
     const { url } = await start(app)
-    expect(await failure(connectGist(url, { cycle: 'month' }))).toMatchObject({ kind: 'no_revision' })
+    expect(await failureOf(connectGist(url, { cycle: 'month' }))).toMatchObject({ kind: 'no_revision' })
     expect((await meet(url, { cycle: 'month', version: '2025-07' })).descriptor.version).toBe('2025-06')
   })
 
@@ -120,13 +112,13 @@ describe('the handshake of the client', () => {
       () => undefined,
       () => answer,
     )
-    expect(await failure(connectGist(url))).toMatchObject({ kind })
+    expect(await failureOf(connectGist(url))).toMatchObject({ kind })
   })
 
   test('fails where the route is not served, and where nobody listens', async () => {
     const { url } = await start(tools(), { gist: false })
-    expect(await failure(connectGist(url))).toMatchObject({ kind: 'http_failed' })
-    expect(await failure(connectGist('http://127.0.0.1:1/gist'))).toMatchObject({ kind: 'connect_failed' })
+    expect(await failureOf(connectGist(url))).toMatchObject({ kind: 'http_failed' })
+    expect(await failureOf(connectGist('http://127.0.0.1:1/gist'))).toMatchObject({ kind: 'connect_failed' })
   })
 
   test.each<[string, GistConnectOptions | string, RegExp]>([
@@ -139,7 +131,7 @@ describe('the handshake of the client', () => {
   ])('refuses %s', async (_, given, words) => {
     const asked =
       typeof given === 'string' ? connectGist(given) : connectGist('http://127.0.0.1:1/gist', given)
-    expect((await failure(asked)).message).toMatch(words)
+    expect((await failureOf(asked)).message).toMatch(words)
   })
 })
 
@@ -169,7 +161,7 @@ describe('a call of the client', () => {
     const denied = client.call('deny')
     await expect(denied).rejects.toBeInstanceOf(ToolError)
     await expect(denied).rejects.toMatchObject({ message: 'closed', data: { until: 7 } })
-    const error = await failure(client.call('ehco'))
+    const error = await failureOf(client.call('ehco'))
     expect([error.kind, error.message]).toEqual(['unknown_tool', expect.stringContaining('"echo"')])
   })
 
@@ -187,12 +179,12 @@ describe('a call of the client', () => {
     const { url } = await start(app)
     const client = await meet(url)
     const heard: unknown[] = []
-    const error = await failure(
+    const error = await failureOf(
       client.call('slow', {}, { timeout: 150, onProgress: ({ progress }) => heard.push(progress?.percent) }),
     )
     expect([error.kind, heard]).toEqual(['timeout', [25, 50, 75, 100]])
     await gate.opened
-    expect(await failure(client.call('slow', {}, { total: 80 }))).toMatchObject({ kind: 'timeout' })
+    expect(await failureOf(client.call('slow', {}, { total: 80 }))).toMatchObject({ kind: 'timeout' })
   })
 
   test('ends when its caller no longer waits, or the client closes', async () => {
@@ -208,17 +200,17 @@ describe('a call of the client', () => {
     const { url } = await start(app)
     const client = await meet(url)
     const controller = new AbortController()
-    const first = failure(client.call('wait', {}, { signal: controller.signal }))
+    const first = failureOf(client.call('wait', {}, { signal: controller.signal }))
     await gates[0]?.entered
     controller.abort()
     expect(await first).toMatchObject({ kind: 'cancelled' })
     await gates[0]?.opened
-    const second = failure(client.call('wait'))
+    const second = failureOf(client.call('wait'))
     await gates[1]?.entered
     await client.close()
     expect(await second).toMatchObject({ kind: 'closed' })
     await gates[1]?.opened
-    expect(await failure(client.call('wait'))).toMatchObject({ kind: 'closed' })
+    expect(await failureOf(client.call('wait'))).toMatchObject({ kind: 'closed' })
   })
 
   test('opens a new session when the server forgot ours, once for all that wait', async () => {
@@ -249,7 +241,7 @@ describe('a call of the client', () => {
       error: { code: -32001, message: 'gone', refusal: { code: 1026, name: 'INVALID_SESSION_ID' } },
     }))
     const client = await meet(url)
-    expect(await failure(client.call('any'))).toMatchObject({ code: -32001, message: 'gone' })
+    expect(await failureOf(client.call('any'))).toMatchObject({ code: -32001, message: 'gone' })
     expect(seen).toHaveLength(4)
   })
 
@@ -285,7 +277,7 @@ describe('a server that answers nonsense', () => {
   ])('about %s is told apart', async (_, answer, kind) => {
     const { url } = await other(({ request_id: id }) => answer(id))
     const client = await meet(url)
-    expect(await failure(client.call('any'))).toMatchObject({ kind })
+    expect(await failureOf(client.call('any'))).toMatchObject({ kind })
   })
 
   test.each<[string, (response: ServerResponse) => void, string]>([
@@ -339,7 +331,7 @@ describe('a server that answers nonsense', () => {
       return undefined
     })
     const client = await meet(url, { limits: { clientBytes: 10_000 } })
-    expect(await failure(client.call('any'))).toMatchObject({ kind })
+    expect(await failureOf(client.call('any'))).toMatchObject({ kind })
   })
 })
 
@@ -360,5 +352,5 @@ test('the list of tools follows every page, in the names of descriptors [S1-3.1-
     ['a', 'b', 'c', 'd', 'e'].map((name) => [name, name.toUpperCase()]),
   )
   const impatient = await meet(url, { limits: { pages: 2 } })
-  expect(await failure(impatient.tools())).toMatchObject({ kind: 'answer_too_large' })
+  expect(await failureOf(impatient.tools())).toMatchObject({ kind: 'answer_too_large' })
 })

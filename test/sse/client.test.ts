@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { connect, McpError, type Client, type ConnectOptions } from '../../src/client.ts'
+import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
+import { failureOf } from '../harness/failure.ts'
 import { after, serve, type Peer, type Respond, type Seen } from '../http-client/peer.ts'
 
 const INFO = {
@@ -61,15 +62,6 @@ async function meet(peer: Peer, options: ConnectOptions = {}): Promise<Client> {
   return client
 }
 
-async function failure(promise: Promise<unknown>): Promise<McpError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  )
-  expect(error).toBeInstanceOf(McpError)
-  return error as McpError
-}
-
 const REFUSED = JSON.stringify({
   jsonrpc: '2.0',
   id: null,
@@ -92,7 +84,7 @@ describe('a server that knows no newer transport', () => {
 
   test.each([401, 403, 429, 500])('is not looked for after %i [R100]', async (status) => {
     const peer = await old({ refuse: (_, response) => void response.writeHead(status).end() })
-    const error = await failure(meet(peer, { revision: '2025-11-25' }))
+    const error = await failureOf(meet(peer, { revision: '2025-11-25' }))
     expect([error.kind, error.data?.['status']]).toEqual(['http_failed', status])
     expect(peer.of('GET')).toEqual([])
   })
@@ -105,7 +97,7 @@ describe('a server that knows no newer transport', () => {
           .writeHead(400, { 'content-type': 'application/json' })
           .end(JSON.stringify({ jsonrpc: '2.0', id, error })),
     })
-    expect(await failure(meet(peer, { revision: '2025-11-25' }))).toMatchObject({ code: -32022 })
+    expect(await failureOf(meet(peer, { revision: '2025-11-25' }))).toMatchObject({ code: -32022 })
     expect(peer.of('GET')).toEqual([])
   })
 
@@ -170,7 +162,7 @@ describe('the address', () => {
     ['nonsense', () => 'http://[::'],
   ])('C.endpoint-foreign with %s is not used', async (_, address) => {
     const peer = await old({ greeting: (origin) => `event: endpoint\ndata: ${address(origin)}\n\n` })
-    const error = await failure(meet(peer, { headers: { authorization: 'Bearer secret' } }))
+    const error = await failureOf(meet(peer, { headers: { authorization: 'Bearer secret' } }))
     expect([error.kind, error.message]).toEqual(['connect_failed', expect.stringContaining('same origin')])
     expect(peer.of('POST')).toHaveLength(2)
     await peer.of('GET')[0]?.gone
@@ -200,7 +192,7 @@ describe('the address', () => {
       ': hello\n\n',
     ]) {
       const peer = await old({ greeting: () => greeting })
-      const error = await failure(meet(peer, { timeout: 300 }))
+      const error = await failureOf(meet(peer, { timeout: 300 }))
       expect([error.kind, error.data?.['status']]).toEqual(['http_failed', 405])
       await peer.of('GET')[0]?.gone
     }
@@ -214,7 +206,7 @@ describe('the address', () => {
         return true
       },
     })
-    expect(await failure(meet(peer))).toMatchObject({ kind: 'http_failed' })
+    expect(await failureOf(meet(peer))).toMatchObject({ kind: 'http_failed' })
     expect(other.seen).toEqual([])
   })
 })
@@ -230,7 +222,7 @@ describe('the stream', () => {
       },
     })
     const client = await meet(peer, { limits: { reconnectFirstMs: 1 } })
-    expect(await failure(client.call('any'))).toMatchObject({ kind: 'stream_lost' })
+    expect(await failureOf(client.call('any'))).toMatchObject({ kind: 'stream_lost' })
     expect(await client.call('any')).toBeDefined()
     expect(peer.streams).toHaveLength(2)
   })
@@ -258,7 +250,7 @@ describe('the stream', () => {
       },
     })
     const client = await meet(peer, { limits: { clientBytes: 10_000 } })
-    expect(await failure(client.call('any'))).toMatchObject({ kind: 'answer_too_large' })
+    expect(await failureOf(client.call('any'))).toMatchObject({ kind: 'answer_too_large' })
     expect(await client.call('other')).toBeDefined()
   })
 
@@ -278,7 +270,7 @@ describe('the stream', () => {
     const client = await meet(peer)
     await client.close()
     await peer.of('GET')[0]?.gone
-    expect(await failure(client.call('any'))).toMatchObject({ kind: 'closed' })
+    expect(await failureOf(client.call('any'))).toMatchObject({ kind: 'closed' })
   })
 })
 
@@ -299,7 +291,7 @@ describe('a refused message', () => {
       },
     })
     const client = await meet(peer)
-    expect(await failure(client.call('any'))).toMatchObject({ kind })
+    expect(await failureOf(client.call('any'))).toMatchObject({ kind })
     expect(await client.call('other')).toBeDefined()
   })
 
@@ -312,7 +304,7 @@ describe('a refused message', () => {
       },
     })
     const client = await meet(peer)
-    expect(await failure(client.call('any', {}, { timeout: 50 }))).toMatchObject({ kind: 'timeout' })
+    expect(await failureOf(client.call('any', {}, { timeout: 50 }))).toMatchObject({ kind: 'timeout' })
     await expect.poll(() => peer.seen.at(-1)?.message.method).toBe('notifications/cancelled')
   })
 })

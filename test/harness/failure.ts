@@ -1,0 +1,12 @@
+import { expect } from 'vitest'
+import { McpError } from '../../src/index.ts'
+
+/** The error with which a promise is rejected, which must be one of ours. */
+export async function failureOf(promise: Promise<unknown>): Promise<McpError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(McpError)
+  return error as McpError
+}
