@@ -166,19 +166,19 @@ export class Connection implements Channel {
 
   #answer(id: RequestId, method: string, params: JsonObject): Reply | Promise<Reply> {
     let peer: Peer = this.#session
-    let isFull = false
+    let mustWait = false
     try {
       if (isClaim(params)) peer = openEnvelope(params, this.#service)
       else if (!this.#session.opened && !this.#isEarly(method)) {
         throw serverError('not_initialized', { method: method.slice(0, 256) })
       }
       if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
-      isFull = this.#isFull(id)
+      mustWait = this.#admit(id)
     } catch (thrown) {
       return this.#errorText(id, thrown, peer)
     }
     const call = new Call(id, method, params, { peer, channel: this, origin: this.origin })
-    if (isFull) return this.#answerInTurn(call)
+    if (mustWait) return this.#answerInTurn(call)
     const outer = this.#beginning
     this.#beginning = call
     try {
@@ -198,7 +198,7 @@ export class Connection implements Channel {
   }
 
   /** Refuses what would be one too many, or under an id that is waiting for its answer; tells whether it must wait. */
-  #isFull(id: RequestId): boolean {
+  #admit(id: RequestId): boolean {
     const { inFlight, allInFlight } = this.#limits
     if (this.#calls.size >= inFlight)
       throw serverError('too_many_calls', { limit: inFlight }, { retryAfterMs: 1000 })

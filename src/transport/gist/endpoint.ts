@@ -10,7 +10,7 @@ import { Call, type Peer } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Session } from '../../rpc/session.ts'
 import { toPeerError } from '../../wire/seal.ts'
-import { callerOf, inTurn, isFull } from '../http/admission.ts'
+import { admit, callerOf, inTurn } from '../http/admission.ts'
 import type { EventStream } from '../http/events.ts'
 import { toJson } from '../http/exchange.ts'
 import type { Guard } from '../http/guard.ts'
@@ -246,7 +246,7 @@ export class GistEndpoint implements SiteBeside {
     const { request, session, exchange } = way
     const { load } = this.service
     const id = call.id as RequestId
-    const mustWait = isFull(id, request, session, { load, limits: this.limits })
+    const mustWait = admit(id, request, session, { load, limits: this.limits })
     try {
       const result = mustWait ? inTurn(call, request, session, this) : this.service.answer(call)
       if (!(result instanceof Promise)) return this.#ended(call, way, exchange.reply(200, way.seal(result)))

@@ -12,7 +12,7 @@ import type { HttpSession } from './sessions.ts'
 const SOON = { retryAfterMs: 1000 }
 
 /** Throws when one more request would be one too many; tells whether it must wait until others are answered. */
-export function isFull(
+export function admit(
   id: RequestId,
   request: HttpIn,
   session: HttpSession | undefined,

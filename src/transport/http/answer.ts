@@ -17,7 +17,7 @@ import { NO_PARAMS, readableId, readMessage, type Incoming } from '../../wire/me
 import { sealError, sealReply, type Reply } from '../../wire/reply.ts'
 import { sealResult, toPeerError } from '../../wire/seal.ts'
 import { afterMs, type Timer } from '../timer.ts'
-import { callerOf, inTurn, isFull } from './admission.ts'
+import { admit, callerOf, inTurn } from './admission.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './events.ts'
@@ -250,7 +250,7 @@ export class Endpoint implements Site {
     })
     const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
     const { load } = this.service
-    const mustWait = isFull(id, request, session, { load, limits })
+    const mustWait = admit(id, request, session, { load, limits })
     try {
       const result = mustWait ? inTurn(call, request, session, this) : this.service.answer(call)
       if (result instanceof Promise) {
