@@ -46,7 +46,7 @@ test('ten lines make a server that a client can start and call [S1-11-6]', async
   expect(code).toBe(0)
 })
 
-test('a server is made from an id, a tool set, transports and capabilities [S1-11-3] [S1-11-4]', async () => {
+test('a server is made from an id, a tool set, transports and capabilities [S1-11-3]', async () => {
   const app = createServer({
     id: 'my-server',
     version: '2025-11',

@@ -63,7 +63,7 @@ function createStreaming() {
 }
 
 scenario(
-  'a streamed call tells its content piece by piece, and ends with the result of tools/call [S2-4.1-2] [S2-9.4-2] [S1-5-4] [S1-13-2]',
+  'a streamed call tells its content piece by piece, and ends with the result of tools/call [S2-4.1-2] [S2-9.4-2] [S1-5-4]',
   () => createStreaming(),
   async (_official, revision, stage) => {
     const client = await joinWith(stage, revision, ID)

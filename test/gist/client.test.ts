@@ -46,7 +46,7 @@ const refused = (supported: readonly string[]): object => ({
 })
 
 describe('the handshake of the client', () => {
-  test('gives the descriptor, and calls go on in its session [S1-1.2-4] [S1-2-2]', async () => {
+  test('gives the descriptor, and calls go on in its session [S1-2-2]', async () => {
     const { url } = await start()
     const client = await meet(url, { clientId: 'desk', clientName: 'Desk' })
     expect(client.descriptor).toMatchObject({
@@ -342,7 +342,7 @@ function half(to: ServerResponse, headers: Record<string, string>): void {
   to.write('da', () => to.destroy())
 }
 
-test('the list of tools follows every page, in the names of descriptors [S1-3.1-3]', async () => {
+test('the list of tools follows every page, in the names of descriptors', async () => {
   const app = createServer({ name: 'many', version: '1', pageSize: 2 })
   for (const name of ['a', 'b', 'c', 'd', 'e']) app.tool(name, { title: name.toUpperCase() }, () => name)
   const { url } = await start(app)
