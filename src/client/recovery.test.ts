@@ -40,30 +40,41 @@ function failed(kind: ErrorKind, data: Record<string, unknown> = {}): McpError {
 
 type Does = Step['does'] | undefined
 
-/** What is done with any request, and with one that is idempotent. */
-function expected(name: RefusalName): readonly [Does, Does] {
-  if (name === 'INTERNAL_ERROR') return [undefined, undefined]
-  if (name === 'SERVER_UNINITIALIZED') return ['reopen', 'reopen']
-  if (name === 'SERVER_SHUTTING_DOWN') return ['move', 'move']
-  const row = refusalRow(name)
-  switch (row?.reaction) {
-    case 'authenticate':
-      return ['authenticate', 'authenticate']
-    case 'initialize':
-      return ['reopen', 'reopen']
-    case 'reconnect':
-    case 'back off':
-      return [row.ran === true ? undefined : 'wait', 'wait']
-    default:
-      return [undefined, undefined]
-  }
+/** Refusals that make the client try again, with its next step for any request and for an idempotent one. */
+const RETRIED: Partial<Record<RefusalName, readonly [any: Does, idempotent: Does]>> = {
+  QUEUE_CAP_EXCEEDED: ['wait', 'wait'],
+  QUEUE_BYTE_CAP_EXCEEDED: ['wait', 'wait'],
+  QUEUE_TENANT_CAP_EXCEEDED: ['wait', 'wait'],
+  BUFFER_OVERFLOW: ['wait', 'wait'],
+  BACKPRESSURE_ACTIVE: ['wait', 'wait'],
+  AUTH_FAILED: ['authenticate', 'authenticate'],
+  AUTH_EXPIRED: ['authenticate', 'authenticate'],
+  AUTH_INVALID_CREDENTIALS: ['authenticate', 'authenticate'],
+  AUTH_MISSING: ['authenticate', 'authenticate'],
+  SESSION_INVALID: ['reopen', 'reopen'],
+  INVALID_SESSION_ID: ['reopen', 'reopen'],
+  RATE_LIMIT_EXCEEDED: ['wait', 'wait'],
+  RATE_LIMIT_PER_SECOND: ['wait', 'wait'],
+  RATE_LIMIT_PER_MINUTE: ['wait', 'wait'],
+  QUOTA_EXCEEDED: ['wait', 'wait'],
+  CONCURRENT_LIMIT_EXCEEDED: ['wait', 'wait'],
+  TRANSPORT_ERROR: [undefined, 'wait'],
+  TIMEOUT: [undefined, 'wait'],
+  SERVER_UNINITIALIZED: ['reopen', 'reopen'],
+  SERVER_SHUTTING_DOWN: ['move', 'move'],
+  SERVICE_UNAVAILABLE: ['wait', 'wait'],
+  DEPENDENCY_UNAVAILABLE: [undefined, 'wait'],
+  CIRCUIT_BREAKER_OPEN: ['wait', 'wait'],
+  HEALTH_CHECK_FAILED: ['wait', 'wait'],
+  DEGRADED_SERVICE: ['wait', 'wait'],
+  RESOURCE_EXHAUSTED: ['wait', 'wait'],
 }
 
-describe('what is done about each refusal', () => {
-  test.each(NAMES)('%s is answered as the catalogue says [S2-13-C7] [S2-8.3-1]', (name) => {
+describe('the next step after each refusal', () => {
+  test.each(NAMES)('%s leads to the step in the table [S2-13-C7] [S2-8.3-1]', (name) => {
     const any = step(refused(name))?.does
-    const safe = step(refused(name), { repeatable: true })?.does
-    expect([any, safe]).toEqual(expected(name))
+    const idempotent = step(refused(name), { repeatable: true })?.does
+    expect([any, idempotent]).toEqual(RETRIED[name] ?? [undefined, undefined])
   })
 
   test('queue, rate and health refusals are repeated whatever they are, since nothing ran [S2-13-C7]', () => {

@@ -388,9 +388,9 @@ test.each(WAYS)('C.version a pinned revision is insisted on, over %s', async (wa
 })
 
 test('C.result-types a tool that is listed with nonsense does no harm', async () => {
+  const nonsense = [null, 7, 'x', [], true]
   const { client } = await meet('memory', ({ method }, wire) => {
     if (method !== 'tools/list') return false
-    const nonsense = [null, 7, 'x', [], true]
     const tools = nonsense.map((each, index) =>
       tool(`t${index}`, {
         inputSchema: each as never,
@@ -403,5 +403,7 @@ test('C.result-types a tool that is listed with nonsense does no harm', async ()
     )
     return wire.reply({ tools })
   })
-  for (const { name } of await all(client.tools())) expect(await client.call(name)).toBe('{}')
+  const names = (await all(client.tools())).map(({ name }) => name)
+  expect(names).toEqual(nonsense.map((_, index) => `t${index}`))
+  for (const name of names) expect(await client.call(name)).toBe('{}')
 })

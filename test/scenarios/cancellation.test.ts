@@ -123,7 +123,7 @@ scenario(
     other.call('wait', { key: 'b' }).catch(() => undefined)
     await app.began.get('b')
     await other.close()
-    await app.ended.get('b')
+    expect(await app.ended.get('b')).toBe('the connection closed before tools/call was answered')
   },
   { since: '2026-07-28' },
 )

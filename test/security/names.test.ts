@@ -17,31 +17,44 @@ scenario(
   'M.pollute-message M.pollute-params M.pollute-meta M.pollute-arguments members named after the prototype change nothing',
   app,
   async (client) => {
+    const said = (text: string): JsonObject => ({ content: [{ type: 'text', text }], isError: false })
     const good = sound(client)
-    const texts = [
-      good.replace('{"jsonrpc"', `{${POLLUTION},"jsonrpc"`),
-      good.replace('"params":{', `"params":{${POLLUTION},`),
-      good.replace('"arguments":{', `"arguments":{${POLLUTION},`),
-      client
-        .requestText('spoilt', 'tools/call', { name: 'any', arguments: {} }, { meta: { a: 1 } })
-        .replace('"_meta":{', `"_meta":{${POLLUTION},`),
-      client
-        .requestText('spoilt', 'prompts/get', { name: 'greet', arguments: { who: 'x' } })
-        .replace('"arguments":{', '"arguments":{"__proto__":"polluted",'),
-      client
-        .requestText('spoilt', 'completion/complete', {
-          ref: { type: 'ref/prompt', name: 'greet' },
-          argument: { name: 'who', value: 'x' },
-          context: { arguments: { a: 'b' } },
-        })
-        .replace('"context":{"arguments":{', '"context":{"arguments":{"__proto__":"polluted",'),
-      client
-        .requestText('spoilt', 'tools/list', {})
-        .replace('"params":{', `"params":{${POLLUTION}${client.hasSession ? '' : ','}`),
+    const spoilt: [text: string, result: JsonObject][] = [
+      [good.replace('{"jsonrpc"', `{${POLLUTION},"jsonrpc"`), said('x')],
+      [good.replace('"params":{', `"params":{${POLLUTION},`), said('x')],
+      [good.replace('"arguments":{', `"arguments":{${POLLUTION},`), said('x')],
+      [
+        client
+          .requestText('spoilt', 'tools/call', { name: 'any', arguments: {} }, { meta: { a: 1 } })
+          .replace('"_meta":{', `"_meta":{${POLLUTION},`),
+        said('0 members'),
+      ],
+      [
+        client
+          .requestText('spoilt', 'prompts/get', { name: 'greet', arguments: { who: 'x' } })
+          .replace('"arguments":{', '"arguments":{"__proto__":"polluted",'),
+        { messages: [{ role: 'user', content: { type: 'text', text: 'Hello x' } }] },
+      ],
+      [
+        client
+          .requestText('spoilt', 'completion/complete', {
+            ref: { type: 'ref/prompt', name: 'greet' },
+            argument: { name: 'who', value: 'x' },
+            context: { arguments: { a: 'b' } },
+          })
+          .replace('"context":{"arguments":{', '"context":{"arguments":{"__proto__":"polluted",'),
+        { completion: { values: ['x', '__proto__', 'a'] } },
+      ],
+      [
+        client
+          .requestText('spoilt', 'tools/list', {})
+          .replace('"params":{', `"params":{${POLLUTION}${client.hasSession ? '' : ','}`),
+        { tools: [{ name: 'echo' }, { name: 'raw' }] },
+      ],
     ]
-    for (const text of texts) {
-      JSON.parse(text)
-      expect(await client.post(text)).not.toHaveProperty('error.code', -32603)
+    for (const [text, result] of spoilt) {
+      expect(text).toContain('"__proto__":')
+      expect(await client.post(text)).toMatchObject({ id: 'spoilt', result })
       await expectAlive(client)
     }
   },
