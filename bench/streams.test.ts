@@ -110,7 +110,7 @@ describe('load over streams', () => {
   })
 })
 
-test('every percentile has its goal over every transport at 10, 50 and 80 % load [S2-11.2-1] [S2-11.2-2] [S2-11.2-3] [S2-11.2-4]', () => {
+test('every percentile has its goal over every transport at 10, 50 and 80 % load', () => {
   expect(LATENCIES).toHaveLength(12)
   for (const name of LATENCIES) {
     const goals = GOALS.filter(({ work }) => work === name)
@@ -120,6 +120,7 @@ test('every percentile has its goal over every transport at 10, 50 and 80 % load
       ['µs p99', 1000],
       ['µs p99.9', 5000],
     ])
+    expect(goals.filter((goal) => 'or' in goal)).toEqual([])
   }
 })
 

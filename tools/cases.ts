@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { changesText, compare, isKept, recordProven } from './proven.ts'
 import { RESULTS, type TestResult } from './reporter.ts'
 import { main } from './run.ts'
 
@@ -50,24 +51,37 @@ export function unnamed(cases: readonly Case[], titles: readonly string[]): read
 }
 
 function print(): void {
+  const [flag, ...more] = process.argv.slice(2)
+  if (more.length > 0 || (flag !== undefined && flag !== '--check' && flag !== '--record'))
+    throw new Error(`there is no flag ${[flag, ...more].join(' ')}; use --check or --record`)
   const cases = JSON.parse(readFileSync(CASES, 'utf8')) as readonly Case[]
   if (!existsSync(RESULTS)) throw new Error(`no test run is recorded in ${RESULTS}; run npm test first`)
   const results = JSON.parse(readFileSync(RESULTS, 'utf8')) as readonly TestResult[]
   const passed = results.filter(({ state }) => state === 'passed')
+  const missing = missingOf(cases, passed)
+  for (const { id, level, statement } of missing) console.log(`${id}  ${level}  ${statement}`)
+  const shown = cases.map(({ id }) => id).filter((id) => missing.every((one) => one.id !== id))
+  console.log(`${shown.length} of ${cases.length} cases are shown by a test that passes`)
+  if (missing.some(({ level }) => level === 'must')) process.exitCode = 1
+  if (flag === '--record') recordProven(process.cwd(), { cases: shown })
+  if (flag !== '--check') return
+  const changes = compare(process.cwd(), { cases: shown })
+  if (!isKept(changes)) process.exitCode = 1
+  process.stdout.write(changesText(changes, 'npm run cases -- --record'))
+}
+
+/** The cases that no passing test shows, or not over each transport that carries them. */
+function missingOf(cases: readonly Case[], passed: readonly TestResult[]): readonly Case[] {
   const open = unnamed(
     cases,
     passed.map(({ title }) => title),
   )
   const partly = [...notOver(cases, passed)].flatMap(([transport, missing]) =>
-    missing.filter((one) => !open.includes(one)).map((one) => ({ ...one, transport })),
+    missing
+      .filter((one) => !open.includes(one))
+      .map((one) => ({ ...one, statement: `not over ${transport}: ${one.statement}` })),
   )
-  for (const { id, level, statement } of open) process.stdout.write(`${id}  ${level}  ${statement}\n`)
-  for (const { id, level, transport, statement } of partly)
-    process.stdout.write(`${id}  ${level}  not over ${transport}: ${statement}\n`)
-  process.stdout.write(
-    `${cases.length - open.length} of ${cases.length} cases are shown by a test that passes\n`,
-  )
-  if ([...open, ...partly].some(({ level }) => level === 'must')) process.exitCode = 1
+  return [...open, ...partly]
 }
 
 if (import.meta.filename === process.argv[1]) await main(print)

@@ -24,6 +24,7 @@ function check(names: readonly string[]): void {
   const unknown = names.filter((name) => !STEPS.has(name))
   if (unknown.length > 0)
     throw new Error(`no step ${unknown.join(', ')}; steps are ${[...STEPS.keys()].join(', ')}`)
+  let passed = 0
   for (const [name, [program = '', ...args]] of STEPS) {
     if (names.length > 0 && !names.includes(name)) continue
     console.log(`\n${name}`)
@@ -32,7 +33,9 @@ function check(names: readonly string[]): void {
     const seconds = ((performance.now() - began) / 1000).toFixed(1)
     if (status !== 0) throw new Error(`${name} failed after ${seconds} s${error ? `: ${error.message}` : ''}`)
     console.log(`${name} passed in ${seconds} s`)
+    passed++
   }
+  console.log(`\n${passed} passed, 0 failed`)
 }
 
 await main(() => check(process.argv.slice(2)))

@@ -12,7 +12,7 @@ export interface TestResult {
 /** Where the states of the last whole run are kept. */
 export const RESULTS = '.cache/test-results.json'
 
-/** Ends a run with the plain line `N passed, N failed`; a run of all tests also records the state of each. */
+/** Ends a run with the plain line `N passed, N failed`, and fails it when tests are skipped; a run of all tests also records the state of each. */
 export default class ClosingLine implements Reporter {
   #vitest: Vitest | undefined
 
@@ -25,6 +25,8 @@ export default class ClosingLine implements Reporter {
     const broken = modules.filter((module) => module.errors().length > 0 || hasBrokenSuite(module)).length
     if (await this.#isWhole(modules)) record(results)
     process.stdout.write(`\n${closingLine(results, broken + unhandled.length)}\n`)
+    // A test that is skipped by its own words proves nothing; one that a pattern left out was not asked for.
+    if (!this.#vitest?.config.testNamePattern && results.some(isSkipped)) process.exitCode = 1
   }
 
   async #isWhole(modules: readonly TestModule[]): Promise<boolean> {
@@ -38,9 +40,13 @@ export default class ClosingLine implements Reporter {
 export function closingLine(results: readonly TestResult[], broken: number): string {
   const count = (...states: readonly TestResult['state'][]): number =>
     results.filter((result) => states.includes(result.state)).length
-  const skipped = count('skipped', 'pending')
+  const skipped = results.filter(isSkipped).length
   const line = `${count('passed')} passed, ${count('failed') + broken} failed`
   return skipped > 0 ? `${line}, ${skipped} skipped` : line
+}
+
+function isSkipped({ state }: TestResult): boolean {
+  return state === 'skipped' || state === 'pending'
 }
 
 function record(results: readonly TestResult[]): void {

@@ -1,5 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Row } from '../bench/measure.ts'
+import { OURS } from '../bench/subjects.ts'
+import type { Proven } from './proven.ts'
 import { RESULTS, type TestResult } from './reporter.ts'
 
 /** The parts whose requirements count as due: an id of theirs without a passing test is open. */
@@ -17,11 +20,31 @@ interface Requirement {
   readonly honoured: string
   /** The id that asks for the same, whose tests prove this one too. */
   readonly sameAs?: string
+  /** The part of the statement that no test proves yet; the id is then proved only partly. */
+  readonly lacks?: string
+  /** The numbers that the record of the bench must reach. */
+  readonly measured?: readonly Bound[]
+  /** Why the record misses one of them. */
+  readonly missed?: string
 }
 
+/** A number asked of our row of a work in the record of the bench. */
+interface Bound {
+  readonly work: string
+  readonly unit: string
+  readonly least?: number
+  readonly most?: number
+}
+
+/** The states of a requirement, from the best to the worst. */
+export const STATES = ['proved', 'partly', 'missed', 'failing', 'open'] as const
+export type State = (typeof STATES)[number]
+
 export interface Finding extends Requirement {
-  readonly state: 'proved' | 'failing' | 'open'
+  readonly state: State
   readonly tests: readonly TestResult[]
+  /** For a missed number: each bound that the record does not reach, in words. */
+  readonly misses: readonly string[]
 }
 
 export interface Report {
@@ -43,8 +66,16 @@ export function toReport(root: string): Report {
   const unknown = [...byId].flatMap(([id, tests]) =>
     known.has(id) ? [] : tests.map((test) => ({ id, test })),
   )
-  const findings = rows.map((row) => toFinding(row, family(row, known), byId))
+  const record = rows.some(({ measured }) => measured) ? readRecord(join(root, RECORD)) : []
+  const findings = rows.map((row) => toFinding(row, family(row, known), { byId, known, record }))
   return { findings, unknown, tested }
+}
+
+/** Where the bench keeps its last whole run. */
+const RECORD = 'reports/bench.json'
+
+function readRecord(file: string): readonly Row[] {
+  return JSON.parse(readFileSync(file, 'utf8')) as readonly Row[]
 }
 
 /** All requirements of a folder, in the order of its files and lines; throws when a line cannot be used. */
@@ -67,6 +98,13 @@ export function readRequirements(folder: string): readonly Requirement[] {
 export function exitCode({ findings, unknown, tested }: Report): 0 | 1 {
   const broken = findings.some(({ part, state }) => state === 'failing' && BEGUN.includes(part))
   return unknown.length > 0 || broken || !tested ? 1 : 0
+}
+
+/** The ids that the committed list must have. */
+export function toProven({ findings }: Report): Pick<Proven, 'proved' | 'partly'> {
+  const inState = (wanted: State): readonly string[] =>
+    findings.filter(({ state }) => state === wanted).map(({ id }) => id)
+  return { proved: inState('proved'), partly: inState('partly') }
 }
 
 const REQUIRED = ['id', 'statement', 'area', 'part', 'honoured']
@@ -109,12 +147,38 @@ function family(row: Requirement, known: ReadonlyMap<string, Requirement>): Read
   return ids
 }
 
-function toFinding(
-  row: Requirement,
-  ids: ReadonlySet<string>,
-  byId: ReadonlyMap<string, readonly TestResult[]>,
-): Finding {
+interface Evidence {
+  readonly byId: ReadonlyMap<string, readonly TestResult[]>
+  readonly known: ReadonlyMap<string, Requirement>
+  readonly record: readonly Row[]
+}
+
+function toFinding(row: Requirement, ids: ReadonlySet<string>, evidence: Evidence): Finding {
+  const { byId, known, record } = evidence
   const tests = [...new Set([...ids].flatMap((id) => byId.get(id) ?? []))]
+  const bounds = [...ids].flatMap((id) => known.get(id)?.measured ?? [])
+  const misses = bounds.flatMap((bound) => missOf(bound, record) ?? [])
+  const reasons = [...ids].flatMap((id) => known.get(id)?.missed ?? [])
+  if (misses.length > 0 && reasons.length === 0)
+    throw new Error(`${row.id}: the record has ${misses.join('; ')}. Say why in "missed".`)
+  if (misses.length === 0 && row.missed !== undefined)
+    throw new Error(`${row.id}: the record reaches every number. Remove "missed".`)
+  return { ...row, state: stateOf(row, tests, misses), tests, misses }
+}
+
+function stateOf({ lacks }: Requirement, tests: readonly TestResult[], misses: readonly string[]): State {
   const has = (state: TestResult['state']): boolean => tests.some((test) => test.state === state)
-  return { ...row, state: has('failed') ? 'failing' : has('passed') ? 'proved' : 'open', tests }
+  if (has('failed')) return 'failing'
+  if (!has('passed')) return 'open'
+  if (misses.length > 0) return 'missed'
+  return lacks === undefined ? 'proved' : 'partly'
+}
+
+/** What the record has where it does not reach a bound; throws where it has nothing to compare. */
+function missOf({ work, unit, least, most }: Bound, record: readonly Row[]): string | undefined {
+  const row = record.find((one) => one.work === work && one.unit === unit && one.subject === OURS.name)
+  if (row === undefined) throw new Error(`${RECORD} has no ${unit} of "${work}"; correct "measured"`)
+  if (row.value >= (least ?? -Infinity) && row.value <= (most ?? Infinity)) return undefined
+  const bound = least === undefined ? `at most ${most}` : `at least ${least}`
+  return `${row.value} ${unit} instead of ${bound} (${work})`
 }

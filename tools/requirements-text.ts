@@ -1,4 +1,4 @@
-import { BEGUN, type Finding, type Report } from './requirements-report.ts'
+import { BEGUN, STATES, type Finding, type Report, type State } from './requirements-report.ts'
 
 /** Every id with its statement, part, state and tests, one line each within one JSON value. */
 export function toJson({ findings, unknown, tested }: Report): string {
@@ -19,9 +19,9 @@ export function toText(report: Report, { colour }: { readonly colour: boolean })
   const { findings, unknown } = report
   const paint = (code: number, text: string): string => (colour ? `\u001B[${code}m${text}\u001B[0m` : text)
   const due = findings.filter((row) => BEGUN.includes(row.part))
-  const failing = due.filter((row) => row.state === 'failing')
-  const open = due.filter((row) => row.state === 'open')
-  const state = open.length + failing.length > 0 ? paint(33, 'not finished') : paint(32, 'all proved')
+  const inState = (state: State): readonly Finding[] => due.filter((row) => row.state === state)
+  const finished = due.every((row) => row.state === 'proved')
+  const state = finished ? paint(32, 'all proved') : paint(33, 'not finished')
   return [
     paint(1, 'By document'),
     ...table(findings, (row) => documentOf(row.id)),
@@ -30,14 +30,21 @@ export function toText(report: Report, { colour }: { readonly colour: boolean })
     ...table(findings, (row) => (BEGUN.includes(row.part) ? `${row.part} *` : row.part)),
     '',
     `* begun: ${due.length} requirements, ${state}`,
-    ...section(paint(31, 'Failing'), failing, (row) => namesOf(row)),
-    ...section(paint(33, 'Open'), open, () => ''),
+    ...section(paint(31, 'Failing'), inState('failing'), (row) => namesOf(row)),
+    ...section(paint(33, 'Proved in part'), inState('partly'), ({ lacks }) => indented([`lacks: ${lacks}`])),
+    ...section(paint(33, 'Missed'), inState('missed'), missesOf),
+    ...section(paint(33, 'Open'), inState('open'), () => ''),
     ...section(paint(31, 'Unknown ids in test titles'), unknown, ({ test }) => `  ${test.file}`),
     '',
     paint(1, 'Later parts'),
     ...later(findings),
     '',
   ].join('\n')
+}
+
+/** How many requirements of each document are in each state. */
+export function toCounts({ findings }: Report): string {
+  return table(findings, (row) => documentOf(row.id)).join('\n')
 }
 
 function documentOf(id: string): string {
@@ -51,12 +58,10 @@ function table(findings: readonly Finding[], key: (row: Finding) => string): rea
     `  ${name.padEnd(wide)}${cells.map((cell) => String(cell).padStart(9)).join('')}`
   const counts = (rows: readonly Finding[]): readonly number[] => [
     rows.length,
-    ...(['proved', 'failing', 'open'] as const).map(
-      (state) => rows.filter((row) => row.state === state).length,
-    ),
+    ...STATES.map((state) => rows.filter((row) => row.state === state).length),
   ]
   return [
-    line('', 'all', 'proved', 'failing', 'open'),
+    line('', 'all', ...STATES),
     ...[...groups].map(([name, rows]) => line(name, ...counts(rows))),
     line('all', ...counts(findings)),
   ]
@@ -86,7 +91,15 @@ function section<Row extends { readonly id: string; readonly statement?: string 
 
 function namesOf(row: Finding): string {
   const failed = row.tests.filter((test) => test.state === 'failed')
-  return failed.map((test) => `\n             ${test.file}: ${test.title}`).join('')
+  return indented(failed.map((test) => `${test.file}: ${test.title}`))
+}
+
+function missesOf({ misses, missed }: Finding): string {
+  return indented([...misses, ...(missed === undefined ? [] : [missed])])
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `\n             ${line}`).join('')
 }
 
 function later(findings: readonly Finding[]): readonly string[] {

@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { OURS } from '../bench/subjects.ts'
 import type { TestResult } from './reporter.ts'
-import { exitCode, readRequirements, toReport } from './requirements-report.ts'
+import { exitCode, readRequirements, toProven, toReport } from './requirements-report.ts'
 import { toJson, toMissing, toText } from './requirements-text.ts'
 
 const ROWS = [
@@ -69,15 +70,17 @@ test('the JSON form gives every id with statement, part, state and tests', () =>
     state: 'proved',
     begun: true,
     tests: [ran('one', 'S0-1')],
+    misses: [],
   })
 })
 
 test('the text form counts by document and part, and lists what is open in the parts begun', () => {
   const lines = toText(toReport(plant([ran('one', 'R001')])), { colour: false }).split('\n')
-  expect(lines).toContain('  protocol        1        1        0        0')
-  expect(lines).toContain('  S1              2        0        0        2')
-  expect(lines).toContain('  foundation *        4        1        0        3')
-  expect(lines).toContain('  all                 5        1        0        4')
+  expect(lines).toContain('                all   proved   partly   missed  failing     open')
+  expect(lines).toContain('  protocol        1        1        0        0        0        0')
+  expect(lines).toContain('  S1              2        0        0        0        0        2')
+  expect(lines).toContain('  foundation *        4        1        0        0        0        3')
+  expect(lines).toContain('  all                 5        1        0        0        0        4')
   expect(lines).toContain('  S0-1       says S0-1')
   expect(lines).toContain('  later        1 open')
   expect(lines.join('')).not.toContain('\u001B')
@@ -85,6 +88,91 @@ test('the text form counts by document and part, and lists what is open in the p
 
 test('the missing ids are those of begun parts that no test names', () => {
   expect(toMissing(toReport(plant([ran('one', 'S0-1')])))).toBe('R001\tsays R001\n')
+})
+
+test('a requirement that lacks something is proved in part at best, and the text says what it lacks', () => {
+  const rows = [
+    { ...row('S0-1', 'foundation'), lacks: 'nobody tries it at night' },
+    row('S0-2', 'foundation'),
+  ]
+  const report = toReport(plant([ran('one', 'S0-1')], rows))
+  expect(states(report.findings)).toEqual({ 'S0-1': 'partly', 'S0-2': 'open' })
+  expect(toText(report, { colour: false })).toContain('lacks: nobody tries it at night')
+  expect(states(toReport(plant([ran('one', 'S0-1', 'failed')], rows)).findings)['S0-1']).toBe('failing')
+  expect(states(toReport(plant([], rows)).findings)['S0-1']).toBe('open')
+})
+
+describe('a number that is asked for', () => {
+  const least = { work: 'calls', unit: 'req/s', least: 100 }
+  const most = { work: 'calls', unit: 'ms', most: 5 }
+  const asked = (more: object): readonly object[] => [
+    { ...row('S0-1', 'foundation'), measured: [least, most], ...more },
+    { ...row('S0-2', 'foundation'), sameAs: 'S0-1' },
+  ]
+  const measured = (rows: readonly object[], calls: number, ms: number): ReturnType<typeof toReport> => {
+    const root = plant([ran('one', 'S0-1')], rows)
+    mkdirSync(join(root, 'reports'))
+    const record = [
+      { work: 'calls', unit: 'req/s', subject: 'bare', value: 1e9 },
+      { work: 'calls', unit: 'req/s', subject: OURS.name, value: calls },
+      { work: 'calls', unit: 'ms', subject: OURS.name, value: ms },
+    ]
+    writeFileSync(join(root, 'reports/bench.json'), JSON.stringify(record))
+    return toReport(root)
+  }
+
+  test('is proved when the record reaches it', () => {
+    expect(states(measured(asked({}), 100, 5).findings)).toEqual({ 'S0-1': 'proved', 'S0-2': 'proved' })
+  })
+
+  test('is missed when the record does not, with the reason, and does not fail the report', () => {
+    const report = measured(asked({ missed: 'The machine is small.' }), 99, 5.1)
+    expect(states(report.findings)).toEqual({ 'S0-1': 'missed', 'S0-2': 'missed' })
+    const text = toText(report, { colour: false })
+    expect(text).toContain('99 req/s instead of at least 100 (calls)')
+    expect(text).toContain('5.1 ms instead of at most 5 (calls)')
+    expect(text).toContain('The machine is small.')
+    expect(exitCode(report)).toBe(0)
+    expect(toProven(report)).toEqual({ proved: [], partly: [] })
+  })
+
+  test('must say why it is missed, and only while it is', () => {
+    expect(() => measured(asked({}), 99, 5)).toThrow('99 req/s instead of at least 100 (calls). Say why')
+    expect(() => measured(asked({ missed: 'Why not.' }), 100, 5)).toThrow('Remove "missed"')
+  })
+
+  test('must be in the record', () => {
+    const rows = asked({ measured: [{ work: 'other', unit: 'ms', most: 1 }] })
+    expect(() => measured(rows, 100, 5)).toThrow('has no ms of "other"')
+  })
+})
+
+test(
+  'the committed list is compared with the last run: what is lost fails, and so does what it lacks',
+  { timeout: 60_000 },
+  () => {
+    const root = plant([ran('one', 'S0-1'), ran('two', 'R001')])
+    expect(command(root, '--check').status).toBe(1)
+    expect(command(root, '--record').status).toBe(0)
+    expect(command(root, '--check')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('\n4 passed, 0 failed\n'),
+    })
+    record(root, [ran('one', 'S0-1'), ran('two', 'S1-2')])
+    const { status, stdout } = command(root, '--check')
+    expect(status).toBe(1)
+    expect(stdout).toContain('LOST   R001')
+    expect(stdout).toContain('NEW    S1-2')
+    expect(stdout).toContain('\n3 passed, 2 failed\n')
+  },
+)
+
+test('nothing is recorded from a run with a failing requirement', { timeout: 60_000 }, () => {
+  const root = plant([ran('one', 'S0-1', 'failed')])
+  expect(command(root, '--record')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('nothing was recorded'),
+  })
 })
 
 test.each([
@@ -151,7 +239,7 @@ function plant(results: readonly TestResult[] | undefined, rows: readonly object
 }
 
 function record(root: string, results: readonly TestResult[]): void {
-  mkdirSync(join(root, '.cache'))
+  mkdirSync(join(root, '.cache'), { recursive: true })
   writeFileSync(join(root, '.cache/test-results.json'), JSON.stringify(results))
 }
 

@@ -1,23 +1,38 @@
+import { changesText, compare, isKept, recordProven } from './proven.ts'
 import { RESULTS } from './reporter.ts'
-import { exitCode, toReport } from './requirements-report.ts'
-import { toJson, toMissing, toText } from './requirements-text.ts'
+import { exitCode, toProven, toReport, type Report } from './requirements-report.ts'
+import { toCounts, toJson, toMissing, toText } from './requirements-text.ts'
 import { main } from './run.ts'
 
-const FLAGS = ['--json', '--missing']
+const FLAGS = ['--json', '--missing', '--check', '--record']
 
 function print(): void {
   const flags = process.argv.slice(2)
   const wrong = flags.find((flag) => !FLAGS.includes(flag))
-  if (wrong !== undefined) throw new Error(`there is no flag ${wrong}; use ${FLAGS.join(' or ')}`)
-  const report = toReport(process.cwd())
-  const { isTTY } = process.stdout
-  if (flags.includes('--missing')) process.stdout.write(toMissing(report))
-  else if (flags.includes('--json') || !isTTY) process.stdout.write(toJson(report))
-  else process.stdout.write(toText(report, { colour: process.env['NO_COLOR'] === undefined }))
+  if (wrong !== undefined) throw new Error(`there is no flag ${wrong}; use ${FLAGS.join(', ')}`)
+  const root = process.cwd()
+  const report = toReport(root)
   for (const { id, test } of report.unknown)
-    process.stderr.write(`[${id}] is no requirement: ${test.file}: ${test.title}\n`)
+    process.stderr.write(`[${id}] is not a requirement: ${test.file}: ${test.title}\n`)
   if (!report.tested) process.stderr.write(`no test run is recorded in ${RESULTS}; run npm test first\n`)
   process.exitCode = exitCode(report)
+  if (flags.includes('--record')) recordReport(root, report)
+  else if (flags.includes('--check')) check(root, report)
+  else if (flags.includes('--missing')) process.stdout.write(toMissing(report))
+  else if (flags.includes('--json') || !process.stdout.isTTY) process.stdout.write(toJson(report))
+  else process.stdout.write(toText(report, { colour: process.env['NO_COLOR'] === undefined }))
+}
+
+function recordReport(root: string, report: Report): void {
+  if (process.exitCode !== 0) throw new Error('nothing was recorded: correct what is said above first')
+  recordProven(root, toProven(report))
+}
+
+/** Fails when an id that was proved is not any more. */
+function check(root: string, report: Report): void {
+  const changes = compare(root, toProven(report))
+  if (!isKept(changes)) process.exitCode = 1
+  process.stdout.write(`${toCounts(report)}\n${changesText(changes, 'npm run requirements -- --record')}`)
 }
 
 await main(print)
