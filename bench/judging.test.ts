@@ -59,8 +59,15 @@ describe('the comparison with the record', () => {
     expect(better([ratio], [{ ...ratio, now: 0.1 }])).toEqual([ratio])
   })
 
-  test('what the record does not have is not compared', () => {
-    expect(ratiosOf(rowsOf(CALLS, [100, 56]), [])).toEqual([])
+  test('an empty record, or one without the row that was measured, is an error', () => {
+    const name = `${CALLS} (req/s), ${OURS.name}`
+    for (const record of [[], rowsOf(LISTS, [100, 80]), rowsOf(CALLS, [100])])
+      expect(() => ratiosOf(rowsOf(CALLS, [100, 56]), record)).toThrow(`the record has no ratio for ${name}`)
+  })
+
+  test('a work that measures no ratio is an error', () => {
+    expect(() => ratiosOf([], rowsOf(CALLS, [100, 80]))).toThrow('no ratio to bare Node was measured')
+    expect(() => ratiosOf(rowsOf(CALLS, [100]), rowsOf(CALLS, [100, 80]))).toThrow('no ratio')
   })
 })
 

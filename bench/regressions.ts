@@ -12,17 +12,20 @@ export interface Ratio {
   readonly recorded: number
 }
 
-/** Our ratios that the record has, too. */
+/** Our ratios beside the recorded ones; throws when the record lacks one, or when there is nothing to compare. */
 export function ratiosOf(rows: readonly Row[], record: readonly Row[]): readonly Ratio[] {
-  return rows.flatMap((row) => {
-    if (!row.subject.startsWith('pierhead') || !UNITS.has(row.unit)) return []
+  const ratios = rows.flatMap((row) => {
+    if (!row.subject.startsWith('pierhead') || !UNITS.has(row.unit) || row.ratioToLimit === null) return []
+    const name = `${row.work} (${row.unit}), ${row.subject}`
     const old = record.find(
       ({ work, unit, subject }) => work === row.work && unit === row.unit && subject === row.subject,
     )
-    if (row.ratioToLimit === null || !old || old.ratioToLimit === null) return []
-    const name = `${row.work} (${row.unit}), ${row.subject}`
+    if (!old || old.ratioToLimit === null)
+      throw new Error(`the record has no ratio for ${name}: run "npm run bench" and commit the record`)
     return [{ name, now: goodness(row, row.ratioToLimit), recorded: goodness(row, old.ratioToLimit) }]
   })
+  if (ratios.length === 0) throw new Error('no ratio to bare Node was measured')
+  return ratios
 }
 
 /** Whether a ratio fell so far that chance does not explain it. */

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { leftOutText } from './conformance.ts'
 import { judge, judgeRun } from './conformance-results.ts'
 import { toScenarios } from './conformance-suite.ts'
 
@@ -88,3 +89,14 @@ function writeRun(folder: string, name: string, files: Readonly<Record<string, s
   mkdirSync(own)
   for (const [file, text] of Object.entries(files)) writeFileSync(join(own, file), text)
 }
+
+test('the summary says how many scenarios it leaves out, and what they are about', () => {
+  const leftOut = [
+    'client at 2025-11-25: auth/dpop',
+    'client at 2026-07-28: auth/dpop',
+    'server at 2026-07-28: tasks-get',
+  ]
+  expect(leftOutText(leftOut)).toBe(
+    '3 scenarios of the suite are left out: 1 about tasks, 2 about authorization, 0 about skills',
+  )
+})

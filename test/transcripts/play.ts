@@ -9,6 +9,17 @@ export type Entry =
   | { readonly status: number }
   | { readonly returned: unknown }
 
+/** The exchanges of a switch, by the value or the revision that they show. */
+export type Transcript = Readonly<Record<string, readonly Entry[]>>
+
+/** The exchange recorded for a value; throws where none is, so that nothing is compared with nothing. */
+export function recordedOf(transcript: Transcript, value: string): readonly Entry[] {
+  const entries = transcript[value] ?? []
+  if (!entries.some((entry) => 'server' in entry || 'returned' in entry))
+    throw new Error(`no exchange is recorded for ${value}: run RECORD=1 npx vitest run test/transcripts`)
+  return entries
+}
+
 const STATE = /("requestState":")[^"]*/
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 

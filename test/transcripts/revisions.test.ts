@@ -5,7 +5,7 @@ import { official } from '../../src/profiles.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { SWITCHES } from '../../src/protocol/switches.ts'
 import { createApp } from './app.ts'
-import { record, replay, type Entry } from './play.ts'
+import { record, recordedOf, replay, type Entry, type Transcript } from './play.ts'
 import { exchange, HTTP_SCRIPTS } from './revision-http.ts'
 import { REVISION_SCRIPTS } from './revision-scripts.ts'
 
@@ -13,7 +13,6 @@ import { REVISION_SCRIPTS } from './revision-scripts.ts'
 const RECORDING = process.env['RECORD'] === '1'
 
 type Name = keyof typeof SWITCHES
-type Transcript = Readonly<Record<string, readonly Entry[]>>
 
 describe.each(Object.keys(SWITCHES) as Name[])('%s', (name) => {
   const file = new URL(`revisions/${name}.json`, import.meta.url)
@@ -37,7 +36,7 @@ describe.each(Object.keys(SWITCHES) as Name[])('%s', (name) => {
   })
 
   test.each(revisions)('%s is spoken as it was recorded', async (revision) => {
-    const recorded = transcript()[revision] ?? []
+    const recorded = recordedOf(transcript(), revision)
     expect(await play(name, revision, recorded)).toEqual(recorded)
   })
 })

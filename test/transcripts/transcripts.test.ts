@@ -1,16 +1,14 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { official } from '../../src/profiles.ts'
 import { CHOICES, type ChoiceRow, type Choices } from '../../src/protocol/choices.ts'
 import { createApp } from './app.ts'
 import { CLIENT_SCRIPTS, runClient, type ClientSwitch } from './client-scripts.ts'
-import { exchangeHttp, record, replay, type Entry } from './play.ts'
+import { exchangeHttp, record, recordedOf, replay, type Entry, type Transcript } from './play.ts'
 import { SCRIPTS } from './scripts.ts'
 
 /** `RECORD=1 npx vitest run test/transcripts` writes the transcripts anew. */
 const RECORDING = process.env['RECORD'] === '1'
-
-type Transcript = Readonly<Record<string, readonly Entry[]>>
 
 const IDS: Readonly<Partial<Record<keyof Choices, string>>> = {
   batch: '[S2-9.4-16] [S2-1.5-1] [S2-1.5-2] [S2-1.5-3] [S2-1.5-4] [S2-1.5-5] [S2-1.5-6] [S2-12.5]',
@@ -63,7 +61,7 @@ describe.each(Object.entries<ChoiceRow>(CHOICES))('%s', (name, { values }) => {
   })
 
   test.each(values)(`%s speaks as it was recorded ${IDS[name as keyof Choices] ?? ''}`, async (value) => {
-    const recorded = transcript()[String(value)] ?? []
+    const recorded = recordedOf(transcript(), String(value))
     expect(await play(name as keyof Choices, value, recorded)).toEqual(recorded)
   })
 })
@@ -72,6 +70,18 @@ test('every transcript belongs to a switch', () => {
   expect([...Object.keys(SCRIPTS), ...Object.keys(CLIENT_SCRIPTS)].toSorted()).toEqual(
     Object.keys(CHOICES).toSorted(),
   )
+  const files = readdirSync(new URL('.', import.meta.url)).filter((name) => name.endsWith('.json'))
+  expect(files.toSorted()).toEqual(
+    Object.keys(CHOICES)
+      .map((name) => `${name}.json`)
+      .toSorted(),
+  )
+})
+
+test('a transcript that is missing, empty or without an answer is an error', () => {
+  for (const transcript of [{}, { on: [] }, { on: [{ client: {} }] }])
+    expect(() => recordedOf(transcript, 'on')).toThrow('no exchange is recorded for on')
+  expect(recordedOf({ on: [{ server: {} }] }, 'on')).toEqual([{ server: {} }])
 })
 
 /** Plays a switch at a value: by its script, or by what was recorded of the client before. */
