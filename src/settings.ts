@@ -10,11 +10,11 @@ import type { MountOptions, ServerOptions } from './options.ts'
 export function infoOf(options: ServerOptions): JsonObject {
   const { title, description, websiteUrl, icons, version } = options
   const name = options.name ?? options.id
-  if (name === undefined || name === '') throw badOption('createServer', 'a server needs a name')
-  if (version === undefined || (version as unknown) === '')
-    throw badOption('createServer', 'a server needs a version')
-  if (typeof version !== 'string')
-    throw badOption('createServer', `version must be a string: '${String(version)}'`)
+  for (const [key, value] of Object.entries<unknown>({ name, version })) {
+    if (value === undefined || value === '') throw badOption('createServer', `a server needs a ${key}`)
+    if (typeof value !== 'string')
+      throw badOption('createServer', `${key} must be a string: '${said(value)}'`)
+  }
   const optional = Object.entries({ title, description, websiteUrl, icons }).filter(
     ([, value]) => value !== undefined,
   )

@@ -93,7 +93,7 @@ export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run'], 
   checkOptions(item, spec, TOOL_OPTIONS, ELSEWHERE)
   if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
   checkDescription(item, spec.description ?? '', limits)
-  const input = checkerOf(item, 'input', spec.input ?? NO_INPUT, limits)
+  const input = checkerOf(item, 'input', spec.input === undefined ? NO_INPUT : spec.input, limits)
   if (input.json['type'] !== 'object')
     throw refused(item, 'the input must be an object schema; wrap it in one')
   const output = spec.output === undefined ? undefined : checkerOf(item, 'output', spec.output, limits)

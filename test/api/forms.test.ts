@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { createServer } from 'pierhead'
-import { expect, test } from 'vitest'
+import { connect } from 'pierhead/client'
+import { expect, onTestFinished, test } from 'vitest'
 import tools from '../../examples/my-server/tools/index.ts'
 import { callerOf } from './caller.ts'
 import { converse } from './child.ts'
@@ -59,6 +63,45 @@ test('a server is made from an id, a tool set, transports and capabilities [S1-1
   expect(await client.call('add', { a: 2, b: 3 })).toMatchObject({ structuredContent: { sum: 5 } })
   expect(await client.call('greet', { name: 'Ada' })).toMatchObject({ content: [{ text: 'Hello, Ada!' }] })
   await client.close()
+})
+
+/** Lets a program that asks for port 3000 have a free one, and say on stderr which. */
+const FREE_PORT = `import net from 'node:net'
+const { listen } = net.Server.prototype
+net.Server.prototype.listen = function (address, ready) {
+  if (address?.port !== 3000) return listen.apply(this, arguments)
+  return listen.call(this, { ...address, port: 0 }, () => {
+    ready()
+    console.error('asked for 3000, got ' + this.address().port)
+  })
+}`
+
+test('listen() of a server that was made like that serves HTTP and stdio at once [S1-11-3]', async () => {
+  const free = `data:text/javascript,${encodeURIComponent(FREE_PORT)}`
+  const flags = ['--import', 'tsx', '--conditions=pierhead-source', '--import', free]
+  const child = spawn(process.execPath, [...flags, 'examples/my-server/server.ts'])
+  onTestFinished(() => void child.kill())
+  const exited = once(child, 'exit')
+  const port = await new Promise<string>((resolve) => {
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += String(chunk)
+      const [, given] = /got (\d+)\n/.exec(said) ?? []
+      if (given !== undefined) resolve(given)
+    })
+  })
+  await using client = await connect(`http://127.0.0.1:${port}/mcp`)
+  expect((await client.server()).info).toMatchObject({ name: 'my-server', version: '2025-11' })
+  expect(await client.call('add', { a: 2, b: 3 })).toEqual({ sum: 5 })
+  const params = { name: 'greet', arguments: { name: 'Ada' } }
+  for (const message of [...hello, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }])
+    child.stdin.write(`${JSON.stringify(message)}\n`)
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const reply = async (): Promise<unknown> => JSON.parse((await lines.next()).value as string)
+  expect(await reply()).toMatchObject({ id: 1, result: { serverInfo: { name: 'my-server' } } })
+  expect(await reply()).toMatchObject({ id: 2, result: { content: [{ text: 'Hello, Ada!' }] } })
+  child.stdin.end()
+  expect(await exited).toEqual([0, null])
 })
 
 test('a handler may give back anything that can be shown', async () => {

@@ -4,7 +4,7 @@ import { all, failure } from './gather.ts'
 import { scenario, type Transport } from './scenario.ts'
 
 scenario(
-  'a client learns who the server is, what it offers and what is spoken [S1-1.1-1] [S2-13-C2]',
+  'a client learns who the server is, what it offers and what is spoken [S1-1.1-1] [S2-13-C2] [S0-0.1]',
   async (client, { revision }) => {
     const about = await client.server()
     expect(about).toMatchObject({ revision, instructions: 'Call echo first.' })
@@ -86,6 +86,7 @@ scenario(
     expect(await failure(client.call('echo', { text: 1 }))).toMatchObject({ kind: 'tool_arguments' })
     expect(sent).toEqual([])
     expect(await client.call('echo', { text: 'right' })).toBe('right')
+    expect(sent).toEqual(['tools/call'])
   },
 )
 

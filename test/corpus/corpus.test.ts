@@ -8,7 +8,7 @@ import { corpus, toWire, type Example } from './corpus.ts'
 import { officialOf } from './official.ts'
 
 describe.each(REVISIONS)('%s', (revision) => {
-  test('every method of the revision has examples of each of its messages', () => {
+  test('every method of the revision has examples of each of its messages [S0-0.2]', () => {
     const examples = corpus(revision)
     for (const [method, row] of Object.entries(METHODS)) {
       if (!isMethodAt(row, revision)) continue
@@ -35,7 +35,7 @@ describe.each(REVISIONS)('%s', (revision) => {
     expect(generated).toEqual(new Set(corpus(revision).map(({ kind, method }) => `${kind} ${method}`)))
   })
 
-  test('every example is valid by the official schema', () => {
+  test('every example is valid by the official schema [S0-0.2]', () => {
     expect(corpus(revision).flatMap((example) => complaintsAbout(example, revision))).toEqual([])
   })
 

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { createServer, ToolError } from '../../src/index.ts'
 import { erlmcp } from '../../src/profiles/erlmcp.ts'
+import { headed } from '../http/messages.ts'
+import { send } from '../http/wire.ts'
 import { envelope, follow, post, shake, start, tools } from './server.ts'
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 describe('the handshake', () => {
-  test('is answered with a connection descriptor [S1-2-1] [S1-2-2] [S1-10-1]', async () => {
+  test('is answered with a connection descriptor [S1-2-1] [S1-2-2] [S1-10-1] [S1-5-4]', async () => {
     const { port } = await start()
     const reply = await post(port, {
       mcp_version: '2025-11',
@@ -32,20 +34,22 @@ describe('the handshake', () => {
   })
 
   test.each([
-    ['2025-11', '2025-11', '2025-11'],
-    ['2025-06', '2025-06', '2025-06'],
-    ['2025-03', '2025-03', '2025-03'],
-    ['2024-11', '2024-11', '2024-11'],
-    ['2025-11-25', '2025-11', '2025-11-25'],
-    ['2024-11-05', '2024-11', '2024-11-05'],
-    ['2026-07', '2025-11', '2025-11'],
-    ['2026-07-28', '2025-11', '2025-11-25'],
-    ['2025-12', '2025-11', '2025-11'],
-    ['2025-09', '2025-06', '2025-06'],
-  ])('asked for %s agrees on %s [S1-2-1] [S1-2-3]', async (asked, version, form) => {
-    const { port } = await start()
+    ['2025-11', '2025-11', '2025-11', '2025-11-25'],
+    ['2025-06', '2025-06', '2025-06', '2025-06-18'],
+    ['2025-03', '2025-03', '2025-03', '2025-03-26'],
+    ['2024-11', '2024-11', '2024-11', '2024-11-05'],
+    ['2025-11-25', '2025-11', '2025-11-25', '2025-11-25'],
+    ['2024-11-05', '2024-11', '2024-11-05', '2024-11-05'],
+    ['2026-07', '2025-11', '2025-11', '2025-11-25'],
+    ['2026-07-28', '2025-11', '2025-11-25', '2025-11-25'],
+    ['2025-12', '2025-11', '2025-11', '2025-11-25'],
+    ['2025-09', '2025-06', '2025-06', '2025-06-18'],
+  ])('asked for %s agrees on %s [S1-2-1] [S1-2-3]', async (asked, version, form, spoken) => {
+    const { port } = await start(tools().tool('revision', {}, (_, { revision }) => revision))
     const { json } = await post(port, { mcp_version: asked, capabilities: [] })
     expect(json).toMatchObject({ version, mcp_version: form })
+    const called = await post(port, envelope('revision', {}, { session: json['session'] }))
+    expect(called.json).toMatchObject({ result: { content: [{ text: spoken }] } })
   })
 
   test.each(['2026-12', '2030-01-01', '2024-10', '2023-01'])(
@@ -156,6 +160,11 @@ describe('a call', () => {
     expect(await told({ trace_id: 'abc-1' })).toEqual([null, { 'dev.pierhead/traceId': 'abc-1' }])
     const none = `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`
     expect(await told({ trace_id: none })).toEqual([null, { 'dev.pierhead/traceId': none }])
+    const { body, headers } = headed('tools/call', { name: 'context', _meta: { traceparent } })
+    const { content } = (await send(port, { body, headers })).json['result'] as {
+      content: { text: string }[]
+    }
+    expect(JSON.parse(content[0]?.text as string)).toMatchObject(['wire', { traceparent }])
   })
 
   test('reports tokens where the handler does [S1-4.2-2]', async () => {

@@ -65,7 +65,7 @@ describe('an envelope', () => {
       /at most 64/,
     ],
     ['with an empty client_id', { mcp_version: '2025-11', client_id: '' }, /client_id is not a text/],
-  ])('%s is refused with what is wrong', async (_, value, words) => {
+  ])('%s is refused with what is wrong [S1-4.1-1]', async (_, value, words) => {
     const { port } = await start()
     const reply = await post(port, value)
     expect([reply.status, reply.headers['content-type']]).toEqual([400, 'application/json'])

@@ -75,7 +75,7 @@ test('the example works as its guide says', async () => {
 describe('strict shapes', () => {
   const strict = official.with({ strictShapes: true })
 
-  test('refuse a tool without a description when it is defined [S4-10-2]', () => {
+  test('refuse a tool without a description when it is defined [S4-10-2] [S0-4.2]', () => {
     const app = createServer({ name: 'strict', version: '1', profile: strict })
     expect(() => app.tool('bare', {}, () => 'x')).toThrow(/tool "bare": it needs a description/)
     expect(() => app.tool('said', { description: 'Says x' }, () => 'x')).not.toThrow()

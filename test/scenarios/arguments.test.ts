@@ -191,7 +191,7 @@ scenario('a schema of a library checks and fills in defaults [S2-4.2-4] [S3-7.1-
 })
 
 scenario(
-  'first the name, then the shape of the arguments, then the schema [S2-4.4-1] [S2-4.4-2]',
+  'first the name, then the shape of the arguments, then the schema [S2-4.4-1] [S2-4.4-2] [S0-4.6]',
   app,
   async (client) => {
     ran.length = 0

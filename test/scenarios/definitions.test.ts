@@ -48,12 +48,17 @@ describe('what no client could use is refused when it is defined', () => {
     for (const input of [{ type: 'string' }, { type: 'array' }, {}, { type: ['object', 'null'] }]) {
       expect(() => make().tool('a', { input } as never, run)).toThrow(/^tool "a": /)
     }
-    for (const input of [5, 'x', [], true]) {
-      expect(() => make().tool('a', { input } as never, run)).toThrow(/schema/)
+    for (const input of [5, 'x', [], true, null]) {
+      expect(() => make().tool('a', { input } as never, run)).toThrow(/^tool "a": .*schema/)
+    }
+    const invalid = [{ a: { type: 'text' } }, { a: { minLength: '1' } }, { a: 5 }, []]
+    for (const properties of invalid) {
+      const input = { type: 'object', properties }
+      expect(() => make().tool('a', { input } as never, run)).toThrow(/^tool "a": input: /)
     }
   })
 
-  test('a schema never points to the network [R154]', () => {
+  test('a schema never points to the network [R154] [S1-5-6]', () => {
     for (const $ref of [
       'https://x.example/schema.json',
       'other.json',
@@ -84,8 +89,14 @@ describe('what no client could use is refused when it is defined', () => {
     expect(() => createServer({ name: 'x', version: '1', instruction: 'x' } as never)).toThrow(
       'did you mean "instructions"?',
     )
-    expect(() => createServer({ name: '', version: '1' })).toThrow('a server needs a name')
-    expect(() => createServer({ name: 'x' } as never)).toThrow('a server needs a version')
+  })
+
+  test('a server has a name and a version [S0-1.5]', () => {
+    for (const key of ['name', 'version']) {
+      const make = (value: unknown) => () => createServer({ name: 'x', version: '1', [key]: value } as never)
+      for (const none of ['', undefined]) expect(make(none)).toThrow(`a server needs a ${key}`)
+      expect(make(5)).toThrow(`${key} must be a string: '5'`)
+    }
   })
 })
 

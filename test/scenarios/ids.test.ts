@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { open, type Client } from '../harness/client.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
@@ -18,7 +19,7 @@ const app = createServer({ name: 'ids', version: '1' })
   })
 
 scenario(
-  'ids are echoed in value and type, large integers digit by digit [R002] [R005] [S2-1.2-1] [S2-1.2-2] [S2-1.3-2] [S0-2.2]',
+  'ids are echoed in value and type, large integers digit by digit [R002] [R005] [S2-1.2-1] [S2-1.2-2] [S2-1.3-2] [S0-2.2] [S0-2.1] [S4-2-4]',
   app,
   async (client) => {
     const ids = [
@@ -71,7 +72,7 @@ scenario(
 )
 
 scenario(
-  'many requests at once are each answered under their own id [S2-15-1] [S0-2.2] [R006] [R081] [S3-9-9]',
+  'many requests at once are each answered under their own id [S2-15-1] [S0-2.2] [R006] [R081] [S3-9-9] [S4-2-4] [S4-2-1]',
   app,
   async (client) => {
     const numbers = Array.from({ length: 50 }, (_, at) => at)
@@ -81,13 +82,17 @@ scenario(
     expect(results.map(({ content }) => content)).toEqual(
       numbers.map((n) => [{ type: 'text', text: String(n) }]),
     )
-    for (const { from, text } of client.transcript) {
-      if (from === 'client') continue
-      const message = JSON.parse(text) as object
-      expect('result' in message !== 'error' in message).toBe(true)
-    }
+    expect(replies(client)).toHaveLength(client.hasSession ? 51 : 50)
+    for (const reply of replies(client))
+      expect(Object.keys(reply).toSorted()).toEqual(['id', 'jsonrpc', 'result'])
   },
 )
+
+/** Everything that the server answered. */
+function replies({ transcript }: Client): readonly JsonObject[] {
+  const said = transcript.filter(({ from }) => from === 'server')
+  return said.map(({ text }) => JSON.parse(text) as JsonObject)
+}
 
 /** Asks twice under one id; the first request is still running when the second comes. */
 async function expectTwiceRefused(client: Client): Promise<void> {
@@ -121,9 +126,20 @@ test.each(['memory', 'stdio'] as const)(
   },
 )
 
-scenario('a refusal repeats the id of its request [R005] [R007] [S0-2.3]', app, async (client) => {
-  for (const id of [7, '7', 9007199254740993n]) {
-    const error = await refusal(client.request('no/such', {}, { id }))
-    expect([error.code, typeof error.message]).toEqual([-32601, 'string'])
-  }
-})
+scenario(
+  'a refusal repeats the id of its request [R005] [R007] [S0-2.3] [S0-2.2] [S4-2-4] [S4-2-1]',
+  app,
+  async (client) => {
+    const before = replies(client).length
+    for (const id of [7, '7', 9007199254740993n]) {
+      const error = await refusal(client.request('no/such', {}, { id }))
+      expect([error.code, typeof error.message]).toEqual([-32601, 'string'])
+    }
+    const refused = replies(client).slice(before)
+    expect(refused).toHaveLength(3)
+    for (const reply of refused) {
+      expect(Object.keys(reply).toSorted()).toEqual(['error', 'id', 'jsonrpc'])
+      expect(Object.keys(reply['error'] as JsonObject).toSorted()).toEqual(['code', 'message'])
+    }
+  },
+)

@@ -41,7 +41,20 @@ scenario(
 )
 
 scenario(
-  'discovery lists what can be claimed and what is offered, and names the server [R048] [R049] [R017]',
+  'a server that says no more than its name and version sends no optional fields [S0-1.3] [S0-1.5]',
+  createServer({ name: 'plain', version: '0.1' }),
+  async (client, revision) => {
+    expect(client.opening).toEqual({
+      protocolVersion: revision,
+      capabilities: { logging: {} },
+      serverInfo: { name: 'plain', version: '0.1' },
+    })
+  },
+  { until: '2025-11-25', profiles: false },
+)
+
+scenario(
+  'discovery lists what can be claimed and what is offered, and names the server [R048] [R049] [R017] [S3-6-1]',
   server,
   async (client) => {
     expect(await client.request('server/discover')).toEqual({
@@ -88,7 +101,7 @@ scenario(
 )
 
 scenario(
-  'an unknown version is answered with the newest that has a handshake [R032] [R033] [S3-6-2] [S4-5-6]',
+  'an unknown version is answered with the newest that has a handshake [R032] [R033] [S3-6-2] [S4-5-6] [S0-1.1] [S3-9-2]',
   server,
   async (client, _revision, { join }) => {
     const wishes = ['1999-01-01', '2026-07-28', '2099-12-31', '', '2025-11-25 ']
@@ -157,7 +170,7 @@ scenario(
 )
 
 scenario(
-  'nothing is served before initialize, everything as soon as it is answered [S2-2.1-1] [S2-2.1-2] [S3-4.3-1] [S2-13-S1] [S4-1-9] [S4-5-8]',
+  'nothing is served before initialize, everything as soon as it is answered [S2-2.1-1] [S2-2.1-2] [S3-4.3-1] [S2-13-S1] [S4-1-9]',
   server,
   async (client, revision) => {
     for (const method of ['tools/list', 'tools/call', 'resources/read', 'prompts/get', 'no/such']) {
@@ -231,7 +244,7 @@ scenario(
 )
 
 scenario(
-  'what changes before initialized is told after it [R037]',
+  'what changes before initialized is told after it [R037] [S3-4.3-1]',
   () => createServer({ name: 'early', version: '1' }).tool('one', {}, () => 1),
   async (client, revision, { app }) => {
     const clientInfo = { name: 'x', version: '1' }
@@ -329,7 +342,7 @@ scenario(
 )
 
 scenario(
-  'methods that the revision removed or does not have yet are unknown [R053] [R011] [R038] [R039] [S3-9-6]',
+  'methods that the revision removed or does not have yet are unknown [R053] [R011] [R038] [R039] [S3-9-6] [S3-3-1]',
   server,
   async (client, revision) => {
     const removed = ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']

@@ -41,10 +41,12 @@ describe('the stream', () => {
     await client.shake()
   })
 
-  test('is not there unless it is asked for', async () => {
+  test('is not there unless it is asked for, while Streamable HTTP is [S1-1.2-2]', async () => {
     const { port } = await start(tools(), { sse: false })
     expect((await send(port, { method: 'GET', path: '/sse', headers: EVENTS })).status).toBe(404)
     expect((await send(port, { path: '/messages', headers: JSON_TYPE, body: '{}' })).status).toBe(404)
+    const newer = await send(port, { headers: { ...JSON_TYPE, accept: '*/*' }, body: initialize() })
+    expect(newer.json).toMatchObject({ id: 1, result: { protocolVersion: '2025-11-25' } })
   })
 
   test('leaves its paths to no other endpoint', async () => {
@@ -154,7 +156,7 @@ describe('a session', () => {
     expect(await client.answer(2)).toMatchObject({ result: { content: [{ text: '["few"]' }] } })
   })
 
-  test('is told of changes without asking on any request', async () => {
+  test('is told of changes without asking on any request [S1-1.2-2]', async () => {
     const { port, app } = await start()
     const client = await (await open(port)).shake()
     app.tool('late', {}, () => 'late')

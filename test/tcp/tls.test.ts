@@ -58,7 +58,7 @@ test('a server is pinned by its fingerprint, without an authority, in whatever f
   expect(await whoAmI(address, { tls: both })).toBeNull()
 })
 
-test('a server that is not the pinned one is refused, and so is one that only the pin knows where an authority is named', async () => {
+test('a server that is not the pinned one is refused, and so is one that only the pin knows where an authority is named [S1-6.1-3]', async () => {
   const address = await listen()
   const message = await refused(address, { pin: stranger.fingerprint })
   expect(message).toContain(`its certificate has the fingerprint ${server.fingerprint}`)
@@ -93,7 +93,7 @@ test('a client with a certificate of the authority is known by it [S1-6.1-3]', a
   })
 })
 
-test('a client without a certificate, or with one of somebody else, does not get in', async () => {
+test('a client without a certificate, or with one of somebody else, does not get in [S1-6.1-3]', async () => {
   const address = await listen({ ca: authority.cert })
   expect(await refused(address, { ca: authority.cert })).toMatch(
     /wants a certificate; give tls: \{ cert, key \}/,

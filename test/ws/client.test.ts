@@ -6,6 +6,7 @@ import { createServer, type App } from '../../src/index.ts'
 import { CLIENT_LIMITS, readLimits } from '../../src/protocol/client-limits.ts'
 import { connectWs } from '../../src/transport/ws/connect.ts'
 import { dial } from '../../src/transport/ws/socket.ts'
+import { next } from '../client/gather.ts'
 import { Gate } from '../http/server.ts'
 import { scripted } from './peer.ts'
 import { start } from './server.ts'
@@ -49,6 +50,21 @@ test('connect takes ws URLs, offers mcp, and agrees on the newest revision [S1-1
   const { value } = await one.tools().next()
   expect(value).toMatchObject({ name: 'once' })
   expect(running.addresses.ws).toBe(url)
+})
+
+test('progress comes before the answer, and changes are pushed without a request [S1-1.2-3]', async () => {
+  const app = createServer({ name: 'live', version: '1' }).tool('steps', {}, (_, { progress }) => {
+    for (const step of [1, 2, 3]) progress(step, 3)
+    return 'done'
+  })
+  const { url } = await start(app)
+  const one = await client(url, INSIST)
+  const told: unknown[] = []
+  const answer = await one.call('steps', {}, { onProgress: ({ progress }) => told.push(progress) })
+  expect([...told, answer]).toEqual([1, 2, 3, 'done'])
+  const pushed = next(one, 'change')
+  app.tool('late', {}, () => 'late')
+  expect(await pushed).toEqual({ kind: 'tools' })
 })
 
 test('headers go with the upgrade', async () => {

@@ -45,7 +45,7 @@ describe('WebSocket over TLS', () => {
     expect(await (await client(url, { ca: harbour.cert })).call('who')).toBe('nobody')
   })
 
-  test('a client may know the very certificate, and tells no other server anything', async () => {
+  test('a client may know the very certificate, and tells no other server anything [S1-6.1-3]', async () => {
     const { url } = await start(app(), { ws: { port: 0, tls: pair(stranger) } })
     expect(await (await client(url, { pin: stranger.fingerprint })).call('who')).toBe('nobody')
     const wrong = await client(url, { pin: server.fingerprint }).catch((error: Error) => error)
@@ -55,7 +55,7 @@ describe('WebSocket over TLS', () => {
     ])
   })
 
-  test('a server may ask for certificates, and knows by them who calls', async () => {
+  test('a server may ask for certificates, and knows by them who calls [S1-6.1-3]', async () => {
     const { url } = await start(app(), { ws: { port: 0, tls: { ...pair(server), ca: harbour.cert } } })
     expect(await (await client(url, { ca: harbour.cert, ...pair(ship) })).call('who')).toContain('CN=ship')
     await expect(client(url, { ca: harbour.cert })).rejects.toMatchObject({ kind: 'connect_failed' })
@@ -64,7 +64,7 @@ describe('WebSocket over TLS', () => {
     })
   })
 
-  test('a server may know the very certificates of its clients', async () => {
+  test('a server may know the very certificates of its clients [S1-6.1-3]', async () => {
     const { url } = await start(app(), {
       ws: { port: 0, tls: { ...pair(server), pin: stranger.fingerprint } },
     })
@@ -93,7 +93,7 @@ describe('WebSocket over TLS', () => {
     expect(await idFor(ship, id)).toBe(id)
   })
 
-  test('HTTPS on the same port knows by the certificate who calls, too', async () => {
+  test('HTTPS on the same port knows by the certificate who calls, too [S1-6.1-3]', async () => {
     const tls = { ...pair(server), ca: harbour.cert }
     const { running } = await start(app(), { http: { port: 0, tls }, ws: true })
     const { body, headers } = headed('tools/call', { name: 'who', arguments: {} })
@@ -101,6 +101,21 @@ describe('WebSocket over TLS', () => {
       posted(running.url as string, { headers, ca: harbour.cert, ...own }, body)
     expect(await post(pair(ship))).toContain('CN=ship')
     await expect(post({})).rejects.toMatchObject({ code: expect.stringMatching(/CERTIFICATE|RESET|EPIPE/) })
+  })
+
+  test('HTTPS lets in only the certificates that are pinned [S1-6.1-3]', async () => {
+    const tls = { ...pair(server), pin: stranger.fingerprint }
+    const running = await app().listen({ http: { port: 0, tls } })
+    onTestFinished(() => running.close())
+    const { body, headers } = headed('tools/call', { name: 'who', arguments: {} })
+    const post = (own: object): Promise<string> =>
+      posted(running.url as string, { headers, ca: harbour.cert, ...own }, body)
+    expect(await post(pair(stranger))).toContain(stranger.fingerprint)
+    for (const own of [pair(ship), {}]) {
+      const said = await post(own).catch((error: Error) => error.message)
+      expect(said).not.toContain('result')
+      expect(said).not.toContain('nobody')
+    }
   })
 
   test('W.upgrade a request to HTTPS on the same port that would rather be HTTP/2 is served as what it is', async () => {
