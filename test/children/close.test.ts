@@ -39,13 +39,13 @@ test('a server that neither the end of stdin nor SIGTERM moves is killed [R063]'
   expect(notes).toContain('stderr: no')
 })
 
-test('a server that only SIGTERM moves is ended by it', async () => {
+test('a server that only SIGTERM moves is ended by it [R063]', async () => {
   const code = 'process.stdin.resume(); setInterval(() => {}, 1000)'
   const { line } = await open({ args: ['-e', code], closeMs: 100 })
   expect(await timed(line.close())).toBeLessThan(1000)
 })
 
-test('a shell between us and the server goes with what it left in the background', async () => {
+test('a shell between us and the server goes with what it left in the background [R063]', async () => {
   const script = 'sleep 300 & echo "{\\"jsonrpc\\":\\"2.0\\",\\"method\\":\\"$!\\"}"; "$0" "$1"'
   const args = ['-c', script, process.execPath, program('server.mjs')]
   const { line, result, messages } = await open({ command: 'sh', args })

@@ -8,10 +8,12 @@ export async function all<Item>(items: AsyncIterable<Item>): Promise<readonly It
   return list
 }
 
-/** What a promise is rejected with. */
+/** What a promise is rejected with; fails when it is not. */
 export function failure(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
-    () => new Error('it did not fail'),
+    () => {
+      throw new Error('it did not fail')
+    },
     (error: unknown) => error,
   )
 }

@@ -74,6 +74,7 @@ describe('over HTTP at 2026-07-28', () => {
     await client.call('echo', { text: 'x' })
     await client.prompt('greet', { name: 'Zoe' })
     await client.read('city://Rome')
+    await client.notify('notifications/acme', {})
     await client.close()
     const named = seen.map(({ method, headers }) => [
       method,
@@ -86,14 +87,35 @@ describe('over HTTP at 2026-07-28', () => {
       ['tools/call', 'tools/call', 'echo'],
       ['prompts/get', 'prompts/get', 'greet'],
       ['resources/read', 'resources/read', 'city://Rome'],
+      ['notifications/acme', null, null],
     ])
-    for (const { headers, body, verb } of seen) {
+    for (const { headers, body, verb, method } of seen) {
       expect(verb).toBe('POST')
       expect(headers.get('mcp-protocol-version')).toBe(LATEST)
-      expect(body).toContain(`"io.modelcontextprotocol/protocolVersion":"${LATEST}"`)
+      const said = `"io.modelcontextprotocol/protocolVersion":"${LATEST}"`
+      expect(body.includes(said)).toBe(method !== 'notifications/acme')
       expect(headers.get('accept')).toBe('application/json, text/event-stream')
       expect(headers.has('mcp-session-id')).toBe(false)
     }
+  })
+
+  test('a request whose answer was lost is issued again under a new id, and never resumed [R128]', async () => {
+    let calls = 0
+    const peer = await serve(({ message: { id, method } }, response) => {
+      const about = { supportedVersions: [LATEST], capabilities: { tools: {} } }
+      const whole = { resultType: 'complete', content: [{ type: 'text', text: 'whole' }] }
+      if (method !== 'tools/call') return json(response, result(id, { resultType: 'complete', ...about }))
+      events(response)
+      return calls++ === 0 ? response.end(event('', 'e1')) : response.end(event(result(id, whole)))
+    })
+    const client: Client = await connect(peer.url)
+    expect(await client.call('any', {}, { idempotent: true })).toBe('whole')
+    await client.close()
+    const sent = peer.seen.filter(({ message }) => message.method === 'tools/call')
+    expect(sent).toHaveLength(2)
+    expect(new Set(sent.map(({ message }) => message.id)).size).toBe(2)
+    expect(peer.seen.every(({ verb }) => verb === 'POST')).toBe(true)
+    for (const { headers } of peer.seen) expect(headers['last-event-id']).toBeUndefined()
   })
 
   test('arguments that a tool marks are mirrored, encoded where they must be, and left out where there are none [R117] [R118]', async () => {
@@ -232,6 +254,8 @@ describe.each(['2025-03-26', '2025-06-18', '2025-11-25'] as const)('over HTTP at
     release()
     expect(await held).toBe('held')
     expect(sessions).toBe(2)
+    const openings = peer.seen.filter(({ message }) => message.method === 'initialize')
+    expect(openings.map(({ headers }) => headers['mcp-session-id'])).toEqual([undefined, undefined])
     await client.close()
   })
 })

@@ -82,6 +82,21 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     expect(server.sent().map(({ method }) => method)).toEqual(['initialize'])
   })
 
+  test('nor does it when the call that opened is given up, or the client is closed meanwhile [R041]', async () => {
+    const server = scripted(revision, () => true)
+    const client = createClient(server, { revision })
+    const stop = new AbortController()
+    const given = failure(client.call('any', {}, { signal: stop.signal }))
+    const waiting = failure(client.call('any'))
+    await server.until(({ method }) => method === 'initialize')
+    stop.abort()
+    expect(await given).toMatchObject({ kind: 'cancelled' })
+    await client.close()
+    expect(await waiting).toMatchObject({ kind: 'closed' })
+    expect(server.closed).toBe(1)
+    expect(server.sent().map(({ method }) => method)).toEqual(['initialize'])
+  })
+
   test('keeps to a pinned revision', async () => {
     const server = scripted(revision, ({ method }, peer) => {
       if (method !== 'initialize') return false
@@ -101,7 +116,7 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     expect((server.sent()[1] as Message).params?.['protocolVersion']).toBe('2025-11-25')
   })
 
-  test('uses nothing that the server did not declare [S2-13-C2] [S2-9.3-3]', async () => {
+  test('uses nothing that the server did not declare [R038] [R039] [S2-13-C2] [S2-9.3-3]', async () => {
     const server = scripted(revision, () => false, { tools: {} })
     await using client = await connect(server, { revision })
     const before = server.sent().length
@@ -158,6 +173,14 @@ describe('a client of 2026-07-28', () => {
     const pinned = await failure(connect(strange, { revision: LATEST }))
     expect(pinned).toMatchObject({ kind: 'revision_unsupported', data: { supported: ['2031-01-01'] } })
     expect(await failure(connect(strange))).toMatchObject({ kind: 'revision_unsupported' })
+    const stubborn = scripted(LATEST, (_, peer) => {
+      peer.refuse(-32022, 'unsupported', { supported: [LATEST], requested: LATEST })
+      return true
+    })
+    expect(await failure(connect(stubborn, { revision: LATEST }))).toMatchObject({
+      kind: 'revision_unsupported',
+    })
+    expect(stubborn.sent().map(({ method }) => method)).toEqual(['server/discover', 'server/discover'])
   })
 
   test('sends no response, whatever a server asks [R019]', async () => {
@@ -176,16 +199,31 @@ describe('a client of 2026-07-28', () => {
 
   test('reads a result without a type as complete, and refuses one of a type it does not know [R018]', async () => {
     const server = scripted(LATEST, ({ method, params }, peer) => {
-      if (method !== 'tools/call') return false
-      const { resultType: _, ...rest } = spoken('plain')
-      if (params?.['name'] === 'plain') peer.reply(rest)
-      else peer.reply(spoken('odd', { resultType: 'later' }))
+      const contents = [{ uri: String(params?.['uri']), text: 'read' }]
+      const messages = [{ role: 'user', content: { type: 'text', text: 'said' } }]
+      const { resultType: _, ...said } = spoken('plain')
+      const rest = { ...said, contents, messages, tools: [], prompts: [], resources: [] }
+      if (method === 'server/discover') return false
+      const odd = [params?.['name'], params?.['uri'], params?.['cursor']].includes('odd:x')
+      peer.reply(odd ? { ...rest, resultType: 'later' } : rest)
       return true
     })
     await using client = await connect(server)
     expect(await client.call('plain')).toBe('plain')
-    const error = await failure(client.call('odd'))
-    expect(error).toMatchObject({ kind: 'bad_answer', message: expect.stringContaining('"later"') })
+    expect(await client.read('a:x')).toMatchObject({ contents: [{ text: 'read' }] })
+    expect(await client.prompt('plain')).toMatchObject({ messages: [{ content: { text: 'said' } }] })
+    expect(await all(client.tools())).toEqual([])
+    for (const odd of [
+      () => client.call('odd:x'),
+      () => client.read('odd:x'),
+      () => client.prompt('odd:x'),
+      () => client.request('tools/list', { cursor: 'odd:x' }),
+      () => client.request('acme/own', { name: 'odd:x' }),
+    ])
+      expect(await failure(odd())).toMatchObject({
+        kind: 'bad_answer',
+        message: expect.stringContaining('"later"'),
+      })
   })
 
   test('understands a missing resource under either code [R174]', async () => {

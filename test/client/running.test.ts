@@ -30,7 +30,7 @@ scenario(
   },
 )
 
-scenario('silence ends a call and cancels it on the server [S2-13-C10]', async (client) => {
+scenario('silence ends a call and cancels it on the server [R054] [S2-13-C10]', async (client) => {
   const name = `silent ${++names} ${Math.random()}`
   const error = await failure(client.call('wait', { name }, { timeout: 60 }))
   expect(error).toMatchObject({ kind: 'timeout' })
@@ -38,7 +38,7 @@ scenario('silence ends a call and cancels it on the server [S2-13-C10]', async (
 })
 
 scenario(
-  'progress begins the silence anew, and a total ends even a lively call [S2-13-C10]',
+  'progress begins the silence anew, and a total ends even a lively call [R054] [S2-13-C10]',
   async (client) => {
     expect(await client.call('tick', { ms: 60 }, { timeout: 250 })).toBe('ticked')
     expect(await failure(client.call('tick', { ms: 60 }, { timeout: 250, total: 150 }))).toMatchObject({

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { connect } from '../../src/client.ts'
 import type { CommandTarget } from '../../src/client/target.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { failure, next } from './gather.ts'
 
@@ -11,7 +12,7 @@ const RECORDER: CommandTarget = {
 }
 
 describe.each(REVISIONS)('a server program at %s', (revision) => {
-  test('is written nothing but messages, one a line [R062] [S4-3-4]', async () => {
+  test('is written nothing but messages, one a line, a cancellation among them [R062] [R067] [S4-3-4]', async () => {
     await using client = await connect(RECORDER, { revision, answers: { roots: [] } })
     await client.ping()
     const stop = new AbortController()
@@ -29,7 +30,10 @@ describe.each(REVISIONS)('a server program at %s', (revision) => {
     expect(messages.length).toBeGreaterThan(4)
     for (const message of messages)
       expect(message).toMatchObject({ jsonrpc: '2.0', method: expect.any(String) })
-    expect(messages.map(({ method }) => method)).toContain('notifications/cancelled')
+    const { id } =
+      messages.find(({ params }) => (params as JsonObject | undefined)?.['name'] === 'hold') ?? {}
+    const cancelled = messages.filter(({ method }) => method === 'notifications/cancelled')
+    expect(cancelled.map(({ params }) => (params as JsonObject)['requestId'])).toEqual([id, 12_345])
     const opening = revision === '2026-07-28' ? 'server/discover' : 'initialize'
     expect(messages[0]?.['method']).toBe(opening)
   })

@@ -145,7 +145,7 @@ test('a call that waits for a server to come back can be given up', async () => 
   expect(performance.now() - since).toBeLessThan(1000)
 })
 
-test('a client that is closed while its server opens leaves no process behind [R063]', async () => {
+test('a client that is closed while its server opens rejects what waited', async () => {
   using journal = new Journal()
   const target = { command: process.execPath, args: [MORTAL, journal.path, 'question', '100'] }
   const opening = connect(target, { revision: '2025-11-25' }).catch((error: unknown) => kindOf(error))

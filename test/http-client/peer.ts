@@ -188,7 +188,9 @@ export function ask(line: Line, method: string, parts: OutgoingParts = {}): Prom
 /** What a promise is rejected with; nothing is unhandled meanwhile. */
 export function failure(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
-    () => new Error('it did not fail'),
+    () => {
+      throw new Error('it did not fail')
+    },
     (error: unknown) => error,
   )
 }

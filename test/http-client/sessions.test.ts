@@ -30,7 +30,7 @@ test('the session id and the revision go with everything after the handshake [R0
   }
 })
 
-test('at 2026-07-28 there is neither session nor GET nor DELETE [R111]', async () => {
+test('at 2026-07-28 there is neither session nor GET nor DELETE [R130]', async () => {
   const peer = await serve(({ message }, response) =>
     json(response, result(message.id), 200, { 'mcp-session-id': 'x' }),
   )

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
-import { BOTH, call, initialize, message } from './messages.ts'
+import { BOTH, call, headed, initialize, message } from './messages.ts'
 import { open, start, tools } from './server.ts'
 import { post, Raw, send } from './wire.ts'
 
@@ -20,7 +20,7 @@ describe('Origin', () => {
     ['H.origin-unparsable', 'http://'],
     ['H.origin-unparsable', 'file://localhost'],
     ['H.origin-path', 'http://localhost/evil'],
-  ])('%s %s is 403 on every verb, and nothing runs [R070] [R131] [S3-8-4] [S4-4-5]', async (_, origin) => {
+  ])('%s %s is 403 on every verb, and nothing runs [R070] [S3-8-4] [S4-4-5]', async (_, origin) => {
     const { port, endpoint } = await start()
     const session = await open(port)
     for (const method of VERBS) {
@@ -48,6 +48,17 @@ describe('Origin', () => {
       'access-control-expose-headers': expect.stringContaining('Mcp-Session-Id'),
       vary: 'Origin',
     })
+  })
+
+  test('H.origin-foreign a foreign page is refused by the head of its request, before a body comes [R131]', async () => {
+    const { port } = await start()
+    const { headers } = headed('tools/list')
+    const head = { ...headers, host: 'localhost', origin: 'https://evil.example', 'content-length': '100' }
+    const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+    const raw = new Raw(port).write(`POST /mcp HTTP/1.1\r\n${lines.join('')}\r\n`)
+    await raw.until(/^HTTP\/1\.1 \d+ /)
+    expect(raw.status).toBe(403)
+    raw.destroy()
   })
 
   test('a request without an Origin is no page and is served', async () => {

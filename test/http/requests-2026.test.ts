@@ -239,7 +239,7 @@ describe('statuses', () => {
     expect([reply.status, reply.text]).toEqual([202, ''])
   })
 
-  test('N.response a response that is posted is refused', async () => {
+  test('N.response a response that is posted is refused [R110]', async () => {
     const { port } = await start()
     const reply = await post(port, '{"jsonrpc":"2.0","id":1,"result":{}}', {
       ...BOTH,

@@ -118,15 +118,18 @@ describe('opening and ending', () => {
     expect((await post(port, initialize(), { ...BOTH, 'mcp-session-id': 'x' })).status).toBe(404)
   })
 
-  test('notifications and responses get 202 without a body [R076] [R008]', async () => {
-    const { port } = await start()
-    const session = await open(port)
-    const response = JSON.stringify({ jsonrpc: '2.0', id: 77, result: {} })
-    for (const body of [message('notifications/initialized'), message('notifications/odd'), response]) {
-      const reply = await session.post(body)
-      expect([reply.status, reply.text]).toEqual([202, ''])
-    }
-  })
+  test.each(HANDSHAKES)(
+    'notifications and responses at %s get 202 without a body [R076] [R008]',
+    async (revision) => {
+      const { port } = await start()
+      const session = await open(port, revision)
+      const response = JSON.stringify({ jsonrpc: '2.0', id: 77, result: {} })
+      for (const body of [message('notifications/initialized'), message('notifications/odd'), response]) {
+        const reply = await session.post(body)
+        expect([reply.status, reply.text]).toEqual([202, ''])
+      }
+    },
+  )
 
   test('an unknown method is an error in a reply of 200 [R011]', async () => {
     const { port } = await start()
@@ -199,16 +202,16 @@ describe('batches', () => {
     },
   )
 
-  test('N.batch at 2026-07-28 a batch is refused [R016]', async () => {
+  test('N.batch at 2026-07-28 a batch is refused [R016] [R110]', async () => {
     const { port } = await start()
     const { body, headers } = headed('tools/list')
     const reply = await post(port, `[${body}]`, headers)
-    expect(reply.status).toBe(400)
+    expect([reply.status, reply.json['error']]).toMatchObject([400, { code: -32600 }])
   })
 })
 
 describe('ids in flight', () => {
-  test('an id that is being answered is refused, and free again afterwards [R004]', async () => {
+  test('an id that is being answered is refused, and free again afterwards [R003]', async () => {
     const gate = new Gate()
     const app = tools().tool('wait', {}, async () => {
       gate.enter()

@@ -151,16 +151,22 @@ describe('a stream that is resumed', () => {
   })
 
   test('several streams run side by side and never mix [R101] [R081] [R091]', async () => {
-    const { port } = await start()
+    const { port, app } = await start()
     const session = await open(port)
+    await session.post(message('notifications/initialized'))
+    const unasked = await session.get()
+    app.tool('more', {}, () => 1)
+    await unasked.until(({ messages }) => messages.length === 1)
     const streams = await Promise.all(
       Array.from({ length: 8 }, (_, at) =>
         session.stream(call('steps', { count: 4 }, at + 10, { progressToken: at })),
       ),
     )
     await Promise.all(streams.map((stream) => stream.end()))
-    const ids = streams.flatMap(idsOf)
+    const ids = [...streams, unasked].flatMap(idsOf)
     expect(new Set(ids).size).toBe(ids.length)
+    expect(unasked.messages).toMatchObject([{ method: 'notifications/tools/list_changed' }])
+    unasked.drop()
     for (const [at, stream] of streams.entries()) {
       expect(
         stream.messages.slice(0, -1).map(({ params }) => (params as { progressToken: number }).progressToken),
@@ -230,7 +236,7 @@ describe('a stream that is resumed', () => {
     expect(endpoint.sessions.size).toBe(1)
   })
 
-  test('a broken connection does not stop the work; the answer waits for the client [R098]', async () => {
+  test('a broken connection does not stop the work; the answer waits for the client, on that stream only [R098] [R080]', async () => {
     const { app, step, finish, entered } = stepping()
     const { port } = await start(app)
     const session = await open(port)
@@ -240,9 +246,12 @@ describe('a stream that is resumed', () => {
     const stream = await reply
     await stream.until(({ messages }) => messages.length === 1)
     stream.drop()
+    const unasked = await session.get()
     finish()
     const rest = await (await session.get(stream.events.at(-1)?.id)).end()
     expect(rest.messages).toMatchObject([{ id: 2, result: { content: [{ text: 'done' }] } }])
+    expect([unasked.status, unasked.messages]).toEqual([200, []])
+    unasked.drop()
   })
 
   test('a cancelled stream ends without an answer and cannot be resumed [R194]', async () => {

@@ -42,7 +42,7 @@ function answers(client: Client, id: string): number {
 }
 
 scenario(
-  'a cancelled request stops, is not answered, and nothing more is sent for it [R194] [R127] [R191] [S4-14-2] [S4-14-3]',
+  'a cancelled request stops, is not answered, and nothing more is sent for it [R194] [R067] [R127] [R191] [S4-14-2] [S4-14-3]',
   make,
   async (client, _revision, stage) => {
     const app = stage.app as unknown as Waiting
@@ -129,7 +129,7 @@ scenario(
 )
 
 scenario(
-  'the server never says that it cancels an ordinary request [R195] [R020]',
+  'the server never says that it cancels an ordinary request [R195]',
   make,
   async (client, _revision, stage) => {
     const app = stage.app as unknown as Waiting

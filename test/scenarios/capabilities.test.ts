@@ -12,7 +12,7 @@ async function declared(client: Client): Promise<unknown> {
 const empty = createServer({ name: 'empty', version: '1' })
 
 scenario(
-  'a server with nothing declares only that it logs, and refuses the rest at use [R140] [R184] [S2-9.1-1] [S2-9.3-1] [S2-9.3-4] [S4-14-6] [R175] [S0-5.1] [S4-1-9] [S4-5-8] [S4-8-6]',
+  'a server with nothing declares only that it logs, and refuses the rest at use [R140] [R184] [S2-9.1-1] [S2-9.3-1] [S2-9.3-4] [S4-14-6] [R175] [S0-5.1] [S4-1-9] [S4-5-8] [S4-8-6] [R038] [R039]',
   empty,
   async (client, revision) => {
     expect(await declared(client)).toEqual({ logging: {} })

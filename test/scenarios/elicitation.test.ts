@@ -211,7 +211,7 @@ scenario(
 )
 
 scenario(
-  'a client is asked only in the modes it declared; none declared means forms [R209] [R222] [R051] [S2-9.1-2] [S4-5-8]',
+  'a client is asked only in the modes it declared; none declared means forms [R209] [R222] [R051] [R039] [S2-9.1-2] [S4-5-8]',
   app,
   async (_client, revision, { join }) => {
     const cases: [JsonObject, string, string][] = [

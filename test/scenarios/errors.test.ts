@@ -1,5 +1,10 @@
 import { expect } from 'vitest'
 import { createServer, McpError, type ErrorKind } from '../../src/index.ts'
+import { ERRORS } from '../../src/protocol/errors.ts'
+import { HTTP_ERRORS } from '../../src/protocol/http-errors.ts'
+import { LATE_ERRORS } from '../../src/protocol/late-errors.ts'
+import { QUEUE_ERRORS } from '../../src/protocol/queue-errors.ts'
+import { SERVER_ERRORS } from '../../src/protocol/server-errors.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
@@ -54,6 +59,49 @@ scenario(
       })
     }
   },
+)
+
+const ALL = Object.keys({
+  ...ERRORS,
+  ...SERVER_ERRORS,
+  ...LATE_ERRORS,
+  ...HTTP_ERRORS,
+  ...QUEUE_ERRORS,
+}) as readonly ErrorKind[]
+/** Without the one that says a session is gone: 2026-07-28 has no sessions. */
+const KINDS = ALL.filter((kind) => kind !== 'unknown_session')
+const OFFICIAL = [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022]
+
+const throwing = createServer({ name: 'throws', version: '1', log: () => undefined })
+for (const kind of KINDS) {
+  // An error from a server further on keeps the code that it came with, which need not be ours to send.
+  const fail = (): never => {
+    throw new McpError(kind, 'on purpose', { code: -32042 })
+  }
+  throwing.tool(kind, {}, fail).prompt(kind, {}, fail).resource(`throw://${kind}`, {}, fail)
+}
+
+scenario(
+  'whatever a handler throws, at 2026-07-28 it is sent under an official code or one outside the reserved band [R021] [R022]',
+  throwing,
+  async (client) => {
+    expect(KINDS.length).toBeGreaterThan(40)
+    for (const kind of KINDS) {
+      const ends = await Promise.allSettled([
+        client.request('tools/call', { name: kind }),
+        client.request('prompts/get', { name: kind }),
+        client.request('resources/read', { uri: `throw://${kind}` }),
+      ])
+      for (const [at, end] of ends.entries()) {
+        if (end.status === 'fulfilled') expect([kind, at, end.value['isError']]).toEqual([kind, 0, true])
+        else {
+          const { code } = end.reason as { code: number }
+          expect([kind, code, OFFICIAL.includes(code) || code > 0]).toEqual([kind, code, true])
+        }
+      }
+    }
+  },
+  { since: '2026-07-28' },
 )
 
 scenario(

@@ -75,9 +75,15 @@ scenario(
   { since: '2026-07-28' },
 )
 
+const whole = createServer(info)
+  .tool('berths', {}, () => 'three')
+  .resource('ships://list', { name: 'ships' }, () => 'Anna')
+  .prompt('greet', { args: { type: 'object', properties: { who: { type: 'string' } } } }, () => 'Ahoy')
+  .complete('greet', 'who', () => ['Anna'])
+
 scenario(
   'only 2026-07-28 results say their type and name the server [R017] [R049]',
-  server,
+  whole,
   async (client, revision) => {
     const requests = [
       ['tools/list', undefined],
@@ -87,6 +93,10 @@ scenario(
       ['resources/read', { uri: 'ships://list' }],
       ['prompts/list', undefined],
       ['prompts/get', { name: 'greet' }],
+      [
+        'completion/complete',
+        { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who', value: '' } },
+      ],
     ] as const
     for (const [method, params] of requests) {
       const result = await client.request(method, params)
@@ -363,6 +373,24 @@ scenario(
         `the method "${method}" does not exist at ${revision}`,
       ])
     }
+  },
+)
+
+test.each(['memory', 'stdio'] as const)(
+  'a server of 2026-07-28 alone names its versions when it refuses a handshake: %s [R052]',
+  async (transport) => {
+    const app = createServer({ name: 'new', version: '1', revisions: ['2026-07-28'] })
+    const client = await open(app, { transport, revision: '2026-07-28' })
+    for (const protocolVersion of ['2025-11-25', '2024-11-05', '2026-07-28']) {
+      const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+      const text = JSON.stringify({ jsonrpc: '2.0', id: 'i', method: 'initialize', params })
+      expect(await client.post(text)).toMatchObject({
+        id: 'i',
+        error: { code: -32022, data: { supported: ['2026-07-28'], requested: protocolVersion } },
+      })
+    }
+    await client.settle()
+    await client.close()
   },
 )
 

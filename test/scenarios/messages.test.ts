@@ -159,7 +159,7 @@ scenario(
 )
 
 scenario(
-  'an answer that nobody asked for is ignored [R008]',
+  'an answer that nobody asked for is ignored',
   app,
   async (client) => {
     const before = client.transcript.length

@@ -21,7 +21,7 @@ scenario(
   { capabilities: { roots: { listChanged: true } } },
 )
 
-scenario('a client without roots is not asked [R051] [R222]', app, async (client) => {
+scenario('a client without roots is not asked [R051] [R222] [R038] [R039]', app, async (client) => {
   if (client.hasSession) {
     const { isError, content } = await client.call('roots')
     expect(isError).toBe(true)

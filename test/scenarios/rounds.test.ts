@@ -74,7 +74,7 @@ async function begin(client: Client, params: JsonObject, method = 'tools/call'):
 }
 
 scenario(
-  'a question ends the request with the question and sealed state, and the next round goes on [R220] [R221] [R020] [S2-6.1-1]',
+  'a question ends the request with the question and sealed state, and the next round goes on [R220] [R221] [R020] [R017] [R049] [S2-6.1-1]',
   app,
   async (client) => {
     const asked = await begin(client, { name: 'greet', arguments: { tone: 'Ahoy' } })
@@ -128,7 +128,7 @@ scenario(
 )
 
 scenario(
-  'several questions go out in one round and are answered together [R221]',
+  'several questions go out in one round, none as a request, and are answered together [R221] [R020]',
   app,
   async (client) => {
     const said = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' }
@@ -142,6 +142,8 @@ scenario(
     expect(content).toEqual([
       { type: 'text', text: JSON.stringify(['Ada', said.content, [{ uri: 'file:///a' }]]) },
     ])
+    const sent = client.transcript.filter(({ from }) => from === 'server')
+    for (const { text } of sent) expect(JSON.parse(text)).not.toHaveProperty('method')
   },
   since,
 )

@@ -159,7 +159,7 @@ scenario(
 )
 
 scenario(
-  'a client that did not declare it is never asked [R205] [R222] [R051] [S2-9.3-5] [S4-5-8]',
+  'a client that did not declare it is never asked [R205] [R222] [R051] [R038] [R039] [S2-9.3-5] [S4-5-8]',
   app,
   async (_client, _revision, { join }) => {
     const cases: [JsonObject, string, string, object][] = [

@@ -151,7 +151,7 @@ scenario(
 )
 
 scenario(
-  'a listen request that asks for nothing ends at once with its id [R230]',
+  'a listen request that asks for nothing ends at once with its id [R230] [R017] [R049]',
   make,
   async (client) => {
     const result = await client.request('subscriptions/listen', { notifications: {} }, { id: 5 })

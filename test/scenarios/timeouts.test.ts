@@ -44,6 +44,32 @@ scenario(
 )
 
 scenario(
+  'a question has a time of its own, after which it is taken back and the tool goes on [R054]',
+  () =>
+    createServer({ name: 'asks', version: '1', limits: { questionMs: 30 } }).tool(
+      'asks',
+      {},
+      async (_, { roots }) => {
+        const failed = await roots().then(
+          () => 'answered',
+          (error: Error) => error.message,
+        )
+        return `went on: ${failed}`
+      },
+    ),
+  async (client) => {
+    client.answer('roots/list', () => new Promise(() => undefined))
+    const { content } = await client.call('asks')
+    const said = 'went on: the client refused roots/list: no answer within 30 ms'
+    expect(content).toEqual([{ type: 'text', text: said }])
+    const asked = client.transcript.find(({ from, text }) => from === 'server' && text.includes('roots/list'))
+    const { id } = JSON.parse(asked!.text) as { id: number }
+    expect(client.heard('notifications/cancelled')).toMatchObject([{ requestId: id }])
+  },
+  { until: '2025-11-25', capabilities: { roots: {} } },
+)
+
+scenario(
   'a question that is not answered in time is taken back [R054] [R194]',
   app,
   async (client) => {

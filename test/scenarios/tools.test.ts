@@ -229,7 +229,7 @@ scenario(
 )
 
 scenario(
-  'arguments named like inherited members reach the handler as they are and change nothing else [R012]',
+  'arguments named like inherited members reach the handler as they are and change nothing else',
   createServer({ name: 'echo', version: '1' }).tool('echo', { input: { type: 'object' } }, (args) => [
     Object.keys(args),
     Object.getPrototypeOf(args) === Object.prototype,

@@ -79,7 +79,7 @@ async function soundCall(door: Door, revision: Revision): Promise<{ body: string
 
 describe.each(Object.entries(DOORS))('through %s', (name, open) => {
   test.each(REVISIONS)(
-    `${HEADS.map(([id]) => id).join(' ')} H.ctype-missing are refused by their heads at %s, and nothing runs [R070] [R071] [R074] [R075]`,
+    `${HEADS.map(([id]) => id).join(' ')} H.ctype-missing are refused by their heads at %s, and nothing runs [R070] [R071] [R074] [R075] [R131]`,
     async (revision) => {
       const attacked = target()
       const door = await open(attacked)

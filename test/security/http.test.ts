@@ -133,7 +133,7 @@ describe('sessions', () => {
     expect((await post(port, modern.body, modern.headers)).status).toBe(200)
   })
 
-  test('S.pipeline requests of two sessions on one connection never mix [R081]', async () => {
+  test('S.pipeline requests of two sessions on one connection never mix', async () => {
     const { port } = await serve()
     const sessions = await Promise.all([open(port), open(port)])
     const raw = new Raw(port)

@@ -202,6 +202,8 @@ scenario(
     for (const progressToken of [1, 'none', '__proto__', null, {}]) {
       await client.put(note('notifications/progress', { progressToken, progress: 1 }))
     }
+    await client.settle()
+    expect(client.transcript.slice(heard).filter(({ from }) => from === 'server')).toHaveLength(1)
     for (const id of ['1', '"1"', '0', '"__proto__"', '99999999999999999999']) {
       await client.put(`{"jsonrpc":"2.0","id":${id},"result":{}}`)
       await client.put(`{"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"x"}}`)
@@ -211,7 +213,7 @@ scenario(
     const replies = client.transcript.slice(heard).filter(({ from }) => from === 'server')
     // Over HTTP a response that nobody asked for may be refused; nothing else may come back.
     const refusals = replies.filter(({ text }) => text.includes('"error"') && !text.includes('"id"'))
-    expect(replies).toHaveLength(1 + refusals.length)
+    expect(replies).toHaveLength(2 + refusals.length)
   },
 )
 
