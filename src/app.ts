@@ -131,7 +131,7 @@ export class App<Ctx extends Context = Context> {
       read as unknown as Tool['run'] as never,
     )
     const list = isTemplate(resource) ? this.service.templates : this.service.resources
-    if (list.items.has(uri)) throw duplicate(`resource "${uri}"`, 'RESOURCE_DUPLICATE')
+    if (list.items.has(uri)) throw serverError('resource_exists', { uri })
     if (isTemplate(resource)) this.service.templates.add(resource)
     else this.service.resources.add(resource)
     this.#change('resources')

@@ -2,6 +2,7 @@ import type { Choices } from '../protocol/choices.ts'
 import type { Call } from '../rpc/call.ts'
 import type { MiddlewareEntry } from '../rpc/dispatch.ts'
 import { strictMime } from './strict/mime.ts'
+import { strictProgress } from './strict/progress.ts'
 import { strictShapes } from './strict/shapes.ts'
 
 /** What every context of a request has. */
@@ -18,5 +19,7 @@ export interface Checks {
 
 /** All that is checked besides. */
 export function checksOf(choices: Choices): readonly Checks[] {
-  return [strictShapes(choices), strictMime(choices)].filter((checks) => checks !== undefined)
+  return [strictShapes(choices), strictMime(choices), strictProgress(choices)].filter(
+    (checks) => checks !== undefined,
+  )
 }

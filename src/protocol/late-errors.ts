@@ -6,10 +6,15 @@ export const LATE_ERRORS = {
   // Features
   uri_too_long:         { where: 'wire', code: -32602, refusal: 'INVALID_URI', text: 'the URI is longer than {limit} characters' },
   unknown_resource:     { where: 'wire', code: -32602, codeBefore2026: -32002, refusal: 'RESOURCE_NOT_FOUND', text: 'resource "{uri}" does not exist' },
+  resource_denied:      { where: 'wire', code: 1014, refusal: 'AUTHZ_FORBIDDEN', text: 'this caller may not read "{uri}"' },
   unsupported_type:     { where: 'wire', code: -32600, refusal: 'INVALID_CONTENT_TYPE', text: 'the type "{type}" of {uri} is none of those that this server serves' },
   unknown_prompt:       { where: 'wire', code: -32602, refusal: 'PROMPT_NOT_FOUND', text: 'prompt "{name}" does not exist{nearest}' },
   prompt_arguments:     { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'arguments of prompt "{name}" are invalid: {issue}' },
   unknown_completion:   { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'nothing to complete: {reason}' },
+  completion_context:   { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'invalid params for completion/complete: {reason}' },
+  bad_progress_token:   { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'the progress token is neither a string nor an integer' },
+  progress_failed:      { where: 'wire', code: -32603, refusal: 'INTERNAL_ERROR', retryable: true, text: 'progress could not be reported: {reason}' },
+  too_many_subscriptions: { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'this session has {limit} subscriptions already' },
   too_many_streams:     { where: 'wire', code: 1060, http: 429, refusal: 'CONCURRENT_LIMIT_EXCEEDED', retryable: true, text: 'this caller listens on {limit} streams already' },
 
   // Questions to the client

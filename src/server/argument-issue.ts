@@ -1,15 +1,41 @@
 import type { ErrorExtras } from '../protocol/errors.ts'
-import { pathText, type Issue } from '../schema/issue.ts'
+import { printable } from '../protocol/printable.ts'
+import type { Dialect } from '../protocol/switches.ts'
+import { clip, pathText, toLine, type Issue } from '../schema/issue.ts'
 
-/** What an error about arguments says besides its text: which field, what was expected of it, and what came. */
-export function issueExtras(first: Issue | undefined): ErrorExtras {
+/** What was checked, and for whom. */
+interface Sent {
+  readonly value: unknown
+  readonly dialect: Dialect
+}
+
+/** What an error about arguments says besides its text: which field, what is wrong with it, and what was expected. */
+export function issueExtras(first: Issue | undefined, sent?: Sent): ErrorExtras {
   if (first === undefined || first.path.length === 0) return {}
-  const field = pathText(first.path)
-  const { expected, got } = first
-  const expectedType = expected === undefined ? {} : { expectedType: expected }
-  if (got !== undefined)
-    return { refusal: 'FIELD_TYPE_MISMATCH', data: { field, ...expectedType, type: got } }
-  return 'got' in first
-    ? { refusal: 'MISSING_REQUIRED_FIELD', data: { field, ...expectedType } }
-    : { data: { field } }
+  const { expected, got, path, problem } = first
+  const missing = 'got' in first && got === undefined
+  const refusal = missing ? 'MISSING_REQUIRED_FIELD' : 'FIELD_TYPE_MISMATCH'
+  const data = {
+    details: toLine([{ path: [], problem }]),
+    field: pathText(path),
+    type: missing ? 'required' : got === undefined ? 'invalid_value' : 'type_mismatch',
+    ...(expected === undefined ? {} : { expectedType: expected }),
+    ...received(path, sent),
+  }
+  return 'got' in first ? { refusal, data } : { data }
+}
+
+/** Names of fields whose values are never repeated. */
+const SECRET = /pass|secret|token|credential|authori[sz]ation|cookie|private|api[-_]?key/i
+
+/** The value at a path, where it may be shown: what is large or nested is left out, and strings are cut. */
+function received(path: Issue['path'], sent: Sent | undefined): { readonly receivedValue?: unknown } {
+  if (sent?.dialect.receivedValues !== 'shown' || path.some((step) => SECRET.test(String(step)))) return {}
+  let value = sent.value
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return {}
+    value = (value as Readonly<Record<PropertyKey, unknown>>)[step]
+  }
+  if (typeof value === 'string') return { receivedValue: clip(printable(value)) }
+  return typeof value === 'object' && value !== null ? {} : { receivedValue: value }
 }

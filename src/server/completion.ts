@@ -136,8 +136,5 @@ function readKnown(context: Context): Readonly<Record<string, string>> {
     !Array.isArray(known) &&
     Object.values(known).every((one) => typeof one === 'string')
   if (valid) return known as Record<string, string>
-  throw mcpError('bad_params', {
-    method: context.call.method,
-    reason: 'context.arguments must be an object of strings',
-  })
+  throw lateError('completion_context', { reason: 'context.arguments must be an object of strings' })
 }

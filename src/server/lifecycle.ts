@@ -86,7 +86,8 @@ function readOpening(
     const data = { supported, requested: protocolVersion ?? null }
     throw invalid('protocolVersion is not a string', data)
   }
-  if (!isObject(capabilities)) throw invalid('capabilities is not an object')
+  if (!isObject(capabilities))
+    throw serverError('bad_capabilities', { reason: 'capabilities is not an object' })
   if (
     !isObject(clientInfo) ||
     typeof clientInfo['name'] !== 'string' ||

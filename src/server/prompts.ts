@@ -21,7 +21,11 @@ export async function getPrompt(prompts: ReadonlyMap<string, Prompt>, context: C
     prompt.args === undefined ? { ok: true as const, value: args } : await prompt.args.check(args)
   if (!checked.ok) {
     const facts = { name: prompt.key, issue: checked.issue }
-    throw lateError('prompt_arguments', facts, issueExtras(checked.first))
+    throw lateError(
+      'prompt_arguments',
+      facts,
+      issueExtras(checked.first, { value: args, dialect: context.call.peer.dialect }),
+    )
   }
   return settled(context, async () => {
     const shaped = await rethrown(context, `prompt "${prompt.key}"`, async () =>

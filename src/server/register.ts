@@ -255,10 +255,7 @@ function checkName(item: string, name: string, { nameLength }: Limits): void {
 
 function checkDescription(item: string, { length }: string, { descriptionLength }: Limits): void {
   if (length > descriptionLength)
-    throw refused(
-      item,
-      `the description has ${length} characters; shorten it, or raise limits.descriptionLength`,
-    )
+    throw serverError('description_too_long', { item: item.slice(0, 256), length })
 }
 
 /** A name for a resource that was given none: the last readable part of its URI. */

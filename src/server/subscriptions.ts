@@ -18,12 +18,8 @@ export function subscribe(lists: ResourceLists, context: Context): Result {
   if (findResource(lists, uri, context) === undefined) throw unknownResource(uri)
   const session = reachableSession(context)
   session.subscriptions ??= new Set()
-  if (session.subscriptions.size >= MAX_SUBSCRIPTIONS && !session.subscriptions.has(uri)) {
-    throw mcpError('bad_params', {
-      method: context.call.method,
-      reason: `a session has at most ${MAX_SUBSCRIPTIONS} subscriptions`,
-    })
-  }
+  if (session.subscriptions.size >= MAX_SUBSCRIPTIONS && !session.subscriptions.has(uri))
+    throw lateError('too_many_subscriptions', { limit: MAX_SUBSCRIPTIONS })
   session.subscriptions.add(uri)
   return {}
 }

@@ -139,8 +139,9 @@ function told(error: McpError, context: Context): Result {
 
 function refuseInput(tool: Tool, { issue, first }: Unfit, context: Context): Result {
   const facts = { name: tool.key, issue }
-  const extras = issueExtras(first)
-  if (context.call.peer.dialect.argumentErrors === 'error') throw mcpError('tool_arguments', facts, extras)
+  const { params, peer } = context.call
+  const extras = issueExtras(first, { value: params['arguments'], dialect: peer.dialect })
+  if (peer.dialect.argumentErrors === 'error') throw mcpError('tool_arguments', facts, extras)
   context.parts.load.count('tool_input')
   return toFailure(serverError('tool_input', facts, extras))
 }

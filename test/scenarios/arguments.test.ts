@@ -127,21 +127,46 @@ scenario(
     const mismatch = { code: 1029, name: 'FIELD_TYPE_MISMATCH' }
     const other = { code: 1021, name: 'INVALID_PARAMS' }
     const cases: [string, JsonObject, JsonObject, JsonObject][] = [
-      ['book', { berth: 1 }, missing, { field: 'name' }],
+      ['book', { berth: 1 }, missing, { details: 'is required', field: 'name', type: 'required' }],
       [
         'book',
         { berth: '1', name: 'Anna' },
         mismatch,
-        { field: 'berth', expectedType: 'integer', type: 'string' },
+        {
+          details: 'expected integer, got string',
+          field: 'berth',
+          expectedType: 'integer',
+          type: 'type_mismatch',
+        },
       ],
-      ['book', { berth: 0, name: 'Anna' }, other, { field: 'berth' }],
+      [
+        'book',
+        { berth: 0, name: 'Anna' },
+        other,
+        { details: 'must be >= 1', field: 'berth', type: 'invalid_value' },
+      ],
       [
         'newer',
         { pair: [1, 1], unit: 'm' },
         mismatch,
-        { field: 'pair[0]', expectedType: 'string', type: 'number' },
+        {
+          details: 'expected string, got number',
+          field: 'pair[0]',
+          expectedType: 'string',
+          type: 'type_mismatch',
+        },
       ],
-      ['zod', { n: 'x' }, mismatch, { field: 'n', expectedType: 'number', type: 'string' }],
+      [
+        'zod',
+        { n: 'x' },
+        mismatch,
+        {
+          details: 'expected number, received string',
+          field: 'n',
+          expectedType: 'number',
+          type: 'type_mismatch',
+        },
+      ],
     ]
     for (const [name, args, refused, facts] of cases) {
       const full = { ...refused, httpStatus: 400, severity: 'error', retryable: false }

@@ -32,7 +32,11 @@ scenario(
         -32602,
         { code: 1021, name: 'INVALID_PARAMS', httpStatus: 400, severity: 'error', retryable: false },
       ],
-      ['unknown_method', -32601, undefined],
+      [
+        'unknown_method',
+        -32601,
+        { code: 1066, name: 'PROTOCOL_ERROR', httpStatus: 400, severity: 'error', retryable: false },
+      ],
       [
         'unknown_resource',
         early ? -32002 : -32602,

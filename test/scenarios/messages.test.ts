@@ -170,3 +170,26 @@ scenario(
   },
   { until: '2025-11-25' },
 )
+
+const failing = createServer({ name: 'failing', version: '1', log: () => undefined })
+  .tool('one', {}, () => 1)
+  .prompt('broken', {}, () => {
+    throw new Error('a secret')
+  })
+
+scenario(
+  'the five codes of JSON-RPC say how severe they are: -32603 is critical, the others are errors [S2-8.1-1] [S3-3-1]',
+  failing,
+  async (client) => {
+    const provoked: readonly (readonly [number, string, string])[] = [
+      [-32700, 'error', '{'],
+      [-32600, 'error', '{"jsonrpc":"1.0","id":"a","method":"ping"}'],
+      [-32601, 'error', client.requestText('b', 'no/such/method')],
+      [-32602, 'error', client.requestText('c', 'tools/call', { name: 5 })],
+      [-32603, 'critical', client.requestText('d', 'prompts/get', { name: 'broken' })],
+    ]
+    for (const [code, severity, text] of provoked)
+      expect(await client.post(text)).toMatchObject({ error: { code, data: { refusal: { severity } } } })
+  },
+  { profiles: false },
+)

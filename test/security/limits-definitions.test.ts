@@ -24,7 +24,9 @@ test('limits.descriptionLength a description of a tool that is too long is refus
     'tool "long": the description has 10001 characters; shorten it, or raise limits.descriptionLength',
   )
   const other = createServer({ name: 's', version: '1', limits: { descriptionLength: 5 } })
-  expect(thrown(() => other.tool('long', { description: '123456' }, () => '')).kind).toBe('bad_definition')
+  expect(thrown(() => other.tool('long', { description: '123456' }, () => '')).kind).toBe(
+    'description_too_long',
+  )
   other.tool('short', { description: '12345' }, () => '')
 })
 

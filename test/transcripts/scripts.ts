@@ -113,4 +113,6 @@ export const SCRIPTS: Readonly<Record<Scripted, readonly Step[]>> = {
     note('notifications/cancelled', { requestId: 'long' }),
   ],
   shutdown: [open(), ask('shutdown'), ask('ping')],
+  progressErrors: [open(), call('count', {}, { _meta: { progressToken: {} } })],
+  receivedValues: [open({}, '2025-06-18'), call('add', { a: 'one' })],
 }

@@ -80,6 +80,26 @@ test('headers go with the upgrade', async () => {
   expect(socket.protocol).toBe('mcp')
 })
 
+test.each(['mcp', 'mcp.v1'])(
+  'a server that speaks only the sub-protocol %s is spoken with, though mcp is offered first [S2-10.5-2]',
+  async (spoken) => {
+    const { url, server } = await scripted((asked, socket) =>
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: asked.id, result: {} })),
+    )
+    const offers: string[][] = []
+    server.options.handleProtocols = (offered) => {
+      offers.push([...offered])
+      return offered.has(spoken) ? spoken : false
+    }
+    const upgraded = once(server, 'connection')
+    const one = await client(url, INSIST)
+    expect(offers).toEqual([['mcp', 'mcp.v1']])
+    const [socket] = await upgraded
+    expect(socket.protocol).toBe(spoken)
+    await one.ping()
+  },
+)
+
 describe('a server that cannot be reached', () => {
   test('fails to connect, and says what to do', async () => {
     const refused = await connect('ws://127.0.0.1:1/mcp').catch((error: Error) => error)

@@ -128,8 +128,10 @@ describe('the sub-protocols mcp and mcp.v1 [S2-10.5-2]', () => {
   test.each([
     ['mcp', 'mcp'],
     ['mcp.v1', 'mcp.v1'],
-    ['mcp.v1, mcp', 'mcp.v1'],
+    ['mcp.v1, mcp', 'mcp'],
+    ['mcp, mcp.v1', 'mcp'],
     ['chat, mcp', 'mcp'],
+    ['chat, mcp.v1', 'mcp.v1'],
   ])('of the offers %s, %s is chosen', async (offered, chosen) => {
     const { port } = await start(tools())
     const raw = await asked(port, { 'sec-websocket-protocol': offered })

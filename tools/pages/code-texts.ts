@@ -10,25 +10,25 @@ export interface CodeText extends Explained {
 export const CODE_TEXTS: ReadonlyMap<number, CodeText> = new Map([
   // Core
   [-32001, { cause: 'No resource fits the URI.', fix: 'List the resources and templates first.', instead: '`-32602`, and `-32002` before 2026-07-28.' }],
-  [-32002, { cause: 'There is no tool of this name. Understood, but never sent: the profile sends `-32031`.', fix: 'List the tools first.', instead: '`-32602`. Officially this number meant, before 2026-07-28, that a resource does not exist.' }],
-  [-32003, { cause: 'There is no prompt of this name. Understood, but never sent: the profile sends `-32041`.', fix: 'List the prompts first.', instead: '`-32602`.' }],
+  [-32002, { cause: 'There is no tool of this name. The profile sends `-32031`, and this with `errorNumbers` at `erlmcp-core`; both are understood.', fix: 'List the tools first.', instead: '`-32602`. Officially this number meant, before 2026-07-28, that a resource does not exist.' }],
+  [-32003, { cause: 'There is no prompt of this name. The profile sends `-32041`, and this with `errorNumbers` at `erlmcp-core`; both are understood.', fix: 'List the prompts first.', instead: '`-32602`.' }],
   [-32004, { cause: 'The method belongs to a capability that the other side did not declare.', fix: 'Use only what was declared.', instead: '`-32601`; for a capability of the client `-32021`.' }],
   [-32005, { cause: 'A request came before `initialize`, or `initialize` came twice.', fix: 'Send `initialize` once, and first.', instead: '`-32600`.' }],
-  [-32006, { cause: 'The caller listens on as many streams as it may.', fix: 'Listen for everything on one stream.', instead: 'The code of the refusal, 1060.' }],
+  [-32006, { cause: 'The session has as many subscriptions as it may, which is 1,000.', fix: 'Unsubscribe from something first.', instead: '`-32602`.' }],
   [-32007, { cause: 'Something in the parameters breaks a rule.', fix: 'Read the message, and correct the value.', instead: '`-32602`.' }],
   [-32008, { cause: 'The connection could not be opened, or broke.', fix: 'Check that the server runs, and connect again.', instead: 'An error of the client itself, or the status of HTTP.' }],
   [-32009, { cause: 'Something did not come in time.', fix: 'Ask for less, or raise the timeout.', instead: 'An error of the client itself, or HTTP status 408.' }],
   [-32010, { cause: 'The caller has sent too much.', fix: 'Wait for answers before sending more.', instead: 'The code of the refusal, with HTTP status 429.' }],
 
   // Content
-  [-32011, { cause: 'The description of a tool is longer than `limits.descriptionLength`, which is 10,000 characters.', fix: 'Shorten it; what is long belongs into a resource.', instead: 'Nothing on the wire: the tool is refused where it is defined.' }],
+  [-32011, { cause: 'The description of a tool is longer than `limits.descriptionLength`, which is 10,000 characters.', fix: 'Shorten it; what is long belongs into a resource.', instead: 'The tool is refused where it is defined. When a handler defines it, its client gets `-32602`.' }],
   [-32012, { cause: 'The message is larger than its transport takes.', fix: 'Send less at once, or raise the limit of the transport.', instead: '`-32600`, with HTTP status 413.' }],
   [-32013, { cause: 'The content is of a type that is not taken.', fix: 'Send JSON; with `strictMime`, use a known media type.', instead: '`-32600`, with HTTP status 415.' }],
 
   // Resources
-  [-32021, { cause: 'The caller may not read the resource.', fix: 'Ask for the right to.', instead: 'The same answer as for a resource that does not exist. Officially this number means, from 2026-07-28, that a capability of the client is missing.' }],
+  [-32021, { cause: 'The handler of the resource threw `resource_denied`, because the caller may not read it.', fix: 'Ask whoever runs the server for access.', instead: 'The code of the refusal, 1014. What is hidden from a caller does not exist for that caller, which is another error. Officially this number means, from 2026-07-28, that a capability of the client is missing.' }],
   [-32022, { cause: 'The URI is malformed, or too long.', fix: 'Use a URI from a list.', instead: '`-32602`. Officially this number means, from 2026-07-28, that the version is not supported.' }],
-  [-32023, { cause: 'A resource of this URI is defined already.', fix: 'Remove the first, or choose another URI.', instead: 'Nothing on the wire: the resource is refused where it is defined.' }],
+  [-32023, { cause: 'A resource of this URI is defined already.', fix: 'Remove the first, or choose another URI.', instead: 'The resource is refused where it is defined. When a handler defines it, its client gets `-32602`.' }],
 
   // Tools
   [-32031, { cause: 'There is no tool of this name.', fix: 'List the tools first.', instead: '`-32602`.' }],
@@ -48,7 +48,7 @@ export const CODE_TEXTS: ReadonlyMap<number, CodeText> = new Map([
   // Protocol
   [-32061, { cause: 'The message breaks a rule of the protocol.', fix: 'Read the message; it names the rule.', instead: '`-32600`.' }],
   [-32062, { cause: 'The version that was named is none that the server speaks.', fix: 'Use one of `data.supported`.', instead: 'No error at a handshake: the server answers with a version that it speaks. Elsewhere `-32022` or HTTP status 400.' }],
-  [-32063, { cause: 'The capabilities of the two sides do not go together.', fix: 'Declare what the other side needs.', instead: '`-32602`.' }],
+  [-32063, { cause: 'The `capabilities` of `initialize` are not an object, so nothing can be agreed on.', fix: 'Send `capabilities` as an object, `{}` for none.', instead: '`-32602`.' }],
 
   // Pagination
   [-32071, { cause: 'The cursor is none of this list.', fix: 'Start again without a cursor.', instead: '`-32602`.' }],
@@ -61,8 +61,8 @@ export const CODE_TEXTS: ReadonlyMap<number, CodeText> = new Map([
   [-32084, { cause: 'The task did not end in time.', fix: 'Give it more time, or less to do.', instead: 'The status of the task.' }],
 
   // Progress
-  [-32091, { cause: 'Progress came under a token that nobody waits for.', fix: 'Use the token of a request that is not answered yet.', instead: 'Nothing: a notification has no answer, and this one is ignored.' }],
-  [-32092, { cause: 'Progress could not be told.', fix: 'Look into the log of the server.', instead: 'Nothing: it is written to the log.' }],
+  [-32091, { cause: 'The progress token of the request is neither a string nor an integer.', fix: 'Send a string or an integer.', instead: 'Nothing: the token is ignored; `-32602` with `progressErrors` at `refused`.' }],
+  [-32092, { cause: 'The handler threw `progress_failed`, because it could not report its progress.', fix: 'Try again, or ask without a progress token.', instead: '`-32603`.' }],
 
   // Completion
   [-32110, { cause: 'There is nothing of this name to complete.', fix: 'Name a prompt or a resource template and one of its arguments.', instead: '`-32602`.' }],

@@ -129,7 +129,6 @@ const BY_CASE: ReadonlyMap<string, readonly ErrorKind[]> = new Map([
   ['MISSING_REQUIRED_FIELD', ARGUMENTS],
   ['FIELD_TYPE_MISMATCH', ARGUMENTS],
   ['INVALID_JSON_SCHEMA', ['bad_definition']],
-  ['RESOURCE_DUPLICATE', ['bad_definition']],
   ['TOOL_DUPLICATE', ['bad_definition']],
   ['PROMPT_DUPLICATE', ['bad_definition']],
 ])

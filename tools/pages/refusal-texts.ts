@@ -34,7 +34,7 @@ export const REFUSAL_TEXTS: Readonly<Record<RefusalName, Explained>> = {
   INVALID_SESSION_ID: { cause: 'The `Mcp-Session-Id` header is missing, or names no session.', fix: 'Send `initialize` and repeat the id that it answers; the client of this package does so by itself.' },
   INVALID_PROTOCOL_VERSION: { cause: 'The version that was named is none that the server speaks here.', fix: 'Use one of `data.supported`, or the version that was agreed on.' },
   MISSING_REQUIRED_FIELD: { cause: 'A field that must be there is not.', fix: 'Add the field that `data.field` names.' },
-  FIELD_TYPE_MISMATCH: { cause: 'A field has another type than its schema says.', fix: 'Send `data.expectedType` in the field that `data.field` names; `data.type` is what came.' },
+  FIELD_TYPE_MISMATCH: { cause: 'A field has another type than its schema says.', fix: 'Send `data.expectedType` in the field that `data.field` names; `data.details` says what came.' },
 
   // Paths
   PATH_TRAVERSAL_DETECTED: { cause: 'A path leads out of the folder that is served.', fix: 'Name files below the folder; a request like this is taken for an attack.' },

@@ -1,5 +1,5 @@
 import type { ErrorObject, JsonObject } from '../../protocol/jsonrpc.ts'
-import { erlmcpCodeOf, erlmcpMeaning } from '../../protocol/mcp-codes.ts'
+import { earlierCodeOf, erlmcpCodeOf, erlmcpMeaning } from '../../protocol/mcp-codes.ts'
 import type { MakeHabit } from '../habits.ts'
 import { isObject } from '../shapes.ts'
 
@@ -8,12 +8,14 @@ const PLAIN: ReadonlySet<unknown> = new Set(['PROTOCOL_ERROR', 'INTERNAL_ERROR']
 
 /** Gives errors the number of the profile, else that of their refusal, and understands both. */
 export const errorNumbers: MakeHabit = (choices) => {
-  const own = choices.errorNumbers === 'erlmcp'
+  const own = choices.errorNumbers !== 'official'
+  const core = choices.errorNumbers === 'erlmcp-core'
   const refused = choices.refusalCodes === 'code'
   if (!own && !refused) return undefined
   return {
     sealError(error, official) {
-      const number = own ? erlmcpCodeOf(error.kind) : undefined
+      const first = core ? earlierCodeOf(error.kind) : undefined
+      const number = first ?? (own ? erlmcpCodeOf(error.kind) : undefined)
       const code = number ?? (refused ? refusalCodeOf(official) : undefined) ?? official.code
       if (!own || error.kind !== 'too_large') return { ...official, code }
       return { ...official, code, data: { ...(official.data as JsonObject), unit: 'bytes' } }

@@ -1,8 +1,8 @@
-/** The sub-protocols that are spoken, in the order in which our client offers them. */
+/** The sub-protocols that are spoken, the preferred one first. */
 export const PROTOCOLS: readonly string[] = ['mcp', 'mcp.v1']
 
-/** The first of the offered sub-protocols that is spoken; undefined when none is. */
+/** The preferred one of the offered sub-protocols, whatever their order; undefined when none is spoken. */
 export function chooseProtocol(offered: Iterable<string>): string | undefined {
-  for (const name of offered) if (PROTOCOLS.includes(name)) return name
-  return undefined
+  const names = new Set(offered)
+  return PROTOCOLS.find((name) => names.has(name))
 }

@@ -1,0 +1,20 @@
+import type { Choices } from '../../protocol/choices.ts'
+import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { lateError } from '../../protocol/late-errors.ts'
+import { META } from '../../protocol/meta.ts'
+import type { Checks } from '../checks.ts'
+
+/** Refuses requests with a progress token that is neither a string nor an integer. */
+export function strictProgress(choices: Choices): Checks | undefined {
+  if (choices.progressErrors !== 'refused') return undefined
+  return {
+    middleware: {
+      method: undefined,
+      wrap({ call: { params } }, next) {
+        const token = (params['_meta'] as JsonObject | undefined)?.[META.progressToken]
+        if (token === undefined || typeof token === 'string' || Number.isInteger(token)) return next()
+        throw lateError('bad_progress_token', {})
+      },
+    },
+  }
+}
