@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { toChecker } from './checker.ts'
 import type { AnySchema } from './schema.ts'
 import { SchemaError } from './schema-error.ts'
+import { processorMs } from '../../test/harness/processor.ts'
 
 function refusal(schema: unknown, use: 'input' | 'output' = 'input'): SchemaError {
   try {
@@ -319,10 +320,10 @@ describe('raw JSON Schema', () => {
     }))
     let value: unknown = 5
     for (let level = 0; level < 60; level++) value = { alt: value }
-    const start = performance.now()
-    expect(await toChecker({ type: 'object', oneOf: branches }, 'input').check(value)).toMatchObject({
-      ok: false,
+    const checker = toChecker({ type: 'object', oneOf: branches }, 'input')
+    const ms = await processorMs(async () => {
+      expect(await checker.check(value)).toMatchObject({ ok: false })
     })
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(ms).toBeLessThan(2000)
   })
 })

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { toChecker } from './checker.ts'
 import { multiplies } from './recursion.ts'
 import type { JsonSchema } from './schema.ts'
+import { processorMs } from '../../test/harness/processor.ts'
 
 const self = { $ref: '#/$defs/node' }
 const recursive = (node: object): JsonSchema => ({
@@ -106,9 +107,7 @@ describe.each(Object.entries(SHAPES))('a schema that leads to itself in several 
     ] as const) {
       let a: unknown = first
       for (let depth = 0; depth < 120; depth++) a = { a, ...level }
-      const begun = performance.now()
-      await checker.check({ a })
-      expect(performance.now() - begun).toBeLessThan(5000)
+      expect(await processorMs(() => checker.check({ a }))).toBeLessThan(5000)
     }
   })
 })
@@ -134,9 +133,10 @@ test('references that meet again at every level multiply without any circle', as
   expect(multiplies(schema)).toBe(true)
   let a: unknown = 'no'
   for (let depth = 0; depth < 100; depth++) a = { a, x: 1, y: 1 }
-  const begun = performance.now()
-  expect(await toChecker(schema as JsonSchema, 'input').check(a)).toMatchObject({ ok: false })
-  expect(performance.now() - begun).toBeLessThan(2000)
+  const ms = await processorMs(async () => {
+    expect(await toChecker(schema as JsonSchema, 'input').check(a)).toMatchObject({ ok: false })
+  })
+  expect(ms).toBeLessThan(2000)
 })
 
 test('schemas of the ordinary kind are checked as they stand', () => {

@@ -13,9 +13,9 @@ const timed = async (work: Promise<unknown>): Promise<number> => {
 }
 
 test('closing ends stdin and waits until the server has gone by itself [R063] [S4-5-9]', async () => {
-  const { line, result, downs } = await open()
+  const { line, result, downs } = await open({ closeMs: 600_000 })
   const { pid } = await result('facts')
-  expect(await timed(line.close())).toBeLessThan(1000)
+  await line.close()
   expect(isAlive(pid)).toBe(false)
   expect(downs).toEqual([])
 })
@@ -35,14 +35,19 @@ test('a server that neither the end of stdin nor SIGTERM moves is killed [R063]'
   const ms = await timed(line.close())
   expect(isAlive(pid)).toBe(false)
   expect(ms).toBeGreaterThan(1000)
-  expect(ms).toBeLessThan(2500)
   expect(notes).toContain('stderr: no')
 })
 
 test('a server that only SIGTERM moves is ended by it [R063]', async () => {
-  const code = 'process.stdin.resume(); setInterval(() => {}, 1000)'
-  const { line } = await open({ args: ['-e', code], closeMs: 100 })
-  expect(await timed(line.close())).toBeLessThan(1000)
+  const code = `
+    process.stdin.resume()
+    setInterval(() => {}, 1000)
+    process.on('SIGTERM', () => { console.error('terminated'); process.exit() })
+    console.log('{"jsonrpc":"2.0","method":"ready"}')`
+  const { line, messages, notes } = await open({ args: ['-e', code], closeMs: 100 })
+  await until(() => messages.length === 1)
+  await line.close()
+  expect(notes).toContain('stderr: terminated')
 })
 
 test('a shell between us and the server goes with what it left in the background [R063]', async () => {
@@ -52,7 +57,7 @@ test('a shell between us and the server goes with what it left in the background
   const { pid } = await result('facts')
   const background = Number(messages[0]?.method)
   expect([isAlive(pid), isAlive(background)]).toEqual([true, true])
-  expect(await timed(line.close())).toBeLessThan(2000)
+  await line.close()
   expect([isAlive(pid), isAlive(background)]).toEqual([false, false])
 })
 

@@ -61,7 +61,7 @@ export async function open(options: Launch = {}): Promise<Opened> {
 }
 
 /** Waits until a condition holds, and fails when it does not within the time. */
-export async function until(holds: () => boolean, ms = 5000): Promise<void> {
+export async function until(holds: () => boolean, ms = 30_000): Promise<void> {
   const deadline = performance.now() + ms
   while (!holds()) {
     if (performance.now() > deadline)

@@ -41,11 +41,13 @@ test('a request that is half sent when the server ends does not keep it [F20]', 
   const running = await tools().listen({ http: { port: 0 } })
   const half = request(running.url as string, { method: 'POST', headers: { 'content-length': '100' } })
   onTestFinished(() => void half.destroy())
-  const cut = new Promise((resolve) => half.on('error', resolve).on('response', resolve))
+  const cut = new Promise((resolve) =>
+    half
+      .on('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+      .on('response', ({ statusCode }) => resolve(statusCode)),
+  )
   half.write('{')
   await new Promise((resolve) => half.once('socket', (socket) => socket.once('connect', resolve)))
-  const began = performance.now()
   await running.close()
-  expect(performance.now() - began).toBeLessThan(4000)
-  await cut
+  expect(await cut).toBeOneOf([503, 'ECONNRESET'])
 })

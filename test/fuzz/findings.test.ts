@@ -8,6 +8,7 @@ import { provePattern, toMatcher } from '../../src/schema/pattern.ts'
 import { checkValue, encodeHeaderValue } from '../../src/wire/headers.ts'
 import { openAnswer } from '../../src/wire/seal.ts'
 import { scripted, spoken, type Script } from '../client/scripted.ts'
+import { processorMs } from '../harness/processor.ts'
 
 /** What the fuzzer found, each as its smallest input. */
 
@@ -38,12 +39,13 @@ test('an object that looks like a list is not taken for the list that a schema n
     expect([text, (await check(JSON.parse(text))).ok]).toEqual([text, true])
 })
 
-test('a pattern of many word edges, which takes an engine minutes to compile, is not matched', () => {
+test('a pattern of many word edges, which takes an engine minutes to compile, is not matched', async () => {
   for (const edge of ['(?:\\b)', '(?:\\B)', '\\b(?:)', '\\b(?:^)', '(?:(?:\\b)$)']) {
-    const begun = performance.now()
-    expect(provePattern(`^${edge.repeat(20)}a`)).toMatchObject({ cost: 'unsafe' })
-    expect(toMatcher(`^${edge.repeat(20)}a`).test('a')).toBe(false)
-    expect(performance.now() - begun).toBeLessThan(1000)
+    const ms = await processorMs(() => {
+      expect(provePattern(`^${edge.repeat(20)}a`)).toMatchObject({ cost: 'unsafe' })
+      expect(toMatcher(`^${edge.repeat(20)}a`).test('a')).toBe(false)
+    })
+    expect(ms).toBeLessThan(1000)
   }
   for (const pattern of ['\\bfoo\\b|\\bbar\\b|\\bbaz\\b', '^\\b[a-z]+\\b$', '^(?:\\b)(?:\\b)a'])
     expect(provePattern(pattern).cost).not.toBe('unsafe')

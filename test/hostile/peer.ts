@@ -67,7 +67,7 @@ export async function meet(way: Way, attack: Attack, options: MeetOptions = {}):
     seen.push(asked)
     if (attack(asked, wire) === false) behave(speaks, asked, wire)
   })
-  const client = await connect(target, { timeout: '5s', probe: '1s', ...rest })
+  const client = await connect(target, { timeout: '30s', probe: '30s', ...rest })
   client.on('warning', (text) => warnings.push(text))
   after(() => client.close())
   return { client, seen, warnings, count: (method) => seen.filter((asked) => asked.method === method).length }
@@ -302,7 +302,7 @@ export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 }
 
 /** Waits until something is so. */
-export async function until(isSo: () => boolean, ms = 5000): Promise<void> {
+export async function until(isSo: () => boolean, ms = 30_000): Promise<void> {
   const end = performance.now() + ms
   while (!isSo()) {
     if (performance.now() > end) throw new Error(`it never became so: ${isSo.toString()}`)

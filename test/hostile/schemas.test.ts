@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { all, endOf, WAYS, meet, tool, web, type Way } from './peer.ts'
+import { processorMs } from '../harness/processor.ts'
 
-/** How long a call may take whatever the schema says; checking blocks everything else. */
-const QUICK = 3000
+/** Milliseconds of processor time that a call may cost whatever the schema says; checking blocks everything else. */
+const MOST_MS = 4000
 
 interface Outcome {
   readonly kind: 'fits' | 'bad_answer' | 'other'
@@ -16,20 +17,21 @@ async function called(way: Way, outputSchema: unknown, structuredContent: unknow
     if (method === 'tools/list') return wire.reply({ tools: [tool('t', { outputSchema } as JsonObject)] })
     return method === 'tools/call' ? wire.reply({ content: [], structuredContent }) : false
   })
-  const begun = performance.now()
-  await all(client.tools())
-  const outcome = await client.call('t').catch((error: unknown) => error)
-  const ms = performance.now() - begun
+  let outcome: unknown
+  const ms = await processorMs(async () => {
+    await all(client.tools())
+    outcome = await client.call('t').catch((error: unknown) => error)
+  })
   await client.ping()
   await client.close()
   const { kind } = outcome as { readonly kind?: string }
   return { kind: !(outcome instanceof Error) ? 'fits' : kind === 'bad_answer' ? kind : 'other', ms }
 }
 
-async function expectHarmless(way: Way, schema: unknown, value: unknown, limit = QUICK): Promise<void> {
+async function expectHarmless(way: Way, schema: unknown, value: unknown): Promise<void> {
   const { kind, ms } = await called(way, schema, value)
   expect(kind).not.toBe('other')
-  expect(ms).toBeLessThan(limit)
+  expect(ms).toBeLessThan(MOST_MS)
 }
 
 test.each(WAYS)('C.ref-remote a remote reference is never fetched, over %s', async (way) => {

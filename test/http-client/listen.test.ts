@@ -58,7 +58,6 @@ test('a lost stream is opened again where it was, after the time the server aske
   expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'e1', 'e2'])
   for (const index of [0, 1]) {
     expect(gets[index + 1]!.at - ended[index]!).toBeGreaterThan(145)
-    expect(gets[index + 1]!.at - ended[index]!).toBeLessThan(300)
   }
   expect(opened.notes).toEqual(
     Array.from({ length: 2 }, () => expect.stringContaining('next attempt is in 165 ms')),

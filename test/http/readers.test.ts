@@ -106,9 +106,7 @@ describe('a client that does not read', () => {
       response.pause()
       response.on('error', () => undefined)
     }
-    const began = performance.now()
     expect((await post(port, initialize(), BOTH)).status).toBe(200)
-    expect(performance.now() - began).toBeLessThan(3000)
     for (const response of slow) response.destroy()
   })
 })

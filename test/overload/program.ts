@@ -17,8 +17,8 @@ export interface State {
   readonly heap: number
   readonly counts: Readonly<Record<string, number>>
   readonly reports: readonly string[]
-  /** When handlers were told to stop, in milliseconds of the wall clock. */
-  readonly abortedAt: readonly number[]
+  /** The tools whose handlers were told to stop. */
+  readonly aborted: readonly string[]
   readonly resources: readonly string[]
 }
 

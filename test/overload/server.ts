@@ -18,7 +18,7 @@ const { limits = {}, port = 0, survive = true } = JSON.parse(process.argv[2] ?? 
 const number = { type: 'object', properties: { of: { type: 'number' } }, required: ['of'] } as const
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
 const reports: string[] = []
-const abortedAt: number[] = []
+const aborted: string[] = []
 let endpoint: Endpoint | undefined
 let pooled = 0
 const turns: (() => void)[] = []
@@ -42,7 +42,7 @@ const app = createServer({
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, of)
       signal.addEventListener('abort', () => {
-        abortedAt.push(Date.now())
+        aborted.push('sleep')
         clearTimeout(timer)
         resolve()
       })
@@ -60,7 +60,7 @@ const app = createServer({
   })
   .tool('flood', {}, async (_, { signal, notify }) => {
     const line = 'x'.repeat(100_000)
-    signal.addEventListener('abort', () => abortedAt.push(Date.now()))
+    signal.addEventListener('abort', () => aborted.push('flood'))
     for (let step = 1; !signal.aborted && step < 10_000; step++) {
       notify('notifications/progress', { progressToken: 't', progress: step, message: line })
       await new Promise((resolve) => setImmediate(resolve))
@@ -119,7 +119,7 @@ process.on('message', () => {
     heap: collected(),
     counts: Object.fromEntries(app.counts),
     reports,
-    abortedAt,
+    aborted,
     resources: process.getActiveResourcesInfo(),
   }
   process.send?.(state)

@@ -168,9 +168,7 @@ describe('time', () => {
         () => false,
       )
       await gate.entered
-      const begun = performance.now()
       await server.close()
-      expect(performance.now() - begun).toBeLessThan(10_000)
       expect(await answered).toBe(isFinished)
     }
   })

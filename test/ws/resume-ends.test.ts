@@ -129,10 +129,8 @@ describe('nothing is resumed', () => {
       socket.terminate()
     })
     listener.on('headers', (headers) => headers.push('Mcp-Session-Id: one', 'Last-Event-ID: 0'))
-    const client = await connect(url, { revision: '2025-11-25' })
-    const begun = performance.now()
+    const client = await connect(url, { revision: '2025-11-25', limits: { resumeMs: 600_000 } })
     expect(await client.call('anything').catch(kindOf)).toBe('stream_lost')
-    expect(performance.now() - begun).toBeLessThan(1000)
     await client.close()
   })
 
