@@ -21,6 +21,7 @@ export async function answer({ id, checker, run }: Parts, context: Context): Pro
   if (!checked.ok) throw mcpError('bad_params', { method, reason: checked.issue })
   return settled(context, async () => {
     const result = await rethrown(context, method, () => run(checked.value, context))
-    return (result ?? {}) as Result
+    const isLoose = result === null && peer.dialect.habits?.sealOther(method, null) !== undefined
+    return (isLoose ? null : (result ?? {})) as Result
   })
 }

@@ -1,3 +1,6 @@
+/** The version of JSON-RPC, which every message names. */
+export const JSONRPC = '2.0'
+
 /** A request id as it stood on the wire. Integers too large for a number are read as bigint, so none loses a digit. */
 export type RequestId = string | number | bigint
 
@@ -13,7 +16,7 @@ export interface ErrorObject {
 }
 
 export interface ErrorMessage {
-  readonly jsonrpc: '2.0'
+  readonly jsonrpc: typeof JSONRPC
   /** Absent when the id of the request could not be read. */
   readonly id?: RequestId
   readonly error: ErrorObject

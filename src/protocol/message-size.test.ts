@@ -12,7 +12,7 @@ test.each([
   ['sse', 10],
   ['memory', 16],
 ] as const)(
-  'over %s a message may have %d MB, and not a byte more [S2-1.6-1] [S2-1.6-2] [S2-1.6-3] [S2-1.6-4] [S2-1.6-5] [S2-1.6-7] [S2-11.4-1]',
+  'over %s a message may have %d MB, and not a byte more [S2-1.6-1] [S2-1.6-2] [S2-1.6-3] [S2-1.6-4] [S2-1.6-5] [S2-1.6-7] [S2-11.4-1] [S2-1.6-6] [S2-11.4-5]',
   (transport, megabytes) => {
     for (const size of [0, megabytes * MB]) validateMessageSize(transport, size)
     expect(() => validateMessageSize(transport, megabytes * MB + 1)).toThrow(

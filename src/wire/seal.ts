@@ -1,5 +1,5 @@
 import { McpError, mcpError } from '../protocol/errors.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { JSONRPC, type JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { ElicitRequestParams, ElicitResult } from '../protocol/spec/2026-07-28.ts'
 import type { Dialect } from '../protocol/switches.ts'
@@ -42,7 +42,7 @@ export function sealRequest(
 ): string {
   const lowered = lowerRequest(method, params, loweringFor(revision))
   const sealed = habits === undefined ? lowered : habits.sealRequest(method, lowered)
-  return JSON.stringify({ jsonrpc: '2.0', id, method, params: sealed })
+  return JSON.stringify({ jsonrpc: JSONRPC, id, method, params: sealed })
 }
 
 /** The client's answer to a request, as an answer to what was asked before it took the form of a dialect. */

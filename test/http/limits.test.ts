@@ -40,9 +40,10 @@ describe('the size of a body', () => {
     },
   )
 
-  test('H.body-64m is refused with the limit in the reply', async () => {
+  test('H.body-64m is refused with the limit in the reply [S2-1.6-8]', async () => {
     const { port } = await start(tools(), { limits })
     const reply = await post(port, 'x'.repeat(20_000), BOTH)
+    expect(reply.status).toBe(413)
     expect(reply.json['error']).toMatchObject({
       code: -32600,
       message: expect.stringContaining('10000'),

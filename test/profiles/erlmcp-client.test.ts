@@ -15,11 +15,14 @@ async function open(options: Parameters<typeof connect>[1] = {}): Promise<{
   return { client: await connect(server, { profile: erlmcp, ...options }), said, app }
 }
 
-test('a client with the profile begins with a handshake, and hears that the server is ready', async () => {
+test('a client with the profile begins with a handshake, and both sides say that they are ready [S2-1.4-4] [S2-2.1-6] [S2-2.4-1]', async () => {
   const { client, said } = await open()
   expect((await client.server()).revision).toBe('2025-11-25')
   expect(said('client')[0]).toMatchObject({ method: 'initialize' })
-  await expect.poll(() => said('server').map(({ method }) => method)).toContain('notifications/initialized')
+  await expect.poll(() => said('server')).toHaveLength(2)
+  expect(said('server')[0]).toMatchObject({ result: { capabilities: { tools: {} } } })
+  const ready = { jsonrpc: '2.0', method: 'notifications/initialized', params: {} }
+  expect([said('server')[1], said('client')[1]]).toEqual([ready, ready])
   await client.close()
 })
 
@@ -42,31 +45,48 @@ test('tools, resources, prompts and completion work through the profile [S2-5.3-
   await client.close()
 })
 
-test('progress and changes have bare names on the wire and official ones for the program [S2-1.4-3] [S2-5.4-1] [S2-9.4-13] [S2-3.1-2] [S2-4.1-1] [S2-5.1-1]', async () => {
-  const { client, said, app } = await open()
-  const steps: number[] = []
-  await client.call('count', {}, { onProgress: ({ progress }) => void steps.push(progress) })
-  expect(steps).toEqual([1])
-  const changes: unknown[] = []
-  client.on('change', (change) => void changes.push(change))
-  await client.subscribe('bytes://few', () => undefined)
-  app.tool('later', { description: 'Came later' }, () => 'x')
-  app.resource('later://one', {}, () => 'x')
-  app.prompt('later', {}, () => 'x')
-  app.updated('bytes://few')
-  await expect.poll(() => changes).toHaveLength(4)
-  const told = said('server').flatMap(({ id, method }) => (id === undefined ? [method] : []))
-  expect(told).toEqual(
-    expect.arrayContaining([
-      'progress',
-      'tools/list_changed',
-      'resources/list_changed',
-      'prompts/list_changed',
-      'resources/updated',
-    ]),
-  )
-  await client.close()
-})
+test.each([
+  ['erlmcp', erlmcp, ''],
+  ['official', official, 'notifications/'],
+] as const)(
+  'notifications have bare names on the wire in erlmcp, official ones otherwise and for the program: %s [S2-1.4-3] [S2-5.4-1] [S2-9.4-13] [S2-3.1-2] [S2-3.6-1] [S2-4.1-1] [S2-4.5-1] [S2-5.1-1]',
+  async (_, profile, prefix) => {
+    const app = createApp(profile)
+    const { server, said } = tapped(app)
+    const client = await connect(server, { profile, revision: '2025-11-25' })
+    const steps: number[] = []
+    await client.call('count', {}, { onProgress: ({ progress }) => void steps.push(progress) })
+    expect(steps).toEqual([1])
+    const logged: unknown[] = []
+    client.on('log', ({ data }) => void logged.push(data))
+    await client.setLogLevel('debug')
+    await client.call('tell')
+    await expect.poll(() => logged).toEqual(['a detail'])
+    const changes: unknown[] = []
+    client.on('change', (change) => void changes.push(change))
+    await client.subscribe('bytes://few', () => undefined)
+    app.tool('later', { description: 'Came later' }, () => 'x')
+    app.resource('later://one', {}, () => 'x')
+    app.prompt('later', {}, () => 'x')
+    app.updated('bytes://few')
+    await expect.poll(() => changes).toHaveLength(4)
+    const told = said('server').flatMap(({ id, method, params }) =>
+      id === undefined && method !== 'notifications/initialized' ? [[method, params]] : [],
+    )
+    expect(told).toHaveLength(6)
+    expect(Object.fromEntries(told)).toEqual({
+      [`${prefix}progress`]: { progressToken: expect.any(Number), progress: 1, total: 2 },
+      [`${prefix}message`]: { level: 'debug', data: 'a detail' },
+      [`${prefix}tools/list_changed`]: {},
+      [`${prefix}resources/list_changed`]: {},
+      [`${prefix}prompts/list_changed`]: {},
+      [`${prefix}resources/updated`]: { uri: 'bytes://few' },
+    })
+    // None of them is answered.
+    expect(said('client').filter((message) => !('method' in message))).toEqual([])
+    await client.close()
+  },
+)
 
 test('log messages come as `message` [S2-1.4-3]', async () => {
   const { server, said } = tapped(createApp(erlmcp))

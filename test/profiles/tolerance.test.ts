@@ -135,11 +135,32 @@ test('a name that a client has for its call comes back in `_meta`, and is in the
   expect(facts).toMatchObject([{ requestId: 7 }])
 })
 
-test('a message that is too large has a null id, the number and the limit in erlmcp [S2-1.6-8] [S2-8.2-2] [S2-11.4-2]', async () => {
-  const app = createServer({ name: 'small', version: '1', profile: erlmcp, limits: { memoryBytes: 300 } })
-  const [reply] = await talk(app, [' '.repeat(301)])
-  expect(reply).toMatchObject({ id: null, error: { code: -32012, data: { maxSize: 300, unit: 'bytes' } } })
-})
+test.each([
+  ['official', official, {}, -32600, {}],
+  ['erlmcp', erlmcp, { id: null }, -32012, { unit: 'bytes' }],
+] as const)(
+  'a message that is too large is told the limit, in erlmcp with a null id and its number: %s [S2-1.6-8] [S2-8.2-2] [S2-11.4-2] [S2-4.3-7]',
+  async (_, profile, about, code, more) => {
+    const app = createServer({ name: 'small', version: '1', profile, limits: { memoryBytes: 300 } })
+    const [reply] = await talk(app, [' '.repeat(301)])
+    const refusal = {
+      code: 1068,
+      name: 'MESSAGE_TOO_LARGE',
+      httpStatus: 413,
+      severity: 'error',
+      retryable: false,
+    }
+    expect(reply).toEqual({
+      jsonrpc: '2.0',
+      ...about,
+      error: {
+        code,
+        message: 'the message is larger than 300 bytes',
+        data: { maxSize: 300, ...more, refusal },
+      },
+    })
+  },
+)
 
 test('before the handshake all is refused in erlmcp, and so is a second one [S2-2.1-3] [S2-2.1-4] [S2-2.1-2]', async () => {
   const replies = await talk(createServer({ name: 'x', version: '1', profile: erlmcp }), [

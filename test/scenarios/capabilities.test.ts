@@ -12,7 +12,7 @@ async function declared(client: Client): Promise<unknown> {
 const empty = createServer({ name: 'empty', version: '1' })
 
 scenario(
-  'a server with nothing declares only that it logs, and refuses the rest at use [R140] [R184] [S2-9.1-1] [S2-9.3-1] [S2-9.3-4] [S4-14-6] [R175] [S0-5.1] [S4-1-9] [S4-5-8] [S4-8-6] [R038] [R039]',
+  'a server with nothing declares only that it logs, and refuses the rest at use [R140] [R184] [S2-9.1-1] [S2-9.3-1] [S2-9.3-4] [S4-14-6] [R175] [S0-5.1] [S4-1-9] [S4-5-8] [S4-8-6] [R038] [R039] [S2-9.3-2]',
   empty,
   async (client, revision) => {
     expect(await declared(client)).toEqual({ logging: {} })
@@ -62,7 +62,7 @@ scenario(
 )
 
 scenario(
-  'what a server names in its options is declared, experimental parts as they are [S2-2.3-6] [S2-9.3-4]',
+  'what a server names in its options is declared, experimental parts as they are [S2-2.3-6] [S2-9.3-4] [S2-13-S2]',
   createServer({
     name: 'named',
     version: '1',
@@ -82,6 +82,22 @@ scenario(
     expect(await client.get('resources/list')).toEqual({ resources: [] })
     expect(await client.get('resources/templates/list')).toEqual({ resourceTemplates: [] })
     expect(await client.get('prompts/list')).toEqual({ prompts: [] })
+    // What goes with a flag is there: it knows the method and misses only the item.
+    const ref = { type: 'ref/prompt', name: 'x' }
+    const missing = revision === '2026-07-28' ? -32602 : -32002
+    const codes = [
+      ['tools/call', { name: 'x' }, -32602],
+      ['prompts/get', { name: 'x' }, -32602],
+      ['resources/read', { uri: 'x:y' }, missing],
+      ['completion/complete', { ref, argument: { name: 'a', value: '' } }, -32602],
+      ...(client.hasSession ? ([['resources/subscribe', { uri: 'x:y' }, missing]] as const) : []),
+    ] as const
+    for (const [method, params, code] of codes)
+      expect([method, (await refusal(client.request(method, params))).code]).toEqual([method, code])
+    if (client.hasSession) {
+      expect(await client.request('resources/unsubscribe', { uri: 'x:y' })).toEqual({})
+      expect(await client.request('logging/setLevel', { level: 'info' })).toEqual({})
+    }
   },
   { profiles: false },
 )

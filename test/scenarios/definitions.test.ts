@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import { ERRORS, type ErrorRow } from '../../src/protocol/errors.ts'
+import { JSONRPC } from '../../src/protocol/jsonrpc.ts'
 import { HTTP_ERRORS } from '../../src/protocol/http-errors.ts'
 import { LATE_ERRORS } from '../../src/protocol/late-errors.ts'
 import { QUEUE_ERRORS } from '../../src/protocol/queue-errors.ts'
 import { withHints } from '../../src/protocol/server-hints.ts'
 import { META } from '../../src/protocol/meta.ts'
-import { METHODS } from '../../src/protocol/methods.ts'
+import { isMethodAt, METHODS, type MethodRow } from '../../src/protocol/methods.ts'
 import { isRetryable, REFUSALS, type RefusalRow } from '../../src/protocol/refusals.ts'
 import { RESERVED_REFUSALS } from '../../src/protocol/reserved-refusals.ts'
-import { REVISIONS } from '../../src/protocol/revisions.ts'
+import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { SERVER_ERRORS } from '../../src/protocol/server-errors.ts'
 import { open } from '../harness/client.ts'
 
@@ -141,9 +142,52 @@ describe('the tables', () => {
 
   test('revisions, methods and metadata keys have names [S2-1.1-5] [S2-2.5-1] [S2-2.5-4]', () => {
     expect(REVISIONS).toEqual(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'])
+    for (const revision of REVISIONS) expect(revision).toMatch(/^\d{4}-\d{2}-\d{2}$/)
+    expect(JSONRPC).toBe('2.0')
     expect(Object.keys(METHODS)).toContain('tools/call')
     for (const key of Object.values(META))
       expect(key).toMatch(/^(progressToken|io\.modelcontextprotocol\/[A-Za-z-]+)$/)
+  })
+
+  test('each revision has the methods that it officially has [S2-2.5-4] [S2-1.1-5]', () => {
+    const methodsAt = (revision: Revision): string[] =>
+      Object.entries<MethodRow>(METHODS).flatMap(([method, row]) =>
+        isMethodAt(row, revision) ? [method] : [],
+      )
+    const first = [
+      'initialize',
+      'ping',
+      'completion/complete',
+      'logging/setLevel',
+      'tools/list',
+      'tools/call',
+      'prompts/list',
+      'prompts/get',
+      'sampling/createMessage',
+      'roots/list',
+      ...['list', 'templates/list', 'read', 'subscribe', 'unsubscribe'].map((name) => `resources/${name}`),
+      ...['initialized', 'cancelled', 'progress', 'message'].map((name) => `notifications/${name}`),
+      ...['tools', 'resources', 'prompts', 'roots'].map((name) => `notifications/${name}/list_changed`),
+      'notifications/resources/updated',
+    ]
+    const third = [...first, 'elicitation/create']
+    const fourth = [...third, 'notifications/elicitation/complete']
+    const gone = [
+      'initialize',
+      'ping',
+      'logging/setLevel',
+      'resources/subscribe',
+      'resources/unsubscribe',
+      ...['initialized', 'roots/list_changed', 'elicitation/complete'].map((name) => `notifications/${name}`),
+    ]
+    const fifth = [
+      ...fourth.filter((method) => !gone.includes(method)),
+      'server/discover',
+      'subscriptions/listen',
+      'notifications/subscriptions/acknowledged',
+    ]
+    for (const [at, methods] of [first, first, third, fourth, fifth].entries())
+      expect(methodsAt(REVISIONS[at] as Revision).toSorted()).toEqual(methods.toSorted())
   })
 })
 

@@ -19,7 +19,7 @@ const app = createServer({ name: 'ids', version: '1' })
   })
 
 scenario(
-  'ids are echoed in value and type, large integers digit by digit [R002] [R005] [S2-1.2-1] [S2-1.2-2] [S2-1.3-2] [S0-2.2] [S0-2.1] [S4-2-4]',
+  'ids are echoed in value and type, large integers digit by digit [R002] [R005] [S2-1.2-1] [S2-1.2-2] [S2-1.3-2] [S0-2.2] [S0-2.1] [S4-2-4] [S2-1.1-3]',
   app,
   async (client) => {
     const ids = [
@@ -56,7 +56,7 @@ scenario(
 )
 
 scenario(
-  'an id that is neither a string nor an integer is refused [R002] [R010] [S0-2.1] [S2-1.2-1] [S3-2.1-1]',
+  'an id that is neither a string nor an integer is refused [R002] [R010] [S0-2.1] [S2-1.2-1] [S3-2.1-1] [S2-1.1-3]',
   app,
   async (client) => {
     for (const id of ['null', '1.5', 'true', '{}', '[1]', '1e400', '1.0e-3']) {
@@ -72,7 +72,7 @@ scenario(
 )
 
 scenario(
-  'many requests at once are each answered under their own id [S2-15-1] [S0-2.2] [R006] [S3-9-9] [S4-2-4] [S4-2-1]',
+  'many requests at once are each answered under their own id [S2-15-1] [S0-2.2] [R006] [S3-9-9] [S4-2-4] [S4-2-1] [S2-1.3-1] [S2-1.3-2]',
   app,
   async (client) => {
     const numbers = Array.from({ length: 50 }, (_, at) => at)
@@ -111,7 +111,7 @@ async function expectTwiceRefused(client: Client): Promise<void> {
 }
 
 scenario(
-  'an id in flight is refused for another request, then free again [R003] [S3-2.1-1] [S2-13-S6]',
+  'an id in flight is refused for another request, then free again [R003] [S3-2.1-1] [S2-13-S6] [S2-1.1-3]',
   app,
   (client) => expectTwiceRefused(client),
   { until: '2025-11-25' },

@@ -111,7 +111,7 @@ scenario(
 )
 
 scenario(
-  'an unknown version is answered with the newest that has a handshake [R032] [R033] [S3-6-2] [S4-5-6] [S0-1.1] [S3-9-2]',
+  'an unknown version is answered with the newest that has a handshake [R032] [R033] [S3-6-2] [S4-5-6] [S0-1.1] [S3-9-2] [S2-2.5-1]',
   server,
   async (client, _revision, { join }) => {
     const wishes = ['1999-01-01', '2026-07-28', '2099-12-31', '', '2025-11-25 ']
@@ -162,7 +162,7 @@ scenario(
 )
 
 scenario(
-  'a second initialize is refused and changes nothing [R039] [S4-1-9]',
+  'a second initialize is refused and changes nothing [R039] [S4-1-9] [S2-2.1-4]',
   server,
   async (client, revision) => {
     const params = {
@@ -202,7 +202,7 @@ scenario(
   { until: '2025-11-25', handshake: false },
 )
 
-test('a ping is served before initialize, and the refusal of the rest says what to do [S2-2.1-2] [R040]', async () => {
+test('a ping is served before initialize, and the refusal of the rest says what to do [S2-2.1-2] [R040] [S2-2.1-3]', async () => {
   const client = await open(server, { transport: 'memory', revision: '2025-11-25', handshake: false })
   expect(await client.request('ping')).toEqual({})
   const error = await refusal(client.request('tools/list'))
@@ -220,7 +220,7 @@ test('a ping is served before initialize, and the refusal of the rest says what 
 })
 
 scenario(
-  'initialized is taken in silence, and so is any other notification, known or not [R008] [S0-2.4] [S3-4.2-1] [S2-3.6-1]',
+  'initialized is taken in silence, and so is any other notification, known or not [R008] [S0-2.4] [S3-4.2-1] [S2-3.6-1] [S2-1.4-1] [S2-1.1-3]',
   server,
   async (client) => {
     const before = client.transcript.filter(({ from }) => from === 'server').length
@@ -267,6 +267,29 @@ scenario(
     await client.notify('notifications/initialized')
     await client.hear('notifications/tools/list_changed')
     expect(client.notices.map(({ method }) => method)).toEqual(['notifications/tools/list_changed'])
+  },
+  { until: '2025-11-25', handshake: false },
+)
+
+scenario(
+  'a connection serves nothing at first, sends nothing of its own until the client is ready, works, and begins anew after it was closed [S2-2.1-1]',
+  () => createServer({ name: 'states', version: '1' }).tool('one', {}, () => 1),
+  async (client, revision, { app, join }) => {
+    const clientInfo = { name: 'x', version: '1' }
+    expect((await refusal(client.request('tools/list'))).code).toBe(-32600)
+    await client.request('initialize', { protocolVersion: revision, capabilities: {}, clientInfo })
+    await client.follow({})
+    app.tool('two', {}, () => 2)
+    await client.settle()
+    expect(client.notices).toEqual([])
+    await client.notify('notifications/initialized')
+    await client.hear('notifications/tools/list_changed')
+    expect((await client.get('tools/list'))['tools']).toHaveLength(2)
+    await client.close()
+    app.tool('three', {}, () => 3)
+    const next = await join()
+    expect((await refusal(next.request('tools/list'))).code).toBe(-32600)
+    expect(client.notices).toHaveLength(1)
   },
   { until: '2025-11-25', handshake: false },
 )
@@ -352,7 +375,7 @@ scenario(
 )
 
 scenario(
-  'methods that the revision removed or does not have yet are unknown [R053] [R011] [R038] [R039] [S3-9-6] [S3-3-1]',
+  'methods that the revision removed or does not have yet are unknown [R053] [R011] [R038] [R039] [S3-9-6] [S3-3-1] [S2-2.5-4]',
   server,
   async (client, revision) => {
     const removed = ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']
@@ -432,14 +455,14 @@ scenario(
     const { content } = await client.call('who')
     expect(JSON.parse((content as { text: string }[])[0]!.text)).toEqual({
       info: { name: 'scenario', version: '1.2.3' },
-      capabilities: { roots: {}, experimental: { 'x.y/z': { deep: [1] } } },
+      capabilities: { roots: {}, experimental: { 'x.y/z': { deep: [1] } }, teleport: { far: true } },
       revision,
       method: 'tools/call',
       roots: true,
       sampling: false,
     })
   },
-  { capabilities: { roots: {}, experimental: { 'x.y/z': { deep: [1] } } } },
+  { capabilities: { roots: {}, experimental: { 'x.y/z': { deep: [1] } }, teleport: { far: true } } },
 )
 
 scenario(

@@ -41,7 +41,7 @@ scenario(
 )
 
 scenario(
-  'a message of the wrong structure is invalid, says why, and keeps its id when it has one [R001] [R010] [S0-2.1] [S2-1.1-1] [S3-7.3-1] [S3-3-1]',
+  'a message of the wrong structure is invalid, says why, and keeps its id when it has one [R001] [R010] [S0-2.1] [S2-1.1-1] [S3-7.3-1] [S3-3-1] [S2-0-5] [S2-1.3-1] [S2-13-S8]',
   app,
   async (client) => {
     const wrong: [string, string, unknown][] = [
@@ -89,7 +89,7 @@ scenario(
 )
 
 scenario(
-  'params are an object or absent: null counts as absent, an array is refused [R012] [S2-1.1-2] [S3-9-7] [S0-2.1] [S3-3-1]',
+  'params are an object or absent: null counts as absent, an array is refused [R012] [S2-1.1-2] [S3-9-7] [S0-2.1] [S3-3-1] [S2-13-S8]',
   app,
   async (client) => {
     for (const params of ['[]', '[{"name":"one"}]', '5', '"x"', 'true']) {

@@ -232,3 +232,30 @@ test.each([
     await client.close()
   },
 )
+
+test.each([
+  ['stdio', 'stdioBytes', 10],
+  ['http', 'httpBytes', 50],
+  ['ws', 'wsBytes', 50],
+  ['sse', 'sseBytes', 10],
+  ['memory', 'memoryBytes', 16],
+  ['tcp', 'tcpBytes', 100],
+] as const)(
+  'over %s a message beyond the usual limit is served where %s is Infinity [S2-1.6-6]',
+  { timeout: 60_000 },
+  async (transport, limit, usual) => {
+    const limits = { [limit]: Number.POSITIVE_INFINITY, unparsedBytes: Number.POSITIVE_INFINITY }
+    const app = createServer({ name: 'endless', version: '1', limits, log: () => undefined }).tool(
+      'size',
+      { input: { type: 'object' } },
+      (input) => Object.values(input as Record<string, string>).join('').length,
+    )
+    const client = await open(app as AnyApp, { transport, revision: '2025-11-25' })
+    // In two parts, since a single string has a limit of its own.
+    const half = 'x'.repeat((usual * MIB) / 2)
+    expect(await client.call('size', { one: half, two: half })).toMatchObject({
+      content: [{ text: String(usual * MIB) }],
+    })
+    await client.close()
+  },
+)

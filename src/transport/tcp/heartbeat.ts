@@ -1,3 +1,4 @@
+import { JSONRPC } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
 import { everyMs } from '../timer.ts'
@@ -55,7 +56,7 @@ export function startHeartbeat(ms: number, { ask, onSilence }: HeartbeatOptions)
 }
 
 function questionOf(revision: Revision): string {
-  if (revision !== LATEST) return JSON.stringify({ jsonrpc: '2.0', id: ID, method: 'ping' })
+  if (revision !== LATEST) return JSON.stringify({ jsonrpc: JSONRPC, id: ID, method: 'ping' })
   const _meta = { [META.protocolVersion]: revision, [META.clientCapabilities]: {} }
-  return JSON.stringify({ jsonrpc: '2.0', id: ID, method: 'server/discover', params: { _meta } })
+  return JSON.stringify({ jsonrpc: JSONRPC, id: ID, method: 'server/discover', params: { _meta } })
 }
