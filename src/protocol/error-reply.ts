@@ -13,7 +13,7 @@ export function toErrorObject(error: McpError, dialect: Dialect | undefined): Er
 function toOfficial(error: McpError, dialect: Dialect | undefined): ErrorObject {
   const row = errorRow(error.kind)
   const early = dialect !== undefined && dialect.revision < '2026-07-28'
-  const code = early ? (row.codeBefore2026 ?? row.code) : row.code
+  const code = early && isSendable(error) ? (row.codeBefore2026 ?? row.code) : row.code
   const refusal = toRefusal(error)
   if (refusal === undefined && error.data === undefined) return { code, message: error.message }
   return {
@@ -21,6 +21,18 @@ function toOfficial(error: McpError, dialect: Dialect | undefined): ErrorObject 
     message: error.message,
     data: refusal === undefined ? error.data : { ...error.data, refusal },
   }
+}
+
+/** Whether an error has what its older code promises: URLs to visit, each with an id. */
+function isSendable({ kind, data }: McpError): boolean {
+  if (kind !== 'url_needed') return true
+  const items = data?.['elicitations']
+  return Array.isArray(items) && items.length > 0 && items.every(isVisit)
+}
+
+function isVisit(item: unknown): boolean {
+  const { mode, url, elicitationId, message } = (item ?? {}) as Readonly<Record<string, unknown>>
+  return mode === 'url' && [url, elicitationId, message].every((one) => typeof one === 'string')
 }
 
 /** The refusal that belongs to an error, as it travels in `error.data` or in the `_meta` of a tool result. */

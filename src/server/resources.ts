@@ -28,8 +28,16 @@ export async function readResource(lists: ResourceLists, context: Context): Prom
     )
     if (value === undefined || value === null) throw unknownResource(uri)
     const whole = toContents(value, uri, found.resource.mimeType)
-    return { ttlMs: lists.ttlMs, cacheScope: 'private', ...whole }
+    return { ...whole, ...cachingOf(whole, lists.ttlMs) }
   })
+}
+
+/** How long and by whom a result may be kept: as its handler said, where that can be sent. */
+function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number): JsonObject {
+  return {
+    ttlMs: Number.isSafeInteger(ttlMs) && (ttlMs as number) >= 0 ? ttlMs : usualMs,
+    cacheScope: cacheScope === 'public' ? 'public' : 'private',
+  }
 }
 
 /** The resource that a URI names for a caller, with the variables of its template. */

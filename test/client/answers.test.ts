@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connect } from '../../src/client.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
@@ -8,8 +8,12 @@ import { scripted, spoken, type Message, type Scripted } from './scripted.ts'
 const LATEST = '2026-07-28'
 
 /** A server with given tools, and answers to calls by name. */
-function toolbox(tools: readonly JsonObject[], answers: Readonly<Record<string, JsonObject>> = {}): Scripted {
-  return scripted(LATEST, ({ method, params }, peer) => {
+function toolbox(
+  tools: readonly JsonObject[],
+  answers: Readonly<Record<string, JsonObject>> = {},
+  revision: Revision = LATEST,
+): Scripted {
+  return scripted(revision, ({ method, params }, peer) => {
     if (method === 'tools/list')
       peer.reply({ resultType: 'complete', tools, ttlMs: 60_000, cacheScope: 'public' })
     else if (method === 'tools/call') peer.reply(answers[String(params?.['name'])] ?? spoken('done'))
@@ -26,13 +30,43 @@ describe('structured content', () => {
   const outputSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }
   const tool = { name: 'add', inputSchema: { type: 'object' }, outputSchema }
 
-  test('that breaks the schema of the tool is refused, and so is its absence [R150]', async () => {
-    for (const broken of [{ structuredContent: { sum: 'three' } }, {}, { structuredContent: [] }]) {
-      await using client = await connect(toolbox([tool], { add: spoken('3', broken) }))
-      await all(client.tools())
-      expect(await failure(client.call('add'))).toMatchObject({ kind: 'bad_answer' })
-    }
-  })
+  test.each(['2025-06-18', '2025-11-25', LATEST] as const)(
+    'that breaks the schema of the tool is refused at %s, and so is its absence [R150]',
+    async (revision) => {
+      for (const broken of [{ structuredContent: { sum: 'three' } }, {}, { structuredContent: [] }]) {
+        const server = toolbox([tool], { add: spoken('3', broken) }, revision)
+        await using client = await connect(server, { revision })
+        await all(client.tools())
+        expect(await failure(client.call('add'))).toMatchObject({ kind: 'bad_answer' })
+      }
+    },
+  )
+
+  test.each(['2025-11-25', LATEST] as const)(
+    'is checked as 2020-12 at %s, and as draft-07 where the schema says so [R153]',
+    async (revision) => {
+      const pair = { prefixItems: [{ type: 'string' }], items: false }
+      const newer = { type: 'object', properties: { pair } }
+      const draft7 = {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        type: 'object',
+        properties: { pair: { items: [{ type: 'string' }], additionalItems: false } },
+      }
+      for (const outputSchema of [newer, draft7]) {
+        const odd = { ...tool, outputSchema }
+        const good = spoken('x', { structuredContent: { pair: ['a'] } })
+        await using client = await connect(toolbox([odd], { add: good }, revision), { revision })
+        await all(client.tools())
+        expect(await client.call('add')).toEqual({ pair: ['a'] })
+        for (const wrong of [[1], ['a', 'b']]) {
+          const bad = spoken('x', { structuredContent: { pair: wrong } })
+          await using other = await connect(toolbox([odd], { add: bad }, revision), { revision })
+          await all(other.tools())
+          expect(await failure(other.call('add'))).toMatchObject({ kind: 'bad_answer' })
+        }
+      }
+    },
+  )
 
   test('that keeps to it is given back, and a failed call is not checked [R150]', async () => {
     const answers = { add: spoken('3', { structuredContent: { sum: 3 } }) }
@@ -44,13 +78,16 @@ describe('structured content', () => {
     expect(await failure(failing.call('add'))).toMatchObject({ name: 'ToolError', message: 'no' })
   })
 
-  test('of a schema that cannot be used passes [R150]', async () => {
+  test('of a schema that cannot be used passes, and nothing is fetched for it [R150] [R154]', async () => {
+    const fetched = vi.spyOn(globalThis, 'fetch')
+    onTestFinished(() => fetched.mockRestore())
     const odd = { ...tool, outputSchema: { type: 'object', $ref: 'https://example.com/schema.json' } }
     await using client = await connect(
       toolbox([odd], { add: spoken('3', { structuredContent: { sum: 3 } }) }),
     )
     await all(client.tools())
     expect(await client.call('add')).toEqual({ sum: 3 })
+    expect(fetched).not.toHaveBeenCalled()
   })
 })
 

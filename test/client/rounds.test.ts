@@ -1,10 +1,12 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connect } from '../../src/client.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { failure } from './gather.ts'
 import { scripted, spoken, type Message, type Peer, type Scripted } from './scripted.ts'
 
 const LATEST = '2026-07-28'
+const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
 const FORM = { type: 'object', properties: { name: { type: 'string' } } }
 const QUESTION = { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: FORM } }
 const ANSWERS = { elicit: () => ({ action: 'accept' as const, content: { name: 'Zoe' } }) }
@@ -26,7 +28,7 @@ function calls(server: Scripted, method = 'tools/call'): readonly Message[] {
 }
 
 describe('a further round', () => {
-  test('has an id of its own and the same params, with the answers and the state as it was given [R223] [R224]', async () => {
+  test('has an id of its own and the same params, with the answers and the state as it was given [R223] [R224] [R211]', async () => {
     const requestState = ' {"odd": "st\\u00e4te"}\n\t'
     const server = asking({ inputRequests: { q1: QUESTION }, requestState })
     await using client = await connect(server, { answers: ANSWERS })
@@ -122,7 +124,7 @@ describe('a question of a server with a session', () => {
   async function answer(
     question: JsonObject,
     options: Parameters<typeof connect>[1],
-    revision: '2024-11-05' | '2025-06-18' | '2025-11-25' = '2025-11-25',
+    revision: Revision = '2025-11-25',
   ): Promise<Message> {
     const server = scripted(revision, ({ method }, peer: Peer) => {
       if (method === 'notifications/initialized') peer.send({ id: 'q-1', ...question })
@@ -133,7 +135,7 @@ describe('a question of a server with a session', () => {
   }
 
   test('for roots that it does not have is refused with -32601 [R203]', async () => {
-    for (const revision of ['2024-11-05', '2025-06-18', '2025-11-25'] as const)
+    for (const revision of SHAKEN)
       expect(await answer({ method: 'roots/list' }, {}, revision)).toMatchObject({ error: { code: -32601 } })
   })
 
@@ -172,6 +174,52 @@ describe('a question of a server with a session', () => {
     expect((await answer(question, { answers: { elicit, rejects: true } as never })).result).toEqual({
       action: 'reject',
     })
+  })
+
+  test('about a URL is answered without content, and nothing is fetched [R212] [R215]', async () => {
+    const fetched = vi.spyOn(globalThis, 'fetch')
+    onTestFinished(() => fetched.mockRestore())
+    const url = 'https://pay.example/start?order=7&back=%2Fa#now'
+    const params = { mode: 'url', message: 'Pay', url, elicitationId: 'e1' }
+    const seen: unknown[] = []
+    for (const action of ['accept', 'decline', 'cancel'] as const) {
+      const elicitUrl = (question: object): { action: typeof action; content: object } => {
+        seen.push(question)
+        return { action, content: { name: 'x' } }
+      }
+      const { result } = await answer({ method: 'elicitation/create', params }, { answers: { elicitUrl } })
+      expect(result).toEqual({ action })
+    }
+    expect(seen).toEqual(Array(3).fill({ message: 'Pay', url, elicitationId: 'e1' }))
+    expect(fetched).not.toHaveBeenCalled()
+  })
+
+  test('with choices in any of their five spellings reaches the handler as it was put, and its defaults are applied [R213] [R214]', async () => {
+    const titled = ['a', 'b'].map((one) => ({ const: one, title: one.toUpperCase() }))
+    const requestedSchema = {
+      type: 'object',
+      properties: {
+        plain: { type: 'string', enum: ['a', 'b'], default: 'a' },
+        titled: { type: 'string', oneOf: titled, default: 'b' },
+        named: { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'B'], default: 'a' },
+        many: { type: 'array', items: { type: 'string', enum: ['a', 'b'] }, default: ['a', 'b'] },
+        manyTitled: { type: 'array', items: { anyOf: titled }, default: ['b'] },
+      },
+    }
+    const seen: unknown[] = []
+    const elicit = ({ schema }: { schema: JsonObject }): { action: 'accept'; content: JsonObject } => {
+      seen.push(schema)
+      return { action: 'accept', content: { titled: 'a' } }
+    }
+    const params = { message: 'Which?', requestedSchema }
+    const content = { plain: 'a', titled: 'a', named: 'a', many: ['a', 'b'], manyTitled: ['b'] }
+    const live = await answer({ method: 'elicitation/create', params }, { answers: { elicit } })
+    expect(live.result).toEqual({ action: 'accept', content })
+    const server = asking({ inputRequests: { q1: { method: 'elicitation/create', params } } })
+    await using client = await connect(server, { answers: { elicit } })
+    await client.call('book')
+    expect(calls(server)[1]?.params?.['inputResponses']).toEqual({ q1: { action: 'accept', content } })
+    expect(seen).toEqual([requestedSchema, requestedSchema])
   })
 
   test('that nobody knows is refused, and a ping is answered', async () => {
@@ -217,7 +265,7 @@ test('the end of a visit that nobody was asked for is ignored [R217]', async () 
 })
 
 test('a change of the roots is announced to whoever was told of roots, and only there [R202] [S4-11-3]', async () => {
-  for (const revision of ['2024-11-05', '2025-11-25'] as const) {
+  for (const revision of SHAKEN) {
     const told = scripted(revision, () => false)
     await using client = await connect(told, { revision, answers: { roots: [] } })
     await client.rootsChanged()

@@ -46,6 +46,9 @@ async function talk(revision: Revision): Promise<Tap> {
   await failure(client.call('model'))
   expect(await failure(client.request('no/such'))).toMatchObject({ code: -32601 })
   expect(await failure(client.call('nobody'))).toMatchObject({ code: -32602 })
+  const late = new AbortController()
+  expect(await client.call('work', {}, { signal: late.signal })).toBe('worked')
+  late.abort()
   const stop = new AbortController()
   const held = client.call('hold', {}, { signal: stop.signal, onProgress: () => stop.abort() })
   expect(await failure(held)).toMatchObject({ kind: 'cancelled' })
@@ -103,6 +106,27 @@ describe.each(REVISIONS)('every message at %s', (revision) => {
       expect(open).toHaveLength(asking === 'client' ? 1 : 0)
       expect(answered.every((id) => asked.includes(id as number))).toBe(true)
     }
+  })
+
+  test('cancels nothing but a request of its sender that waits for an answer [R193]', async () => {
+    const server = await talk(revision)
+    const cancelled = [...server.sent(), ...server.received()].filter(
+      ({ method }) => method === 'notifications/cancelled',
+    ) as readonly Message[]
+    const answered = server.received().flatMap(({ id, method }) => (method === undefined ? [id] : []))
+    const waiting = server.sent().filter(({ id }) => id !== undefined && !answered.includes(id))
+    expect(waiting).toMatchObject([{ method: 'tools/call', params: { name: 'hold' } }])
+    expect(cancelled.map(({ params }) => params?.['requestId'])).toEqual(waiting.map(({ id }) => id))
+  })
+
+  test('asks for progress under a token of its own, an integer [R192]', async () => {
+    const server = await talk(revision)
+    const tokens = (server.sent() as readonly Message[]).flatMap(
+      ({ params }) => (params?.['_meta'] as JsonObject | undefined)?.['progressToken'] ?? [],
+    )
+    expect(tokens.length).toBeGreaterThan(3)
+    expect(new Set(tokens).size).toBe(tokens.length)
+    expect(tokens.every(Number.isInteger)).toBe(true)
   })
 })
 
@@ -172,6 +196,30 @@ describe.each(SHAKEN)('a client at %s', (revision) => {
     await expect.poll(() => peer.sent.at(-1)).toBe('{"jsonrpc":"2.0","id":"p","result":{}}')
     await peer.client.close()
     expect(await held).toMatchObject({ kind: 'closed' })
+  })
+
+  test('gives up a question that the server takes back, and does not answer it; others it goes on with [R194]', async () => {
+    const signals: AbortSignal[] = []
+    const answers: (() => void)[] = []
+    const said = { role: 'assistant', content: { type: 'text', text: 'yes' }, model: 'm' }
+    const sample = (_: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
+      signals.push(signal)
+      return new Promise((resolve) => answers.push(() => resolve(said)))
+    }
+    await using peer = await meet(revision, undefined, { answers: { sample } })
+    for (const id of [1, '"1"'])
+      peer.say(`{"jsonrpc":"2.0","id":${id},"method":"sampling/createMessage","params":{}}`)
+    await expect.poll(() => signals.length).toBe(2)
+    for (const requestId of ['99', '"none"', 'null', '{}', '1', '1'])
+      peer.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${requestId}}}`)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+    const before = peer.sent.length
+    for (const answer of answers) answer()
+    await expect.poll(() => peer.sent.length).toBe(before + 1)
+    expect(JSON.parse(peer.sent.at(-1) ?? '')).toEqual({ jsonrpc: '2.0', id: '1', result: said })
+    peer.say('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"1"}}')
+    await peer.client.ping()
+    expect(peer.sent.length).toBe(before + 2)
   })
 
   test('answers no notification, whether it knows it, can read it, or neither [R008]', async () => {

@@ -376,7 +376,7 @@ describe('listening', () => {
     expect((await post(port, body, headers)).json['error']).toMatchObject({ code })
   })
 
-  test('N.listen-odd a filter of which nothing is honoured is acknowledged and over [R228]', async () => {
+  test('N.listen-odd a filter of which nothing is honoured is acknowledged and over [R228] [R229]', async () => {
     const { port } = await start(createServer({ name: 'bare', version: '1' }).tool('a', {}, () => 1))
     const { body, headers } = headed('subscriptions/listen', {
       notifications: { promptsListChanged: true, ['__proto__']: true },

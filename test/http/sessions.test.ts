@@ -344,7 +344,7 @@ describe('owners', () => {
     ['another client, as some libraries spell it', { clientId: 'x' }, { clientId: 'y' }],
     ['another token, when nothing else is known', { token: 'x' }, { token: 'y' }],
     ['joined names', { iss: 'a', sub: 'b,c' }, { iss: 'a,b', sub: 'c' }],
-  ])('S.foreign S.delete-foreign to %s a session does not exist [S4-7-9]', async (_, owner, other) => {
+  ])('S.foreign S.delete-foreign to %s a session does not exist [R085] [S4-7-9]', async (_, owner, other) => {
     const port = await startGuarded()
     const as = (auth: object): Record<string, string> => ({ ...BOTH, 'x-caller': JSON.stringify(auth) })
     const opened = await post(port, initialize(), as(owner))

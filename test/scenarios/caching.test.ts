@@ -62,6 +62,59 @@ scenario(
 )
 
 scenario(
+  'a time or a scope that cannot be sent is not [R231]',
+  () => {
+    const app = createServer({ name: 'own', version: '1', ttl: '2s' })
+    for (const [at, odd] of [-5, 1.5, Number.NaN, Infinity, '60', null].entries())
+      app.resource(`a://${at}`, {}, () => ({
+        contents: [{ uri: `a://${at}`, text: 'x' }],
+        ttlMs: odd,
+        cacheScope: 'everybody',
+      }))
+    return app
+  },
+  async (client) => {
+    for (let at = 0; at < 6; at++) {
+      const { ttlMs, cacheScope } = await client.request('resources/read', { uri: `a://${at}` })
+      expect([at, ttlMs, cacheScope]).toEqual([at, 2000, 'private'])
+    }
+  },
+  { since: '2026-07-28' },
+)
+
+scenario(
+  'every page of a list has the scope of the others [R234]',
+  () => {
+    const app = createServer({ name: 'pages', version: '1', pageSize: 1 })
+    for (const [at, options] of [{}, { visible: () => true }, {}].entries())
+      app
+        .tool(`t${at}`, {}, () => 1)
+        .prompt(`p${at}`, options, () => 'x')
+        .resource(`r://${at}`, {}, () => 'x')
+        .resource(`t${at}://{x}`, options, () => 'x')
+    return app
+  },
+  async (client) => {
+    for (const [method, scope] of [
+      ['tools/list', 'public'],
+      ['prompts/list', 'private'],
+      ['resources/list', 'public'],
+      ['resources/templates/list', 'private'],
+    ] as const) {
+      const scopes: unknown[] = []
+      for (let cursor: unknown; ;) {
+        const page = await client.request(method, cursor === undefined ? {} : { cursor })
+        scopes.push(page['cacheScope'])
+        cursor = page['nextCursor']
+        if (cursor === undefined) break
+      }
+      expect([method, scopes]).toEqual([method, [scope, scope, scope]])
+    }
+  },
+  { since: '2026-07-28' },
+)
+
+scenario(
   'a resource may say its own time and scope [R231]',
   createServer({ name: 'own', version: '1' }).resource('a://b', {}, () => ({
     contents: [{ uri: 'a://b', text: 'x' }],

@@ -112,5 +112,6 @@ scenario(
     expect(await client.get('completion/complete', params)).toEqual({
       completion: { values: ['one'], total: 1, hasMore: false },
     })
+    expect('completions' in ((await declared(client)) as object)).toBe(client.revision !== '2024-11-05')
   },
 )

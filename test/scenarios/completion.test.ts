@@ -9,7 +9,7 @@ const CITIES = ['Berlin', 'Bern', 'Bonn']
 const app = createServer({ name: 'completes', version: '1', log: () => undefined })
   .prompt(
     'trip',
-    { args: z.object({ from: z.string(), to: z.string(), note: z.string().optional() }) },
+    { args: z.object({ from: z.string(), to: z.string(), note: z.string(), by: z.string().optional() }) },
     () => 'x',
   )
   .resource('city://{country}/{city}', {}, () => 'x')
@@ -19,6 +19,7 @@ const app = createServer({ name: 'completes', version: '1', log: () => undefined
   )
   .complete('city://{country}/{city}', 'city', () => Array.from({ length: 150 }, (_, at) => `c${at}`))
   .complete('city://{country}/{city}', 'country', () => ({ values: ['de'], total: 12 }))
+  .complete('trip', 'note', () => [7, true, { value: 8 }] as never)
 
 const prompt = { type: 'ref/prompt', name: 'trip' }
 const template = { type: 'ref/resource', uri: 'city://{country}/{city}' }
@@ -70,8 +71,15 @@ scenario(
   { since: '2025-06-18' },
 )
 
+scenario('values that are no strings are sent as such [R181]', app, async (client) => {
+  const argument = { name: 'note', value: '' }
+  expect(await client.get('completion/complete', { ref: prompt, argument })).toEqual({
+    completion: { values: ['7', 'true', '8'], total: 3, hasMore: false },
+  })
+})
+
 scenario('an argument without a completer has no values [S2-7.1-2]', app, async (client) => {
-  const argument = { name: 'note', value: 'a' }
+  const argument = { name: 'by', value: 'a' }
   expect(await client.get('completion/complete', { ref: prompt, argument })).toEqual({
     completion: { values: [], total: 0, hasMore: false },
   })

@@ -9,6 +9,14 @@ import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
 const elicitations = [{ mode: 'url', elicitationId: 'e1', url: 'https://x.example/', message: 'Sign in' }]
+const [visit] = elicitations
+const UNFIT: readonly { readonly elicitations?: unknown }[] = [
+  {},
+  { elicitations: [] },
+  { elicitations: [visit, { ...visit, mode: 'form' }] },
+  { elicitations: [{ ...visit, elicitationId: undefined }] },
+  { elicitations: [{ ...visit, url: 5 }] },
+]
 const app = createServer({ name: 'errors', version: '1', log: () => undefined })
   .tool(
     'throw',
@@ -17,6 +25,9 @@ const app = createServer({ name: 'errors', version: '1', log: () => undefined })
       throw new McpError(kind as ErrorKind, `on purpose: ${kind}`, { data: { field: 'x', maxSize: 5 } })
     },
   )
+  .tool('nowhere', { input: { type: 'object', properties: { at: { type: 'integer' } } } }, ({ at = 0 }) => {
+    throw new McpError('url_needed', 'sign in first', { data: UNFIT[at] ?? {} })
+  })
   .tool('visit', {}, () => {
     throw new McpError('url_needed', 'sign in first', { data: { elicitations } })
   })
@@ -115,6 +126,15 @@ scenario(
     const error = await refusal(client.call('visit'))
     if (revision === '2026-07-28') return expect(error.code).not.toBe(-32042)
     expect([error.code, error.message, error.data]).toEqual([-32042, 'sign in first', { elicitations }])
+  },
+  { since: '2025-11-25' },
+)
+
+scenario(
+  'without a URL to visit, or an id for each, there is no such error [R216]',
+  app,
+  async (client) => {
+    for (const at of UNFIT.keys()) expect((await refusal(client.call('nowhere', { at }))).code).toBe(-32603)
   },
   { since: '2025-11-25' },
 )

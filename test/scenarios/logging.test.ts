@@ -13,6 +13,13 @@ const app = createServer({ name: 'logs', version: '1' })
     log.warning('low', { depth: 2 })
     log.write('error', ['any', { data: true }], 'sonar')
   })
+  .tool(
+    'name',
+    { input: { type: 'object', properties: { name: { type: 'string' } } } },
+    ({ name }, { log }) => {
+      log.emergency(String(name))
+    },
+  )
   .resource('a://b', {}, (_, { log }) => {
     log.error('reading')
     return 'x'
@@ -81,20 +88,18 @@ scenario(
 scenario(
   'log messages travel on the stream of their request, before its answer [R187] [R125]',
   app,
-  async (client) => {
+  async (client, _revision, { transport }) => {
     const meta = client.hasSession ? {} : { meta: { [META.logLevel]: 'emergency' } }
     if (client.hasSession) await client.request('logging/setLevel', { level: 'emergency' })
     await Promise.all([
-      client.call('all', {}, { id: 'a', ...meta }),
-      client.call('all', {}, { id: 'b', ...meta }),
+      client.call('name', { name: 'a' }, { id: 'a', ...meta }),
+      client.call('name', { name: 'b' }, { id: 'b', ...meta }),
     ])
-    const carriers = client.notices.map(({ carrier }) => carrier)
-    expect([
-      [undefined, undefined],
-      ['"a"', '"b"'],
-      ['"b"', '"a"'],
-    ]).toContainEqual(carriers)
-    expect(client.notices).toHaveLength(2)
+    const carried = client.notices.map(({ carrier, params }) => [params['data'], carrier])
+    const isStreamed = transport === 'http'
+    expect(carried.toSorted(([one], [other]) => String(one).localeCompare(String(other)))).toEqual(
+      ['a', 'b'].map((name) => [name, isStreamed ? `"${name}"` : undefined]),
+    )
   },
 )
 

@@ -113,7 +113,7 @@ scenario(
 )
 
 scenario(
-  'context is asked for only from clients that declared it [R209] [S2-9.1-2]',
+  'context is asked for only from clients that declared it [S2-9.1-2]',
   app,
   async (client) => {
     client.answer(ASK, () => answer)

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { createServer, defineTools, text, ToolError } from '../../src/index.ts'
+import { META } from '../../src/protocol/meta.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
@@ -129,6 +130,7 @@ scenario(
   'a failing tool is a result that the model reads; only what was meant for it is told [R143] [S0-4.10] [S2-4.3-5] [S3-7.1-3] [S3-9-5] [R188] [S4-14-7]',
   failing,
   async (client) => {
+    if (client.hasSession) await client.request('logging/setLevel', { level: 'debug' })
     expect(await client.call('tell')).toEqual({
       content: [
         { type: 'text', text: 'the harbour is closed' },
@@ -142,7 +144,8 @@ scenario(
       isError: true,
     })
     for (const name of ['leak', 'leak-later', 'odd']) {
-      const { content, isError } = await client.call(name)
+      const options = client.hasSession ? {} : { meta: { [META.logLevel]: 'debug' } }
+      const { content, isError } = await client.call(name, {}, options)
       expect(isError).toBe(true)
       const words = (content as { text: string }[])[0]!.text
       expect(words).toMatch(new RegExp(`^tool "${name}" failed \\(reference [0-9a-f-]{36}\\)$`))
