@@ -1,0 +1,141 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Copy } from './copies.ts'
+import { clearHits, HITS, readHits, type Knowledge } from './knowledge.ts'
+import { apply, type Mutant } from './mutants.ts'
+import type { Ranking } from './ranking.ts'
+import { runTests, type Order, type Outcome } from './trial.ts'
+import { instrument, unitAt, unitsOf } from './units.ts'
+
+/** Test files that pass without a mutant, and those that do not. */
+export class Soundness {
+  readonly sound: Set<string> = new Set()
+  readonly broken: Set<string> = new Set()
+}
+
+interface Tools {
+  readonly copy: Copy
+  readonly sources: ReadonlyMap<string, string>
+  readonly ranking: Ranking
+  readonly knowledge: Knowledge
+  readonly soundness: Soundness
+}
+
+const MARKS = fileURLToPath(new URL('marks.ts', import.meta.url))
+const SCENARIOS = 'test/scenarios'
+const IN_MEMORY = '· memory '
+const MOST_INNOCENT = 3
+
+// oxfmt-ignore
+const TRANSPORTS: Readonly<Record<string, readonly string[]>> = {
+  stdio: ['stdio'], lines: ['stdio', 'tcp', 'tls', 'unix'], http: ['http', 'sse'], sse: ['sse'], ws: ['ws'], tcp: ['tcp', 'tls', 'unix'],
+}
+
+/**
+ * Titles of tests, without those that repeat over a transport which has nothing to do with the source what is tested in
+ * memory as well.
+ */
+function withoutForeign(source: string): string {
+  const own = TRANSPORTS[/^src\/transport\/(\w+)\//.exec(source)?.[1] ?? ''] ?? []
+  const all = new Set(Object.values(TRANSPORTS).flat())
+  const foreign = [...all].filter((name) => !own.includes(name))
+  return `^(?!.* · (?:${foreign.join('|')}) \\d{4}-)`
+}
+
+/** A copy of the tree in which one mutant after the other meets its tests. */
+export class Bench {
+  readonly #tools: Tools
+
+  constructor(tools: Tools) {
+    this.#tools = tools
+    clearHits(tools.copy.folder)
+    for (const file of tools.sources.keys()) this.#restore(file)
+  }
+
+  /** Throws when the in-memory scenarios fail without a mutant. */
+  async prove(): Promise<void> {
+    const { state, file, title } = await this.#runScenarios()
+    if (state !== 'passed') throw new Error(`without a mutant, ${file ?? SCENARIOS} ${state}: ${title ?? ''}`)
+  }
+
+  /**
+   * Whether a mutant is noticed: by the tests nearest to it, and then by the in-memory scenarios. A failure counts only
+   * where the mutant ran, in a test file that passes without it.
+   */
+  async judge(mutant: Mutant): Promise<{ readonly killed: boolean; readonly by: string }> {
+    const { sources, ranking, soundness } = this.#tools
+    const { file } = mutant
+    const text = apply(sources.get(file) ?? '', mutant)
+    const unit = `${file}#${unitAt(unitsOf(file, text), mutant.start).name}`
+    const innocent = new Set<string>()
+    try {
+      for (;;) {
+        const tests = ranking.choose(mutant, new Set([...soundness.broken, ...innocent]))
+        this.#write(file, text)
+        const near: Outcome = tests.length > 0 ? await this.#run(tests, file) : { state: 'passed', files: [] }
+        const found = near.state === 'passed' ? await this.#runScenarios() : near
+        if (found.state === 'passed')
+          return { killed: false, by: `${tests.length} test files and the scenarios pass` }
+        const failed = found === near ? found.file : undefined
+        const ran =
+          readHits(this.#tools.copy.folder)
+            .get(failed ?? '')
+            ?.has(unit) === true
+        this.#restore(file)
+        if (!ran) innocent.add(failed ?? '')
+        else if (failed === undefined || (await this.#isSound(failed, file)))
+          return { killed: true, by: describe(found) }
+        if (innocent.size > MOST_INNOCENT)
+          return { killed: false, by: 'too many tests fail without running it' }
+      }
+    } finally {
+      this.#restore(file)
+    }
+  }
+
+  /** Whether a test file that failed passes without the mutant, so that its failure counts. */
+  async #isSound(test: string, file: string): Promise<boolean> {
+    const { sound, broken } = this.#tools.soundness
+    if (sound.has(test) || broken.has(test)) return sound.has(test)
+    const { state } = await this.#run([test], file)
+    ;(state === 'passed' ? sound : broken).add(test)
+    return state === 'passed'
+  }
+
+  #run(files: readonly string[], source: string): Promise<Outcome> {
+    return this.#runAndLearn({ files, workers: 1, bail: true, only: withoutForeign(source) })
+  }
+
+  #runScenarios(): Promise<Outcome> {
+    const { copy } = this.#tools
+    const files = readdirSync(join(copy.folder, SCENARIOS)).filter((file) => file.endsWith('.test.ts'))
+    const order = { only: IN_MEMORY, together: true, workers: 1, bail: true }
+    clearHits(copy.folder)
+    return runTests(copy.folder, { ...order, files: files.map((file) => `${SCENARIOS}/${file}`) })
+  }
+
+  async #runAndLearn(order: Order): Promise<Outcome> {
+    const { copy, knowledge } = this.#tools
+    clearHits(copy.folder)
+    const outcome = await runTests(copy.folder, { ...order, setup: MARKS })
+    const passed = outcome.files.filter((file) => file.passed)
+    knowledge.learn(readHits(copy.folder), new Map(passed.map(({ file, seconds }) => [file, seconds])))
+    return outcome
+  }
+
+  #restore(file: string): void {
+    this.#write(file, this.#tools.sources.get(file) ?? '')
+  }
+
+  #write(file: string, text: string): void {
+    const { copy } = this.#tools
+    copy.write(file, instrument(file, text, join(copy.folder, HITS)))
+  }
+}
+
+function describe({ state, file, title }: Outcome): string {
+  if (state === 'hung') return 'the tests hang'
+  if (state === 'broken') return 'the test run breaks down'
+  return [file, title].filter((part) => part !== undefined).join(' › ')
+}

@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { mutate, stateOf, type Settings } from './mutate.ts'
+
+const FILES: Readonly<Record<string, string>> = {
+  'package.json': '{ "type": "module" }',
+  '.gitignore': 'node_modules\n.cache\n',
+  'src/door.ts': 'export const isOpen = (): boolean => true\nexport const spare: readonly number[] = [7]\n',
+  'src/door.test.ts': `import { expect, test } from 'vitest'
+import { isOpen } from './door.ts'
+test('the door is open', () => expect(isOpen()).toBe(true))
+`,
+  'test/scenarios/door.test.ts': `import { expect, test } from 'vitest'
+import { spare } from '../../src/door.ts'
+test('there are spare doors · memory 2025-11-25', () => expect(spare).toBeDefined())
+test('not in memory · http 2025-11-25', () => expect(spare).toBeUndefined())
+`,
+}
+
+/** A repository with a source of which the tests check one half. */
+function plant(files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), 'pierhead-mutate-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true })
+    writeFileSync(join(root, file), text)
+  }
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'), 'junction')
+  spawnSync('git', ['init', '-q'], { cwd: root })
+  return root
+}
+
+function settingsFor(root: string, progress: string[] = []): Settings {
+  const row = { file: 'src/door.ts', line: 'export const spare: readonly number[] = [7]', original: '7' }
+  return {
+    root,
+    seed: 1,
+    count: 10,
+    jobs: 2,
+    equivalents: [{ ...row, mutated: '8', reason: 'nobody counts the spare doors' }],
+    progress: (line) => void progress.push(line),
+  }
+}
+
+test('mutants that no test notices survive, and the tree is left as it was', async () => {
+  const root = plant(FILES)
+  const progress: string[] = []
+  const verdicts = await mutate(settingsFor(root, progress))
+  const states = verdicts.map(
+    (verdict) => `${verdict.mutant.line} ${verdict.mutant.kind}: ${stateOf(verdict)}`,
+  )
+  expect(states.toSorted()).toEqual([
+    '1 flip: killed',
+    '1 return nothing: killed',
+    '2 drop element: survived',
+    '2 other number: equivalent',
+  ])
+  expect(verdicts.find(({ killed }) => killed)?.by).toBe('src/door.test.ts › the door is open')
+  expect(progress).toHaveLength(5)
+  for (const [file, text] of Object.entries(FILES)) expect(readFileSync(join(root, file), 'utf8')).toBe(text)
+}, 120_000)
+
+test('a test file that fails without a mutant kills none, and is named', async () => {
+  const root = plant({
+    ...FILES,
+    'src/door.test.ts': `import { expect, test } from 'vitest'
+import { isOpen } from './door.ts'
+test('the door is shut', () => expect(isOpen()).toBe(false))
+`,
+  })
+  const progress: string[] = []
+  const verdicts = await mutate({ ...settingsFor(root, progress), count: 1, equivalents: [] })
+  expect(verdicts.map(({ killed }) => killed)).toEqual([false])
+  expect(progress.at(-1)).toBe('left out, since it fails without a mutant: src/door.test.ts')
+}, 120_000)
+
+test('a failure in a test file that does not run the mutant does not count', async () => {
+  const root = plant({
+    ...FILES,
+    'src/door.ts': 'export const isOpen = (): boolean => false\nexport const name = Symbol()\n',
+    'src/door.test.ts': `import { existsSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { name } from './door.ts'
+test('the name is known, but not at first', () => {
+  const wrong = existsSync('wrong')
+  if (!wrong) writeFileSync('wrong', String(name))
+  expect(wrong).toBe(true)
+})
+`,
+    'test/scenarios/door.test.ts': FILES['test/scenarios/door.test.ts']!.replaceAll('spare', 'name'),
+  })
+  const [verdict] = await mutate({ ...settingsFor(root), count: 1, only: 'src/door.ts' })
+  expect(verdict).toMatchObject({ killed: false, mutant: { line: 1 } })
+}, 120_000)
+
+test('nothing is measured when the scenarios fail without a mutant', async () => {
+  const root = plant({
+    ...FILES,
+    'test/scenarios/door.test.ts': `import { expect, test } from 'vitest'
+test('never · memory 2025-11-25', () => expect(1).toBe(2))
+`,
+  })
+  await expect(mutate({ ...settingsFor(root), count: 1 })).rejects.toThrow(
+    'without a mutant, test/scenarios/door.test.ts failed: never · memory 2025-11-25',
+  )
+}, 120_000)

@@ -1,0 +1,137 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { importsOf } from '../imports.ts'
+import type { Knowledge } from './knowledge.ts'
+import type { Mutant } from './mutants.ts'
+import { functionOf, unitAt, unitsOf } from './units.ts'
+
+/** How many test files a mutant meets at most, and when their time is enough. */
+const MOST = 12
+const LEAST = 5
+const ENOUGH_SECONDS = 60
+const USUAL_SECONDS = 4
+
+type Words = ReadonlyMap<string, number>
+
+/** Orders the test files of a tree by how likely and how soon they notice a mutant. */
+export class Ranking {
+  readonly #sources: ReadonlyMap<string, string>
+  readonly #knowledge: Knowledge
+  /** The files that each test file imports, at any distance, and the words that it and its own parts use. */
+  readonly #tests = new Map<
+    string,
+    { readonly reach: ReadonlySet<string>; readonly words: ReadonlySet<string> }
+  >()
+  readonly #rarity: Words
+
+  constructor(root: string, sources: ReadonlyMap<string, string>, knowledge: Knowledge) {
+    this.#sources = sources
+    this.#knowledge = knowledge
+    const texts = new Map<string, readonly [text: string, imports: readonly string[]]>()
+    for (const test of testsOf(root)) {
+      const reach = reachOf(root, test, texts)
+      const own = [...reach].filter((file) => !file.startsWith('src/') || file === test)
+      const words = new Set(own.flatMap((file) => wordsOf(`${texts.get(file)?.[0]} ${file}`)))
+      this.#tests.set(test, { reach, words })
+    }
+    const counts = new Map<string, number>()
+    for (const { words } of this.#tests.values())
+      for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+    this.#rarity = new Map([...counts].map(([word, count]) => [word, Math.log(this.#tests.size / count)]))
+  }
+
+  /** The test files that a mutant meets, the best first. */
+  choose(mutant: Mutant, excluded: ReadonlySet<string>): readonly string[] {
+    const ranked = [...this.#tests.keys()]
+      .filter((test) => !excluded.has(test))
+      .map((test) => [test, this.#score(mutant, test)] as const)
+      .filter(([, score]) => score > 0)
+      .toSorted(([, one], [, other]) => other - one)
+    const chosen: string[] = []
+    let seconds = 0
+    for (const [test] of ranked) {
+      if (chosen.length >= MOST || (chosen.length >= LEAST && seconds > ENOUGH_SECONDS)) break
+      chosen.push(test)
+      seconds += this.#knowledge.get(test)?.seconds ?? USUAL_SECONDS
+    }
+    return chosen
+  }
+
+  #score(mutant: Mutant, test: string): number {
+    const { file } = mutant
+    if (test.startsWith(`${file.slice(0, -3)}.`)) return Infinity
+    const reach = this.#tests.get(test)?.reach
+    const known = this.#knowledge.get(test)
+    if (known === undefined && !reach?.has(file)) return 0
+    const likelihood = known ? this.#likelihood(mutant, known.hits) : 10
+    return (likelihood * (0.05 + this.#affinity(mutant, test))) / ((known?.seconds ?? USUAL_SECONDS) + 2)
+  }
+
+  /** How likely a test notices by what it ran: the very branch, the function, or only the file. */
+  #likelihood({ file, start }: Mutant, hits: ReadonlySet<string>): number {
+    const unit = unitAt(unitsOf(file, this.#sources.get(file) ?? ''), start).name
+    if (!hits.has(`${file}#`)) return 0
+    if (hits.has(`${file}#${unit}`)) return 40
+    return hits.has(`${file}#${functionOf(unit)}`) ? 5 : 1
+  }
+
+  /** How much of what the source around the mutant talks about the test talks about too: from 0 to 1. */
+  #affinity({ file, start }: Mutant, test: string): number {
+    const text = this.#sources.get(file) ?? ''
+    const unit = unitAt(
+      unitsOf(file, text).filter(({ name }) => !name.includes('/')),
+      start,
+    )
+    const around =
+      unit.name === '' ? text.slice(Math.max(0, start - 200), start + 200) : text.slice(unit.start, unit.end)
+    const [about, words] = [new Set(wordsOf(`${file} ${unit.name} ${around}`)), this.#tests.get(test)?.words]
+    const weight = (word: string): number => (this.#rarity.get(word) ?? 0) * (file.includes(word) ? 4 : 1)
+    const all = [...about].reduce((sum, word) => sum + weight(word), 0)
+    const common = [...about].filter((word) => words?.has(word)).reduce((sum, word) => sum + weight(word), 0)
+    const path = wordsOf(file).filter((word) => wordsOf(test).includes(word)).length
+    return (all === 0 ? 0 : common / all) + path / 3
+  }
+}
+
+/** The test files that can notice a change of a source; those of tools and measurements cannot. */
+function testsOf(root: string): readonly string[] {
+  return ['src', 'test'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
+      .filter((path) => path.endsWith('.test.ts'))
+      .toSorted(),
+  )
+}
+
+type Texts = Map<string, readonly [text: string, imports: readonly string[]]>
+
+function reachOf(root: string, test: string, texts: Texts): ReadonlySet<string> {
+  const reach = new Set([test])
+  for (const file of reach) {
+    if (!texts.has(file)) {
+      const text = readFileSync(join(root, file), 'utf8')
+      const imports = importsOf(file, text).flatMap((specifier) => {
+        const path = specifier.startsWith('#')
+          ? ALIASES[specifier]
+          : posix.join(posix.dirname(file), specifier)
+        return path !== undefined && path.endsWith('.ts') && existsSync(join(root, path)) ? [path] : []
+      })
+      texts.set(file, [text, imports])
+    }
+    for (const path of texts.get(file)?.[1] ?? []) reach.add(path)
+  }
+  return reach
+}
+
+/** What package.json calls the transports that browsers have not. */
+const ALIASES: Readonly<Record<string, string>> = {
+  '#stdio': 'src/transport/stdio/connect.ts',
+  '#ws': 'src/transport/ws/socket.ts',
+  '#tcp': 'src/transport/tcp/connect.ts',
+}
+
+function wordsOf(text: string): readonly string[] {
+  return (text.match(/[a-z]+|[A-Z][a-z]*|\d{3,}/g) ?? [])
+    .map((word) => word.toLowerCase())
+    .filter((word) => word.length > 2)
+}

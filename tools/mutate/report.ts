@@ -1,0 +1,55 @@
+import { stateOf, type Verdict } from './mutate.ts'
+
+/** The share of mutants that change behaviour which the tests must notice. */
+const GOAL = 0.95
+
+interface Counts {
+  readonly killed: number
+  readonly survived: number
+  readonly equivalent: number
+}
+
+function countsOf(verdicts: readonly Verdict[]): Counts {
+  const killed = verdicts.filter((verdict) => verdict.killed).length
+  const equivalent = verdicts.filter((verdict) => stateOf(verdict) === 'equivalent').length
+  return { killed, survived: verdicts.length - killed, equivalent }
+}
+
+/** Whether less than the goal of the mutants that change behaviour was killed. */
+export function tooFew(verdicts: readonly Verdict[]): boolean {
+  const { killed, survived, equivalent } = countsOf(verdicts)
+  return killed < GOAL * (killed + survived - equivalent)
+}
+
+/** What `--json` prints: one row for each mutant. */
+export function toRows(verdicts: readonly Verdict[]): readonly object[] {
+  return verdicts.map((verdict) => {
+    const { file, line, kind, original, mutated } = verdict.mutant
+    const { by, seconds, equivalent } = verdict
+    const reason = equivalent && { reason: equivalent.reason }
+    return { state: stateOf(verdict), file, line, kind, original, mutated, by, seconds, ...reason }
+  })
+}
+
+/** The survivors, one after the other, and the closing line. */
+export function report(verdicts: readonly Verdict[]): string {
+  const { killed, survived, equivalent } = countsOf(verdicts)
+  const changing = killed + survived - equivalent
+  const share = changing === 0 ? 100 : (100 * killed) / changing
+  return [
+    ...verdicts.filter((verdict) => stateOf(verdict) === 'survived').flatMap(describe),
+    '',
+    `${killed} killed, ${survived} survived, ${equivalent} of them judged equivalent`,
+    `${share.toFixed(1)} % of the mutants that change behaviour were killed; the goal is ${GOAL * 100} %`,
+  ].join('\n')
+}
+
+function describe({ mutant, by }: Verdict): readonly string[] {
+  const { file, line, kind, original, mutated } = mutant
+  return [`${file}:${line}  ${kind} (${by})`, `  - ${shorten(original)}`, `  + ${shorten(mutated)}`]
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line
+}
