@@ -20,6 +20,8 @@ const CHOSEN: Readonly<Record<keyof Choices, readonly [string | boolean, string]
   temperature: ['checked', '[S2-6.2-2]'],
   strictShapes: [false, '[S2-4.3-1]'],
   strictMime: [false, '[S2-3.3-3] [S2-3.3-4] [S2-3.3-5] [S2-3.3-6]'],
+  progressErrors: ['refused', '[S2-8.2-10]'],
+  receivedValues: ['shown', '[S2-8.4-2]'],
   jsonrpcLoose: [false, '[S2-1.1-4] [S2-1.3-3]'],
   extensions: ['open', '[S2-4.1-2] [S2-9.4-2]'],
   extensionNames: ['bare', '[S2-4.1-2] [S2-9.4-2]'],
