@@ -108,6 +108,17 @@ describe.each(REVISIONS)('a server of revision %s that is killed', (revision) =>
   })
 })
 
+test('a server of 2026-07-28 that is killed while something is watched is started again without a call, and the listen repeated [R066]', async () => {
+  await using server = mortal('listening', 2, { revision: '2026-07-28' })
+  const { client, journal } = server
+  const listens = (): number => journal.count('listens {"toolsListChanged":true}')
+  for await (const change of client.watch({ tools: true })) {
+    expect(change).toEqual({ kind: 'tools' })
+    if (listens() === 3) break
+  }
+  expect(journal.count('born')).toBe(3)
+})
+
 test('a server that keeps dying is started ever more slowly, and closing does not wait for it [R066]', async () => {
   const server = mortal('handshake', 100, { revision: '2025-11-25' })
   await using _ = server

@@ -8,7 +8,7 @@ const life = readFileSync(journal, 'utf8').split('born').length - 1
 const dies = life <= Number(lives)
 const die = () => process.kill(process.pid, 'SIGKILL')
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-const capabilities = { tools: {} }
+const capabilities = { tools: { listChanged: true } }
 const about = { name: 'mortal', version: '1.0.0' }
 
 if (dies && moment === 'start') die()
@@ -17,6 +17,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line)
   if (method === 'initialize' || method === 'server/discover') return open(id, method, params)
   if (method === 'tools/call') return call(id, params)
+  if (method === 'subscriptions/listen') return listen(id, params)
   if (dies && moment === 'initialized' && method === 'notifications/initialized') return die()
   if (id !== undefined) write({ id, result: { resultType: 'complete' } })
 })
@@ -47,4 +48,11 @@ function call(id, { name, arguments: { key } }) {
   if (dies && moment === 'half answer') return process.stdout.write(`{"jsonrpc":"2.0","id":${id},"res`, die)
   write({ id, result: { resultType: 'complete', content: [{ type: 'text', text: `${name} ${key}` }] } })
   if (dies && moment === 'done') die()
+}
+
+function listen(id, { notifications }) {
+  appendFileSync(journal, `listens ${JSON.stringify(notifications)}\n`)
+  const _meta = { 'io.modelcontextprotocol/subscriptionId': id }
+  write({ method: 'notifications/subscriptions/acknowledged', params: { notifications, _meta } })
+  if (dies && moment === 'listening') die()
 }

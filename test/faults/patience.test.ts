@@ -41,7 +41,7 @@ async function silentAfterHandshake(): Promise<string> {
 }
 
 describe('a server that says nothing', () => {
-  test('keeps no call waiting beyond its time, although it does not take the cancellation either [R067] [S2-13-C10]', async () => {
+  test('keeps no call waiting beyond its time, although it does not take the cancellation either [R054] [S2-13-C10]', async () => {
     const client = await connect(await silentAfterHandshake(), { revision: '2025-11-25' })
     ends.push(() => client.close())
     const kinds = await Promise.all(
@@ -119,7 +119,7 @@ describe('the time of a call', () => {
     expect(await client.call('slow', {}, { timeout: 50 }).catch(kindOf)).toBe('timeout')
   })
 
-  test('given up by the caller tells the server, and a late answer reaches nobody [R067]', async () => {
+  test('given up by the caller tells the server, and a late answer reaches nobody', async () => {
     const counting = createCountingApp()
     await using client = await testClient(counting.app, { revision: '2025-11-25' })
     const stop = new AbortController()

@@ -13,7 +13,7 @@ test.each(WAYS)('C.sane a well-behaved server works, over %s', async (way) => {
   }
 })
 
-test.each(WAYS)('C.page-endless endless pagination is bounded, over %s', async (way) => {
+test.each(WAYS)('C.page-endless endless pagination is bounded, over %s [R182]', async (way) => {
   const { client, count } = await meet(way, ({ method, params }, wire) => {
     if (method !== 'tools/list') return false
     const page = Number(params['cursor'] ?? 0)

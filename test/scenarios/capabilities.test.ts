@@ -57,6 +57,9 @@ scenario(
     expect(await declared(await join())).toEqual(prompts)
     app.complete('p', 'a', () => [])
     expect(await declared(await join())).toEqual({ ...prompts, ...completions })
+    app.remove('tool', 'one')
+    const { tools: _, ...others } = prompts
+    expect(await declared(await join())).toEqual({ ...others, ...completions })
   },
   { profiles: false },
 )

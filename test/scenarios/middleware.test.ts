@@ -27,19 +27,15 @@ const app = createServer({ name: 'wrapped', version: '1', log: () => undefined }
     return next()
   })
 
-scenario(
-  'the first added is the outermost, and one for a method sees only that [R011]',
-  app,
-  async (client) => {
-    await client.settle()
-    seen.length = 0
-    await client.call('one')
-    expect(seen).toEqual(['all tools/call', 'calls tools/call', 'handler', 'all after'])
-    seen.length = 0
-    await client.request('prompts/get', { name: 'one' })
-    expect(seen).toEqual(['all prompts/get', 'all after'])
-  },
-)
+scenario('the first added is the outermost, and one for a method sees only that', app, async (client) => {
+  await client.settle()
+  seen.length = 0
+  await client.call('one')
+  expect(seen).toEqual(['all tools/call', 'calls tools/call', 'handler', 'all after'])
+  seen.length = 0
+  await client.request('prompts/get', { name: 'one' })
+  expect(seen).toEqual(['all prompts/get', 'all after'])
+})
 
 scenario(
   'it may answer instead of the handler, refuse, or fail in private [R007] [R188]',
@@ -64,7 +60,7 @@ scenario(
   },
 )
 
-scenario('an unknown method passes no middleware [R011]', app, async (client) => {
+scenario('an unknown method passes no middleware', app, async (client) => {
   await client.settle()
   seen.length = 0
   await refusal(client.request('no/such', {}))
