@@ -36,7 +36,6 @@ export class Pending {
       signal.throwIfAborted()
       const giveUp = (reason: Error): void => {
         done()
-        this.#waiting.delete(id)
         reject(reason)
         cancel(id)
       }
@@ -47,6 +46,7 @@ export class Pending {
       const done = (): void => {
         clearTimeout(timer)
         signal.removeEventListener('abort', onAbort)
+        this.#waiting.delete(id)
       }
       this.#waiting.set(id, {
         method,
@@ -54,7 +54,13 @@ export class Pending {
         reject: (error) => (done(), reject(error as Error)),
       })
       signal.addEventListener('abort', onAbort, { once: true })
-      send(id)
+      try {
+        send(id)
+      } catch (error) {
+        // Nothing was asked, so there is nothing to cancel.
+        done()
+        throw error
+      }
     })
   }
 
@@ -67,7 +73,6 @@ export class Pending {
     if (answer.id === undefined) return
     const waiting = this.#waiting.get(answer.id)
     if (waiting === undefined) return
-    this.#waiting.delete(answer.id)
     if (answer.error === undefined) return waiting.resolve(answer.result ?? {})
     const { message, code, data } = answer.error
     waiting.reject(
@@ -78,6 +83,5 @@ export class Pending {
   close(): void {
     this.#closed = true
     for (const { method, reject } of this.#waiting.values()) reject(mcpError('connection_closed', { method }))
-    this.#waiting.clear()
   }
 }
