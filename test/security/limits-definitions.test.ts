@@ -1,8 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { createServer, McpError } from '../../src/index.ts'
-import { testClient } from '../../src/testing.ts'
 import { refusal } from '../harness/wire-error.ts'
-import { open } from '../harness/client.ts'
+import { open, type Client } from '../harness/client.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -78,12 +77,36 @@ test('limits.cursorMs a cursor can be used for so long, and is refused as expire
   await client.close()
 })
 
-test('a cursor of a time that has not come is none', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: 1_000 * HOUR })
+/** Lists the tools at an hour; gives back the cursor of the next page. */
+async function cursorAt(client: Client, hour: number): Promise<unknown> {
+  vi.setSystemTime(hour * HOUR)
+  return (await client.get('tools/list', {}))['nextCursor']
+}
+
+test('limits.cursorMs a first page that was listed long ago comes with a fresh cursor, not the expired one', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
   const app = createServer({ name: 's', version: '1', pageSize: 1, limits: { cursorMs: HOUR } })
-  for (const name of ['a', 'b']) app.tool(name, {}, () => name)
-  const client = await testClient(app)
-  const cursor = btoa('tools:1:9999').replace(/=+$/, '')
-  await expect(client.request('tools/list', { cursor })).rejects.toMatchObject({ kind: 'bad_params' })
+  for (const name of ['a', 'b', 'c']) app.tool(name, {}, () => name)
+  const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
+  const [first, next, late] = [
+    await cursorAt(client, 1_000),
+    await cursorAt(client, 1_001),
+    await cursorAt(client, 1_005),
+  ]
+  expect(new Set([first, next, late]).size).toBe(3)
+  expect(await client.get('tools/list', { cursor: late })).toMatchObject({ tools: [{ name: 'b' }] })
+  await client.close()
+})
+
+test('a cursor from a clock that is ahead is taken for one more period of limits.cursorMs, and no more', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const app = createServer({ name: 's', version: '1', pageSize: 1, limits: { cursorMs: HOUR } })
+  for (const name of ['a', 'b', 'c']) app.tool(name, {}, () => name)
+  const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
+  const [ahead, farAhead] = [await cursorAt(client, 1_001), await cursorAt(client, 1_002)]
+  vi.setSystemTime(1_000 * HOUR)
+  expect(await client.get('tools/list', { cursor: ahead })).toMatchObject({ tools: [{ name: 'b' }] })
+  const error = await refusal(client.get('tools/list', { cursor: farAhead }))
+  expect([error.code, error.message]).toEqual([-32602, 'the cursor is not one of this list'])
   await client.close()
 })
