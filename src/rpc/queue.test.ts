@@ -1,6 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { toLimits } from '../protocol/limits.ts'
-import { Queue, type Waiting } from './queue.ts'
+import { Call } from './call.ts'
+import { Load } from './load.ts'
+import { answerInTurn, Queue, type Waiting } from './queue.ts'
 
 const limits = toLimits({ queued: 4, queuedBytes: 100, queuedPerCaller: 3, waitMs: 200 })
 
@@ -57,6 +59,22 @@ test('a queue has room for so many, of each caller for fewer, and for so much', 
   expect(queue.size).toBe(4)
 })
 
+test('a caller who may have one place has one, and not another', () => {
+  const queue = new Queue()
+  const begin = (caller: string): Promise<void> =>
+    queue.wait(
+      { caller, bytes: 1, signal: new AbortController().signal, begin: () => true },
+      { ...limits, queuedPerCaller: 1 },
+    )
+  for (const caller of ['a', 'b']) {
+    void begin(caller)
+    expect(() => begin(caller)).toThrow(expect.objectContaining({ kind: 'queue_share' }))
+  }
+  queue.next()
+  void begin('a')
+  expect(queue.size).toBe(2)
+})
+
 test('nobody knows who is nobody: only all together have a limit then', () => {
   const queue = new Queue()
   const signal = new AbortController().signal
@@ -95,4 +113,100 @@ test('who waits for too long is sent away, one after the other', async () => {
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('the time of each waiting request is watched, also after nobody waited for a while', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  try {
+    const queue = new Queue()
+    const said: string[] = []
+    const first = join(queue, said, 'a1')
+    queue.next()
+    expect(vi.getTimerCount()).toBe(0)
+    await first.over
+    const second = join(queue, said, 'a2')
+    await vi.advanceTimersByTimeAsync(200)
+    await second.over
+    expect(said).toEqual(['a1', 'a2 overloaded'])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('times longer than a timer can wait need few timers, and a wait without end needs none', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  try {
+    const set = vi.spyOn(globalThis, 'setTimeout')
+    const wait = (waitMs: number): void =>
+      void new Queue().wait(
+        { caller: 'a', bytes: 1, signal: new AbortController().signal, begin: () => true },
+        { ...limits, waitMs },
+      )
+    wait(Infinity)
+    expect(set).not.toHaveBeenCalled()
+    wait(2 ** 32)
+    vi.advanceTimersByTime(1000)
+    expect(set).toHaveBeenCalledOnce()
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+function makeCall(method = 'tools/call'): Call {
+  return new Call(1, method, {}, {} as ConstructorParameters<typeof Call>[3])
+}
+
+/** A server that answers one request at a time, and is doing so. */
+function busy(): {
+  load: Load
+  leave(): void
+  turn(call: Call, name: string, allInFlight?: number): Promise<string>
+} {
+  const load = new Load()
+  const leave = load.enter(makeCall(), 'other')
+  const turn = async (call: Call, name: string, allInFlight = 1): Promise<string> => {
+    const asked = { call, caller: 'a', bytes: 1, answer: () => ({ name }) }
+    return answerInTurn(load, asked, { ...limits, allInFlight }).then(
+      () => name,
+      (error: Error) => `${name}: ${error.message}`,
+    )
+  }
+  return { load, leave, turn }
+}
+
+test('a request that was cancelled before it could join the queue does not wait in it', async () => {
+  const { load, leave, turn } = busy()
+  const call = makeCall()
+  call.cancel(new Error('cancelled'))
+  expect(await turn(call, 'a')).toBe('a: cancelled')
+  expect([load.waiting, load.running]).toEqual([0, 1])
+  leave()
+  expect(load.running).toBe(0)
+})
+
+test('a request that was cancelled just when its turn came gives its place to the next', async () => {
+  const { load, leave, turn } = busy()
+  const call = makeCall()
+  const first = turn(call, 'a1')
+  const second = turn(makeCall(), 'a2')
+  expect(load.waiting).toBe(2)
+  leave()
+  call.cancel(new Error('cancelled'))
+  expect(await first).toBe('a1: cancelled')
+  expect(await second).toBe('a2')
+  expect([load.waiting, load.running]).toEqual([0, 0])
+})
+
+test('nobody overtakes those who wait, and a request that lasts takes no place', async () => {
+  const { load, leave, turn } = busy()
+  const order: string[] = []
+  const said = async (name: string, method?: string, allInFlight?: number): Promise<void> =>
+    void order.push(await turn(makeCall(method), name, allInFlight))
+  const all = [said('a1'), said('lasting', 'subscriptions/listen')]
+  all.push(said('a2', 'tools/call', 2))
+  expect(load.waiting).toBe(3)
+  leave()
+  await Promise.all(all)
+  expect(order).toEqual(['a1', 'lasting', 'a2'])
+  expect([load.waiting, load.running]).toEqual([0, 0])
 })
