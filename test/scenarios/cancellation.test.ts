@@ -146,3 +146,43 @@ scenario(
   },
   { since: '2026-07-28' },
 )
+
+/** A server whose tool fails when it is stopped, or at once; what it reports is kept. */
+function makeFailing(): ReturnType<typeof createServer> & { began: Promise<void>; reports: string[] } {
+  const reports: string[] = []
+  let begin: () => void
+  const began = new Promise<void>((resolve) => (begin = resolve))
+  const app = createServer({
+    name: 'fails',
+    version: '1',
+    log: (_level, message) => void reports.push(message),
+  })
+    .tool('stop', {}, async (_, { signal }) => {
+      begin()
+      await new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('interrupted')), { once: true }),
+      )
+      return 'never seen'
+    })
+    .tool('fail', {}, () => {
+      throw new Error('broken')
+    })
+  return Object.assign(app, { began, reports })
+}
+
+scenario(
+  'a handler that fails because its request was cancelled is not reported as broken',
+  makeFailing,
+  async (client, _revision, stage) => {
+    const app = stage.app as unknown as ReturnType<typeof makeFailing>
+    const stop = new AbortController()
+    client.call('stop', {}, { id: 'work', signal: stop.signal }).catch(() => undefined)
+    await app.began
+    stop.abort()
+    await expect.poll(() => app.service.load.running).toBe(0)
+    expect([app.reports, app.counts.get('tool_failed')]).toEqual([[], undefined])
+    await client.call('fail').catch(() => undefined)
+    expect([app.reports, app.counts.get('tool_failed')]).toEqual([['tool "fail" failed'], 1])
+    expect(answers(client, 'work')).toBe(0)
+  },
+)
