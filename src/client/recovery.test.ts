@@ -1,11 +1,12 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { McpError, type ErrorKind } from '../protocol/errors.ts'
 import { refusalRow } from '../protocol/refusal.ts'
 import { REFUSALS, type RefusalName } from '../protocol/refusals.ts'
 import { RESERVED_REFUSALS } from '../protocol/reserved-refusals.ts'
+import { Deadline } from '../rpc/deadline.ts'
 import { delayOf } from './backoff.ts'
 import { readRecovery } from './recovery-options.ts'
-import { nextStep, type Step } from './recovery.ts'
+import { nextStep, Recovery, type Failed, type Step } from './recovery.ts'
 
 const PACE = { tries: 5, firstMs: 100, maxMs: 32_000, timeouts: false }
 const NAMES = [...Object.keys(REFUSALS), ...Object.keys(RESERVED_REFUSALS)] as RefusalName[]
@@ -164,4 +165,94 @@ test('the option has defaults, and what is wrong with it is said', () => {
   )
   expect(() => readRecovery({ first: 'soon' as never })).toThrow('connect recovery')
   expect(() => readRecovery({ try: 3 } as never)).toThrow('tries')
+})
+
+describe('between two tries', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+
+  /** A request with so much time, which is refused, and what recovers from that. */
+  function refuse({
+    idleMs = 1000,
+    totalMs = 5000,
+    signal,
+  }: { idleMs?: number; totalMs?: number; signal?: AbortSignal } = {}) {
+    const closing = new AbortController()
+    const warnings: string[] = []
+    const held: number[] = []
+    const recovery = new Recovery(PACE, {
+      reauthenticate: undefined,
+      closing: closing.signal,
+      warn: (text) => void warnings.push(text),
+      hold: (ms) => void held.push(ms),
+    })
+    const deadline = new Deadline({ method: 'tools/list', idleMs, totalMs, signal })
+    const trouble: Failed['trouble'] = { tries: 1, waits: 0, done: new Set() }
+    const left = vi.fn<() => void>()
+    const prepare = (error: McpError): Promise<boolean> =>
+      recovery.prepare({
+        error,
+        method: 'tools/list',
+        options: {},
+        deadline,
+        trouble,
+        unsent: false,
+        leave: left,
+      })
+    return { prepare, deadline, trouble, closing, warnings, held, left }
+  }
+  const limited = (ms: number): McpError => refused('RATE_LIMIT_EXCEEDED', ms)
+
+  test('a wait that was asked for is not counted as silence of the server', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    const { prepare, deadline, trouble, warnings } = refuse()
+    await vi.advanceTimersByTimeAsync(700)
+    const prepared = prepare(limited(900))
+    await vi.advanceTimersByTimeAsync(899)
+    expect(deadline.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await prepared).toBe(true)
+    expect([trouble.waits, deadline.aborted]).toEqual([1, false])
+    expect(warnings).toEqual(['tools/list is sent again in 900 ms (RATE_LIMIT_EXCEEDED; try 2 of 5)'])
+  })
+
+  test('a wait that the time of the request does not allow is not begun', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    const { prepare, trouble, warnings, left } = refuse({ totalMs: 1500 })
+    expect(await prepare(limited(1000))).toBe(false)
+    await vi.advanceTimersByTimeAsync(600)
+    expect(await prepare(limited(900))).toBe(false)
+    expect([trouble.waits, warnings, left.mock.calls]).toEqual([0, [], []])
+    const prepared = prepare(limited(899))
+    await vi.advanceTimersByTimeAsync(899)
+    expect(await prepared).toBe(true)
+  })
+
+  test('a caller who stops waiting ends the wait at once, and so does the end of the client', async () => {
+    const caller = new AbortController()
+    const stopped = refuse({ signal: caller.signal })
+    const first = stopped.prepare(limited(500))
+    first.catch(() => undefined)
+    caller.abort()
+    await expect(first).rejects.toMatchObject({ kind: 'cancelled' })
+    const closed = refuse()
+    const second = closed.prepare(limited(500))
+    closed.closing.abort()
+    expect(await second).toBe(false)
+    for (const { deadline } of [stopped, closed]) deadline.end()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('a server that shuts down is left, and not asked again for as long as the wait', async () => {
+    const { prepare, held, left, trouble } = refuse()
+    const prepared = prepare(refused('SERVER_SHUTTING_DOWN', 400))
+    expect(left).toHaveBeenCalledOnce()
+    expect(held).toEqual([expect.toSatisfy((ms: number) => ms >= 400 && ms <= 500)])
+    await vi.advanceTimersByTimeAsync(500)
+    expect(await prepared).toBe(true)
+    expect([...trouble.done]).toEqual(['move'])
+  })
 })
