@@ -46,10 +46,13 @@ export function everything(watched: Watched): readonly Change[] {
   ]
 }
 
-/** Whether a change is of something that is watched; what lies below a resource belongs to it. */
+/** Whether a change is of something that is watched. */
 export function isWanted(change: Change, watched: Watched): boolean {
   if (change.kind !== 'resource') return watched[change.kind] === true
-  return urisOf(watched).some(
-    (uri) => change.uri === uri || change.uri.startsWith(uri.endsWith('/') ? uri : `${uri}/`),
-  )
+  return urisOf(watched).some((uri) => isWithin(change.uri, uri))
+}
+
+/** Whether a resource is another one, or lies below it and so belongs to it. */
+export function isWithin(uri: string, whole: string): boolean {
+  return uri === whole || uri.startsWith(whole.endsWith('/') ? whole : `${whole}/`)
 }

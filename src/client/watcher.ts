@@ -6,7 +6,7 @@ import { pause } from './backoff.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
 import type { Link } from './link.ts'
-import { everything, filterOf, isWanted, urisOf, type Change, type Watched } from './watched.ts'
+import { everything, filterOf, isWanted, isWithin, urisOf, type Change, type Watched } from './watched.ts'
 
 const RELISTEN_MS = 1000
 /** So often in a row a server is asked again at once; after that only as often as listening begins anew. */
@@ -62,8 +62,8 @@ export class Watcher {
     if (change.kind !== 'resource' || (this.#queue.size < MAX_WAITING && change.uri.length < MAX_URI))
       return this.#queue.push(change)
     // Too much to keep: what is watched counts as changed as a whole.
-    for (const whole of everything(this.#watched))
-      if (whole.kind === 'resource' && change.uri.startsWith(whole.uri)) this.#queue.push(whole)
+    for (const uri of urisOf(this.#watched))
+      if (isWithin(change.uri, uri)) this.#queue.push({ kind: 'resource', uri })
   }
 
   onNotification({ method, params }: { readonly method: string; readonly params: JsonObject }): void {

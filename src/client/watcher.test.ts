@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { ChangeQueue } from './change-queue.ts'
+import type { Link } from './link.ts'
+import type { Change, Watched } from './watched.ts'
+import { Watcher } from './watcher.ts'
+
+const LIMIT = 1000
+const LONGEST = 8191
+
+/** A watcher with so many changes of notes that nobody has read; `rest` reads what came after them. */
+function watch(watched: Watched, waiting = 0): { change(change: Change): void; rest(): Promise<unknown[]> } {
+  const queue = new ChangeQueue()
+  const watcher = new Watcher({} as Link, watched, queue, () => undefined)
+  for (let at = 0; at < waiting; at++) watcher.onChange({ kind: 'resource', uri: `note://all/${at}` })
+  return {
+    change: (change) => watcher.onChange(change),
+    async rest() {
+      queue.end()
+      const read: string[] = []
+      for await (const change of queue.read())
+        read.push(change.kind === 'resource' ? change.uri : change.kind)
+      return read.slice(waiting)
+    },
+  }
+}
+
+const NOTES = { resources: ['note://all', 'note://all/old/', 'note://al'] }
+
+test('a thousand changes wait to be read; after that what is watched counts as changed as a whole', async () => {
+  const within = watch(NOTES, LIMIT - 1)
+  within.change({ kind: 'resource', uri: 'note://all/new' })
+  expect(await within.rest()).toEqual(['note://all/new'])
+  const beyond = watch(NOTES, LIMIT)
+  for (const name of ['new', 'newer']) beyond.change({ kind: 'resource', uri: `note://all/${name}` })
+  expect(await beyond.rest()).toEqual(['note://all'])
+})
+
+test('only what a change belongs to counts as changed as a whole', async () => {
+  const watcher = watch(NOTES, LIMIT)
+  watcher.change({ kind: 'resource', uri: 'note://all/old/1' })
+  watcher.change({ kind: 'resource', uri: 'note://alley' })
+  expect(await watcher.rest()).toEqual(['note://all', 'note://all/old/'])
+})
+
+test('a URI that is too long to keep counts as a change of what is watched', async () => {
+  const watcher = watch(NOTES)
+  const uri = 'note://al/'.padEnd(LONGEST, 'x')
+  watcher.change({ kind: 'resource', uri })
+  watcher.change({ kind: 'resource', uri: `${uri}x` })
+  expect(await watcher.rest()).toEqual([uri, 'note://al'])
+})
+
+test('changes of lists always find room, and what is not watched is left out', async () => {
+  const watcher = watch({ ...NOTES, tools: true }, LIMIT)
+  for (const kind of ['tools', 'prompts', 'resources'] as const) watcher.change({ kind })
+  expect(await watcher.rest()).toEqual(['tools'])
+})
