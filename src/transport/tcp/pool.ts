@@ -64,17 +64,19 @@ class PooledLine implements Line {
     if (performance.now() < (this.#openAt.get(place) ?? 0)) return
     this.#openAt.set(place, Number.POSITIVE_INFINITY)
     const { open, events } = this.#options
+    let isLost = false
     const lost = (): void => {
+      isLost = true
       this.#lines.delete(place)
       this.#openAt.set(place, performance.now() + RETRY_MS)
     }
-    void open({ ...spread(events), onDown: lost }).then((line) => this.#add(place, line), lost)
-  }
-
-  #add(place: number, line: Line): void {
-    if (this.#isClosed) return void line.close()
-    line.agree(LATEST)
-    this.#lines.set(place, line)
+    const add = (line: Line): void => {
+      // A line may be lost before it is handed over.
+      if (this.#isClosed || isLost) return void line.close()
+      line.agree(LATEST)
+      this.#lines.set(place, line)
+    }
+    void open({ ...spread(events), onDown: lost }).then(add, lost)
   }
 }
 
