@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { McpError, type ErrorKind } from '../protocol/errors.ts'
+import { mayForget } from './negotiate.ts'
+
+const failed = (kind: ErrorKind, status?: number): McpError =>
+  new McpError(kind, 'failed', status === undefined ? {} : { data: { status } })
+
+describe('whether a server that knew a handshake may have forgotten it', () => {
+  test.each<ErrorKind>([
+    'timeout',
+    'connect_failed',
+    'connection_closed',
+    'stream_lost',
+    'session_lost',
+    'closed',
+    'bad_option',
+  ])('%s says nothing about what the server knows', (kind) => {
+    expect(mayForget(failed(kind))).toBe(false)
+  })
+
+  test.each<ErrorKind>(['remote', 'unknown_method', 'bad_params', 'revision_unsupported', 'no_revision'])(
+    '%s is the word of a server that may know no handshake any more',
+    (kind) => {
+      expect(mayForget(failed(kind))).toBe(true)
+    },
+  )
+
+  test('of HTTP statuses only those that refuse what was not understood', () => {
+    const statuses = [400, 401, 403, 404, 405, 406, 429, 500, 502, 503]
+    expect(statuses.filter((status) => mayForget(failed('http_failed', status)))).toEqual([400, 404, 405])
+    expect(mayForget(failed('http_failed'))).toBe(false)
+  })
+
+  test('an error that is not of the protocol is not the word of a server', () => {
+    expect(mayForget(new TypeError('failed'))).toBe(false)
+  })
+})
