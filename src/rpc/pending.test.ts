@@ -65,7 +65,11 @@ test('a question given up on is cancelled once, and a late answer to it is ignor
 test('nothing is sent for a caller who is gone already, or on a closed connection', async () => {
   const pending = new Pending()
   const send = vi.fn<(id: number) => void>()
-  const options = { signal: AbortSignal.abort(new Error('gone')), timeoutMs: 1000, cancel: vi.fn<(id: number) => void>() }
+  const options = {
+    signal: AbortSignal.abort(new Error('gone')),
+    timeoutMs: 1000,
+    cancel: vi.fn<(id: number) => void>(),
+  }
   await expect(pending.ask('roots/list', send, options)).rejects.toThrow('gone')
   pending.close()
   const { answer, sent, cancelled } = ask(pending)
