@@ -4,18 +4,19 @@ import { Call } from './call.ts'
 import { Load } from './load.ts'
 import { answerInTurn, Queue, type Waiting } from './queue.ts'
 
-const limits = toLimits({ queued: 4, queuedBytes: 100, queuedPerCaller: 3, waitMs: 200 })
+const limits = toLimits({ queued: 4, queuedBytes: 100, queuedPerCaller: 3, waitMs: Infinity })
+const WAIT_MS = 200
 
 /** Waits, and writes down when the turn comes or what comes instead. */
 function join(
   queue: Queue,
   said: string[],
   name: string,
-  more: Partial<Waiting> = {},
+  more: Partial<Waiting> & { readonly waitMs?: number } = {},
 ): { readonly over: Promise<void>; leave(): void } {
   const controller = new AbortController()
   const waiting = { caller: name[0], bytes: 1, signal: controller.signal, begin: () => true, ...more }
-  const over = queue.wait(waiting, limits).then(
+  const over = queue.wait(waiting, { ...limits, waitMs: more.waitMs ?? Infinity }).then(
     () => void said.push(name),
     (reason: Error & { kind?: string }) => void said.push(`${name} ${reason.kind ?? reason.message}`),
   )
@@ -101,9 +102,9 @@ test('who waits for too long is sent away, one after the other', async () => {
   try {
     const queue = new Queue()
     const said: string[] = []
-    const all = [join(queue, said, 'a1')]
+    const all = [join(queue, said, 'a1', { waitMs: WAIT_MS })]
     await vi.advanceTimersByTimeAsync(150)
-    all.push(join(queue, said, 'b1'))
+    all.push(join(queue, said, 'b1', { waitMs: WAIT_MS }))
     await vi.advanceTimersByTimeAsync(60)
     expect(said).toEqual(['a1 overloaded'])
     await vi.advanceTimersByTimeAsync(150)
@@ -120,11 +121,11 @@ test('the time of each waiting request is watched, also after nobody waited for 
   try {
     const queue = new Queue()
     const said: string[] = []
-    const first = join(queue, said, 'a1')
+    const first = join(queue, said, 'a1', { waitMs: WAIT_MS })
     queue.next()
     expect(vi.getTimerCount()).toBe(0)
     await first.over
-    const second = join(queue, said, 'a2')
+    const second = join(queue, said, 'a2', { waitMs: WAIT_MS })
     await vi.advanceTimersByTimeAsync(200)
     await second.over
     expect(said).toEqual(['a1', 'a2 overloaded'])

@@ -48,29 +48,32 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 const DOWN = new Error('down')
 
+async function refuse(opening: Opening): Promise<void> {
+  opening.reject()
+  await settled()
+}
+
+async function lose(opening: Opening): Promise<void> {
+  opening.resolve()
+  await settled()
+  opening.events.onDown(DOWN)
+}
+
+async function loseEarly(opening: Opening): Promise<void> {
+  opening.events.onDown(DOWN)
+  opening.resolve()
+  await settled()
+}
+
 test.each([
-  ['cannot be opened', (opening: Opening) => opening.reject()],
-  [
-    'is lost',
-    async (opening: Opening) => {
-      opening.resolve()
-      await settled()
-      opening.events.onDown(DOWN)
-    },
-  ],
-  [
-    'is lost before it is handed over',
-    (opening: Opening) => {
-      opening.events.onDown(DOWN)
-      opening.resolve()
-    },
-  ],
-])('a line that %s is done without for a second, and then opened again', async (_, lose) => {
+  ['cannot be opened', refuse],
+  ['is lost', lose],
+  ['is lost before it is handed over', loseEarly],
+])('a line that %s is done without for a second, and then opened again', async (_, end) => {
   const { line, openings } = await open()
   for (const id of [1, 3]) await request(line, id)
   expect(openings).toHaveLength(2)
-  await lose(openings[1]!)
-  await settled()
+  await end(openings[1]!)
   vi.advanceTimersByTime(999)
   await request(line, 5)
   expect(openings).toHaveLength(2)
