@@ -77,7 +77,7 @@ const SIDES = [
 ] as const
 
 describe.each(REVISIONS)('every message at %s', (revision) => {
-  test('says its version, and is one request, one notification or one response with a result or an error [R001] [R002] [R006] [R007] [R016]', async () => {
+  test('says its version, and is one request, one notification or one response with a result or an error [R001] [R002] [R006] [R007] [R014] [R016]', async () => {
     const server = await talk(revision)
     const kinds = new Set<string>()
     for (const { from, text } of server.connections.flat()) {

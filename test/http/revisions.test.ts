@@ -67,7 +67,7 @@ test('a server of the newest revision only has neither GET nor DELETE and ignore
   })
 })
 
-test('a server of older revisions only refuses the newest and names those it serves', async () => {
+test('a server of older revisions only refuses the newest, names those it serves and offers the newest of them [R033]', async () => {
   const app = createServer({ name: 'old', version: '1', revisions: ['2025-06-18', '2024-11-05'] }).tool(
     't',
     {},

@@ -61,6 +61,20 @@ const WRONG = [
   {
     messages: [asking, { role: 'assistant', content: [use] }, { role: 'user', content: [used, text('and')] }],
   },
+  {
+    messages: [
+      asking,
+      { role: 'assistant', content: [use] },
+      { role: 'user', content: [{ ...used, toolUseId: 'u9' }] },
+    ],
+  },
+  {
+    messages: [
+      asking,
+      { role: 'assistant', content: [use, { ...use, id: 'u2' }] },
+      { role: 'user', content: [used] },
+    ],
+  },
   { messages: [asking], maxTokens: 0 },
   { messages: [asking], maxTokens: 1.5 },
   { messages: [asking], modelPreferences: { costPriority: 2 } },
