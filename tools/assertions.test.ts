@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { withoutAssertion } from './assertions.ts'
+
+const ROOT = new URL('../', import.meta.url)
+const read = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8')
+const FILES = ['src', 'test', 'tools', 'bench'].flatMap((folder) =>
+  readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => `${folder}/${path}`)
+    .filter((file) => /\bscenario\(|\brun\b/.test(read(file))),
+)
+
+test('every scenario and every check asserts something', () => {
+  expect(FILES.length).toBeGreaterThan(50)
+  expect(FILES.flatMap((file) => withoutAssertion(file, read(file)).map((title) => [file, title]))).toEqual(
+    [],
+  )
+})
+
+test.each([
+  ["scenario('silent', app, async (client) => { await client.ping() })", ["'silent'"]],
+  ["scenario('silent', async (client) => { await client.ping() }, { since: 'x' })", ["'silent'"]],
+  [
+    "scenario('only its app asserts', () => { expect(1).toBe(1) }, async () => undefined)",
+    ["'only its app asserts'"],
+  ],
+  ["scenario('silent', app, run)", ["'silent'"]],
+  ["const checks = [{ title: 'silent', run: async () => undefined }]", ["'silent'"]],
+  ["const checks = [{ title: 'silent', run() {} }]", ["'silent'"]],
+  ["scenario('loud', app, async (client) => { expect(await client.ping()).toEqual({}) })", []],
+  ["scenario('loud', async (client) => { await expectAlive(client) })", []],
+  ["const checks = [{ title: 'loud', run: async () => { expect(1).toBe(1) } }]", []],
+  ["scenario('loud', async (client) => { await expect.poll(() => client.state).toBe('ready') })", []],
+  ["scenario('silent', async (client) => { await client.call(expect.any(String)) })", ["'silent'"]],
+  ["const page = { title: 'not a check' }", []],
+])('%s', (text, found) => {
+  expect(withoutAssertion('planted.test.ts', text)).toEqual(found)
+})
