@@ -177,8 +177,9 @@ describe('the model', () => {
         },
       })
       let agreed = false
+      const offered: unknown[] = []
       client.use('sampling/createMessage', (request, next) => {
-        expect(request.params['messages']).toBeDefined()
+        offered.push(request.params['messages'])
         if (!agreed) throw new Error('the user does not want that')
         return next()
       })
@@ -187,6 +188,7 @@ describe('the model', () => {
       agreed = true
       expect(JSON.parse(String(await client.call('model')))).toEqual(TEXT)
       expect(asked).toBe(1)
+      expect(offered).toEqual([expect.any(Array), expect.any(Array)])
     },
   )
 })

@@ -63,7 +63,9 @@ everyRevision((revision) => {
     const client = await connect(server, options)
     await tides.of(client).next({ harbour: 'x' })
     const declared = { 'com.example/tides': {}, 'com.example/x': { level: 2 } }
-    for (const message of server.sent()) {
+    const sent = server.sent()
+    expect(sent.length).toBeGreaterThan(1)
+    for (const message of sent) {
       const { method, params } = message as { method: string; params?: Record<string, never> }
       const envelope = params?.['_meta']?.['io.modelcontextprotocol/clientCapabilities']
       const capabilities = method === 'initialize' ? params?.['capabilities'] : envelope

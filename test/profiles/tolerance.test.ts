@@ -162,13 +162,19 @@ test.each([
   },
 )
 
-test('before the handshake all is refused in erlmcp, and so is a second one [S2-2.1-3] [S2-2.1-4] [S2-2.1-2]', async () => {
+test('before the handshake all is refused in erlmcp, and so is a second handshake [S2-2.1-3] [S2-2.1-4] [S2-2.1-2]', async () => {
   const replies = await talk(createServer({ name: 'x', version: '1', profile: erlmcp }), [
     { jsonrpc: '2.0', id: 1, method: 'ping' },
     { jsonrpc: '2.0', id: 2, method: 'tools/list' },
     opening(),
+    { ...opening(), id: 4 },
   ])
-  expect(replies.slice(0, 2)).toMatchObject([{ error: { code: -32005 } }, { error: { code: -32005 } }])
+  expect(replies.filter(({ id }) => id !== undefined)).toMatchObject([
+    { id: 1, error: { code: -32005 } },
+    { id: 2, error: { code: -32005 } },
+    { result: { serverInfo: { name: 'x' } } },
+    { id: 4, error: { code: -32005 } },
+  ])
 })
 
 test('what a server does not offer is -32004 in erlmcp [S2-9.3-2]', async () => {

@@ -346,11 +346,19 @@ scenario(
 )
 
 scenario(
-  'answers that are kept travel with the client, so that no round grows without bound [R221]',
+  'answers that are kept travel with the client, and each round asks and adds only its own [R221]',
   app,
   async (client) => {
     client.answer(ASK, () => ({ action: 'accept', content: {} }))
     await expect(client.call('endless')).rejects.toThrow('still asks after 10 rounds')
+    const rounds = client.transcript
+      .filter(({ from }) => from === 'server')
+      .map(({ text }) => (JSON.parse(text) as { result: Asking }).result)
+    expect(rounds.map(({ inputRequests }) => Object.keys(inputRequests))).toEqual(
+      Array.from({ length: 10 }, (_, at) => [`again-${at}`]),
+    )
+    const sizes = rounds.map(({ requestState }) => requestState.length)
+    for (const [at, size] of sizes.slice(1).entries()) expect(size - sizes[at]!).toBeLessThan(200)
   },
   since,
 )

@@ -45,7 +45,7 @@ const newTag = (): string => `tag ${++tags}`
 const textOf = (tag: string): object => ({ content: [{ type: 'text', text: tag }] })
 
 scenario(
-  'M.dup-inflight M.dup-inflight.answered a second request under an id in flight is refused, and the first keeps its answer [R003] [R004]',
+  'M.dup-inflight M.dup-inflight.answered a second request under an id in flight is refused unless each request stands alone, and the first keeps its answer [R003] [R004]',
   app,
   async (client, _revision, { transport }) => {
     const [first, second] = [newTag(), newTag()]

@@ -25,6 +25,7 @@ test('M.cross-talk sixteen clients with equal ids get each their own answers [S2
         Array.from({ length: 50 }, (_, id) => `${echo('2025-11-25', id, `${at}/${id}`)}\n`).join(''),
       )
       const replies = await wire.heard(50)
+      expect(new Set(replies.map(({ id }) => id)).size).toBe(50)
       for (const { id, result } of replies)
         expect(result?.['content']).toEqual([{ type: 'text', text: `${at}/${String(id)}` }])
     }),
