@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { createServer, type App } from '../index.ts'
 import { REVISIONS } from '../protocol/revisions.ts'
@@ -90,4 +90,24 @@ test('a test client speaks the newest revision unless told otherwise, and no lon
   expect(await client.call('who')).toBe('nobody at 2026-07-28')
   client.faults.slow(200)
   await expect(client.call('who')).rejects.toMatchObject({ kind: 'timeout' })
+})
+
+test('a test client waits 10 s for a sign of life, and 60 s for the answer', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const app = createDesk()
+    .tool('silent', {}, () => new Promise<string>(() => undefined))
+    .tool('lively', {}, (_, { progress, signal }) => {
+      let told = 0
+      const timer = setInterval(() => progress(++told), 9_000)
+      signal.addEventListener('abort', () => clearInterval(timer))
+      return new Promise<string>(() => undefined)
+    })
+  await using client = await testClient(app)
+  const silent = expect(client.call('silent')).rejects.toThrow('was not answered within 10000 ms')
+  await vi.advanceTimersByTimeAsync(10_000)
+  await silent
+  const lively = expect(client.call('lively')).rejects.toThrow('was not answered within 60000 ms')
+  await vi.advanceTimersByTimeAsync(60_000)
+  await lively
 })

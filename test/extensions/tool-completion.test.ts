@@ -145,6 +145,21 @@ test('a client completes arguments of tools by name', async () => {
   await client.close()
 })
 
+test('a client does not ask a server that completes no arguments of tools', async () => {
+  const asked: string[] = []
+  const plain = createServer({ name: 'plain', version: '1', log: () => undefined })
+    .tool('forecast', { input: INPUT }, () => 'sun')
+    .use(({ call }, next) => {
+      asked.push(call.method)
+      return next()
+    })
+  await using client = await connect(plain, { extensions: [toolCompletion] })
+  await expect(
+    toolCompletion.of(client).complete('forecast', { name: 'city', value: '' }),
+  ).rejects.toMatchObject({ kind: 'not_offered', message: expect.stringContaining(ID) })
+  expect(asked).not.toContain('completion/complete')
+})
+
 test('what completes nothing is refused', () => {
   expect(() =>
     createServer({ name: 'x', version: '1' }).extend(toolCompletion({ a: { b: 'c' as never } })),

@@ -45,7 +45,9 @@ function filesOf(root: string): readonly string[] {
     maxBuffer: 64 * 1024 * 1024,
   })
   if (listed.status !== 0) throw new Error(`git ls-files failed in ${root}: ${listed.stderr}`)
-  return listed.stdout.split('\0').filter((file) => file !== '' && existsSync(join(root, file)))
+  return listed.stdout
+    .split('\0')
+    .filter((file) => !['', 'node_modules'].includes(file) && existsSync(join(root, file)))
 }
 
 /** Some tests read the official schemas in a folder beside the repository, where there is one. */

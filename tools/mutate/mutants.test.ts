@@ -48,6 +48,7 @@ test('types, imports, keys, comments and words for people are left alone', () =>
   expect(mutantsOf(`const a: Record<'b', 3> = b as Record<'b', 3>`)).toEqual([])
   expect(mutantsOf(`throw new Error('the name is missing')`)).toEqual(['{}'])
   expect(mutantsOf(`throw new Error(\`the name \${name} is missing\`)`)).toEqual(['{}'])
+  expect(mutantsOf(`run({ hint: 'Retry.' })`)).toEqual(['{}', 'run({ })'])
   expect(mutantsOf(`const a = { 'b-c': d }`)).toEqual(['const a = { }'])
 })
 

@@ -27,8 +27,8 @@ const SWAPPED: Readonly<Record<string, string>> = {
   '&&': '||', '||': '&&', '+=': '-=', '-=': '+=', '*=': '/=', '|=': '&=', '&=': '|=',
 }
 
-/** Table columns that only checks and documentation read. */
-const UNREAD: ReadonlySet<string> = new Set(['reader', 'text', 'hint', 'message', 'description', 'title'])
+/** Columns of tables that only people and checks of the sources read. */
+const UNREAD: ReadonlySet<string> = new Set(['reader', 'text', 'hint', 'about', 'description'])
 
 /** Every place of a source text that can be changed so that the program behaves differently. */
 export function sitesOf(file: string, text: string): readonly Site[] {
@@ -72,8 +72,8 @@ export function draw(sources: ReadonlyMap<string, string>, seed: number, count: 
 /** Whether a node is only what people read: no test should pin the words of a message. */
 function isWording(node: Node, parent: Node | undefined): boolean {
   const key = parent?.type === 'Property' && parent['value'] === node ? parent['key'] : undefined
-  if (isNode(key) && UNREAD.has(String(key['name'])) && hasWords(node)) return true
-  return hasWords(node)
+  const isLiteral = node.type === 'Literal' || node.type === 'TemplateLiteral'
+  return hasWords(node) || (isLiteral && isNode(key) && UNREAD.has(String(key['name'])))
 }
 
 /** Two words with a space between them, outside what a template inserts. */
@@ -145,10 +145,12 @@ const CHANGES: Readonly<
   ReturnStatement: (node) => {
     const { argument } = node
     if (!isNode(argument)) return [['remove statement', node, '{}']]
-    return isUndefined(argument) ? [] : [['return nothing', node, 'return undefined']]
+    return isUndefined(argument) || isBoolean(argument) ? [] : [['return nothing', node, 'return undefined']]
   },
   ArrowFunctionExpression: ({ body, expression }) =>
-    expression === true && isNode(body) && !isUndefined(body) ? [['return nothing', body, 'undefined']] : [],
+    expression === true && isNode(body) && !isUndefined(body) && !isBoolean(body)
+      ? [['return nothing', body, 'undefined']]
+      : [],
   Literal: literalChanges,
   TemplateLiteral: (node, text) =>
     text.slice(node.start, node.end) === '``' ? [] : [['empty text', node, '``']],
@@ -161,6 +163,11 @@ const CHANGES: Readonly<
 /** `TABLE satisfies Type` and a lone name do nothing. */
 function isPlainAssertion({ expression }: Node): boolean {
   return isNode(expression) && ['Identifier', 'Literal'].includes(bare(expression).type)
+}
+
+/** A literal that is flipped already. */
+function isBoolean(node: Node): boolean {
+  return node.type === 'Literal' && typeof node['value'] === 'boolean'
 }
 
 function isUndefined(node: Node): boolean {

@@ -8,11 +8,13 @@ import { mutate, stateOf, type Settings } from './mutate.ts'
 const FILES: Readonly<Record<string, string>> = {
   'package.json': '{ "type": "module" }',
   '.gitignore': 'node_modules\n.cache\n',
-  'src/door.ts': 'export const isOpen = (): boolean => true\nexport const spare: readonly number[] = [7]\n',
+  'src/door.ts': 'export const isOpen = (): boolean => !false\nexport const spare: [number] = [7]\n',
+  'tsconfig.build.json': '{ "compilerOptions": { "strict": true }, "include": ["src/door.ts"] }',
   'src/door.test.ts': `import { expect, test } from 'vitest'
 import { isOpen } from './door.ts'
 test('the door is open', () => expect(isOpen()).toBe(true))
 `,
+  'src/lamp.ts': 'export const lamps = 3\n',
   'test/scenarios/door.test.ts': `import { expect, test } from 'vitest'
 import { spare } from '../../src/door.ts'
 test('there are spare doors · memory 2025-11-25', () => expect(spare).toBeDefined())
@@ -34,7 +36,7 @@ function plant(files: Readonly<Record<string, string>>): string {
 }
 
 function settingsFor(root: string, progress: string[] = []): Settings {
-  const row = { file: 'src/door.ts', line: 'export const spare: readonly number[] = [7]', original: '7' }
+  const row = { file: 'src/door.ts', line: 'export const spare: [number] = [7]', original: '7' }
   return {
     root,
     seed: 1,
@@ -53,13 +55,15 @@ test('mutants that no test notices survive, and the tree is left as it was', asy
     (verdict) => `${verdict.mutant.line} ${verdict.mutant.kind}: ${stateOf(verdict)}`,
   )
   expect(states.toSorted()).toEqual([
+    '1 drop operator: killed',
     '1 flip: killed',
+    '1 other number: survived',
     '1 return nothing: killed',
-    '2 drop element: survived',
+    '2 drop element: refused',
     '2 other number: equivalent',
   ])
   expect(verdicts.find(({ killed }) => killed)?.by).toBe('src/door.test.ts › the door is open')
-  expect(progress).toHaveLength(5)
+  expect(progress).toHaveLength(7)
   for (const [file, text] of Object.entries(FILES)) expect(readFileSync(join(root, file), 'utf8')).toBe(text)
 }, 120_000)
 

@@ -5,6 +5,7 @@ import { equivalentOf, type Equivalent } from './equivalents.ts'
 import { Knowledge } from './knowledge.ts'
 import { draw, type Mutant } from './mutants.ts'
 import { Ranking } from './ranking.ts'
+import { Types } from './types.ts'
 
 export interface Settings {
   readonly root: string
@@ -25,6 +26,8 @@ export interface Verdict {
   readonly by: string
   /** The row that says why nobody can notice it; such a mutant meets no test. */
   readonly equivalent?: Equivalent
+  /** Set where no test noticed it, but the compiler refuses it. */
+  readonly refused?: true
   readonly seconds: number
 }
 
@@ -36,6 +39,7 @@ export async function mutate(settings: Settings): Promise<readonly Verdict[]> {
   const base = resolve(root, '.cache', 'mutate')
   const knowledge = new Knowledge(join(base, 'knowledge.json'))
   const soundness = new Soundness()
+  const types = new Types(root, join(base, 'types'), sources)
   const ranking = new Ranking(root, sources, knowledge)
   const benches = Array.from({ length: Math.min(settings.jobs, mutants.length) }, (_, index) => {
     const copy = copyTree(root, join(base, String(index + 1)))
@@ -51,9 +55,12 @@ export async function mutate(settings: Settings): Promise<readonly Verdict[]> {
       const mutant = mutants[at]!
       const began = performance.now()
       const equivalent = equivalentOf(equivalents, mutant, sources.get(mutant.file) ?? '')
-      const { killed, by } = equivalent ? { killed: false, by: 'known' } : await bench.judge(mutant)
+      const { killed, by } =
+        equivalent !== undefined ? { killed: false, by: 'known' } : await bench.judge(mutant)
+      const refused = equivalent === undefined && !killed && (await types.refuse(mutant))
       const seconds = (performance.now() - began) / 1000
-      const verdict: Verdict = { mutant, killed, by, seconds, ...(equivalent && { equivalent }) }
+      const why = { ...(equivalent && { equivalent }), ...(refused && { refused }) }
+      const verdict: Verdict = { mutant, killed, by, seconds, ...why }
       verdicts[at] = verdict
       progress(
         `${at + 1}/${mutants.length} ${stateOf(verdict)} in ${seconds.toFixed(0)} s: ${placeOf(mutant)}, ${by}`,
@@ -66,8 +73,11 @@ export async function mutate(settings: Settings): Promise<readonly Verdict[]> {
   return verdicts
 }
 
-export function stateOf({ killed, equivalent }: Verdict): 'killed' | 'equivalent' | 'survived' {
-  return killed ? 'killed' : equivalent ? 'equivalent' : 'survived'
+export type State = 'killed' | 'equivalent' | 'refused' | 'survived'
+
+export function stateOf({ killed, equivalent, refused }: Verdict): State {
+  if (killed) return 'killed'
+  return equivalent ? 'equivalent' : refused === true ? 'refused' : 'survived'
 }
 
 /** `src/file.ts:12 swap operator`. */

@@ -93,12 +93,13 @@ export class Ranking {
   }
 }
 
-/** The test files that can notice a change of a source; those of tools and measurements cannot. */
+/** The test files that can notice a change of a source. Those of the tool itself run other sources. */
 function testsOf(root: string): readonly string[] {
-  return ['src', 'test'].flatMap((folder) =>
+  const folders = ['src', 'test', 'tools'].filter((folder) => existsSync(join(root, folder)))
+  return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
-      .filter((path) => path.endsWith('.test.ts'))
+      .filter((path) => path.endsWith('.test.ts') && !path.startsWith('tools/mutate/'))
       .toSorted(),
   )
 }

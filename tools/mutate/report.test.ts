@@ -23,6 +23,10 @@ test('the report names each survivor with both texts, and counts', () => {
   expect(text).toContain('src/a.ts:2  flip (2 test files pass)\n  - true\n  + false\n')
   expect(text.match(/src\/a\.ts:2/g)).toHaveLength(1)
   expect(text).toContain('1 killed, 2 survived, 1 of them judged equivalent\n50.0 % of the mutants')
+  expect(report([KILLED, { ...SURVIVED, refused: true }])).toBe(
+    '\n1 killed, 0 survived, 0 of them judged equivalent\n1 more that no test noticed do not compile\n' +
+      '100.0 % of the mutants that change behaviour were killed; the goal is 95 %',
+  )
   expect(toRows([EQUIVALENT])).toMatchObject([{ state: 'equivalent', file: 'src/a.ts', reason: 'unused' }])
 })
 

@@ -1,24 +1,20 @@
-import { stateOf, type Verdict } from './mutate.ts'
+import { stateOf, type State, type Verdict } from './mutate.ts'
 
 /** The share of mutants that change behaviour which the tests must notice. */
 const GOAL = 0.95
 
-interface Counts {
-  readonly killed: number
-  readonly survived: number
-  readonly equivalent: number
-}
+type Counts = Readonly<Record<State, number>>
 
 function countsOf(verdicts: readonly Verdict[]): Counts {
-  const killed = verdicts.filter((verdict) => verdict.killed).length
-  const equivalent = verdicts.filter((verdict) => stateOf(verdict) === 'equivalent').length
-  return { killed, survived: verdicts.length - killed, equivalent }
+  const counts = { killed: 0, equivalent: 0, refused: 0, survived: 0 }
+  for (const verdict of verdicts) counts[stateOf(verdict)]++
+  return counts
 }
 
-/** Whether less than the goal of the mutants that change behaviour was killed. */
+/** Whether less than the goal of the mutants that compile and change behaviour was killed. */
 export function tooFew(verdicts: readonly Verdict[]): boolean {
-  const { killed, survived, equivalent } = countsOf(verdicts)
-  return killed < GOAL * (killed + survived - equivalent)
+  const { killed, survived } = countsOf(verdicts)
+  return killed < GOAL * (killed + survived)
 }
 
 /** What `--json` prints: one row for each mutant. */
@@ -33,13 +29,13 @@ export function toRows(verdicts: readonly Verdict[]): readonly object[] {
 
 /** The survivors, one after the other, and the closing line. */
 export function report(verdicts: readonly Verdict[]): string {
-  const { killed, survived, equivalent } = countsOf(verdicts)
-  const changing = killed + survived - equivalent
-  const share = changing === 0 ? 100 : (100 * killed) / changing
+  const { killed, survived, equivalent, refused } = countsOf(verdicts)
+  const share = killed + survived === 0 ? 100 : (100 * killed) / (killed + survived)
   return [
     ...verdicts.filter((verdict) => stateOf(verdict) === 'survived').flatMap(describe),
     '',
-    `${killed} killed, ${survived} survived, ${equivalent} of them judged equivalent`,
+    `${killed} killed, ${survived + equivalent} survived, ${equivalent} of them judged equivalent`,
+    ...(refused > 0 ? [`${refused} more that no test noticed do not compile`] : []),
     `${share.toFixed(1)} % of the mutants that change behaviour were killed; the goal is ${GOAL * 100} %`,
   ].join('\n')
 }

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { copyTree, type Copy } from './copies.ts'
+import { apply, type Mutant } from './mutants.ts'
+
+const PROJECT = 'tsconfig.build.json'
+
+/** Tells whether the compiler refuses a mutant, in a plain copy of the tree. One at a time. */
+export class Types {
+  readonly #root: string
+  readonly #folder: string
+  readonly #sources: ReadonlyMap<string, string>
+  #copy: Copy | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(root: string, folder: string, sources: ReadonlyMap<string, string>) {
+    this.#root = root
+    this.#folder = folder
+    this.#sources = sources
+  }
+
+  refuse(mutant: Mutant): Promise<boolean> {
+    const result = this.#turn.then(() => this.#check(mutant))
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
+  async #check(mutant: Mutant): Promise<boolean> {
+    if (!existsSync(join(this.#root, PROJECT))) return false
+    const copy = (this.#copy ??= copyTree(this.#root, this.#folder))
+    const { file } = mutant
+    const text = this.#sources.get(file) ?? ''
+    copy.write(file, apply(text, mutant))
+    const compiler = join('node_modules', 'typescript', 'bin', 'tsc')
+    const args = [compiler, '-p', PROJECT, '--noEmit']
+    const child = spawn(process.execPath, args, { cwd: copy.folder, stdio: 'ignore' })
+    const [code] = (await once(child, 'exit')) as [number | null]
+    copy.write(file, text)
+    return code !== 0
+  }
+}
