@@ -1,8 +1,10 @@
-import { Agent } from 'node:http'
-import { createServer as createNet, type AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { Agent, type OutgoingHttpHeaders } from 'node:http'
+import { Agent as SecureAgent, request } from 'node:https'
+import { connect as connectNet, createServer as createNet, type AddressInfo } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import { META } from '../../src/protocol/meta.ts'
+import { testTls } from '../harness/sockets.ts'
 import { BOTH, call, headed, initialize, message } from './messages.ts'
 import { Gate, open, start, tools } from './server.ts'
 import { post, send, stream } from './wire.ts'
@@ -63,6 +65,60 @@ test('a large reply that is still leaving arrives whole', async () => {
   gate.open()
   expect((await reply).json).toMatchObject({ result: { content: [{ text }] } })
   await closed
+})
+
+test('a large reply that is still leaving over TLS arrives whole', async () => {
+  const gate = new Gate()
+  const text = 'x'.repeat(8_000_000)
+  const app = tools().tool('large', {}, async () => {
+    gate.enter()
+    await gate.opened
+    return text
+  })
+  const server = await app.listen({ http: { port: 0, tls: testTls() } })
+  onTestFinished(() => server.close())
+  const { body, headers } = headed('tools/call', { name: 'large' })
+  const reply = postSecurely(server.addresses.http as string, { body, headers })
+  await gate.entered
+  const closed = server.close()
+  gate.open()
+  expect(JSON.parse(await reply)).toMatchObject({ result: { content: [{ text }] } })
+  await closed
+})
+
+test('connections over TLS that wait for another request are closed with the server', async () => {
+  const server = await tools().listen({ http: { port: 0, tls: testTls() } })
+  const agent = new SecureAgent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+  await postSecurely(server.addresses.http as string, { body: initialize(), headers: BOTH, agent })
+  const [socket] = Object.values(agent.freeSockets).flat()
+  const ended = new Promise((resolve) => socket!.once('close', resolve))
+  await server.close()
+  expect(await ended).toBe(false)
+})
+
+test('a connection that never began TLS does not delay the end, and is closed', async () => {
+  const app = createServer({ name: 'patient', version: '1', limits: { headersMs: 600_000 } })
+  const server = await app.listen({ http: { port: 0, tls: testTls() } })
+  const socket = connectNet(Number(new URL(server.addresses.http as string).port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  await new Promise((resolve) => socket.once('connect', resolve))
+  const ended = new Promise((resolve) => socket.once('close', resolve))
+  socket.resume()
+  await server.close()
+  await ended
+  expect(socket.destroyed).toBe(true)
+})
+
+test('closing leaves no timer behind', async () => {
+  const { server } = await start()
+  const set = vi.spyOn(globalThis, 'setTimeout')
+  const clear = vi.spyOn(globalThis, 'clearTimeout')
+  onTestFinished(() => void vi.restoreAllMocks())
+  await server.close()
+  const timers = set.mock.results.map(({ value }) => value as NodeJS.Timeout)
+  expect(timers).not.toEqual([])
+  for (const timer of timers) expect(clear).toHaveBeenCalledWith(timer)
 })
 
 test('listening ends with an empty result that carries its id, sessions end their streams [R230]', async () => {
@@ -159,3 +215,22 @@ test('a query after the path is no other path', async () => {
   const { port } = await start()
   expect((await send(port, { path: '/mcp?x=1', body: initialize(), headers: BOTH })).status).toBe(200)
 })
+
+/** Posts over TLS, whoever the server is, and gives back the body of the reply. */
+function postSecurely(
+  url: string,
+  { body, headers, agent }: { body: string; headers: OutgoingHttpHeaders; agent?: SecureAgent },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { method: 'POST', headers, rejectUnauthorized: false, agent: agent ?? false }
+    const asked = request(url, options, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => (text += chunk))
+      response.on('end', () => resolve(text))
+      response.on('error', reject)
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
