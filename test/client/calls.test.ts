@@ -4,7 +4,7 @@ import { all, failure } from './gather.ts'
 import { scenario, type Transport } from './scenario.ts'
 
 scenario(
-  'a client learns who the server is, what it offers and what is spoken [S1-1.1-1] [S2-13-C2] [S0-0.1]',
+  'a client learns who the server is, what it offers and what is spoken [S2-13-C2] [S0-0.1]',
   async (client, { revision }) => {
     const about = await client.server()
     expect(about).toMatchObject({ revision, instructions: 'Call echo first.' })
@@ -13,6 +13,30 @@ scenario(
       expect([capability, await client.supports(capability)]).toEqual([capability, true])
     expect(await client.supports('resources.subscribe')).toBe(true)
     expect(await client.supports('tasks')).toBe(false)
+  },
+)
+
+scenario(
+  'a client discovers tools, calls them as they are described, and interprets what they give back [S1-1.1-1]',
+  async (client, { revision }) => {
+    const tools = await all(client.tools())
+    const add = tools.find(({ name }) => name === 'add')
+    expect(add?.inputSchema).toMatchObject({
+      properties: { a: { type: 'number' }, b: { type: 'number' } },
+      required: ['a', 'b'],
+    })
+    for (const name of ['echo', 'fail', 'gallery']) expect(tools.map((tool) => tool.name)).toContain(name)
+    expect(await client.call('echo', { text: 'plain' })).toBe('plain')
+    expect(await client.call('add', { a: 1, b: 2 })).toEqual(
+      revision >= '2025-06-18' ? { sum: 3 } : '{"sum":3}',
+    )
+    expect(await client.call('gallery')).toContainEqual({
+      type: 'image',
+      data: 'aW1n',
+      mimeType: 'image/png',
+    })
+    expect(await failure(client.call('fail'))).toBeInstanceOf(ToolError)
+    expect(await failure(client.call('ecko'))).toMatchObject({ kind: 'unknown_tool' })
   },
 )
 

@@ -15,7 +15,7 @@ let names = 0
 
 export const CHECKS: readonly Check[] = [
   {
-    title: 'learns who the server is and what it offers [S1-1.1-1] [S2-13-C2] [R030] [R042]',
+    title: 'learns who the server is and what it offers [S2-13-C2] [R030] [R042]',
     run: async ({ client, revision }) => {
       const { info, capabilities } = await client.server()
       expect(info).toMatchObject({ name: 'peer', version: '3.2.1' })

@@ -34,7 +34,7 @@ describe.each(['stdio', 'HTTP'] as const)('server-everything over %s', (transpor
     await close()
   })
 
-  test('is found to speak 2025-11-25, and says who it is [R030] [S1-1.1-1]', async () => {
+  test('is found to speak 2025-11-25, and says who it is [R030]', async () => {
     const { revision, info, capabilities, instructions } = await met.client.server()
     expect(revision).toBe('2025-11-25')
     expect(info).toMatchObject({ name: 'mcp-servers/everything' })

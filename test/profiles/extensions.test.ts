@@ -3,7 +3,6 @@ import { connect } from '../../src/client.ts'
 import { apps, health, subscriptions, toolCompletion, toolStream } from '../../src/extensions.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { erlmcp } from '../../src/profiles.ts'
-import { CLIENT_CAPABILITIES, SERVER_CAPABILITIES } from '../../src/protocol/capabilities.ts'
 import { VENDOR } from '../../src/protocol/meta.ts'
 import { METHODS } from '../../src/protocol/methods.ts'
 
@@ -45,23 +44,4 @@ test('tools/stream, health/status and subscriptions/list are answered by these n
 
 test('more than thirty methods are known, those of extensions included [S2-0-2]', () => {
   expect(Object.keys(METHODS).length + methods.length).toBeGreaterThan(30)
-})
-
-const declared = { ...CLIENT_CAPABILITIES, ...SERVER_CAPABILITIES }
-const CAPABILITIES: readonly (readonly [string, boolean])[] = [
-  ...['resources', 'tools', 'prompts', 'roots', 'sampling', 'elicitation', 'logging', 'tasks'].map(
-    (name) => [name, name in declared] as const,
-  ),
-  ['completion', 'completions' in declared],
-  ...['apps', 'health', 'subscriptions'].map(
-    (name) => [name, service.extensions.has(`${VENDOR}/${name}`)] as const,
-  ),
-  ['progress', 'notifications/progress' in METHODS],
-  ['cancellation', 'notifications/cancelled' in METHODS && erlmcp.routes.has('requests/cancel')],
-  ['pagination', METHODS['tools/list'].list === 'tools'],
-  ['batch', erlmcp.dialects['2025-11-25'].batch === 'always'],
-]
-
-test('each of the sixteen capabilities has its place [S2-0-1]', () => {
-  expect(CAPABILITIES.filter(([, present]) => present)).toHaveLength(16)
 })

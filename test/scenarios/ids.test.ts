@@ -56,7 +56,7 @@ scenario(
 )
 
 scenario(
-  'an id that is neither a string nor an integer is refused [R002] [R010] [S0-2.1] [S2-1.2-1] [S3-2.1-1] [S2-1.1-3]',
+  'an id that is neither a string nor an integer is refused [S4-2-2] [R002] [R010] [S0-2.1] [S2-1.2-1] [S3-2.1-1] [S2-1.1-3]',
   app,
   async (client) => {
     for (const id of ['null', '1.5', 'true', '{}', '[1]', '1e400', '1.0e-3']) {
@@ -111,7 +111,7 @@ async function expectTwiceRefused(client: Client): Promise<void> {
 }
 
 scenario(
-  'an id in flight is refused for another request, then free again [R003] [S3-2.1-1] [S2-13-S6] [S2-1.1-3]',
+  'an id in flight is refused for another request, then free again [R003] [S4-2-2] [S3-2.1-1] [S2-13-S6] [S2-1.1-3]',
   app,
   (client) => expectTwiceRefused(client),
   { until: '2025-11-25' },

@@ -41,7 +41,7 @@ scenario(
 )
 
 scenario(
-  'a message of the wrong structure is invalid, says why, and keeps its id when it has one [R001] [R010] [S0-2.1] [S2-1.1-1] [S3-7.3-1] [S3-3-1] [S2-0-5] [S2-1.3-1] [S2-13-S8]',
+  'a message of the wrong structure is invalid, says why, and keeps its id when it has one [S4-2-2] [R001] [R010] [S0-2.1] [S2-1.1-1] [S3-7.3-1] [S3-3-1] [S2-0-5] [S2-1.3-1] [S2-13-S8]',
   app,
   async (client) => {
     const wrong: [string, string, unknown][] = [

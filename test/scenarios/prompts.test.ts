@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { createServer, image } from '../../src/index.ts'
+import { audio, createServer, embed, image, link, text } from '../../src/index.ts'
+import { open } from '../harness/client.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
@@ -27,6 +28,14 @@ const app = createServer({ name: 'prompts', version: '1', log: () => undefined }
     messages: ['x'],
   }))
   .prompt('wrong', {}, () => [{ role: 'system', content: 'x' }])
+
+const gallery = createServer({ name: 'gallery', version: '1' }).prompt('kinds', {}, () => [
+  { role: 'user', content: text('words') },
+  { role: 'user', content: image('AAAA', 'image/png') },
+  { role: 'user', content: audio('BBBB', 'audio/wav') },
+  { role: 'assistant', content: embed('note://one', 'noted') },
+  { role: 'assistant', content: link('note://two', { name: 'two' }) },
+])
 
 scenario(
   'the list shows each prompt with its arguments [R178] [S2-5.1-1] [S2-5.2-1] [S2-5.2-2] [S3-5.3-1] [S4-9-2] [S4-1-12]',
@@ -78,6 +87,46 @@ scenario(
       description: 'from the handler',
       messages: [{ role: 'user', content: text('x') }],
     })
+  },
+)
+
+scenario(
+  'messages hold text, images, audio, resources and references to resources by URI, as far as the revision has them [S2-5.3-3]',
+  gallery,
+  async (client, revision) => {
+    const { messages } = await client.get('prompts/get', { name: 'kinds' })
+    const contents = (messages as readonly { readonly content: object }[]).map(({ content }) => content)
+    expect(contents[0]).toEqual({ type: 'text', text: 'words' })
+    expect(contents[1]).toEqual({ type: 'image', data: 'AAAA', mimeType: 'image/png' })
+    expect(contents[2]).toMatchObject(
+      revision >= '2025-03-26'
+        ? { type: 'audio', data: 'BBBB', mimeType: 'audio/wav' }
+        : { type: 'resource', resource: { blob: 'BBBB', mimeType: 'audio/wav' } },
+    )
+    expect(contents[3]).toMatchObject({ type: 'resource', resource: { uri: 'note://one', text: 'noted' } })
+    expect(contents[4]).toMatchObject(
+      revision >= '2025-06-18'
+        ? { type: 'resource_link', uri: 'note://two', name: 'two' }
+        : { type: 'text', text: expect.stringContaining('note://two') },
+    )
+  },
+)
+
+scenario(
+  'a server with prompts declares them, lists them and gives each, and one without does neither [S2-9.4-3] [S2-5.1-1]',
+  gallery,
+  async (client, _, { transport }) => {
+    const { capabilities } = client.hasSession ? client.opening : await client.get('server/discover')
+    expect(capabilities).toHaveProperty('prompts')
+    expect(await client.get('prompts/list')).toMatchObject({ prompts: [{ name: 'kinds' }] })
+    expect((await client.get('prompts/get', { name: 'kinds' }))['messages']).toHaveLength(5)
+    const bare = createServer({ name: 'bare', version: '1' }).tool('one', {}, () => 1)
+    const other = await open(bare, { transport, revision: client.revision })
+    const told = other.hasSession ? other.opening : await other.get('server/discover')
+    expect(told['capabilities']).not.toHaveProperty('prompts')
+    for (const method of ['prompts/list', 'prompts/get'])
+      expect((await refusal(other.request(method, { name: 'kinds' }))).code).toBe(-32601)
+    await other.close()
   },
 )
 
