@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { closingLine, type TestResult } from './reporter.ts'
+import { closingLine, schemaLine, type TestResult } from './reporter.ts'
 
 const result = (state: TestResult['state']): TestResult => ({ file: 'a.test.ts', title: 'a title', state })
 
@@ -13,4 +13,10 @@ test('a file that broke before its tests is a failure', () => {
 
 test('skipped tests are named only when there are some', () => {
   expect(closingLine([result('passed'), result('skipped')], 0)).toBe('1 passed, 0 failed, 1 skipped')
+})
+
+test('the messages that schemas checked are counted over all files, and so are those that they could not', () => {
+  const counts = [{ checked: 5, unchecked: 0 }, undefined, { checked: 2, unchecked: 1 }]
+  expect(schemaLine(counts)).toBe('\n7 messages checked against schemas, 1 could not be checked\n')
+  expect(schemaLine([undefined])).toBe('')
 })

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Reporter, TestModule, Vitest } from 'vitest/node'
+import type { SchemaChecks } from '../test/corpus/tally.ts'
 
 /** One test as the requirements report reads it. */
 export interface TestResult {
@@ -24,6 +25,7 @@ export default class ClosingLine implements Reporter {
     const results = modules.flatMap(toResults)
     const broken = modules.filter((module) => module.errors().length > 0 || hasBrokenSuite(module)).length
     if (await this.#isWhole(modules)) record(results)
+    process.stdout.write(schemaLine(modules.map((module) => module.meta().schemaChecks)))
     process.stdout.write(`\n${closingLine(results, broken + unhandled.length)}\n`)
     // A test that is skipped by its own words proves nothing; one that a pattern left out was not asked for.
     if (!this.#vitest?.config.testNamePattern && results.some(isSkipped)) process.exitCode = 1
@@ -43,6 +45,14 @@ export function closingLine(results: readonly TestResult[], broken: number): str
   const skipped = results.filter(isSkipped).length
   const line = `${count('passed')} passed, ${count('failed') + broken} failed`
   return skipped > 0 ? `${line}, ${skipped} skipped` : line
+}
+
+/** The number of messages that schemas checked; files whose tests need no schema count none. */
+export function schemaLine(counts: readonly (SchemaChecks | undefined)[]): string {
+  const made = counts.filter((count) => count !== undefined)
+  const sum = (key: keyof SchemaChecks): number => made.reduce((total, count) => total + count[key], 0)
+  if (made.length === 0) return ''
+  return `\n${sum('checked')} messages checked against schemas, ${sum('unchecked')} could not be checked\n`
 }
 
 function isSkipped({ state }: TestResult): boolean {

@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { isMethodAt, METHODS, methodRow } from '../../src/protocol/methods.ts'
-import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
+import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { arbitrariesOf, arbitraryOf } from './arbitrary.ts'
-import { corpus, toWire, type Example } from './corpus.ts'
+import { corpus } from './corpus.ts'
+import { complaintsAbout } from './judged.ts'
 import { officialOf } from './official.ts'
 
 describe.each(REVISIONS)('%s', (revision) => {
+  const official = officialOf(revision)
+
   test('every method of the revision has examples of each of its messages [S0-0.2]', () => {
     const examples = corpus(revision)
     for (const [method, row] of Object.entries(METHODS)) {
@@ -36,32 +38,16 @@ describe.each(REVISIONS)('%s', (revision) => {
   })
 
   test('every example is valid by the official schema [S0-0.2]', () => {
-    expect(corpus(revision).flatMap((example) => complaintsAbout(example, revision))).toEqual([])
+    expect(corpus(revision).flatMap((example) => complaintsAbout(example, revision, official))).toEqual([])
   })
 
   test('every generated message is valid by the official schema and survives JSON', () => {
     fc.assert(
       fc.property(arbitraryOf(revision), (example) => {
-        expect(complaintsAbout(example, revision)).toEqual([])
+        expect(complaintsAbout(example, revision, official)).toEqual([])
         expect(JSON.parse(JSON.stringify(example.value))).toEqual(example.value)
       }),
       { numRuns: 300 },
     )
   })
 })
-
-const officials = new Map(REVISIONS.map((revision) => [revision, officialOf(revision)]))
-
-function complaintsAbout(example: Example, revision: Revision): readonly string[] {
-  const official = officials.get(revision)
-  if (official === undefined) return []
-  const message = toWire(example, revision)
-  const result = 'jsonrpc' in message ? (message['result'] as JsonObject) : message
-  const complaint =
-    example.kind !== 'result'
-      ? official.message(example.method, message)
-      : 'task' in result
-        ? official.shape('CreateTaskResult', result)
-        : official.result(example.method, result)
-  return complaint === undefined ? [] : [`${example.kind} ${example.method} "${example.name}": ${complaint}`]
-}

@@ -1,84 +1,66 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { Ajv } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { appendFileSync, mkdirSync } from 'node:fs'
 import type { Revision } from '../../src/protocol/revisions.ts'
+import { toOfficial, type Checker, type Official } from './checker.ts'
+import { readRecording } from './recorded.ts'
+import { readSchemas } from './schemas.ts'
+import { withSdk } from './sdk.ts'
+import { findSource, type Source } from './source.ts'
+import { countCheck } from './tally.ts'
 
-/** What the official schema of a revision says; each check gives the first complaint or undefined. */
-export interface Official {
-  /** Checks a whole request or notification. */
-  message(method: string, message: JsonObject): string | undefined
-  /** Checks the result of a method. */
-  result(method: string, result: JsonObject): string | undefined
-  /** Checks one shape by its official name. With `closed` no member may be unknown to the revision. */
-  shape(name: string, value: unknown, closed?: 'closed'): string | undefined
+/** Where the checks of this run come from. */
+export const SOURCE: Source = findSource()
+
+/** The checks of a revision. */
+export function officialOf(revision: Revision, source: Source = SOURCE): Official {
+  const key = `${source} ${revision}`
+  let official = officials.get(key)
+  if (official === undefined) {
+    const checker =
+      source === 'none' ? withSdk(readRecording(revision), revision) : readSchemas(source, revision)
+    official = toOfficial(counted(checker, revision))
+    officials.set(key, official)
+  }
+  return official
 }
 
-/** The official schema of a revision, or undefined, said once, where the schemas are not beside the repository. */
-export function officialOf(revision: Revision): Official | undefined {
-  const file = fileURLToPath(new URL(`../../../shared/spec/${revision}/schema.json`, import.meta.url))
-  if (existsSync(file)) return toOfficial(JSON.parse(readFileSync(file, 'utf8')) as Schema)
-  if (!told)
-    console.warn('The official schemas are not beside the repository: checks against them did not run.')
-  told = true
-  return undefined
-}
+const officials = new Map<string, Official>()
 
-let told = false
-
-type Definitions = Readonly<Record<string, JsonObject>>
-type Schema = JsonObject & { readonly $defs?: Definitions; readonly definitions?: Definitions }
-
-function toOfficial(schema: Schema): Official {
-  const definitions = schema.$defs ?? schema.definitions ?? {}
-  const methods = new Map(
-    Object.entries(definitions).map(([name, definition]) => [methodOf(definition), name]),
-  )
-  const open = checker(schema)
-  const closed = checker(close(schema))
+function counted(checker: Checker, revision: Revision): Checker {
   return {
-    message: (method, message) => open(methods.get(method) ?? kindOf(method, message), message),
-    result: (method, result) => {
-      const name = methods.get(method)?.replace(/Request$/, 'Result') ?? ''
-      return open(name in definitions ? name : 'EmptyResult', result)
+    ...checker,
+    check: (name, value, mode) => {
+      const misfit = checker.check(name, value, mode)
+      countCheck(name, misfit)
+      if (misfit === undefined) keep(revision, name, value)
+      return misfit
     },
-    shape: (name, value, mode) => (mode === 'closed' ? closed : open)(name, value),
   }
 }
 
-/** Of what an extension says, the protocol knows only whether it is asked or told. */
-function kindOf(method: string, message: JsonObject): string {
-  if (!/^(?:notifications\/)?[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+\/./.test(method))
-    return `a message for ${method}`
-  return 'id' in message ? 'JSONRPCRequest' : 'JSONRPCNotification'
+/** While a recording is made, values that passed are kept in the folder that `PIERHEAD_SAMPLES` names. */
+function keep(revision: Revision, name: string, value: unknown): void {
+  const folder = process.env['PIERHEAD_SAMPLES']
+  if (folder === undefined || folder === '') return
+  const form = `${revision} ${name} ${JSON.stringify(formOf(value))}`
+  if (kept.has(form)) return
+  kept.add(form)
+  mkdirSync(folder, { recursive: true })
+  appendFileSync(`${folder}/${process.pid}.jsonl`, `${JSON.stringify({ revision, name, value })}\n`)
 }
 
-function methodOf(definition: JsonObject): unknown {
-  const properties = definition['properties'] as Readonly<Record<string, JsonObject>> | undefined
-  return properties?.['method']?.['const']
+const kept = new Set<string>()
+
+/** The value without its texts and numbers, so that two values of the same form are kept once. */
+function formOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(formOf)
+  if (typeof value !== 'object' || value === null) return typeof value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, isTag(key, member) ? member : formOf(member)]),
+  )
 }
 
-function checker(schema: Schema): (name: string, value: unknown) => string | undefined {
-  const key = schema.$defs === undefined ? 'definitions' : '$defs'
-  const options = { strict: false, validateFormats: false } as const
-  const ajv = schema.$defs === undefined ? new Ajv(options) : new Ajv2020(options)
-  ajv.addSchema(schema, 'official')
-  return (name, value) => {
-    const validate = ajv.getSchema(`official#/${key}/${name}`)
-    if (validate === undefined) return `the revision has no ${name}`
-    return validate(value) === true ? undefined : `${name}: ${ajv.errorsText(validate.errors)}`
-  }
-}
-
-/** Metadata, capabilities and whole results stay open: the protocol lets anything travel there. */
-const OPEN = /Meta|Capabilities$|^Result$|^Task$/
-
-function close(schema: Schema): Schema {
-  const key = schema.$defs === undefined ? 'definitions' : '$defs'
-  const closed = Object.entries(schema[key] ?? {}).map(([name, definition]) => {
-    const closable = definition['type'] === 'object' && 'properties' in definition && !OPEN.test(name)
-    return [name, closable ? { additionalProperties: false, ...definition } : definition]
-  })
-  return { ...schema, [key]: Object.fromEntries(closed) }
+function isTag(key: string, member: unknown): boolean {
+  return (
+    typeof member === 'string' && /^(?:type|mode|action|role|level|status|cacheScope|resultType)$/.test(key)
+  )
 }

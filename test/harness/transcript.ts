@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
-import { officialOf, type Official } from '../corpus/official.ts'
+import type { Official } from '../corpus/checker.ts'
+import { officialOf, SOURCE } from '../corpus/official.ts'
+import type { Source } from '../corpus/source.ts'
 
 export interface Entry {
   readonly from: 'client' | 'server'
@@ -16,15 +18,14 @@ interface Message extends JsonObject {
   readonly error?: JsonObject
 }
 
-const officials = new Map<Revision, Official | undefined>()
-
 /** What the official schema of the revision says against the messages of a connection. */
-export function complaints(entries: readonly Entry[], revision: Revision): readonly string[] {
-  if (!officials.has(revision)) officials.set(revision, officialOf(revision))
-  const official = officials.get(revision)
-  if (official === undefined) return []
-  const check = new Check(official, revision)
-  return entries.flatMap((entry) => check.entry(entry))
+export function complaints(
+  entries: readonly Entry[],
+  revision: Revision,
+  source: Source = SOURCE,
+): readonly string[] {
+  const check = new Check(officialOf(revision, source), revision)
+  return [...entries.flatMap((entry) => check.entry(entry)), ...check.unanswered()]
 }
 
 class Check {
@@ -47,6 +48,17 @@ class Check {
       return complaint === undefined
         ? []
         : [`${from} sent ${JSON.stringify(message).slice(0, 600)}: ${complaint}`]
+    })
+  }
+
+  /** Requests that nobody answered; those of servers were checked when they were sent. */
+  unanswered(): readonly string[] {
+    return [...this.#asked.client.values()].flat().flatMap((request) => {
+      const { id, method = '' } = request
+      const complaint = this.#raw.has(id) ? undefined : this.#official.message(method, request)
+      return complaint === undefined
+        ? []
+        : [`client sent ${JSON.stringify(request).slice(0, 600)}: ${complaint}`]
     })
   }
 

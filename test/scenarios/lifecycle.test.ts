@@ -470,6 +470,7 @@ scenario(
   server,
   async (client, _revision, { join }) => {
     const other = await join()
+    await other.request('tools/list')
     const before = other.transcript.length
     await other.close()
     expect(other.transcript).toHaveLength(before)
