@@ -1,7 +1,19 @@
 import fc from 'fast-check'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
-import { base64, choice, fraction, json, list, map, object, plain, text, uri } from './arbitrary-values.ts'
+import {
+  base64,
+  choice,
+  fraction,
+  json,
+  list,
+  map,
+  moment,
+  object,
+  plain,
+  text,
+  uri,
+} from './arbitrary-values.ts'
 
 type Fields = Readonly<Record<string, fc.Arbitrary<unknown>>>
 type Shape = fc.Arbitrary<JsonObject>
@@ -35,7 +47,7 @@ export function shapesOf(revision: Revision): Shapes {
   const role = choice('user', 'assistant')
   const annotations = object(
     {},
-    { audience: list(role), priority: fraction, ...since('2025-06-18', { lastModified: text }) },
+    { audience: list(role), priority: fraction, ...since('2025-06-18', { lastModified: moment }) },
   )
   const icon = object({ src: uri }, { mimeType: text, sizes: list(text), theme: choice('light', 'dark') })
   const named = {

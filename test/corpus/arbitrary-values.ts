@@ -36,3 +36,8 @@ export const json: fc.Arbitrary<unknown> = fc
 
 /** What the official schema admits where it says JSON value: no fractions and no null. */
 export const plain: fc.Arbitrary<unknown> = fc.oneof(text, fc.integer(), fc.boolean())
+
+/** A point in time as the protocol writes it. */
+export const moment: fc.Arbitrary<string> = fc
+  .date({ min: new Date('1970-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
+  .map((date) => date.toISOString())

@@ -49,9 +49,12 @@ class Recorder {
   }
 
   recording(): Recording {
-    const methods = Object.fromEntries([...this.#schemas.methods].sort())
-    return { methods, ...withParts(Object.fromEntries([...this.#shapes].sort())) }
+    return { methods: sorted(this.#schemas.methods), ...withParts(sorted(this.#shapes)) }
   }
+}
+
+function sorted<Value>(map: ReadonlyMap<string, Value>): Readonly<Record<string, Value>> {
+  return Object.fromEntries([...map].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 function main(): void {
@@ -66,6 +69,7 @@ function main(): void {
   const parsed = samples.map((line) => JSON.parse(line) as Sample)
   const newest = [...corpus('2026-07-28'), ...generated('2026-07-28')]
   for (const revision of REVISIONS) record(revision, folder, parsed, newest)
+  spawnSync('npx', ['oxfmt', ...REVISIONS.map(recordingFile)], { stdio: 'inherit' })
 }
 
 /** The scenarios over one transport: the others carry the same messages. */

@@ -20,14 +20,20 @@ const load = createRequire(import.meta.url)
 const SDK: Partial<Record<Revision, () => (name: string) => Validator | undefined>> = {
   '2025-11-25': () => {
     const schemas = load('@modelcontextprotocol/sdk/types.js') as Readonly<Record<string, Validator>>
-    return (name) => schemas[`${name}Schema`]
+    return (name) => schemas[`${nameInSdk(name)}Schema`]
   },
   '2026-07-28': () => {
     const { specTypeSchemas } = load('@modelcontextprotocol/client') as {
       readonly specTypeSchemas: Readonly<Record<string, Validator>>
     }
-    return (name) => specTypeSchemas[name]
+    // The SDK still requires the `elicitationId` of 2025-11-25, so only the recording decides about this one.
+    return (name) => (name === 'ElicitRequest' ? undefined : specTypeSchemas[nameInSdk(name)])
   },
+}
+
+/** The SDKs give the result that may use tools a name of its own. */
+function nameInSdk(name: string): string {
+  return name === 'CreateMessageResult' ? 'CreateMessageResultWithTools' : name
 }
 
 /**

@@ -74,7 +74,7 @@ function worst(misfits: readonly (Misfit | undefined)[]): Misfit | undefined {
 function hasTagOf(value: unknown, option: Shape): boolean {
   if (typeof option === 'string' || typeof value !== 'object' || value === null) return false
   const { type } = value as { readonly type?: unknown }
-  return type !== undefined && option['type'] === `'${String(type)}'`
+  return typeof type === 'string' && option['type'] === `'${type}'`
 }
 
 function fitsWord(value: unknown, word: string): boolean {

@@ -1,4 +1,4 @@
-import { afterAll } from 'vitest'
+import { afterAll, beforeEach, type RunnerTestFile } from 'vitest'
 import type { Misfit } from './shape.ts'
 
 /** How many values the schemas checked in one test file, and how many they could not check. */
@@ -27,8 +27,13 @@ export function takeUnchecked(): readonly string[] {
   return unchecked.splice(0)
 }
 
-afterAll(({}, { file }) => {
-  file.meta.schemaChecks = { checked, unchecked: unchecked.length }
+let file: RunnerTestFile | undefined
+beforeEach(({ task }) => {
+  file = task.file
+})
+
+afterAll(() => {
+  if (file !== undefined) file.meta.schemaChecks = { checked, unchecked: unchecked.length }
   if (unchecked.length > 0)
     throw new Error(
       `${unchecked.length} messages could not be checked:\n${unchecked.slice(0, 20).join('\n')}`,
