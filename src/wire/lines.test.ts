@@ -32,6 +32,10 @@ test('CRLF is tolerated and blank lines are ignored [R068]', () => {
   expect(readAll([bytesOf('{"a":1}\r\n\r\n\n  \t \n{"b":2}\n')])).toEqual(['{"a":1}', '{"b":2}'])
 })
 
+test('blank lines are ignored in later chunks too [R068]', () => {
+  expect(readAll([bytesOf('{}\n'), bytesOf('  \n{"a":1}\n \t\r\n\t\n')])).toEqual(['{}', '{"a":1}'])
+})
+
 test('a CR inside a line stays', () => {
   expect(readAll([bytesOf('a\rb\r\r\n')])).toEqual(['a\rb\r'])
 })
