@@ -139,7 +139,7 @@ scenario(
     expect(refused).toHaveLength(3)
     for (const reply of refused) {
       expect(Object.keys(reply).toSorted()).toEqual(['error', 'id', 'jsonrpc'])
-      expect(Object.keys(reply['error'] as JsonObject).toSorted()).toEqual(['code', 'message'])
+      expect(Object.keys(reply['error'] as JsonObject).toSorted()).toEqual(['code', 'data', 'message'])
     }
   },
 )
