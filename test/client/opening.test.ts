@@ -184,16 +184,20 @@ describe('a client of 2026-07-28', () => {
   })
 
   test('sends no response, whatever a server asks [R019]', async () => {
-    const server = scripted(LATEST, ({ method }, peer) => {
+    const asked = { inputRequests: { folders: { method: 'roots/list' } } }
+    const server = scripted(LATEST, ({ method, params }, peer) => {
       if (method !== 'tools/call') return false
       peer.send({ id: 77, method: 'roots/list', params: {} })
       peer.send({ id: 78, method: 'ping' })
-      peer.reply(spoken('done'))
+      if (params?.['inputResponses'] === undefined) peer.reply({ resultType: 'input_required', ...asked })
+      else peer.reply(spoken('done'))
       return true
     })
     await using client = await connect(server, { answers: { roots: [] } })
-    await client.call('anything')
+    // What answers a round is loaded by then, so that an answer to the questions would have come too.
+    for (let turn = 0; turn < 3; turn++) await client.call('anything')
     await client.ping()
+    expect(server.sent().length).toBe(8)
     expect(server.sent().every(({ method }) => typeof method === 'string')).toBe(true)
   })
 

@@ -223,7 +223,7 @@ describe.each(SHAKEN)('a client at %s', (revision) => {
   })
 
   test('answers no notification, whether it knows it, can read it, or neither [R008]', async () => {
-    await using peer = await meet(revision)
+    await using peer = await meet(revision, undefined, { answers: { roots: [] } })
     const before = peer.sent.length
     for (const [method, params] of [
       ['notifications/tools/list_changed', {}],
@@ -237,8 +237,16 @@ describe.each(SHAKEN)('a client at %s', (revision) => {
       ['notifications/message', 5],
     ] as const)
       peer.say(JSON.stringify({ jsonrpc: '2.0', method, params }))
+    // Questions are answered in turn: when this one is, those before it would have been.
+    peer.say('{"jsonrpc":"2.0","id":"q","method":"roots/list"}')
+    await expect.poll(() => peer.sent.length).toBeGreaterThan(before)
     await peer.client.ping()
-    expect(peer.sent.slice(before).map((text) => (JSON.parse(text) as Message).method)).toEqual(['ping'])
+    const [first, second, ...more] = peer.sent.slice(before).map((text) => JSON.parse(text) as Message)
+    expect([first, second?.method, more]).toEqual([
+      { jsonrpc: '2.0', id: 'q', result: { roots: [] } },
+      'ping',
+      [],
+    ])
   })
 
   test('takes no answer that says another version, has no id of its own, or is result and error in one [R001] [R002] [R006]', async () => {
@@ -288,24 +296,26 @@ test('at 2025-03-26 a client takes what a server sends in a batch: answers, ques
 })
 
 test('a client at 2026-07-28 answers neither questions nor notices, and never puts two messages in one [R008] [R016] [R019]', async () => {
-  const server = scripted(LATEST, ({ method }, peer) => {
+  const asked = { inputRequests: { folders: { method: 'roots/list' } } }
+  const server = scripted(LATEST, ({ method, params }, peer) => {
     if (method !== 'tools/call') return false
     for (const odd of ['ping', 'roots/list', 'sampling/createMessage', 'no/such'])
       peer.send({ id: odd, method: odd, params: {} })
     for (const method of ['notifications/of/no/kind', 'notifications/cancelled', 'ping'])
       peer.send({ method, params: {} })
-    peer.reply(spoken('done'))
+    if (params?.['inputResponses'] === undefined) peer.reply({ resultType: 'input_required', ...asked })
+    else peer.reply(spoken('done'))
     return true
   })
   await using client = await connect(server, { answers: { roots: [], sample: () => ({}) } })
-  await Promise.all(['a', 'b'].map((name) => client.call(name)))
+  // The second call answers its round with what is loaded by then: an answer to the questions would have come too.
+  for (const name of ['a', 'b']) await client.call(name)
   await client.ping()
   const texts = server.connections.flat().filter(({ from }) => from === 'client')
   for (const { text } of texts) expect(JSON.parse(text)).toMatchObject({ method: expect.any(String) })
   expect(texts.map(({ text }) => (JSON.parse(text) as Message).method)).toEqual([
     'server/discover',
-    'tools/call',
-    'tools/call',
+    ...Array(4).fill('tools/call'),
     'server/discover',
   ])
 })
