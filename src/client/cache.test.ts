@@ -15,14 +15,14 @@ describe('the cache', () => {
   })
 
   test('tells methods and params apart [R232]', () => {
-    const cache = new Cache()
+    const cache = new Cache(() => 0)
     cache.put(READ, 'a://b', { ttlMs: 100 })
     expect(cache.get(READ, 'a://c')).toBeUndefined()
     expect(cache.get('tools/list', 'a://b')).toBeUndefined()
   })
 
   test.each([0, -1, Number.NaN, '100', null, undefined])('keeps nothing for a time of %s [R235]', (ttlMs) => {
-    const cache = new Cache()
+    const cache = new Cache(() => 0)
     cache.put(READ, 'a://b', { ttlMs })
     expect(cache.get(READ, 'a://b')).toBeUndefined()
   })
@@ -36,7 +36,7 @@ describe('the cache', () => {
   })
 
   test('forgets what a notice is about, and only that [R235]', () => {
-    const cache = new Cache()
+    const cache = new Cache(() => 0)
     const put = (): void => {
       for (const uri of ['a://b', 'a://b/c', 'a://bc']) cache.put(READ, uri, { ttlMs: 100 })
       for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
@@ -67,10 +67,47 @@ describe('the cache', () => {
     expect(kept()).toEqual([])
   })
 
-  test('holds no more than some hundred results', () => {
-    const cache = new Cache()
-    for (let index = 0; index < 600; index++) cache.put(READ, `a://${index}`, { ttlMs: 100 })
+  test('forgets a folder when something in it changed, whether or not its URI ends in a slash', () => {
+    const cache = new Cache(() => 0)
+    for (const uri of ['a://b/', 'a://b', 'a://b/c/']) cache.put(READ, uri, { ttlMs: 100 })
+    cache.changed('notifications/resources/updated', { uri: 'a://b/x' })
+    expect(['a://b/', 'a://b', 'a://b/c/'].filter((uri) => cache.get(READ, uri) !== undefined)).toEqual([
+      'a://b/c/',
+    ])
+  })
+
+  test('holds 500 results and forgets the oldest for one more', () => {
+    const cache = new Cache(() => 0)
+    for (let index = 0; index < 500; index++) cache.put(READ, `a://${index}`, { ttlMs: 100 })
+    cache.put(READ, 'a://499', { ttlMs: 100 })
+    expect(cache.get(READ, 'a://0')).toBeDefined()
+    cache.put(READ, 'a://500', { ttlMs: 100 })
     expect(cache.get(READ, 'a://0')).toBeUndefined()
-    expect(cache.get(READ, 'a://599')).toBeDefined()
+    for (const uri of ['a://1', 'a://499', 'a://500']) expect(cache.get(READ, uri)).toBeDefined()
+  })
+
+  test('counts what results weigh, and what was forgotten or replaced no more', () => {
+    let now = 0
+    const cache = new Cache(() => now)
+    const large = { ttlMs: 100, text: 'x'.repeat(12_000_000) }
+    const put = (uri: string): void => cache.put(READ, uri, large)
+    const has = (): boolean[] => ['a', 'b', 'c'].map((uri) => cache.get(READ, uri) !== undefined)
+    cache.put(READ, 'a', { ttlMs: 100, text: 'x'.repeat(34_000_000) })
+    expect(has()).toEqual([false, false, false])
+    for (const uri of ['a', 'a', 'b', 'b']) put(uri)
+    expect(has()).toEqual([true, true, false])
+    put('c')
+    expect(has()).toEqual([false, true, true])
+    cache.changed('notifications/resources/updated', { uri: 'b' })
+    put('a')
+    expect(has()).toEqual([true, false, true])
+    now = 100
+    expect(has()).toEqual([false, false, false])
+    now = 0
+    for (const uri of ['a', 'b']) put(uri)
+    expect(has()).toEqual([true, true, false])
+    cache.clear()
+    for (const uri of ['b', 'c']) put(uri)
+    expect(has()).toEqual([false, true, true])
   })
 })

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { said } from '../protocol/said.ts'
 import { weigh } from './weight.ts'
+import { isWithin } from './within.ts'
 
 interface Kept {
   readonly result: JsonObject
@@ -55,7 +56,7 @@ export class Cache {
       const uri = said(params['uri'])
       for (const key of this.#kept.keys()) {
         const read = key.startsWith('resources/read ') ? key.slice('resources/read '.length) : undefined
-        if (read === uri || (read !== undefined && uri.startsWith(`${read}/`))) this.#delete(key)
+        if (read !== undefined && isWithin(uri, read)) this.#delete(key)
       }
     }
     for (const prefix of FORGOTTEN.get(notification) ?? []) {

@@ -2,6 +2,7 @@ import { mcpError } from '../protocol/errors.ts'
 import { checkOptions } from '../protocol/nearest.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientEvents } from './events.ts'
+import { isWithin } from './within.ts'
 
 export type Change = ClientEvents['change']
 
@@ -50,9 +51,4 @@ export function everything(watched: Watched): readonly Change[] {
 export function isWanted(change: Change, watched: Watched): boolean {
   if (change.kind !== 'resource') return watched[change.kind] === true
   return urisOf(watched).some((uri) => isWithin(change.uri, uri))
-}
-
-/** Whether a resource is another one, or lies below it and so belongs to it. */
-export function isWithin(uri: string, whole: string): boolean {
-  return uri === whole || uri.startsWith(whole.endsWith('/') ? whole : `${whole}/`)
 }

@@ -6,7 +6,8 @@ import { pause } from './backoff.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
 import type { Link } from './link.ts'
-import { everything, filterOf, isWanted, isWithin, urisOf, type Change, type Watched } from './watched.ts'
+import { everything, filterOf, isWanted, urisOf, type Change, type Watched } from './watched.ts'
+import { isWithin } from './within.ts'
 
 const RELISTEN_MS = 1000
 /** So often in a row a server is asked again at once; after that only as often as listening begins anew. */

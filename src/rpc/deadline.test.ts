@@ -3,9 +3,9 @@ import { Deadline } from './deadline.ts'
 
 const DAY = 86_400_000
 
-function begin(idleMs: number, totalMs: number): Deadline {
+function begin(idleMs: number, totalMs: number, signal?: AbortSignal): Deadline {
   vi.useFakeTimers()
-  const deadline = new Deadline({ method: 'ping', idleMs, totalMs, signal: undefined })
+  const deadline = new Deadline({ method: 'ping', idleMs, totalMs, signal })
   onTestFinished(() => {
     deadline.end()
     vi.useRealTimers()
@@ -35,5 +35,35 @@ test.each([
   vi.advanceTimersByTime(DAY)
   deadline.touch()
   vi.advanceTimersByTime(DAY)
+  expect(deadline.aborted).toBe(false)
+})
+
+test('the whole time may be shorter than the silence that is allowed', () => {
+  const deadline = begin(1000, 250)
+  vi.advanceTimersByTime(249)
+  expect(deadline.aborted).toBe(false)
+  vi.advanceTimersByTime(1)
+  expect(deadline.reason).toMatchObject({ kind: 'timeout', message: 'ping was not answered within 250 ms' })
+})
+
+test('the first reason to stop counts and is told once, also to those who ask for the signal later', () => {
+  const caller = new AbortController()
+  const deadline = begin(100, 250, caller.signal)
+  const stopped = vi.fn<() => void>()
+  deadline.onStop({ stopped })
+  vi.advanceTimersByTime(100)
+  caller.abort()
+  expect(stopped).toHaveBeenCalledOnce()
+  expect(deadline.reason?.kind).toBe('timeout')
+  expect([deadline.signal.aborted, deadline.signal.reason]).toEqual([true, deadline.reason])
+})
+
+test('after the end neither time nor the caller stops anything, and no timer is left', () => {
+  const caller = new AbortController()
+  const deadline = begin(100, 250, caller.signal)
+  deadline.touch()
+  deadline.end()
+  expect(vi.getTimerCount()).toBe(0)
+  caller.abort()
   expect(deadline.aborted).toBe(false)
 })
