@@ -107,7 +107,7 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     expect(await failure(connect(server, { revision }))).toMatchObject({ kind: 'no_revision' })
   })
 
-  test('is found by a client that asks for the newest first [S4-5-5] [S0-1.2]', async () => {
+  test('is found by a client that asks for the newest first [R030] [S4-5-1] [S4-5-5] [S0-1.2]', async () => {
     const server = scripted(revision, () => false)
     await using client = await connect(server)
     expect((await client.server()).revision).toBe(revision)

@@ -296,6 +296,16 @@ test.each(named)(
   },
 )
 
+test('tool/execute for a missing tool is -32002 with the core numbers, -32031 in erlmcp and -32601 officially [S2-12.4]', async () => {
+  const execute = ask('asked', 'tool/execute', { name: 'gone', arguments: {} })
+  const codes: unknown[] = []
+  for (const profile of [core, erlmcp, official]) {
+    const reply = await after(createApp(profile), execute)
+    codes.push((reply['error'] as JsonObject)['code'])
+  }
+  expect(codes).toEqual([-32002, -32031, -32601])
+})
+
 test('every code of the table is sent, except those of authentication and tasks, which are not built yet', () => {
   const later = [-32051, -32052, -32053, -32081, -32082, -32083, -32084]
   expect(ROWS.map(({ code }) => code)).toEqual(
