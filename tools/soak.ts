@@ -36,7 +36,7 @@ interface Sample extends ServerState {
 
 /** Uses one server in every way for a while, counts what became of it, and fails when anything was lost, crossed or kept. */
 async function soak(seconds: number, file: string): Promise<void> {
-  const idleMs = Math.max(1000, Math.min(20_000, seconds * 100))
+  const idleMs = Math.max(5000, Math.min(20_000, seconds * 100))
   const server = new Server(file, idleMs)
   const { url, addresses } = await server.listening
   const began = performance.now()

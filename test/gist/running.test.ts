@@ -100,7 +100,7 @@ describe('a client that does not read', () => {
     const response = await begin(port, { path: '/gist', body, headers: JSON_TYPE })
     response.pause()
     response.on('error', () => undefined)
-    await expect.poll(() => app.counts.get('slow_reader'), { timeout: 5000 }).toBe(1)
+    await expect.poll(() => app.counts.get('slow_reader')).toBe(1)
     response.destroy()
   })
 })

@@ -82,7 +82,7 @@ test.each(WAYS)(
     const socket = await deaf(portOf(transport))
     ask(socket, portOf(transport))
     drip(socket, drop)
-    await expect.poll(() => app.counts.get('slow_reader'), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => app.counts.get('slow_reader')).toBe(1)
   },
 )
 

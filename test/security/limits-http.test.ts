@@ -353,7 +353,7 @@ test('limits.streamBytes limits.keepAliveMs a reader that takes nothing is cut o
     const { headers, body } = headed('tools/call', { name: 'flood', _meta: { progressToken: 1 } })
     const slow = await stream(port, { headers, body })
     slow.response.pause()
-    await expect.poll(() => counted('slow_reader'), { timeout: 5000 }).toBe(1)
+    await expect.poll(() => counted('slow_reader')).toBe(1)
     gate.open()
     slow.drop()
   }

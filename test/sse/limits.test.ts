@@ -76,7 +76,7 @@ describe('streams', () => {
       (await send(port, { path, body, headers: JSON_TYPE })).status
     await post(initialize())
     for (let id = 2; id < 6; id++) await post(call('fill', { letters: 8_000_000 }, id))
-    await expect.poll(() => post(message('ping', {}, 9)), { timeout: 5000 }).toBe(404)
+    await expect.poll(() => post(message('ping', {}, 9))).toBe(404)
     expect(app.counts.get('slow_reader')).toBe(1)
   })
 

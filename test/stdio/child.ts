@@ -95,10 +95,16 @@ export class Child {
 
   /** Waits for the reply to an id. */
   async reply(id: number): Promise<JsonObject> {
-    const find = (): JsonObject | undefined =>
-      this.messages.find((message) => message['id'] === id && !('method' in message))
-    await this.until(() => find() !== undefined)
-    return find() as JsonObject
+    let seen = 0
+    let found: JsonObject | undefined
+    await this.until(({ lines }) => {
+      while (found === undefined && seen < lines.length) {
+        const message = JSON.parse(lines[seen++] as string) as JsonObject
+        if (message['id'] === id && !('method' in message)) found = message
+      }
+      return found !== undefined
+    })
+    return found as unknown as JsonObject
   }
 
   /** The memory that the process holds, in bytes. */

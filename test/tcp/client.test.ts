@@ -209,7 +209,7 @@ test('closing a client ends its connection, and what it waits for', async () => 
   await client.close()
   expect((await waiting).kind).toBe('closed')
   // What nobody waits for is cancelled.
-  await expect.poll(() => app.service.load.running, { timeout: 5000 }).toBe(0)
+  await expect.poll(() => app.service.load.running).toBe(0)
 })
 
 test('a client that connects with its first request opens nothing before', async () => {
