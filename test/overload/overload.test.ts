@@ -60,6 +60,6 @@ describe.each(['2026-07-28', '2025-11-25'])('more clients than the server can se
       expect([counts['overloaded'], running]).toEqual([refused.length, 0])
       for (let id = 0; id < 5; id++) expect((await send(program.port, request(id))).status).toBe(200)
     },
-    60_000,
+    120_000,
   )
 })

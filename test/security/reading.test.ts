@@ -118,7 +118,7 @@ async function pour(port: number, { name, begin, piece, said: expected }: Endles
 
 test.each(ENDLESS)(
   'sixty-four senders of messages without an end are refused over $name, and no more is held than may be [S2-1.6-7] [S2-11.4-2] [S2-11.4-3] [S2-11.4-4] [S2-13-S5]',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async (endless) => {
     const server = await Reading.start('strict')
     const port = server.port(endless.listener)
@@ -242,7 +242,7 @@ test.each([
   ['tcp', 'tcpBytes', 100],
 ] as const)(
   'over %s a message beyond the usual limit is served where %s is Infinity [S2-1.6-6]',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async (transport, limit, usual) => {
     const limits = { [limit]: Number.POSITIVE_INFINITY, unparsedBytes: Number.POSITIVE_INFINITY }
     const app = createServer({ name: 'endless', version: '1', limits, log: () => undefined }).tool(

@@ -215,7 +215,7 @@ describe('many', () => {
 
   test(
     'who come back a thousand times find one session, and leave nothing',
-    { timeout: 30_000 },
+    { timeout: 120_000 },
     async () => {
       const { port, sessions } = await scene(pinged())
       const raw = await open(port, ANEW)
