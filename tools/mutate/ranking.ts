@@ -5,10 +5,8 @@ import type { Knowledge } from './knowledge.ts'
 import type { Mutant } from './mutants.ts'
 import { functionOf, unitAt, unitsOf } from './units.ts'
 
-/** How many test files a mutant meets at most, and when their time is enough. */
+/** How many test files a mutant meets at most. */
 const MOST = 12
-const LEAST = 5
-const ENOUGH_SECONDS = 60
 const USUAL_SECONDS = 4
 
 type Words = ReadonlyMap<string, number>
@@ -47,14 +45,7 @@ export class Ranking {
       .map((test) => [test, this.#score(mutant, test)] as const)
       .filter(([, score]) => score > 0)
       .toSorted(([, one], [, other]) => other - one)
-    const chosen: string[] = []
-    let seconds = 0
-    for (const [test] of ranked) {
-      if (chosen.length >= MOST || (chosen.length >= LEAST && seconds > ENOUGH_SECONDS)) break
-      chosen.push(test)
-      seconds += this.#knowledge.get(test)?.seconds ?? USUAL_SECONDS
-    }
-    return chosen
+    return ranked.slice(0, MOST).map(([test]) => test)
   }
 
   #score(mutant: Mutant, test: string): number {

@@ -21,6 +21,9 @@ class Sequence {
   }
 }
 
+/** How long a test may take that says nothing else: many mutants are noticed because something never comes. */
+const HANGS_MS = 30_000
+
 /** What Vitest says when a busy machine delays its own messages. */
 const OWN_TROUBLE = /Timeout (calling|waiting)|\[vitest/
 
@@ -72,6 +75,7 @@ const vitest = await startVitest(
     isolate: !together,
     fileParallelism: workers > 1,
     bail: bail ? 1 : 0,
+    testTimeout: HANGS_MS,
     experimental: { fsModuleCache: true, fsModuleCachePath: resolve('.cache/modules') },
     ...(only !== undefined && { testNamePattern: only }),
     ...(setup !== undefined && { setupFiles: [setup] }),
