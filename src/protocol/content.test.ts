@@ -4,7 +4,7 @@ import { audio, embed, image, isContentBlock, link, text } from './content.ts'
 
 const bytes = new Uint8Array([0, 255, 16, 32])
 
-test('constructors build the five kinds of block [S4-1-7]', () => {
+test('constructors build the five kinds of block [S4-1-7] [S3-7.2-2]', () => {
   expect(text('hi')).toEqual({ type: 'text', text: 'hi' })
   expect(image(bytes, 'image/png')).toEqual({ type: 'image', data: 'AP8QIA==', mimeType: 'image/png' })
   expect(audio('AAAA', 'audio/wav')).toEqual({ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' })
@@ -20,7 +20,7 @@ test('constructors build the five kinds of block [S4-1-7]', () => {
   })
   expect(embed('file:///a', bytes)).toEqual({
     type: 'resource',
-    resource: { uri: 'file:///a', blob: 'AP8QIA==' },
+    resource: { uri: 'file:///a', mimeType: 'application/octet-stream', blob: 'AP8QIA==' },
   })
 })
 

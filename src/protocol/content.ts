@@ -27,6 +27,9 @@ export interface BlockOptions {
 
 export type LinkOptions = Omit<Resource, 'uri'>
 
+/** The type of bytes of which nothing is known. */
+export const BYTES = 'application/octet-stream'
+
 /** A block of text. */
 export function text(text: string, options?: BlockOptions): TextContent {
   return { type: 'text', text, ...options }
@@ -47,7 +50,7 @@ export function link(uri: string, options: LinkOptions): ResourceLink {
   return { type: 'resource_link', uri, ...options }
 }
 
-/** A resource inside the message: a string travels as text, bytes travel as base64. */
+/** A resource inside the message: a string travels as text, bytes travel as base64, as plain bytes unless a type is given. */
 export function embed(
   uri: string,
   contents: string | Uint8Array,
@@ -56,7 +59,9 @@ export function embed(
 ): EmbeddedResource {
   const about = mimeType === undefined ? { uri } : { uri, mimeType }
   const resource =
-    typeof contents === 'string' ? { ...about, text: contents } : { ...about, blob: toBase64(contents) }
+    typeof contents === 'string'
+      ? { ...about, text: contents }
+      : { mimeType: BYTES, ...about, blob: toBase64(contents) }
   return { type: 'resource', resource, ...options }
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Changes } from '../rpc/changes.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Context } from './context.ts'
@@ -10,14 +11,15 @@ export const NOTICES = {
 } as const
 
 /**
- * Tells a session of every change of a list, and of the resources it subscribed to. What changes before the client
- * says that it is ready is told then.
+ * Tells a session of every change of a list that it was offered, and of the resources it subscribed to. What changes
+ * before the client says that it is ready is told then.
  */
-export function follow(changes: Changes, session: Session): void {
+export function follow(changes: Changes, session: Session, offered: JsonObject): void {
   if (session.dialect.changes !== 'session') return
   const stop = changes.listen((change) => {
     if (change.kind === 'extension') return change.tell(session)
     if (change.kind !== 'resource') {
+      if ((offered[change.kind] as JsonObject | undefined)?.['listChanged'] !== true) return
       const { method } = NOTICES[change.kind]
       return session.whenReady(() => session.notify(method, {}), method)
     }

@@ -19,7 +19,11 @@ export interface Greeting {
 }
 
 /** `initialize`: agrees on a revision and remembers the client in the session. */
-export function initialize(greeting: Greeting, follow: (session: Session) => void, context: Context): Result {
+export function initialize(
+  greeting: Greeting,
+  follow: (session: Session, offered: JsonObject) => void,
+  context: Context,
+): Result {
   const session = context.call.peer.session as Session
   if (session.opened) throw serverError('already_initialized', {})
   const shaken = openedBy('handshake', greeting)
@@ -38,10 +42,10 @@ export function initialize(greeting: Greeting, follow: (session: Session) => voi
   session.client = clientInfo
   session.capabilities = capabilities
   session.opened = true
-  follow(session)
   const { info, instructions } = greeting
   const optional = instructions === undefined ? {} : { instructions }
   const offered = session.reachable ? greeting.capabilities : withoutChanges(greeting.capabilities)
+  follow(session, offered)
   return { protocolVersion: revision, capabilities: offered, serverInfo: info, ...optional }
 }
 

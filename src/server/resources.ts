@@ -1,4 +1,4 @@
-import { toBase64 } from '../protocol/content.ts'
+import { BYTES, toBase64 } from '../protocol/content.ts'
 import { mcpError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { lateError } from '../protocol/late-errors.ts'
@@ -83,8 +83,6 @@ export function checkUriLength(uri: string, context: Context): void {
 export function unknownResource(uri: string): Error {
   return lateError('unknown_resource', { uri: uri.slice(0, 512) }, { data: { uri: uri.slice(0, 512) } })
 }
-
-const BYTES = 'application/octet-stream'
 
 function toContents(value: unknown, uri: string, mimeType: string | undefined): JsonObject {
   if (typeof value === 'object' && value !== null && 'contents' in value && Array.isArray(value.contents)) {

@@ -206,7 +206,7 @@ export class ServerService implements Service {
     const wrapped = new Set(this.middleware.map(({ method }) => method))
     const wraps = (method: string): boolean => wrapped.has(method) || wrapped.has(undefined)
     const routes: [string, Handler<Context>][] = [
-      ['initialize', (context) => initialize(greeting, (session) => follow(this.changes, session), context)],
+      ['initialize', (context) => initialize(greeting, (...told) => follow(this.changes, ...told), context)],
       ['server/discover', () => discover(found, wraps('server/discover'))],
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],

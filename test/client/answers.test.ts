@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connect } from '../../src/client.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
-import type { Revision } from '../../src/protocol/revisions.ts'
+import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { all, failure } from './gather.ts'
 import { scripted, spoken, type Message, type Scripted } from './scripted.ts'
 
@@ -172,6 +172,17 @@ describe('the pages of a list', () => {
     }
   })
 
+  test.each(REVISIONS)('end with a cursor that is null at %s [S3-5.1-1]', async (revision) => {
+    const ended = new Map<unknown, JsonObject>([
+      [undefined, { tools: [named('a')], nextCursor: 'x' }],
+      ['x', { tools: [named('b')], nextCursor: null }],
+    ])
+    const server = paged(revision, ended)
+    await using client = await connect(server, { revision })
+    expect((await all(client.tools())).map(({ name }) => name)).toEqual(['a', 'b'])
+    expect(count(server, 'tools/list')).toBe(2)
+  })
+
   test('that turn in circles are an error [R182]', async () => {
     const circle = new Map<unknown, JsonObject>([
       [undefined, { tools: [named('a')], nextCursor: 'x' }],
@@ -243,7 +254,7 @@ describe('the ids of requests', () => {
       return true
     })
 
-  test('differ from each other on one connection [S2-1.2-3]', async () => {
+  test('differ from each other on one connection [S2-1.2-3] [S3-2.1-1]', async () => {
     const server = calling()
     await using client = await connect(server, { revision: '2025-11-25' })
     await Promise.all(Array.from({ length: 50 }, () => client.call('go')))

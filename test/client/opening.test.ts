@@ -10,7 +10,7 @@ const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
 const CLIENT = { name: 'mine', version: '9.9.9' }
 
 describe.each(SHAKEN)('a client that opens at %s', (revision) => {
-  test('begins with its version, its capabilities and its name, then says that it is ready [R030] [R035] [S0-1.2] [S0-1.4] [S4-5-1] [S4-5-5] [S3-4.1-1]', async () => {
+  test('begins with its version, its capabilities and its name, then says that it is ready [R030] [R035] [S0-1.2] [S0-1.4] [S4-5-1] [S4-5-5] [S3-4.1-1] [S3-4.2-1]', async () => {
     const server = scripted(revision, () => false)
     const answers = { roots: [], sample: () => ({}) }
     await using _ = await connect(server, { revision, client: CLIENT, answers })
@@ -95,6 +95,14 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     expect(await waiting).toMatchObject({ kind: 'closed' })
     expect(server.closed).toBe(1)
     expect(server.sent().map(({ method }) => method)).toEqual(['initialize'])
+  })
+
+  test('ends by closing the connection, without a message [S3-4.4-1]', async () => {
+    const server = scripted(revision, () => false)
+    const client = await connect(server, { revision })
+    const before = server.sent().length
+    await client.close()
+    expect([server.sent().length, server.closed]).toEqual([before, 1])
   })
 
   test('keeps to a pinned revision', async () => {

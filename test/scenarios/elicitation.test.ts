@@ -158,7 +158,7 @@ scenario(
 )
 
 scenario(
-  'questions may follow one another, each under an id of its own [R003] [S2-15-3]',
+  'questions may follow one another, each under an id of its own [R003] [S2-15-3] [S3-2.1-1]',
   app,
   async (client) => {
     client.answer(ASK, ({ message }) => ({

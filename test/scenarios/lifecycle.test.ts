@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
+import { official } from '../../src/profiles.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { open } from '../harness/client.ts'
 import { scenario } from '../harness/scenario.ts'
@@ -20,7 +21,7 @@ const server = createServer({ ...info, instructions: 'Ask for berths first.' })
   .prompt('greet', {}, () => 'Ahoy')
 
 scenario(
-  'the handshake repeats the version and names the server, its capabilities and its instructions [R031] [R032] [R038] [R039] [S0-0.1] [S0-1.1] [S0-1.3] [S0-1.5] [S2-2.5-4] [S3-6-1] [S3-6-2] [S3-9-1] [S3-9-2] [S4-5-6] [S1-1.1-2] [S0-6.1]',
+  'the handshake repeats the version and names the server, its capabilities and its instructions [R031] [R032] [R038] [R039] [S0-0.1] [S0-1.1] [S0-1.3] [S0-1.5] [S2-2.5-4] [S3-6-1] [S3-6-2] [S3-9-1] [S3-9-2] [S4-5-6] [S1-1.1-2] [S0-6.1] [S3-4.1-2]',
   server,
   async (client, revision) => {
     const { name, version, title, ...rest } = info
@@ -159,6 +160,21 @@ scenario(
     })
   },
   { only: ['2025-11-25'], handshake: false },
+)
+
+scenario(
+  'a server that rejects versions says what is supported and what was asked [S3-6-3]',
+  createServer({ name: 'strict', version: '1', profile: official.with({ versionMismatch: 'reject' }) }),
+  async (client) => {
+    const opening = { protocolVersion: '1999-01-01', capabilities: {}, clientInfo: client.clientInfo }
+    const error = await refusal(client.request('initialize', opening))
+    expect(error.code).toBe(-32602)
+    expect(error.data).toMatchObject({
+      supported: ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'],
+      requested: '1999-01-01',
+    })
+  },
+  { only: ['2025-11-25'], handshake: false, profiles: false },
 )
 
 scenario(

@@ -78,3 +78,23 @@ scenario(
     }
   },
 )
+
+scenario(
+  'a list that the client was not told of at the opening is not announced [S4-8-7] [S4-9-5] [S4-10-7]',
+  () => createServer({ name: 'grows', version: '1' }),
+  async (client, _revision, { app, join }) => {
+    await client.follow({ lists: ['tools', 'resources', 'prompts'] })
+    app.tool('first', {}, () => 1)
+    app.resource('a://first', {}, () => 'x')
+    app.prompt('first', {}, () => 'x')
+    await client.settle()
+    const later = await join()
+    await later.follow({ lists: ['tools', 'resources', 'prompts'] })
+    app.tool('second', {}, () => 2)
+    app.resource('a://second', {}, () => 'x')
+    app.prompt('second', {}, () => 'x')
+    for (const method of [TOOLS, RESOURCES, PROMPTS]) await later.hear(method)
+    await client.settle()
+    expect(client.notices.filter(({ method }) => method.endsWith('list_changed'))).toEqual([])
+  },
+)

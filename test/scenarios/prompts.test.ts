@@ -131,7 +131,7 @@ scenario(
 )
 
 scenario(
-  'an unknown prompt, and an argument that is missing or wrong, are errors that name it [R179] [R012] [S3-9-7]',
+  'an unknown prompt, and an argument that is missing or wrong, are errors that name it [R179] [R012] [S3-9-7] [S3-5.3-2]',
   app,
   async (client) => {
     const error = async (params: object): Promise<unknown> => {

@@ -72,7 +72,7 @@ describe('the head of a request', () => {
   })
 
   test.each(['GET', 'POST', 'OPTIONS'])(
-    'H.host-* H.origin-* %s under a foreign name or from a foreign page is refused [R070] [R071]',
+    'H.host-* H.origin-* %s under a foreign name or from a foreign page is refused [R070] [R071] [S3-8-4]',
     async (method) => {
       const { port } = await start()
       const client = await open(port)

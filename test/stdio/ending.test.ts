@@ -9,6 +9,8 @@ test('L.eof the end of input ends the server, with code 0 [R064] [S3-4.4-1] [S4-
   const child = await opened()
   child.process.stdin.end()
   expect(await child.exited).toBe(0)
+  expect(child.messages.map(({ id }) => id)).toEqual([1])
+  expect(child.rest).toBe('')
 })
 
 test('L.eof-empty also before anything was said [R064]', async () => {

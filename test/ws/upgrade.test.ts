@@ -63,7 +63,7 @@ describe('web pages and foreign names are kept out by the guard of HTTP', () => 
     ['W.origin-suffix', 'http://127.0.0.1.evil.example'],
     ['W.origin-userinfo', 'http://127.0.0.1@evil.example'],
     ['W.origin-junk', '::::'],
-  ])('%s: the Origin %s gets 403', async (_id, origin) => {
+  ])('%s: the Origin %s gets 403 [S3-8-4]', async (_id, origin) => {
     const { port } = await start(tools())
     const raw = await asked(port, { origin })
     expect(raw.status).toBe(403)
