@@ -40,6 +40,10 @@ test('one repository holds everything, with rules for those who work in it [S4-0
   }
   const examples = readdirSync(new URL('../examples', import.meta.url)).filter((name) => !name.includes('.'))
   expect(examples.filter((name) => !read('examples/README.md').includes(`(${name})`))).toEqual([])
+  const readme = read('README.md')
+  expect([...GUIDES, 'examples', 'ARCHITECTURE.md'].filter((path) => !readme.includes(`](${path})`))).toEqual(
+    [],
+  )
   expect(read('.gitignore')).toMatch(/^node_modules\/$/m)
 })
 

@@ -154,7 +154,7 @@ describe('refusals name the property', () => {
     [{ type: 'object', anyOf: [{ required: ['a'] }] }, /uses anyOf at its root/],
     [z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]), /at its root/],
   ]
-  test.each(UNFIT)('%#', (schema, message) => {
+  test.each(UNFIT)('schema %# is refused [S4-13-4]', (schema, message) => {
     expect(() => toFormSchema(schema)).toThrow(SchemaError)
     expect(() => toFormSchema(schema)).toThrow(message)
   })

@@ -20,6 +20,14 @@ test('closing ends stdin and waits until the server has gone by itself [R063] [S
   expect(downs).toEqual([])
 })
 
+test('a server hears the end of its input before any signal [S4-5-9]', async () => {
+  const code =
+    "process.on('SIGTERM', () => {}); process.stdin.resume().on('end', () => console.error('ended'))"
+  const { line, notes } = await open({ args: ['-e', code] })
+  await line.close()
+  expect(notes).toEqual(['stderr: ended'])
+})
+
 test('closing twice is closing once, and what waited is rejected', async () => {
   const { line, call } = await open()
   const waiting = kindOf(call('silence'))

@@ -262,6 +262,34 @@ describe('the ids of requests', () => {
     expect(new Set(ids).size).toBe(51)
   })
 
+  test('and the tokens of their progress differ while they are active [S4-14-4]', async () => {
+    const server = calling()
+    await using client = await connect(server, { revision: '2025-11-25' })
+    const held = Array.from({ length: 5 }, () =>
+      failure(client.call('hold', {}, { onProgress: () => undefined })),
+    )
+    await expect.poll(() => count(server, 'tools/call')).toBe(5)
+    const asked = (server.sent() as readonly Message[]).filter(({ method }) => method === 'tools/call')
+    const tokens = asked.map(({ params }) => (params?.['_meta'] as JsonObject)['progressToken'])
+    expect(new Set(tokens).size).toBe(5)
+    expect(tokens).not.toContain(undefined)
+    await client.close()
+    await Promise.all(held)
+  })
+
+  test('are named when one is cancelled [S4-14-2]', async () => {
+    const server = calling()
+    await using client = await connect(server, { revision: '2025-11-25' })
+    const stop = new AbortController()
+    const held = failure(client.call('hold', {}, { signal: stop.signal }))
+    const { id } = await server.until(({ method }) => method === 'tools/call')
+    stop.abort()
+    expect(await held).toMatchObject({ kind: 'cancelled' })
+    const cancelled = await server.until(({ method }) => method === 'notifications/cancelled')
+    expect(cancelled.params).toMatchObject({ requestId: id })
+    expect(cancelled).not.toHaveProperty('id')
+  })
+
   test('that are used up make a new connection; what waits on the old one is left alone [S2-1.2-3] [S2-1.2-4]', async () => {
     const server = calling()
     await using client = await connect(server, { revision: '2025-11-25', limits: { clientIds: 4 } })

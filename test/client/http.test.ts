@@ -179,13 +179,20 @@ describe('over HTTP at 2026-07-28', () => {
 })
 
 describe.each(['2025-03-26', '2025-06-18', '2025-11-25'] as const)('over HTTP at %s', (revision) => {
-  test('requests carry the session and the version that were agreed on, and leaving is told [R073] [R083] [R087] [R088] [S4-1-8]', async () => {
+  test('requests carry the session and the version that were agreed on, and leaving is told [R073] [R083] [R087] [R088] [S4-1-8] [S4-4-2]', async () => {
     const { client, seen } = await open({ revision })
     await client.call('echo', { text: 'x' })
     await client.close()
     const [first, ...later] = seen
     expect(first?.headers.has('mcp-session-id')).toBe(false)
     expect(later.at(-1)?.verb).toBe('DELETE')
+    const posted = seen.filter(({ body }) => body !== '')
+    expect(posted.map(({ verb, method }) => [verb, method])).toEqual([
+      ['POST', 'initialize'],
+      ['POST', 'notifications/initialized'],
+      ['POST', 'tools/call'],
+    ])
+    for (const { body } of posted) expect(JSON.parse(body)).toMatchObject({ jsonrpc: '2.0' })
     for (const { headers, verb } of later) {
       expect(headers.get('mcp-session-id')).toMatch(/^[\x21-\x7e]+$/)
       expect(headers.get('mcp-protocol-version')).toBe(revision)

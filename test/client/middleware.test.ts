@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createClient } from '../../src/client.ts'
 import { createEverything } from './app.ts'
-import { failure } from './gather.ts'
+import { all, failure } from './gather.ts'
 import { scenario } from './scenario.ts'
 
 scenario(
@@ -54,7 +54,9 @@ scenario('no call goes out before somebody agreed [S4-7-1] [S4-7-3]', async (_, 
     if (params['name'] === 'grow') throw new Error('the user said no')
     return next()
   })
+  const before = await all(client.tools())
   expect(await failure(client.call('grow'))).toMatchObject({ message: 'the user said no' })
+  expect(await all((await join()).tools())).toEqual(before)
   expect(await client.call('echo', { text: 'x' })).toBe('x')
   expect(asked).toEqual(['grow', 'echo'])
 })

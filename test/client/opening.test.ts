@@ -29,7 +29,7 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     expect(second).not.toHaveProperty('id')
   })
 
-  test('declares nothing without handlers, and what its handlers can do otherwise [R200] [S0-5.2] [S4-11-1] [S4-12-1] [S4-13-1]', async () => {
+  test('declares nothing without handlers, and what its handlers can do otherwise [R200] [S0-5.2] [S4-11-1] [S4-12-1] [S4-13-1] [S4-5-8]', async () => {
     const plain = scripted(revision, () => false)
     await using _ = await connect(plain, { revision })
     expect(plain.sent()[0]).toMatchObject({ params: { capabilities: {} } })
@@ -74,7 +74,7 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     expect(server.sent().length).toBe(1)
   })
 
-  test('never cancels the opening: it leaves when it has waited long enough [R041]', async () => {
+  test('never cancels the opening: it leaves when it has waited long enough [R041] [S4-14-2]', async () => {
     const server = scripted(revision, () => true)
     const error = await failure(connect(server, { revision, timeout: 40 }))
     expect(error).toMatchObject({ kind: 'timeout' })
@@ -124,7 +124,7 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     expect((server.sent()[1] as Message).params?.['protocolVersion']).toBe('2025-11-25')
   })
 
-  test('uses nothing that the server did not declare [R038] [R039] [S2-13-C2] [S2-9.3-3]', async () => {
+  test('uses nothing that the server did not declare [R038] [R039] [S2-13-C2] [S2-9.3-3] [S4-5-8]', async () => {
     const server = scripted(revision, () => false, { tools: {} })
     await using client = await connect(server, { revision })
     const before = server.sent().length

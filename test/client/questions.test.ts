@@ -31,8 +31,11 @@ describe('a form', () => {
       // Before 2025-11-25 numbers have no defaults.
       const content = { name: 'Zoe', size: 's', ...(stage.revision >= '2025-11-25' && { copies: 2 }) }
       expect(await ask(stage, { elicit }, 'form')).toEqual({ action: 'accept', content })
+      const { name, size, copies } = FORM.properties
+      const older = { name, size: { type: 'string', enum: ['s', 'l'] }, copies: { type: 'integer' } }
+      const properties = stage.revision >= '2025-11-25' ? { name, size, copies } : older
       expect(asked).toEqual([
-        { message: 'Who?', schema: expect.objectContaining({ required: FORM.required }) },
+        { message: 'Who?', schema: { type: 'object', properties, required: FORM.required } },
       ])
     },
     { since: '2025-06-18' },
@@ -123,7 +126,7 @@ describe('a URL', () => {
 
 describe('the model', () => {
   scenario(
-    'is asked by a handler, which hears how long the answer may be [R200] [R204] [S2-9.4-6] [S4-12-2]',
+    'is asked by a handler, which hears how long the answer may be [R200] [R204] [S2-9.4-6] [S4-12-2] [S4-12-3]',
     async (_, stage) => {
       const asked: unknown[] = []
       const sample: Answers['sample'] = (params) => {
@@ -210,8 +213,26 @@ describe('roots', () => {
     expect(await failure(client.answer({ roots }))).toMatchObject({ kind: 'bad_option' })
   })
 
+  scenario('are not given out before somebody agreed [S4-7-1] [S4-7-2]', async (_, { join }) => {
+    let given = 0
+    const roots = (): typeof ROOTS => {
+      given++
+      return ROOTS
+    }
+    const client = await join({ answers: { roots } })
+    let agreed = false
+    client.use('roots/list', (_request, next) => {
+      if (!agreed) throw new Error('the user does not want that')
+      return next()
+    })
+    expect(await failure(client.call('folders'))).toBeInstanceOf(Error)
+    expect(given).toBe(0)
+    agreed = true
+    expect(JSON.parse(String(await client.call('folders')))).toEqual(ROOTS)
+  })
+
   scenario(
-    'and all else is given out by handlers only: without them nothing is declared [R200] [S4-7-2] [S0-5.2]',
+    'and all else is given out by handlers only: without them nothing is declared [R200] [S4-7-2] [S0-5.2] [S4-7-1]',
     async (client, { join }) => {
       expect(JSON.parse(String(await client.call('declared')))).toEqual({})
       for (const tool of ['folders', 'model']) expect(await failure(client.call(tool))).toBeInstanceOf(Error)

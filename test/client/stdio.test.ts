@@ -12,7 +12,7 @@ const RECORDER: CommandTarget = {
 }
 
 describe.each(REVISIONS)('a server program at %s', (revision) => {
-  test('is written nothing but messages, one a line, a cancellation among them [R062] [R067] [S4-3-4]', async () => {
+  test('is written nothing but messages, one a line, a cancellation among them [R062] [R067] [S4-3-4] [S4-2-1]', async () => {
     await using client = await connect(RECORDER, { revision, answers: { roots: [] } })
     await client.ping()
     const stop = new AbortController()

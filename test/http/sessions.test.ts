@@ -27,6 +27,12 @@ describe('opening and ending', () => {
     expect(new Set(ids).size).toBe(100)
     for (const id of ids)
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    // Where every digit is drawn anew, a hundred ids show nearly all of the sixteen at each place.
+    for (let place = 0; place < 36; place++) {
+      const digits = new Set(ids.map((id) => id[place])).size
+      const fixed = [8, 13, 14, 18, 23].includes(place)
+      expect([place, fixed ? digits === 1 : digits >= (place === 19 ? 2 : 8)]).toEqual([place, true])
+    }
   })
 
   test('S.missing a request without a session id is 400 [R084]', async () => {

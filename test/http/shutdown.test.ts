@@ -9,7 +9,7 @@ import { BOTH, call, headed, initialize, message } from './messages.ts'
 import { Gate, open, start, tools } from './server.ts'
 import { post, send, stream } from './wire.ts'
 
-test('what is running is finished, and new requests are told to come back later [S2-8.5-6]', async () => {
+test('what is running is finished, and new requests are told to come back later [S2-8.5-6] [S4-5-10]', async () => {
   const gate = new Gate()
   const app = tools().tool('wait', {}, async () => {
     gate.enter()
@@ -121,7 +121,7 @@ test('closing leaves no timer behind', async () => {
   for (const timer of timers) expect(clear).toHaveBeenCalledWith(timer)
 })
 
-test('listening ends with an empty result that carries its id, sessions end their streams [R230]', async () => {
+test('listening ends with an empty result that carries its id, sessions end their streams [R230] [S4-5-10]', async () => {
   const { port, server } = await start()
   const listening = await stream(
     port,

@@ -1,6 +1,6 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
-import type { Client } from '../harness/client.ts'
+import { open, type Client } from '../harness/client.ts'
 import { scenario } from '../harness/scenario.ts'
 
 /** A server whose tool waits until it is told to stop, and tells when it began and how it ended. */
@@ -184,5 +184,30 @@ scenario(
     await client.call('fail').catch(() => undefined)
     expect([app.reports, app.counts.get('tool_failed')]).toEqual([['tool "fail" failed'], 1])
     expect(answers(client, 'work')).toBe(0)
+  },
+)
+
+test.each(['memory', 'stdio', 'ws', 'tcp'] as const)(
+  'an initialize that is being answered cannot be cancelled: %s [S4-14-2]',
+  async (transport) => {
+    let begin: () => void = () => undefined
+    let finish: () => void = () => undefined
+    const begun = new Promise<void>((resolve) => (begin = resolve))
+    const finished = new Promise<void>((resolve) => (finish = resolve))
+    const app = createServer({ name: 'slow', version: '1' }).use('initialize', async (_, next) => {
+      begin()
+      await finished
+      return next()
+    })
+    const client = await open(app, { transport, revision: '2025-11-25', handshake: false })
+    const { clientInfo } = client
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+    const opening = client.request('initialize', params, { id: 'open' })
+    await begun
+    await client.notify('notifications/cancelled', { requestId: 'open' })
+    expect(await client.request('ping')).toEqual({})
+    finish()
+    expect(await opening).toMatchObject({ protocolVersion: '2025-11-25' })
+    await client.close()
   },
 )

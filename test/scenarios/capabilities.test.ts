@@ -42,7 +42,7 @@ scenario(
 )
 
 scenario(
-  'each capability is declared from what there is, with its flags [R140] [R180] [S0-5.1] [S2-2.3-2] [S2-9.1-1] [S2-9.1-2] [S4-8-1] [S4-9-1] [S4-10-1] [S3-7.2-3] [S4-8-6]',
+  'each capability is declared from what there is, with its flags [R140] [R180] [S0-5.1] [S2-2.3-2] [S2-9.1-1] [S2-9.1-2] [S4-8-1] [S4-9-1] [S4-10-1] [S3-7.2-3] [S4-8-6] [S4-5-8]',
   () => createServer({ name: 'grows', version: '1' }),
   async (_client, revision, { app, join }) => {
     const completions = revision === '2024-11-05' ? {} : { completions: {} }

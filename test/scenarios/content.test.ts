@@ -9,9 +9,9 @@ const _meta = { 'com.example/k': 1 }
 const icons = [{ src: 'https://x.example/i.png' }]
 const blocks = [
   text('words', { annotations, _meta }),
-  image(bytes, 'image/png', { annotations }),
-  audio(bytes, 'audio/ogg', { annotations: { priority: 0 } }),
-  embed('note://1', 'inside', 'text/plain', { annotations }),
+  image(bytes, 'image/png', { annotations, _meta }),
+  audio(bytes, 'audio/ogg', { annotations: { priority: 0 }, _meta }),
+  embed('note://1', 'inside', 'text/plain', { annotations, _meta }),
   embed('bin://1', bytes, 'application/pdf'),
   link('note://2', {
     name: 'two',
@@ -20,6 +20,7 @@ const blocks = [
     mimeType: 'text/plain',
     size: 7,
     icons,
+    _meta,
   }),
   link('note://3', { name: 'three' }),
 ]
@@ -34,7 +35,7 @@ function shown(revision: string, at: (index: number) => number): JsonObject[] {
   const dated = revision >= '2025-06-18' ? annotations : { audience: ['user'], priority: 1 }
   const meta = revision >= '2025-06-18' ? { _meta } : {}
   const data = 'AP8QIA=='
-  const sound = { type: 'audio', data, mimeType: 'audio/ogg', annotations: { priority: 0 } }
+  const sound = { type: 'audio', data, mimeType: 'audio/ogg', annotations: { priority: 0 }, ...meta }
   const asResource = {
     type: 'resource',
     resource: { uri: `audio://inline/${at(2)}`, mimeType: 'audio/ogg', blob: data },
@@ -48,15 +49,17 @@ function shown(revision: string, at: (index: number) => number): JsonObject[] {
     description: 'The second',
     mimeType: 'text/plain',
     size: 7,
+    _meta,
   }
   return [
     { type: 'text', text: 'words', annotations: dated, ...meta },
-    { type: 'image', data, mimeType: 'image/png', annotations: dated },
+    { type: 'image', data, mimeType: 'image/png', annotations: dated, ...meta },
     revision === '2024-11-05' ? asResource : sound,
     {
       type: 'resource',
       resource: { uri: 'note://1', mimeType: 'text/plain', text: 'inside' },
       annotations: dated,
+      ...meta,
     },
     { type: 'resource', resource: { uri: 'bin://1', mimeType: 'application/pdf', blob: data } },
     ...(revision < '2025-06-18'

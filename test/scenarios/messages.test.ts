@@ -193,3 +193,15 @@ scenario(
   },
   { profiles: false },
 )
+
+scenario(
+  'metadata of a request reaches the handler as it was sent, whatever its keys [S4-15-1]',
+  createServer({ name: 'meta', version: '1' }).tool('meta', {}, (_, { call }) =>
+    JSON.stringify(call.params['_meta']),
+  ),
+  async (client) => {
+    const meta = { plain: 1, 'com.example/trace': { a: [1] }, 'mcp.dev/odd key': null, '': 'x' }
+    const { content } = await client.call('meta', {}, { meta })
+    expect(JSON.parse((content as { text: string }[])[0]!.text)).toMatchObject(meta)
+  },
+)

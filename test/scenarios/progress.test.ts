@@ -81,5 +81,10 @@ scenario(
       expect(own.map(({ params }) => params['progress'])).toEqual(values)
       for (const { carrier } of own) expect(carrier).toBe(transport === 'http' ? id : undefined)
     }
+    client.notices.length = 0
+    const shared = { meta: { progressToken: 'shared' } }
+    await Promise.all(['v', 'w'].map((id) => client.call('work', {}, { id, ...shared })))
+    const told = client.heard(PROGRESS).map(({ progressToken, progress }) => [progressToken, progress])
+    expect(told.toSorted()).toEqual([1, 1, 2, 2, 3.5, 3.5].map((value) => ['shared', value]))
   },
 )

@@ -38,7 +38,7 @@ const gallery = createServer({ name: 'gallery', version: '1' }).prompt('kinds', 
 ])
 
 scenario(
-  'the list shows each prompt with its arguments [R178] [S2-5.1-1] [S2-5.2-1] [S2-5.2-2] [S3-5.3-1] [S4-9-2] [S4-1-12]',
+  'the list shows each prompt with its arguments [R178] [S2-5.1-1] [S2-5.2-1] [S2-5.2-2] [S3-5.3-1] [S4-9-2] [S4-1-12] [S4-1-10]',
   app,
   async (client, revision) => {
     const who = { name: 'who', description: 'Whom to greet', required: true }

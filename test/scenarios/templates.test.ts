@@ -7,7 +7,13 @@ const seen: unknown[] = []
 const app = createServer({ name: 'templates', version: '1' })
   .resource(
     'weather://city/{city}/forecast',
-    { name: 'forecast', title: 'Forecast', description: 'By city', mimeType: 'text/plain' },
+    {
+      name: 'forecast',
+      title: 'Forecast',
+      description: 'By city',
+      mimeType: 'text/plain',
+      _meta: { 'com.example/k': 1 },
+    },
     ({ city }) => `sunny in ${city}`,
   )
   .resource('weather://city/kiel/forecast', { name: 'kiel' }, () => 'windy at home')
@@ -21,10 +27,10 @@ const app = createServer({ name: 'templates', version: '1' })
   })
 
 scenario(
-  'templates are listed apart from resources [R170] [S2-3.7-1] [S4-8-5] [S2-3.1-1]',
+  'templates are listed apart from resources [R170] [S2-3.7-1] [S4-8-5] [S2-3.1-1] [S4-1-12] [S4-1-10]',
   app,
   async (client, revision) => {
-    const title = revision >= '2025-06-18' ? { title: 'Forecast' } : {}
+    const newer = revision >= '2025-06-18' ? { title: 'Forecast', _meta: { 'com.example/k': 1 } } : {}
     expect(await client.get('resources/templates/list')).toEqual({
       resourceTemplates: [
         {
@@ -32,7 +38,7 @@ scenario(
           name: 'forecast',
           description: 'By city',
           mimeType: 'text/plain',
-          ...title,
+          ...newer,
         },
         { uriTemplate: 'search://items{?q,page}', name: expect.any(String) },
         { uriTemplate: 'file:///docs/{+path}', name: 'path' },

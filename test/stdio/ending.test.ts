@@ -20,7 +20,7 @@ test('L.eof-empty also before anything was said [R064]', async () => {
   expect(child.lines).toEqual([])
 })
 
-test('L.eof-busy what is running is answered first [R064]', async () => {
+test('L.eof-busy what is running is answered first [R064] [S4-5-9]', async () => {
   const child = await opened()
   child.send(call('slow', { count: 400 }, 5), call('echo', { text: 'x'.repeat(1_000_000) }, 6))
   child.process.stdin.end()

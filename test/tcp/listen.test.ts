@@ -68,7 +68,7 @@ test('when one transport cannot be opened, none stays open', async () => {
   await expect(make().listen({ tcp: { port } })).rejects.toThrow(`port ${port} is in use; choose another`)
 })
 
-test('a port is the choice of the user, on loopback unless said otherwise [S2-10.3-4]', async () => {
+test('a port is the choice of the user, on loopback unless said otherwise [S2-10.3-4] [S4-4-6]', async () => {
   const { addresses } = await serve(make(), { tcp: { port: 0 } })
   expect(addresses.tcp).toMatch(/^tcp:\/\/127\.0\.0\.1:[1-9]\d*$/)
   const six = await serve(make(), { tcp: { port: 0, host: '::1' } })
