@@ -270,7 +270,7 @@ describe('the ids of requests', () => {
     )
     await expect.poll(() => count(server, 'tools/call')).toBe(5)
     const asked = (server.sent() as readonly Message[]).filter(({ method }) => method === 'tools/call')
-    const tokens = asked.map(({ params }) => (params?.['_meta'] as JsonObject)['progressToken'])
+    const tokens = asked.map(({ params = {} }) => (params['_meta'] as JsonObject)['progressToken'])
     expect(new Set(tokens).size).toBe(5)
     expect(tokens).not.toContain(undefined)
     await client.close()
