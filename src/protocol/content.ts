@@ -50,7 +50,7 @@ export function link(uri: string, options: LinkOptions): ResourceLink {
   return { type: 'resource_link', uri, ...options }
 }
 
-/** A resource inside the message: a string travels as text, bytes travel as base64, as plain bytes unless a type is given. */
+/** A resource inside the message: a string travels as text, bytes travel as base64. */
 export function embed(
   uri: string,
   contents: string | Uint8Array,
