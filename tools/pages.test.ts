@@ -93,12 +93,14 @@ test('a bar inside a cell is escaped', () => {
   expect(table(['a'], [['x | y']])).toBe(['| a |', '| --- |', String.raw`| x \| y |`].join('\n'))
 })
 
-test('every refusal and every code of profile erlmcp has a page with its cause and fix [S2-8.3-2] [S2-13-S3]', () => {
+test('every refusal and every code of profile erlmcp has a page with its cause and fix [S2-8.3-2] [S2-13-S3] [S2-8.3-12]', () => {
   const names = [...pages().keys()].filter((name) => name.startsWith('errors/'))
   expect(names).toHaveLength(61 + 38)
   for (const name of names) {
     const text = pages().get(name) ?? ''
     expect([name, text]).toEqual([name, expect.stringMatching(/^# -?\d+ [A-Z_]+\n/)])
+    const isExperimental = /^errors\/refusal-109\d/.test(name)
+    expect([name, text.includes('This refusal is experimental.')]).toEqual([name, isExperimental])
     for (const part of ['**Cause.** ', '**Fix.** ', '| What our client does | '])
       expect([name, text]).toEqual([name, expect.stringContaining(part)])
     const [, example = '{"code":0,"message":""}'] = /```json\n([^`]+)```/.exec(text) ?? []

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { RefusalName } from '../protocol/refusals.ts'
 import { serverError } from '../protocol/server-errors.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checker } from '../schema/checker.ts'
@@ -42,7 +43,7 @@ export type Run = (params: unknown, context: Context) => unknown
 export function install(extension: Installed, service: ServerService, checkerOf: CheckerOf): void {
   const { id, methods, serve, settings = {} } = extension
   const item = `extension "${id}"`
-  if (service.extensions.has(id)) throw refused(item, 'the server has it already')
+  if (service.extensions.has(id)) throw refused(item, 'the server has it already', 'ENTITY_DUPLICATE')
   if (serve === undefined) throw refused(item, 'it has no serve, so only clients can use it')
   const handlers = serve(extension.options, { service, notify: notifier(extension, service) })
   for (const [name, { params }] of Object.entries(handlers === undefined ? {} : methods)) {
@@ -75,6 +76,6 @@ function notifier({ id, notices }: Installed, service: ServerService): Host['not
   }
 }
 
-function refused(item: string, reason: string): Error {
-  return serverError('bad_definition', { item, reason })
+function refused(item: string, reason: string, refusal?: RefusalName): Error {
+  return serverError('bad_definition', { item, reason }, refusal === undefined ? {} : { refusal })
 }

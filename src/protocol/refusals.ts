@@ -46,7 +46,9 @@ export const REFUSALS = {
   UNSUPPORTED_ENCODING:            { code: 1070, http: 415, severity: 'error',    reaction: 'fix' },
   SERVER_UNINITIALIZED:            { code: 1076, http: 503, severity: 'error',    reaction: 'reconnect' },
   SERVER_SHUTTING_DOWN:            { code: 1077, http: 503, severity: 'warn',     reaction: 'reconnect' },
+  SERVICE_UNAVAILABLE:             { code: 1078, http: 503, severity: 'warn',     reaction: 'back off' },
   INTERNAL_ERROR:                  { code: 1079, http: 503, severity: 'critical', reaction: 'back off', ran: true },
+  DEPENDENCY_UNAVAILABLE:          { code: 1080, http: 503, severity: 'warn',     reaction: 'back off', ran: true },
   RESOURCE_EXHAUSTED:              { code: 1089, http: 503, severity: 'critical', reaction: 'back off' },
 } as const
 REFUSALS satisfies Record<string, RefusalRow>

@@ -24,8 +24,6 @@ export const RESERVED_REFUSALS = {
   RATE_LIMIT_PER_SECOND:           { code: 1057, http: 429, severity: 'error',    reaction: 'back off' },
   RATE_LIMIT_PER_MINUTE:           { code: 1058, http: 429, severity: 'error',    reaction: 'back off' },
   QUOTA_EXCEEDED:                  { code: 1059, http: 429, severity: 'error',    reaction: 'back off' },
-  SERVICE_UNAVAILABLE:             { code: 1078, http: 503, severity: 'warn',     reaction: 'back off' },
-  DEPENDENCY_UNAVAILABLE:          { code: 1080, http: 503, severity: 'warn',     reaction: 'back off', ran: true },
   CIRCUIT_BREAKER_OPEN:            { code: 1086, http: 503, severity: 'warn',     reaction: 'back off' },
   HEALTH_CHECK_FAILED:             { code: 1087, http: 503, severity: 'warn',     reaction: 'back off' },
   DEGRADED_SERVICE:                { code: 1088, http: 503, severity: 'warn',     reaction: 'back off' },

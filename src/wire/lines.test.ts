@@ -24,7 +24,7 @@ function readAll(chunks: readonly Uint8Array[], maxBytes?: number): string[] {
   return log
 }
 
-test('one message per line, several in a chunk [R060] [S0-3.2]', () => {
+test('one message per line, several in a chunk [R060] [S0-3.2] [S2-10.2-1]', () => {
   expect(readAll([bytesOf('{"a":1}\n{"b":2}\n')])).toEqual(['{"a":1}', '{"b":2}'])
 })
 

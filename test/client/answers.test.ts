@@ -158,7 +158,7 @@ describe('the pages of a list', () => {
     },
   )
 
-  test('go on after an empty cursor at 2026-07-28 and end with one before [R182]', async () => {
+  test('go on after an empty cursor at 2026-07-28 and end with one before [R182] [S2-3.2-4]', async () => {
     const empty = new Map<unknown, JsonObject>([
       [undefined, { tools: [named('a')], nextCursor: '' }],
       ['', { tools: [named('b')] }],
@@ -254,7 +254,7 @@ describe('the ids of requests', () => {
       return true
     })
 
-  test('differ from each other on one connection [S2-1.2-3] [S3-2.1-1]', async () => {
+  test('differ from each other on one connection [S2-1.2-3] [S3-2.1-1] [S2-13-C3]', async () => {
     const server = calling()
     await using client = await connect(server, { revision: '2025-11-25' })
     await Promise.all(Array.from({ length: 50 }, () => client.call('go')))
@@ -290,7 +290,7 @@ describe('the ids of requests', () => {
     expect(cancelled).not.toHaveProperty('id')
   })
 
-  test('that are used up make a new connection; what waits on the old one is left alone [S2-1.2-3] [S2-1.2-4]', async () => {
+  test('that are used up make a new connection; what waits on the old one is left alone [S2-1.2-3] [S2-1.2-4] [S2-13-C3]', async () => {
     const server = calling()
     await using client = await connect(server, { revision: '2025-11-25', limits: { clientIds: 4 } })
     const held = failure(client.call('hold'))

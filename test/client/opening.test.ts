@@ -124,7 +124,24 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     expect((server.sent()[1] as Message).params?.['protocolVersion']).toBe('2025-11-25')
   })
 
-  test('uses nothing that the server did not declare [R038] [R039] [S2-13-C2] [S2-9.3-3] [S4-5-8]', async () => {
+  test('uses no part of a capability that the server did not declare [S2-9.1-2]', async () => {
+    const server = scripted(
+      revision,
+      ({ method, params }, peer) => {
+        if (method !== 'resources/read') return false
+        peer.reply({ contents: [{ uri: params?.['uri'], text: 'x' }] })
+        return true
+      },
+      { resources: {} },
+    )
+    await using client = await connect(server, { revision })
+    expect((await client.read('a://b')).contents).toMatchObject([{ text: 'x' }])
+    const before = server.sent().length
+    expect(await failure(client.subscribe('a://b', () => undefined))).toMatchObject({ kind: 'not_offered' })
+    expect(server.sent().length).toBe(before)
+  })
+
+  test('uses nothing that the server did not declare [R038] [R039] [S2-13-C2] [S2-9.3-3] [S4-5-8] [S2-15-2]', async () => {
     const server = scripted(revision, () => false, { tools: {} })
     await using client = await connect(server, { revision })
     const before = server.sent().length

@@ -5,7 +5,7 @@ import { scenario } from './scenario.ts'
 
 let names = 0
 
-scenario('progress is told while a call runs', async (client, { revision }) => {
+scenario('progress is told while a call runs [S2-13-C5]', async (client, { revision }) => {
   const told: Progress[] = []
   expect(await client.call('count', {}, { onProgress: (progress) => told.push(progress) })).toBe('counted')
   const message = (step: number): object => (revision >= '2025-03-26' ? { message: `step ${step}` } : {})

@@ -203,7 +203,7 @@ describe('the machine', () => {
     expect(reports.length).toBeLessThan(5)
   })
 
-  test('whose loop is held up by a tool is reported, and unwell for a while [F18]', async () => {
+  test('whose loop is held up by a tool is reported, and unwell for a while [F18] [S2-9.4-11]', async () => {
     const program = await Program.start({ limits: 'strict' })
     const { port } = program
     expect([await get(port, '/healthz'), await get(port, '/readyz')]).toEqual([200, 200])

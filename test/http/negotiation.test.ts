@@ -86,7 +86,7 @@ describe('Content-Type and encoding', () => {
     'Application/JSON',
     'application/json;charset="UTF-8"',
     'application/json; v=1',
-  ])('%s is JSON', async (type) => {
+  ])('%s is JSON [S2-10.4-1]', async (type) => {
     const { port } = await start()
     expect((await post(port, initialize(), { ...BOTH, 'content-type': type })).status).toBe(200)
   })
@@ -179,7 +179,7 @@ describe('the version header of revisions with a handshake', () => {
 
 describe('a reply that becomes a stream', () => {
   test.each(HANDSHAKES)(
-    'progress before the answer turns the reply into events at %s [R097] [S4-4-3]',
+    'progress before the answer turns the reply into events at %s [R097] [S4-4-3] [S2-10.4-2]',
     async (revision) => {
       const { port } = await start()
       const session = await open(port, revision)

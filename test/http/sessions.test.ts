@@ -35,7 +35,7 @@ describe('opening and ending', () => {
     }
   })
 
-  test('S.missing a request without a session id is 400 [R084]', async () => {
+  test('S.missing a request without a session id is 400 [R084] [S2-10.4-3]', async () => {
     const { port } = await start()
     for (const body of [
       message('ping', {}, 1),

@@ -64,7 +64,7 @@ test('without sessions two hundred handshakes leave no listener behind', async (
   expect(app.service.changes.listeners).toBe(before)
 })
 
-test('2026-07-28 is served the same without sessions', async () => {
+test('2026-07-28 is served the same without sessions [S2-10.4-3]', async () => {
   const { port } = await start(tools(), stateless)
   const { body, headers } = headed('tools/call', { name: 'echo', arguments: { text: 'hi' } })
   expect((await post(port, body, headers)).json).toMatchObject({ result: { content: [{ text: 'hi' }] } })

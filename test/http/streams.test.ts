@@ -26,7 +26,7 @@ function stepping(): { readonly app: App; step(): void; finish(): void; readonly
 const idsOf = ({ events }: Stream): readonly (string | undefined)[] => events.map(({ id }) => id)
 
 describe('the stream of a session', () => {
-  test('GET opens it, and what belongs to no request comes there [R072] [R080] [R081] [S4-4-1]', async () => {
+  test('GET opens it, and what belongs to no request comes there [R072] [R080] [R081] [S4-4-1] [S2-10.4-2]', async () => {
     const { port, app } = await start()
     const session = await open(port, '2025-06-18')
     const stream = await session.get()

@@ -155,7 +155,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(peer.memory.calls).toBe(2)
   })
 
-  test('silence is followed by another try only where that was asked for [S2-8.5-3]', async () => {
+  test('silence is followed by another try only where that was asked for [S2-8.5-3] [S2-13-S12]', async () => {
     const plain = await play(transport, ['silence'])
     const options = { timeout: 150, idempotent: true }
     expect((await failure(plain.client.call('work', {}, options))).kind).toBe('timeout')

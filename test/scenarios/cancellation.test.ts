@@ -42,7 +42,7 @@ function answers(client: Client, id: string): number {
 }
 
 scenario(
-  'a cancelled request stops, is not answered, and nothing more is sent for it [R194] [R067] [R127] [R191] [S4-14-2] [S4-14-3]',
+  'a cancelled request stops, is not answered, and nothing more is sent for it [R194] [R067] [R127] [R191] [S4-14-2] [S4-14-3] [S2-9.4-14]',
   make,
   async (client, _revision, stage) => {
     const app = stage.app as unknown as Waiting

@@ -25,7 +25,7 @@ const prompt = { type: 'ref/prompt', name: 'trip' }
 const template = { type: 'ref/resource', uri: 'city://{country}/{city}' }
 
 scenario(
-  'the completer sees the partial value and ranks what fits [S2-7.1-2] [S2-7.2-2] [S2-9.4-7]',
+  'the completer sees the partial value and ranks what fits [S2-7.1-2] [S2-7.2-2] [S2-9.4-7] [S2-7.1-1] [S2-7.2-1]',
   app,
   async (client) => {
     const complete = (value: string): Promise<JsonObject> =>
@@ -39,7 +39,7 @@ scenario(
 )
 
 scenario(
-  'at most a hundred values are sent, and how many there are [R181] [S4-14-8]',
+  'at most a hundred values are sent, and how many there are [R181] [S4-14-8] [S2-7.1-1] [S2-7.2-1] [S2-9.4-7] [S2-7.1-2]',
   app,
   async (client) => {
     const all = await client.get('completion/complete', {

@@ -45,7 +45,7 @@ describe('what no client could use is refused when it is defined', () => {
     expect(() => app.tool('a', {}, run)).not.toThrow()
   })
 
-  test('the input of a tool is an object schema [R141] [S0-4.4] [S2-4.2-3]', () => {
+  test('the input of a tool is an object schema [R141] [S0-4.4] [S2-4.2-3] [S2-4.2-2]', () => {
     for (const input of [{ type: 'string' }, { type: 'array' }, {}, { type: ['object', 'null'] }]) {
       expect(() => make().tool('a', { input } as never, run)).toThrow(/^tool "a": /)
     }
@@ -77,7 +77,7 @@ describe('what no client could use is refused when it is defined', () => {
     expect(() => make().tool('a', { input: local }, run)).not.toThrow()
   })
 
-  test('URIs and templates can be read [R177]', () => {
+  test('URIs and templates can be read [R177] [S2-3.2-2]', () => {
     expect(() => make().resource('not a uri', {}, run)).toThrow('it is not a URI')
     expect(() => make().resource('a://{b', {}, run)).toThrow('resource "a://{b": ')
     expect(() => make().resource('a://{b}{b!}', {}, run)).toThrow('resource "a://{b}{b!}": ')

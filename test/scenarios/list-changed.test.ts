@@ -14,7 +14,7 @@ function make(): ReturnType<typeof createServer> {
 }
 
 scenario(
-  'a tool that comes or goes is announced, and the list follows [R156] [S0-5.1] [S2-4.1-1] [S4-10-7] [R157]',
+  'a tool that comes or goes is announced, and the list follows [R156] [S0-5.1] [S2-4.1-1] [S4-10-7] [R157] [S2-13-S4]',
   make,
   async (client, _revision, { app }) => {
     await client.follow({ lists: ['tools'] })
@@ -36,7 +36,7 @@ scenario(
 )
 
 scenario(
-  'so are resources, templates and prompts [S2-3.1-2] [S2-5.1-1] [S4-8-7] [S4-9-5]',
+  'so are resources, templates and prompts [S2-3.1-2] [S2-5.1-1] [S4-8-7] [S4-9-5] [S2-13-S4]',
   make,
   async (client, _revision, { app }) => {
     await client.follow({ lists: ['resources', 'prompts'] })

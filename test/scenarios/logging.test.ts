@@ -28,7 +28,7 @@ const app = createServer({ name: 'logs', version: '1' })
 const MESSAGE = 'notifications/message'
 
 scenario(
-  'the level that was set is kept to, for this session only [R185] [S2-9.4-9] [S4-14-6]',
+  'the level that was set is kept to, for this session only [R185] [S2-9.4-9] [S4-14-6] [S2-13-S4]',
   app,
   async (client, _revision, { join }) => {
     const other = await join()

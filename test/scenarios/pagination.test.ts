@@ -72,7 +72,7 @@ scenario(
 )
 
 scenario(
-  'a cursor that is not of this list is refused [R183] [S3-9-7] [R012]',
+  'a cursor that is not of this list is refused [R183] [S3-9-7] [R012] [S2-3.2-4] [S2-9.4-15]',
   app,
   async (client, revision) => {
     const [, cursor] = await page(client, 'tools/list', 'tools')

@@ -23,7 +23,7 @@ const app = createServer({ name: 'works', version: '1' })
   })
 
 scenario(
-  'progress rises under the token of its request and stops at completion [R190] [R191] [R192] [S2-4.5-2] [S2-9.4-13] [S4-14-5]',
+  'progress rises under the token of its request and stops at completion [R190] [R191] [R192] [S2-4.5-2] [S2-9.4-13] [S4-14-5] [S2-4.3-2] [S2-4.5-1] [S2-13-S4]',
   app,
   async (client, revision) => {
     for (const progressToken of ['a-token', 7, 0]) {

@@ -63,7 +63,7 @@ scenario(
 )
 
 scenario(
-  'a prompt is expanded with its arguments into messages [R178] [S2-5.3-1] [S2-5.3-4] [S3-5.3-2] [S4-9-3]',
+  'a prompt is expanded with its arguments into messages [R178] [S2-5.3-1] [S2-5.3-4] [S3-5.3-2] [S4-9-3] [S2-5.1-1] [S2-5.3-2]',
   app,
   async (client) => {
     const text = (words: string): object => ({ type: 'text', text: words })
@@ -163,7 +163,7 @@ scenario(
   },
 )
 
-scenario('messages of another role are never sent [R178]', app, async (client) => {
+scenario('messages of another role are never sent [R178] [S2-5.3-2]', app, async (client) => {
   const error = await refusal(client.request('prompts/get', { name: 'wrong' }))
   expect([error.code, error.message]).toEqual([-32603, expect.stringMatching(/^internal error \(reference /)])
 })

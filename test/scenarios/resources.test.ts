@@ -68,7 +68,7 @@ scenario(
 )
 
 scenario(
-  'strings are read as text, bytes as base64, objects as JSON, each with its URI and type [R171] [S2-3.3-1] [S2-3.3-6] [S3-5.2-2] [S4-8-3] [S4-8-4] [S4-1-10]',
+  'strings are read as text, bytes as base64, objects as JSON, each with its URI and type [R171] [S2-3.3-1] [S2-3.3-6] [S3-5.2-2] [S4-8-3] [S4-8-4] [S4-1-10] [S2-3.1-1]',
   app,
   async (client, revision) => {
     const read = async (uri: string): Promise<unknown> =>

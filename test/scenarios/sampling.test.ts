@@ -77,8 +77,9 @@ const WRONG = [
   },
   { messages: [asking], maxTokens: 0 },
   { messages: [asking], maxTokens: 1.5 },
-  { messages: [asking], modelPreferences: { costPriority: 2 } },
-  { messages: [asking], modelPreferences: { speedPriority: -0.1 } },
+  ...['costPriority', 'speedPriority', 'intelligencePriority'].flatMap((name) =>
+    [-0.01, 1.01].map((value) => ({ messages: [asking], modelPreferences: { [name]: value } })),
+  ),
 ]
 
 const ASK = 'sampling/createMessage'

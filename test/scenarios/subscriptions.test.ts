@@ -24,7 +24,7 @@ function told(client: Client): unknown[] {
 }
 
 scenario(
-  'each change of a watched resource is told to each who watches it, and to no other [R176] [S2-3.1-2] [S2-3.4-2] [S2-3.4-3] [S2-3.6-1] [S2-15-6] [S3-5.2-4] [S3-7.2-3] [S3-9-8] [S4-8-6] [S3-5.2-3]',
+  'each change of a watched resource is told to each who watches it, and to no other [R176] [S2-3.1-2] [S2-3.4-2] [S2-3.4-3] [S2-3.6-1] [S2-15-6] [S3-5.2-4] [S3-7.2-3] [S3-9-8] [S4-8-6] [S3-5.2-3] [S2-13-S4]',
   make,
   async (client, _revision, { app, join }) => {
     const [second, third] = [await join(), await join()]
@@ -60,7 +60,7 @@ scenario(
 )
 
 scenario(
-  'subscribing and unsubscribing answer with an empty result, and the last word counts [R175] [S2-3.4-1] [S2-3.4-4] [S2-3.5-1] [S3-5.2-3]',
+  'subscribing and unsubscribing answer with an empty result, and the last word counts [R175] [S2-3.4-1] [S2-3.4-4] [S2-3.5-1] [S3-5.2-3] [S2-3.1-1]',
   make,
   async (client, _revision, { app }) => {
     await client.follow({})
@@ -76,6 +76,27 @@ scenario(
     expect(told(client)).toEqual(['ships://anna', 'ships://berta'])
   },
   { until: '2025-11-25' },
+)
+
+scenario(
+  'a subscription goes on through other requests and failures, and ends with its session [S2-3.4-4]',
+  make,
+  async (client, _revision, { app, join }) => {
+    const before = app.service.changes.listeners
+    const leaving = await join()
+    for (const one of [client, leaving]) {
+      await one.follow({ uris: ['ships://anna'] })
+      await one.call('one')
+      await refusal(one.call('none'))
+    }
+    app.updated('ships://anna')
+    for (const one of [client, leaving]) await one.hear(UPDATED, 1)
+    await leaving.close()
+    await expect.poll(() => app.service.changes.listeners).toBeLessThanOrEqual(before + 1)
+    app.updated('ships://anna')
+    await client.hear(UPDATED, 2)
+    expect([told(client).length, told(leaving).length]).toEqual([2, 1])
+  },
 )
 
 scenario(

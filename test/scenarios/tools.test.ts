@@ -35,7 +35,7 @@ const listed = createServer({ name: 'listed', version: '1' })
   .tool('now', {}, () => 'sunny')
 
 scenario(
-  'the list of tools shows each with its schema and what the revision knows of it [R141] [R157] [S0-4.1] [S0-4.2] [S0-4.3] [S0-4.4] [S0-4.5] [S2-4.1-1] [S2-4.2-3] [S3-5.1-1] [S3-7.1-2] [S3-9-3] [S4-1-10] [S4-1-12] [S2-2.5-3] [S0-6.1] [S1-1.1-2] [S4-10-2]',
+  'the list of tools shows each with its schema and what the revision knows of it [R141] [R157] [S0-4.1] [S0-4.2] [S0-4.3] [S0-4.4] [S0-4.5] [S2-4.1-1] [S2-4.2-3] [S3-5.1-1] [S3-7.1-2] [S3-9-3] [S4-1-10] [S4-1-12] [S2-2.5-3] [S0-6.1] [S1-1.1-2] [S4-10-2] [S2-4.2-2] [S2-9.4-2]',
   listed,
   async (client, revision) => {
     const base = { name: 'forecast', description: 'What the weather will be', inputSchema: input }
@@ -81,7 +81,7 @@ const returns = createServer({ name: 'returns', version: '1' }).tool(
 )
 
 scenario(
-  'whatever a handler returns becomes content, at once or later [R142] [S0-4.6] [S0-4.7] [S0-4.8] [S2-4.3-4] [S3-5.1-2] [S3-9-4] [S4-10-3] [S1-11-6] [S1-1.1-2]',
+  'whatever a handler returns becomes content, at once or later [R142] [S0-4.6] [S0-4.7] [S0-4.8] [S2-4.3-4] [S3-5.1-2] [S3-9-4] [S4-10-3] [S1-11-6] [S1-1.1-2] [S2-9.4-2] [S2-4.1-1]',
   returns,
   async (client) => {
     const block = (words: string): object => ({ type: 'text', text: words })
@@ -172,15 +172,19 @@ scenario(
   },
 )
 
-scenario('the name of a tool must be a string [R012] [S3-9-7] [S0-4.6]', listed, async (client) => {
-  for (const params of [{}, { name: 5 }, { name: null }, { name: ['now'] }]) {
-    const error = await refusal(client.request('tools/call', params))
-    expect([error.code, error.message]).toEqual([
-      -32602,
-      'invalid params for tools/call: name is not a string',
-    ])
-  }
-})
+scenario(
+  'the name of a tool must be a string [R012] [S3-9-7] [S0-4.6] [S2-4.3-1]',
+  listed,
+  async (client) => {
+    for (const params of [{}, { name: 5 }, { name: null }, { name: ['now'] }]) {
+      const error = await refusal(client.request('tools/call', params))
+      expect([error.code, error.message]).toEqual([
+        -32602,
+        'invalid params for tools/call: name is not a string',
+      ])
+    }
+  },
+)
 
 const map = defineTools({
   add: { input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b },

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { health } from '../../src/extensions.ts'
 import { createServer, McpError } from '../../src/index.ts'
 import { refusal } from '../harness/wire-error.ts'
 import { open, type Client } from '../harness/client.ts'
@@ -35,11 +36,13 @@ test('what is defined twice, and a schema that cannot be served, are refused by 
     .prompt('one', {}, () => '')
     .resource('one://it', {}, () => '')
     .resource('one://{it}', {}, () => '')
+    .extend(health)
   const refusals = [
     thrown(() => server.tool('one', {}, () => '')),
     thrown(() => server.prompt('one', {}, () => '')),
     thrown(() => server.resource('one://it', {}, () => '')),
     thrown(() => server.resource('one://{it}', {}, () => '')),
+    thrown(() => server.extend(health)),
     thrown(() =>
       server.tool('two', { input: { type: 'object', properties: { a: { type: 'word' } } } }, () => ''),
     ),
@@ -49,6 +52,7 @@ test('what is defined twice, and a schema that cannot be served, are refused by 
     'PROMPT_DUPLICATE',
     'RESOURCE_DUPLICATE',
     'RESOURCE_DUPLICATE',
+    'ENTITY_DUPLICATE',
     'INVALID_JSON_SCHEMA',
   ])
 })

@@ -85,7 +85,11 @@ export function createApp(profile: Profile): App {
       const { model } = await sample({ messages: [{ role: 'user', content: 'Go.' }], temperature: 3 })
       return model
     })
-    .resource('bytes://few', { annotations: { priority: 1, tags: ['small'] } }, () => new Uint8Array([1, 2]))
+    .resource(
+      'bytes://few',
+      { annotations: { priority: 1, audience: ['internal'], tags: ['small'] } },
+      () => new Uint8Array([1, 2]),
+    )
     .resource('odd://type', { mimeType: 'application/x-odd' }, () => 'odd')
     .resource('city://{country}/{city}', { name: 'cities' }, () => 'a city')
     .prompt(

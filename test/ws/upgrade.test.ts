@@ -27,7 +27,7 @@ test('WebSocket is on the port and path of HTTP, and speaks JSON in text frames 
   expect((await send(port, { body: initialize(), headers: BOTH })).status).toBe(200)
 })
 
-test('WebSocket has a port of its own where one is named, and a path of its own where that is', async () => {
+test('WebSocket has a port of its own where one is named, and a path of its own where that is [S2-10.5-1]', async () => {
   const { port, running } = await start(tools(), { http: { port: 0 }, ws: { port: 0, path: '/socket' } })
   expect(running.addresses.ws).toBe(`ws://127.0.0.1:${port}/socket`)
   expect(running.addresses.http).not.toContain(String(port))
