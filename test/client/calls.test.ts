@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { McpError, ToolError } from '../../src/client.ts'
 import { all, failure } from './gather.ts'
-import { scenario, type Transport } from './scenario.ts'
+import { scenario } from './scenario.ts'
+import type { Transport } from './transports.ts'
 
 scenario(
   'a client learns who the server is, what it offers and what is spoken [S2-13-C2] [S0-0.1]',

@@ -12,9 +12,7 @@ import { LATEST, REVISIONS, type Revision } from '../../src/protocol/revisions.t
 import { testIdentity, testSocket, testTls } from '../harness/sockets.ts'
 import { createEverything } from './app.ts'
 import { judge, tap, type Tap } from './tap.ts'
-
-const TRANSPORTS = ['memory', 'stdio', 'http', 'sse', 'ws', 'tcp', 'tls', 'unix'] as const
-export type Transport = (typeof TRANSPORTS)[number]
+import { TRANSPORTS, type Transport } from './transports.ts'
 
 export interface ScenarioOptions {
   /** First and last revision that has what is shown. */

@@ -71,6 +71,13 @@ test('when one transport cannot be opened, none stays open', async () => {
 test('a port is the choice of the user, on loopback unless said otherwise [S2-10.3-4] [S4-4-6]', async () => {
   const { addresses } = await serve(make(), { tcp: { port: 0 } })
   expect(addresses.tcp).toMatch(/^tcp:\/\/127\.0\.0\.1:[1-9]\d*$/)
+  const taken = createNetServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as { readonly port: number }
+  await new Promise((resolve) => taken.close(resolve))
+  const chosen = await serve(make(), { tcp: { port } })
+  expect(chosen.addresses.tcp).toBe(`tcp://127.0.0.1:${port}`)
+  expect(await hello(`tcp://127.0.0.1:${port}`)).toBe('hello')
   const six = await serve(make(), { tcp: { port: 0, host: '::1' } })
   expect(six.addresses.tcp).toMatch(/^tcp:\/\/\[::1\]:\d+$/)
   expect(await hello(six.addresses.tcp)).toBe('hello')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BOTH, initialize } from '../http/messages.ts'
+import { BOTH, initialize, message } from '../http/messages.ts'
 import { tools } from '../http/server.ts'
 import { send } from '../http/wire.ts'
 import { frame, handshake, Raw } from './raw.ts'
@@ -14,7 +14,8 @@ async function asked(
 }
 
 test('WebSocket is on the port and path of HTTP, and speaks JSON in text frames both ways [S2-10.5-1] [S1-1.2-3]', async () => {
-  const { port, url, running } = await start(tools())
+  const app = tools()
+  const { port, url, running } = await start(app)
   expect(url).toBe(running.url?.replace('http', 'ws'))
   const raw = await open(port)
   raw.write(frame(initialize()))
@@ -24,6 +25,16 @@ test('WebSocket is on the port and path of HTTP, and speaks JSON in text frames 
     result: { protocolVersion: '2025-11-25' },
   })
   expect(raw.frames[0]).toMatchObject({ fin: true, masked: false })
+  // The connection stays, and the server speaks on it by itself.
+  raw.write(frame(message('notifications/initialized')))
+  raw.write(frame(message('ping', {}, 2)))
+  await raw.until(() => raw.texts.length === 2)
+  app.tool('later', {}, () => 'x')
+  await raw.until(() => raw.texts.length === 3)
+  expect(raw.texts.slice(1).map((text) => JSON.parse(text))).toMatchObject([
+    { id: 2, result: {} },
+    { method: 'notifications/tools/list_changed' },
+  ])
   expect((await send(port, { body: initialize(), headers: BOTH })).status).toBe(200)
 })
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { TRANSPORTS as BY_CLIENT } from '../../test/client/transports.ts'
 import { TRANSPORTS as TRIED } from '../../test/harness/line.ts'
 import { pages } from '../pages.ts'
 import { TRANSPORTS } from './transports.ts'
@@ -7,12 +8,32 @@ import { TRANSPORTS } from './transports.ts'
 test('the table of transports has those over which every scenario runs, and no other [S2-10.1-1] [S2-15-5] [S2-0-4] [S2-13-S9] [S2-13-C9]', () => {
   const shown = Object.values(TRANSPORTS).flatMap(({ scenarios }) => scenarios)
   expect(shown.toSorted()).toEqual(TRIED.toSorted())
-  for (const name of Object.keys(TRANSPORTS)) expect(pages().get('transports.md')).toContain(`| ${name} |`)
+  expect(BY_CLIENT.toSorted()).toEqual(TRIED.toSorted())
+  for (const transport of ['stdio', 'tcp', 'http', 'ws', 'sse'] as const) expect(TRIED).toContain(transport)
+})
+
+test('the page says of each transport what it is for, its framing, what firewalls do and how it is shared [S2-10.1-1] [S2-15-5]', () => {
+  const text = pages().get('transports.md') ?? ''
+  const headings = ['Use it for', 'Framing', 'Firewalls', 'Multiplexing'].map((words) => `| ${words} |`)
+  for (const heading of headings) expect(text).toContain(heading)
+  for (const [name, { use, framing, firewalls, multiplexing }] of Object.entries(TRANSPORTS)) {
+    expect(text).toContain(`| ${use} |`)
+    expect(text).toContain(`| ${name} | ${framing} | ${firewalls} | ${multiplexing} |`)
+  }
+  const uses = ['stdio', 'TCP', 'Streamable HTTP', 'WebSocket'].map((name) => TRANSPORTS[name]?.use)
+  expect(uses).toEqual([
+    'A program on the same machine that the client starts',
+    'Services in one network, at the highest rates',
+    'Servers for many users, behind proxies and balancers, with or without sessions',
+    'Live streams and pushes, and browsers',
+  ])
 })
 
 test('each transport has a folder of its own, and so has what all of them stand on [S2-14-1] [S2-14-2] [S2-14-3]', () => {
   const folders = ['stdio', 'http', 'sse', 'ws', 'tcp', 'memory'].map((name) => `transport/${name}`)
   const parts = ['resources', 'tools', 'prompts', 'sampling', 'completion'].map((name) => `server/${name}.ts`)
-  const paths = ['wire', 'protocol', ...folders, ...parts]
+  const codec = ['wire/message.ts', 'wire/seal.ts', 'wire/lines.ts', 'wire/scan.ts']
+  const tables = ['methods', 'revisions', 'errors', 'meta', 'limits'].map((name) => `protocol/${name}.ts`)
+  const paths = [...codec, ...tables, ...folders, ...parts]
   expect(paths.filter((path) => !existsSync(new URL(`../../src/${path}`, import.meta.url)))).toEqual([])
 })
