@@ -69,6 +69,7 @@ export class Bench {
     const text = apply(sources.get(file) ?? '', mutant)
     const unit = `${file}#${unitAt(unitsOf(file, text), mutant.start).name}`
     const innocent = new Set<string>()
+    let breakdowns = 0
     try {
       for (;;) {
         const tests = ranking.choose(mutant, new Set([...soundness.broken, ...innocent]))
@@ -77,6 +78,8 @@ export class Bench {
         const found = near.state === 'passed' ? await this.#runScenarios() : near
         if (found.state === 'passed')
           return { killed: false, by: `${tests.length} test files and the scenarios pass` }
+        if (found.state === 'broken' && ++breakdowns < MOST_INNOCENT) continue
+        if (found.state === 'broken') return { killed: false, by: 'the test run breaks down' }
         const failed = found === near ? found.file : undefined
         const ran =
           readHits(this.#tools.copy.folder)
@@ -136,6 +139,5 @@ export class Bench {
 
 function describe({ state, file, title }: Outcome): string {
   if (state === 'hung') return 'the tests hang'
-  if (state === 'broken') return 'the test run breaks down'
   return [file, title].filter((part) => part !== undefined).join(' › ')
 }

@@ -6,7 +6,7 @@ import type { Mutant } from './mutants.ts'
 import { functionOf, unitAt, unitsOf } from './units.ts'
 
 /** How many test files a mutant meets at most. */
-const MOST = 12
+const MOST = 14
 const USUAL_SECONDS = 4
 
 type Words = ReadonlyMap<string, number>
@@ -55,7 +55,8 @@ export class Ranking {
     const known = this.#knowledge.get(test)
     if (known === undefined && !reach?.has(file)) return 0
     const likelihood = known ? this.#likelihood(mutant, known.hits) : 10
-    return (likelihood * (0.05 + this.#affinity(mutant, test))) / ((known?.seconds ?? USUAL_SECONDS) + 2)
+    const affinity = 0.1 + this.#affinity(mutant, test)
+    return (likelihood * affinity ** 2) / Math.sqrt((known?.seconds ?? USUAL_SECONDS) + 1)
   }
 
   /** How likely a test notices by what it ran: the very branch, the function, or only the file. */
@@ -73,14 +74,15 @@ export class Ranking {
       unitsOf(file, text).filter(({ name }) => !name.includes('/')),
       start,
     )
-    const around =
-      unit.name === '' ? text.slice(Math.max(0, start - 200), start + 200) : text.slice(unit.start, unit.end)
+    const line = text.slice(text.lastIndexOf('\n', start) + 1, text.indexOf('\n', start))
+    const around = unit.name === '' ? line : text.slice(unit.start, unit.end)
     const [about, words] = [new Set(wordsOf(`${file} ${unit.name} ${around}`)), this.#tests.get(test)?.words]
-    const weight = (word: string): number => (this.#rarity.get(word) ?? 0) * (file.includes(word) ? 4 : 1)
+    const near = new Set(wordsOf(line))
+    const weight = (word: string): number => (this.#rarity.get(word) ?? 0) * (near.has(word) ? 3 : 1)
     const all = [...about].reduce((sum, word) => sum + weight(word), 0)
     const common = [...about].filter((word) => words?.has(word)).reduce((sum, word) => sum + weight(word), 0)
-    const path = wordsOf(file).filter((word) => wordsOf(test).includes(word)).length
-    return (all === 0 ? 0 : common / all) + path / 3
+    const path = wordsOf(`${file} ${line}`).filter((word) => wordsOf(test).includes(word))
+    return (all === 0 ? 0 : common / all) + Math.min(1, new Set(path).size / 3)
   }
 }
 
@@ -124,6 +126,17 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 function wordsOf(text: string): readonly string[] {
   return (text.match(/[a-z]+|[A-Z][a-z]*|\d{3,}/g) ?? [])
-    .map((word) => word.toLowerCase())
-    .filter((word) => word.length > 2)
+    .map((word) => word.toLowerCase().replace(/s$/, ''))
+    .filter((word) => word.length > 2 && !SILENT.has(word))
 }
+
+/** Words that every path or file has. */
+const SILENT: ReadonlySet<string> = new Set([
+  'src',
+  'test',
+  'const',
+  'return',
+  'import',
+  'export',
+  'function',
+])
