@@ -12,6 +12,7 @@ interface Kept {
 const MAX_KEPT = 500
 const MAX_WEIGHT = 33_554_432
 const MAX_TTL_MS = 24 * 3_600_000
+const READ = 'resources/read '
 
 /**
  * Results that the server allowed to keep, until their time is up or a notification says that they changed. It belongs
@@ -54,10 +55,8 @@ export class Cache {
   changed(notification: string, params: JsonObject): void {
     if (notification === 'notifications/resources/updated') {
       const uri = said(params['uri'])
-      for (const key of this.#kept.keys()) {
-        const read = key.startsWith('resources/read ') ? key.slice('resources/read '.length) : undefined
-        if (read !== undefined && isWithin(uri, read)) this.#delete(key)
-      }
+      for (const key of this.#kept.keys())
+        if (key.startsWith(READ) && isWithin(uri, key.slice(READ.length))) this.#delete(key)
     }
     for (const prefix of FORGOTTEN.get(notification) ?? []) {
       for (const key of this.#kept.keys()) if (key.startsWith(prefix)) this.#delete(key)
@@ -78,8 +77,5 @@ export class Cache {
 const FORGOTTEN: ReadonlyMap<string, readonly string[]> = new Map([
   ['notifications/tools/list_changed', ['tools/list ']],
   ['notifications/prompts/list_changed', ['prompts/list ']],
-  [
-    'notifications/resources/list_changed',
-    ['resources/list ', 'resources/templates/list ', 'resources/read '],
-  ],
+  ['notifications/resources/list_changed', ['resources/list ', 'resources/templates/list ', READ]],
 ])

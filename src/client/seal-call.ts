@@ -1,4 +1,4 @@
-import { JSONRPC, type JsonObject } from '../protocol/jsonrpc.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
@@ -61,7 +61,7 @@ export function sealNote(method: string, params: JsonObject, forms: Forms): stri
 }
 
 function textOf(id: number | undefined, method: string, params: JsonObject): string {
-  return JSON.stringify({ jsonrpc: JSONRPC, id, method, params })
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params })
 }
 
 /** The headers that go with a request of the newest revision. */

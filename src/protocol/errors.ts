@@ -37,7 +37,7 @@ export const ERRORS = {
   too_large:            { where: 'wire', code: -32600, http: 413, refusal: 'MESSAGE_TOO_LARGE', text: 'the message is larger than {limit} bytes', tells: ['maxSize', 'limit'], hint: 'Send less at once or raise the message limit.' },
 
   // Routing
-  unknown_method:       { where: 'wire', code: -32601, httpFrom2026: 404, refusal: 'PROTOCOL_ERROR', text: 'the method "{method}" does not exist at {revision}', hint: 'See docs/reference/methods.md for the methods of each revision.' },
+  unknown_method:       { where: 'wire', code: -32601, httpFrom2026: 404, refusal: 'PROTOCOL_ERROR', text: 'the method "{method}" does not exist at {revision}', hint: 'See docs/reference/methods.md.' },
   not_offered:          { where: 'wire', code: -32601, httpFrom2026: 404, refusal: 'PROTOCOL_ERROR', text: '"{method}" needs the capability {capability}, which this server does not offer', hint: 'Use only what the server declared.' },
   bad_params:           { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'invalid params for {method}: {reason}' },
   tool_arguments:       { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'arguments of tool "{name}" are invalid: {issue}', hint: 'Correct the arguments and call again.' },

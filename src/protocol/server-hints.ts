@@ -26,7 +26,7 @@ const SERVER_HINTS = {
   too_many_keys:        'Send less at once, or raise limits.keys.',
   string_too_long:      'Send less at once, or raise limits.stringLength.',
   id_too_long:          'Use a shorter id, or raise limits.idLength.',
-  method_too_long:      'See docs/reference/methods.md for the methods of each revision.',
+  method_too_long:      'See docs/reference/methods.md.',
   name_too_long:        'List the tools or prompts first.',
   uri_too_long:         'Use a shorter URI, or raise limits.uriLength.',
   cursor_too_long:      'Start again without a cursor.',

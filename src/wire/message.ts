@@ -58,7 +58,7 @@ export function readMessage(value: unknown): Incoming {
         if (TWINS.has(key.toLowerCase())) throw malformed(`"${key}" is written with capitals`, value)
     }
   }
-  if (message['jsonrpc'] !== JSONRPC) throw malformed(`jsonrpc is not "${JSONRPC}"`, value)
+  if (message['jsonrpc'] !== JSONRPC) throw malformed('jsonrpc is not "2.0"', value)
   if (hasId && !isId(message['id'])) throw malformed('the id is neither a string nor an integer', value)
   if (kinds !== 1)
     throw malformed(kinds === 0 ? 'it has no method' : 'it is a request and a response in one', value)
