@@ -49,6 +49,7 @@ test('a server that says nothing is asked once, and left at the next beat', asyn
   const gone = once(client, 'close')
   vi.advanceTimersByTime(BEAT_MS)
   await gone
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('a client that closes waits until the server agreed', async () => {

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { eachItem, type Listed } from './lists.ts'
+import { weigh } from './weight.ts'
+
+const LISTED: Listed = { method: 'tools/list', member: 'tools', revision: '2026-07-28', maxPages: 10 }
+
+/** How many items a list gives that has these pages; the last one has no cursor. */
+async function count(pages: readonly JsonObject[], listed: Partial<Listed> = {}): Promise<number> {
+  let at = 0
+  let items = 0
+  const page = async (): Promise<JsonObject> => pages[at++] as JsonObject
+  for await (const _item of eachItem({ ...LISTED, ...listed }, page)) items++
+  return items
+}
+
+function page(length: number, nextCursor?: string): JsonObject {
+  return { tools: Array.from({ length }, () => null), ...(nextCursor !== undefined && { nextCursor }) }
+}
+
+test('a list goes on after a million items, and no further', async () => {
+  expect(await count([page(1_000_000, 'a'), page(1)])).toBe(1_000_001)
+  expect(await count([page(600_000, 'a'), page(400_000, 'b'), page(1)])).toBe(1_000_001)
+  await expect(count([page(600_000, 'a'), page(400_001, 'b'), page(1)])).rejects.toThrow(
+    'more than 1000000 items of one list',
+  )
+})
+
+test('a list goes on after 128 MiB, and no further', async () => {
+  const sized = (size: number): JsonObject => ({ ...page(0, 'a'), filling: 'x'.repeat(size) })
+  const most = 134_217_728
+  const over = weigh(sized(0))
+  const perLetter = (weigh(sized(1000)) - over) / 1000
+  const fits = Math.floor((most - over) / perLetter)
+  expect(await count([sized(fits), page(1)])).toBe(1)
+  await expect(count([sized(fits + 1), page(1)])).rejects.toThrow('more than 134217728 bytes of one list')
+})
+
+test('as many pages are read as may be, and no more', async () => {
+  expect(await count([page(1, 'a'), page(1)], { maxPages: 2 })).toBe(2)
+  await expect(count([page(1, 'a'), page(1, 'b'), page(1)], { maxPages: 2 })).rejects.toThrow(
+    'more than 2 pages of one list',
+  )
+})
+
+test('a cursor that comes twice ends the list as an error', async () => {
+  await expect(count([page(1, 'a'), page(1, 'b'), page(1, 'a')])).rejects.toThrow('a cursor came twice')
+})
+
+test('the empty cursor goes on at the newest revision only', async () => {
+  expect(await count([page(1, ''), page(1)])).toBe(2)
+  expect(await count([page(1, ''), page(1)], { revision: '2025-11-25' })).toBe(1)
+})
