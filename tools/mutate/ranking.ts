@@ -8,6 +8,7 @@ import { functionOf, unitAt, unitsOf } from './units.ts'
 /** How many test files a mutant meets at most. */
 const MOST = 14
 const USUAL_SECONDS = 4
+const FAR = 10
 
 type Words = ReadonlyMap<string, number>
 
@@ -15,10 +16,10 @@ type Words = ReadonlyMap<string, number>
 export class Ranking {
   readonly #sources: ReadonlyMap<string, string>
   readonly #knowledge: Knowledge
-  /** The files that each test file imports, at any distance, and the words that it and its own parts use. */
+  /** The files that each test file imports, with their distance, and the words that it and its own parts use. */
   readonly #tests = new Map<
     string,
-    { readonly reach: ReadonlySet<string>; readonly words: ReadonlySet<string> }
+    { readonly reach: ReadonlyMap<string, number>; readonly words: ReadonlySet<string> }
   >()
   readonly #rarity: Words
 
@@ -28,7 +29,7 @@ export class Ranking {
     const texts = new Map<string, readonly [text: string, imports: readonly string[]]>()
     for (const test of testsOf(root)) {
       const reach = reachOf(root, test, texts)
-      const own = [...reach].filter((file) => !file.startsWith('src/') || file === test)
+      const own = [...reach.keys()].filter((file) => !file.startsWith('src/') || file === test)
       const words = new Set(own.flatMap((file) => wordsOf(`${texts.get(file)?.[0]} ${file}`)))
       this.#tests.set(test, { reach, words })
     }
@@ -55,7 +56,8 @@ export class Ranking {
     const known = this.#knowledge.get(test)
     if (known === undefined && !reach?.has(file)) return 0
     const likelihood = known ? this.#likelihood(mutant, known.hits) : 10
-    const affinity = 0.1 + this.#affinity(mutant, test)
+    const distance = reach?.get(file) ?? FAR
+    const affinity = 0.1 + this.#affinity(mutant, test) + Math.max(0, 1.2 - distance / 3)
     return (likelihood * affinity ** 2) / Math.sqrt((known?.seconds ?? USUAL_SECONDS) + 1)
   }
 
@@ -99,9 +101,10 @@ function testsOf(root: string): readonly string[] {
 
 type Texts = Map<string, readonly [text: string, imports: readonly string[]]>
 
-function reachOf(root: string, test: string, texts: Texts): ReadonlySet<string> {
-  const reach = new Set([test])
-  for (const file of reach) {
+/** Every file that a test file imports, with the number of steps to it. */
+function reachOf(root: string, test: string, texts: Texts): ReadonlyMap<string, number> {
+  const reach = new Map([[test, 0]])
+  for (const [file, distance] of reach) {
     if (!texts.has(file)) {
       const text = readFileSync(join(root, file), 'utf8')
       const imports = importsOf(file, text).flatMap((specifier) => {
@@ -112,7 +115,7 @@ function reachOf(root: string, test: string, texts: Texts): ReadonlySet<string> 
       })
       texts.set(file, [text, imports])
     }
-    for (const path of texts.get(file)?.[1] ?? []) reach.add(path)
+    for (const path of texts.get(file)?.[1] ?? []) if (!reach.has(path)) reach.set(path, distance + 1)
   }
   return reach
 }
