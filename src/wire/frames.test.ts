@@ -66,6 +66,16 @@ describe('messages after their length [S2-10.3-2]', () => {
     expect(seen.at(-1)).toBe('next')
   })
 
+  test('that are too large are skipped to their end, however the bytes are cut', () => {
+    const bytes = join(frame('x'), frame('z'.repeat(50)), frame('next'), frame('last'))
+    for (let cut = 1; cut < bytes.length; cut++) {
+      const { reader, seen } = read(10)
+      reader.push(bytes.subarray(0, cut))
+      reader.push(bytes.subarray(cut))
+      expect(seen).toEqual(['x', '<too large>', 'next', 'last'])
+    }
+  })
+
   test('of four gigabytes are skipped without being held', () => {
     const { reader, seen } = read(10)
     reader.push(Uint8Array.of(255, 255, 255, 255))

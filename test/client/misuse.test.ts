@@ -32,6 +32,7 @@ test.each([
   ['answers', { elict: () => ({}) }, /"elict"; did you mean "elicit"/],
   ['answers', { elicit: { action: 'accept' } }, /elicit must be a function/],
   ['limits', 'hard', /'strict'/],
+  ['limits', { clientByte: 1 }, /^limits: /],
 ])('a mistake in the option %s is refused when connecting', async (name, value, said) => {
   await expect(connect(app, { [name]: value })).rejects.toThrow(said)
 })
