@@ -46,7 +46,7 @@ test('when half of what there is is taken, large ones wait until others are read
   for (const { reading } of [first, second, third]) expect(reading.take(100 * KB)).toBeUndefined()
   // The last one is the only one that goes on.
   expect([first, second, third].map(({ isPaused }) => isPaused)).toEqual([true, true, false])
-  expect(first.reading.late()).toMatchObject({ kind: 'too_many_bytes' })
+  expect(first.reading.late()).toMatchObject({ kind: 'too_many_bytes', retryAfterMs: 1000 })
   expect(third.reading.late()).toMatchObject({ kind: 'slow_sender' })
   expect(third.reading.take(100 * KB)).toBeUndefined()
   expect(third.isPaused).toBe(false)
