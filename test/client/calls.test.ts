@@ -18,7 +18,7 @@ scenario(
 )
 
 scenario(
-  'a client discovers tools, calls them as they are described, and interprets what they give back [S1-1.1-1]',
+  'a client discovers tools, calls them as they are described, and interprets what they give back [S1-1.1-1] [S2-13-C9] [S2-0-4]',
   async (client, { revision }) => {
     const tools = await all(client.tools())
     const add = tools.find(({ name }) => name === 'add')

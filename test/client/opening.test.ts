@@ -10,7 +10,7 @@ const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
 const CLIENT = { name: 'mine', version: '9.9.9' }
 
 describe.each(SHAKEN)('a client that opens at %s', (revision) => {
-  test('begins with its version, its capabilities and its name, then says that it is ready [R030] [R035] [S0-1.2] [S0-1.4] [S4-5-1] [S4-5-5] [S3-4.1-1] [S3-4.2-1]', async () => {
+  test('begins with its version, its capabilities and its name, then says that it is ready [R030] [R035] [S0-1.2] [S0-1.4] [S4-5-1] [S2-2.1-5] [S4-5-5] [S3-4.1-1] [S3-4.2-1]', async () => {
     const server = scripted(revision, () => false)
     const answers = { roots: [], sample: () => ({}) }
     await using _ = await connect(server, { revision, client: CLIENT, answers })
@@ -115,7 +115,7 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     expect(await failure(connect(server, { revision }))).toMatchObject({ kind: 'no_revision' })
   })
 
-  test('is found by a client that asks for the newest first [R030] [S4-5-1] [S4-5-5] [S0-1.2]', async () => {
+  test('is found by a client that asks for the newest first [R030] [S4-5-1] [S2-2.1-5] [S4-5-5] [S0-1.2]', async () => {
     const server = scripted(revision, () => false)
     await using client = await connect(server)
     expect((await client.server()).revision).toBe(revision)

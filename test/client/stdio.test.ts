@@ -12,7 +12,7 @@ const RECORDER: CommandTarget = {
 }
 
 describe.each(REVISIONS)('a server program at %s', (revision) => {
-  test('is written nothing but messages, one a line, a cancellation among them [R062] [R067] [S4-3-4] [S4-2-1]', async () => {
+  test('is written nothing but messages, one a line, a cancellation among them [R062] [R067] [S4-3-4] [S4-2-1] [S1-1.2-1]', async () => {
     await using client = await connect(RECORDER, { revision, answers: { roots: [] } })
     await client.ping()
     const stop = new AbortController()
@@ -38,7 +38,7 @@ describe.each(REVISIONS)('a server program at %s', (revision) => {
     expect(messages[0]?.['method']).toBe(opening)
   })
 
-  test('may write to stderr, which is told and is no failure [R065]', async () => {
+  test('may write to stderr, which the client passes on and does not treat as a failure [R065]', async () => {
     await using client = await connect(RECORDER, { revision })
     const stop = new AbortController()
     const told = next(client, 'stderr')

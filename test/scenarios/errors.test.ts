@@ -28,12 +28,15 @@ const app = createServer({ name: 'errors', version: '1', log: () => undefined })
   .tool('nowhere', { input: { type: 'object', properties: { at: { type: 'integer' } } } }, ({ at = 0 }) => {
     throw new McpError('url_needed', 'sign in first', { data: UNFIT[at] ?? {} })
   })
+  .tool('bare', {}, () => {
+    throw new McpError('url_needed', 'sign in first')
+  })
   .tool('visit', {}, () => {
     throw new McpError('url_needed', 'sign in first', { data: { elicitations } })
   })
 
 scenario(
-  'an error that was thrown for the client carries its code, its text, its data and its refusal [R007] [S0-2.3] [S2-8.4-2] [S3-2.2-2] [S2-8.3-1] [S2-15-4] [S3-7.3-1] [S2-8.1-1]',
+  'an error that was thrown for the client carries its code, its text, its data and its refusal [R007] [S0-2.3] [S2-1.3-4] [S2-8.4-1] [S2-8.4-2] [S3-2.2-2] [S2-8.3-1] [S2-15-4] [S3-7.3-1] [S2-8.1-1]',
   app,
   async (client, revision) => {
     const early = revision !== '2026-07-28'
@@ -73,6 +76,18 @@ scenario(
         ...(facts === undefined ? {} : { refusal: facts }),
       })
     }
+  },
+)
+
+scenario(
+  'an error with nothing more to say has a code and a text, and no data [S0-2.3] [S2-1.3-4] [S2-8.4-1]',
+  app,
+  async (client) => {
+    await refusal(client.call('bare'))
+    const reply = JSON.parse(
+      client.transcript.findLast(({ from }) => from === 'server')?.text ?? '',
+    ) as unknown
+    expect(reply).toHaveProperty('error', { code: -32603, message: 'sign in first' })
   },
 )
 

@@ -17,7 +17,7 @@ function make(): ReturnType<typeof createServer> {
 }
 
 scenario(
-  'a client opens, and what it lists next is what it was offered [S2-12.1] [S2-15-2] [S2-13-S2] [S2-2.1-5]',
+  'a client opens, and what it lists next is what it was offered [S2-12.1] [S2-15-2] [S2-13-S2] [S2-13-S9] [S2-0-4]',
   make,
   async (client, revision) => {
     const greeting = client.hasSession ? client.opening : await client.get('server/discover')

@@ -56,7 +56,7 @@ scenario(
 )
 
 scenario(
-  'an id that is neither a string nor an integer is refused [S4-2-2] [R002] [R010] [S0-2.1] [S2-1.2-1] [S3-2.1-1] [S2-1.1-3]',
+  'an id that is neither a string nor an integer is refused [S4-2-2] [R002] [R010] [S0-2.1] [S2-1.2-1] [S3-2.1-1] [S2-13-S6] [S2-1.1-3]',
   app,
   async (client) => {
     for (const id of ['null', '1.5', 'true', '{}', '[1]', '1e400', '1.0e-3']) {
@@ -127,7 +127,7 @@ test.each(['memory', 'stdio'] as const)(
 )
 
 scenario(
-  'a refusal repeats the id of its request [R005] [R007] [S0-2.3] [S0-2.2] [S4-2-4] [S4-2-1]',
+  'a refusal repeats the id of its request [R005] [R007] [S0-2.3] [S2-1.3-4] [S2-8.4-1] [S0-2.2] [S4-2-4] [S4-2-1]',
   app,
   async (client) => {
     const before = replies(client).length

@@ -17,7 +17,7 @@ test('L.plain one message a line, both ways [R060] [S0-3.1] [S0-3.2] [S1-1.2-1] 
   expect(child.lines).toHaveLength(2)
 })
 
-test('L.blank L.crlf L.bom blank lines, CRLF and a byte order mark are tolerated [R068] [S0-3.2]', async () => {
+test('L.blank L.crlf L.bom blank lines, CRLF and a byte order mark are tolerated [R068] [S0-3.2] [S4-3-2]', async () => {
   const child = new Child()
   child.write('\ufeff', `${initialize()}\r\n`, '\n\r\n   \t\r\n\n', `${PING(2)}\r\n`, `  ${PING(3)}  \n`)
   expect((await child.count(3)).map(({ id }) => id)).toEqual([1, 2, 3])

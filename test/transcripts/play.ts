@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Answer, Step } from './scripts.ts'
@@ -18,6 +19,13 @@ export function recordedOf(transcript: Transcript, value: string): readonly Entr
   if (!entries.some((entry) => 'server' in entry || 'returned' in entry))
     throw new Error(`no exchange is recorded for ${value}: run RECORD=1 npx vitest run test/transcripts`)
   return entries
+}
+
+/** Whether `RECORD=1 npx vitest run test/transcripts` writes the transcripts anew; CI never does, since it would compare them with themselves. */
+export function isRecording({ RECORD, CI }: NodeJS.ProcessEnv): boolean {
+  if (RECORD !== '1') return false
+  if (CI !== undefined && CI !== '') throw new Error('transcripts are not recorded in CI: unset RECORD')
+  return true
 }
 
 const STATE = /("requestState":")[^"]*/
@@ -101,8 +109,13 @@ export async function record(app: App, steps: readonly Step[]): Promise<readonly
   }
 }
 
-/** Says again what the client said, and gives back what both said this time. */
-export async function replay(app: App, entries: readonly Entry[]): Promise<readonly Entry[]> {
+/** Says again what the client said, and gives back what both said this time; throws when the script says something else. */
+export async function replay(
+  app: App,
+  steps: readonly Step[],
+  entries: readonly Entry[],
+): Promise<readonly Entry[]> {
+  assertScript(steps, entries)
   const wire = new Wire(app)
   const said: Entry[] = []
   try {
@@ -115,6 +128,15 @@ export async function replay(app: App, entries: readonly Entry[]): Promise<reado
   } finally {
     wire.close()
   }
+}
+
+/** Throws unless a transcript holds each message that its script sends, in order, and no other. */
+export function assertScript(steps: readonly Step[], entries: readonly Entry[]): void {
+  const heard = entries.flatMap((entry) => ('server' in entry ? [entry.server as JsonObject] : []))
+  const texts = steps.flatMap((step) => textOf(step, heard) ?? [])
+  const recorded = entries.flatMap((entry) => ('client' in entry ? [entry.client] : []))
+  if (!isDeepStrictEqual(recorded, texts.map(shown)))
+    throw new Error('the transcript and its script differ: run RECORD=1 npx vitest run test/transcripts')
 }
 
 /** The same over HTTP: each message is a request, each reply has a status. */

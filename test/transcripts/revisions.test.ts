@@ -5,12 +5,11 @@ import { official } from '../../src/profiles.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { SWITCHES } from '../../src/protocol/switches.ts'
 import { createApp } from './app.ts'
-import { record, recordedOf, replay, type Entry, type Transcript } from './play.ts'
+import { isRecording, record, recordedOf, replay, type Entry, type Transcript } from './play.ts'
 import { exchange, HTTP_SCRIPTS } from './revision-http.ts'
 import { REVISION_SCRIPTS } from './revision-scripts.ts'
 
-/** `RECORD=1 npx vitest run test/transcripts` writes the transcripts anew. */
-const RECORDING = process.env['RECORD'] === '1'
+const RECORDING = isRecording(process.env)
 
 type Name = keyof typeof SWITCHES
 
@@ -51,5 +50,5 @@ function play(name: Name, revision: Revision, recorded?: readonly Entry[]): Prom
   const app: App = createApp(official)
   if (name in HTTP_SCRIPTS) return exchange(app, HTTP_SCRIPTS[name as keyof typeof HTTP_SCRIPTS](revision))
   const steps = REVISION_SCRIPTS[name as keyof typeof REVISION_SCRIPTS](revision)
-  return recorded === undefined ? record(app, steps) : replay(app, recorded)
+  return recorded === undefined ? record(app, steps) : replay(app, steps, recorded)
 }

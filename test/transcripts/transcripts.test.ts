@@ -4,11 +4,19 @@ import { official } from '../../src/profiles.ts'
 import { CHOICES, type ChoiceRow, type Choices } from '../../src/protocol/choices.ts'
 import { createApp } from './app.ts'
 import { CLIENT_SCRIPTS, runClient, type ClientSwitch } from './client-scripts.ts'
-import { exchangeHttp, record, recordedOf, replay, type Entry, type Transcript } from './play.ts'
+import {
+  assertScript,
+  exchangeHttp,
+  isRecording,
+  record,
+  recordedOf,
+  replay,
+  type Entry,
+  type Transcript,
+} from './play.ts'
 import { SCRIPTS } from './scripts.ts'
 
-/** `RECORD=1 npx vitest run test/transcripts` writes the transcripts anew. */
-const RECORDING = process.env['RECORD'] === '1'
+const RECORDING = isRecording(process.env)
 
 const IDS: Readonly<Partial<Record<keyof Choices, string>>> = {
   batch: '[S2-9.4-16] [S2-1.5-1] [S2-1.5-2] [S2-1.5-3] [S2-1.5-4] [S2-1.5-5] [S2-1.5-6] [S2-12.5]',
@@ -84,6 +92,31 @@ test('a transcript that is missing, empty or without an answer is an error', () 
   expect(recordedOf({ on: [{ server: {} }] }, 'on')).toEqual([{ server: {} }])
 })
 
+test('a transcript that lacks a message of its script, or has another, is an error', () => {
+  const result = { roots: [] }
+  const steps = [{ id: 1, method: 'a' }, '{', { answer: 'roots/list', result }]
+  const question = { server: { id: 7, method: 'roots/list' } }
+  const answer = { client: { jsonrpc: '2.0', id: 7, result } }
+  const entries = [{ client: { id: 1, method: 'a' } }, question, { client: '{' }, answer]
+  expect(() => assertScript(steps, entries)).not.toThrow()
+  // Nobody answers what was not asked.
+  expect(() => assertScript(steps, [entries[0] as Entry, entries[2] as Entry])).not.toThrow()
+  for (const wrong of [
+    entries.slice(0, 3),
+    entries.slice(1),
+    entries.toReversed(),
+    [...entries, { client: 'more' }],
+    [{ client: { id: 2, method: 'a' } }, ...entries.slice(1)],
+  ])
+    expect(() => assertScript(steps, wrong)).toThrow('the transcript and its script differ')
+})
+
+test('transcripts are recorded on request, and never in CI', () => {
+  expect(isRecording({ CI: 'true' })).toBe(false)
+  expect(isRecording({ RECORD: '1' })).toBe(true)
+  expect(() => isRecording({ RECORD: '1', CI: 'true' })).toThrow('not recorded in CI')
+})
+
 /** Plays a switch at a value: by its script, or by what was recorded of the client before. */
 function play(name: keyof Choices, value: unknown, recorded?: readonly Entry[]): Promise<readonly Entry[]> {
   const profile = official.with({ [name]: value })
@@ -91,5 +124,5 @@ function play(name: keyof Choices, value: unknown, recorded?: readonly Entry[]):
   const steps = SCRIPTS[name as keyof typeof SCRIPTS]
   const app = createApp(profile)
   if (name === 'httpStatusFromRefusal') return exchangeHttp(app, steps)
-  return recorded === undefined ? record(app, steps) : replay(app, recorded)
+  return recorded === undefined ? record(app, steps) : replay(app, steps, recorded)
 }
