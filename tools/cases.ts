@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { changesText, compare, isKept, recordProven } from './proven.ts'
+import { compare, recordProven, type Counts } from './proven.ts'
 import { RESULTS, type TestResult } from './reporter.ts'
 import { main } from './run.ts'
 
@@ -42,12 +42,26 @@ function isOver({ file, title }: Pick<TestResult, 'file' | 'title'>, transport: 
   return file.split('/').includes(transport) || new RegExp(`\\b${transport}\\b`).test(title)
 }
 
-/** The cases that no title names. A title may name several at once: `H.verb-*`. */
+/** The cases that no title names. */
 export function unnamed(cases: readonly Case[], titles: readonly string[]): readonly Case[] {
-  const names = new Set(titles.flatMap((title) => title.match(/\b[A-Z]\.[a-z0-9][\w.*-]*/g) ?? []))
-  const prefixes = [...names].flatMap((name) => (name.endsWith('*') ? [name.slice(0, -1)] : []))
-  const isNamed = (id: string): boolean => names.has(id) || prefixes.some((prefix) => id.startsWith(prefix))
-  return cases.filter(({ id, alias }) => !isNamed(id) && (alias === undefined || !isNamed(alias)))
+  const counts = countTitles(cases, titles)
+  return cases.filter(({ id }) => counts[id] === 0)
+}
+
+/** How many titles name each case, by its id, its other name or a group such as `H.verb-*`. */
+function countTitles(cases: readonly Case[], titles: readonly string[]): Counts {
+  const naming = titles
+    .map((title) => title.match(/\b[A-Z]\.[a-z0-9][\w.*-]*/g) ?? [])
+    .filter((names) => names.length > 0)
+  const isNamed = (id: string | undefined, names: readonly string[]): boolean =>
+    id !== undefined &&
+    names.some((name) => name === id || (name.endsWith('*') && id.startsWith(name.slice(0, -1))))
+  return Object.fromEntries(
+    cases.map(({ id, alias }) => [
+      id,
+      naming.filter((names) => isNamed(id, names) || isNamed(alias, names)).length,
+    ]),
+  )
 }
 
 function print(): void {
@@ -60,14 +74,22 @@ function print(): void {
   const passed = results.filter(({ state }) => state === 'passed')
   const missing = missingOf(cases, passed)
   for (const { id, level, statement } of missing) console.log(`${id}  ${level}  ${statement}`)
-  const shown = cases.map(({ id }) => id).filter((id) => missing.every((one) => one.id !== id))
-  console.log(`${shown.length} of ${cases.length} cases are shown by a test that passes`)
+  const shown = countTitles(
+    cases.filter(({ id }) => missing.every((one) => one.id !== id)),
+    passed.map(({ title }) => title),
+  )
+  console.log(`${Object.keys(shown).length} of ${cases.length} cases are shown by a test that passes`)
   if (missing.some(({ level }) => level === 'must')) process.exitCode = 1
-  if (flag === '--record') recordProven(process.cwd(), { cases: shown })
+  if (flag === '--record') {
+    if (process.exitCode === 1 || passed.length < results.length)
+      throw new Error('nothing was recorded; fix the failing tests and the missing cases first')
+    for (const id of recordProven(process.cwd(), { cases: shown }))
+      console.log(`${id} is not listed any more`)
+  }
   if (flag !== '--check') return
-  const changes = compare(process.cwd(), { cases: shown })
-  if (!isKept(changes)) process.exitCode = 1
-  process.stdout.write(changesText(changes, 'npm run cases -- --record'))
+  const { kept, text } = compare(process.cwd(), { cases: shown }, 'npm run cases -- --record')
+  if (!kept) process.exitCode = 1
+  process.stdout.write(text)
 }
 
 /** The cases that no passing test shows, or not over each transport that carries them. */

@@ -15,9 +15,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 
 const SLOW = { timeout: 180_000 }
 const GOOD = '1 passed, 0 failed'
+const CHECKED = '7 messages checked against schemas, 0 could not be checked'
 
 describe('.ci/run', () => {
-  test('fails when the only test that proves an id, or shows a case, is removed', SLOW, () => {
+  test('fails when a test that proves an id, or shows a case, is removed', SLOW, () => {
     const root = plantProject()
     writeTest(root, 'one', `one ${mark('S0-1')}`)
     writeTest(root, 'two', `H.odd two ${mark('S0-2')}`)
@@ -27,14 +28,13 @@ describe('.ci/run', () => {
     expect(runIn(root, 'npm', 'run', 'cases', '--', '--record').status).toBe(0)
 
     const before = runCi(root)
-    expect(lastLine(before.stdout)).toBe('9 passed, 0 failed')
+    expect(lastLine(before.stdout)).toBe('10 passed, 0 failed')
     expect(before.status).toBe(0)
 
     rmSync(join(root, 'again.test.ts'))
-    expect(runCi(root).status).toBe(0)
-
     rmSync(join(root, 'two.test.ts'))
     const after = runCi(root)
+    expect(after.stdout).toContain('FEWER  S0-1: 1 passing tests name it instead of 2')
     expect(after.stdout).toContain('LOST   S0-2')
     expect(after.stdout).toContain('LOST   H.odd')
     expect(after.stdout).not.toContain('LOST   S0-1')
@@ -47,7 +47,7 @@ describe('.ci/run', () => {
     ['that skips', '5 passed, 0 failed, 1 skipped', '== STEP failed: 1 skipped'],
     ['that fails', '5 passed, 1 failed', '5 passed, 1 failed\n== STEP: exit 0'],
   ])('fails on a step %s', (_, text, said) => {
-    for (const step of ['test', 'requirements', 'cases', 'check', 'conformance', 'bench']) {
+    for (const step of ['test', 'recorded', 'requirements', 'cases', 'check', 'conformance', 'bench']) {
       const root = plantStubs()
       writeFileSync(join(root, 'stubs', step), text)
       const { status, stdout } = runCi(root)
@@ -64,6 +64,25 @@ describe('.ci/run', () => {
     const { status, stdout } = runCi(root)
     expect(stdout).toContain('== bench failed: it ended with exit code 3')
     expect(status).toBe(1)
+  })
+
+  test.each([
+    ['checked nothing', ''],
+    ['could not check every message', '7 messages checked against schemas, 1 could not be checked'],
+  ])('fails when the schemas %s', (_, text) => {
+    const root = plantStubs()
+    writeFileSync(join(root, 'stubs', 'schemas'), `${text}\n`)
+    const { status, stdout } = runCi(root)
+    expect(stdout).toContain('== test failed: the schemas checked nothing, or not every message')
+    expect(status).toBe(1)
+  })
+
+  test('does not judge by the results of an earlier run', () => {
+    const root = plantStubs()
+    mkdirSync(join(root, '.cache'))
+    writeFileSync(join(root, '.cache/test-results.json'), '[]')
+    runCi(root)
+    expect(existsSync(join(root, '.cache/test-results.json'))).toBe(false)
   })
 
   test('fails when the programs that tests need cannot be installed', () => {
@@ -101,10 +120,15 @@ function plantStubs(): string {
   for (const folder of ['.ci', 'stubs', 'bin']) mkdirSync(join(root, folder))
   copyFileSync('.ci/run', join(root, '.ci/run'))
   const play = (name: string): string =>
-    `[ -f stubs/${name} ] && cat stubs/${name} || echo '${GOOD}'; echo
+    `cat stubs/schemas 2>/dev/null || echo '${CHECKED}'
+[ -f stubs/${name} ] && cat stubs/${name} || echo '${GOOD}'; echo
 exit $(cat stubs/${name}.exit 2>/dev/null || echo 0)`
   writeProgram(root, 'npx', play('npx'))
-  writeProgram(root, 'npm', `name=$1; [ "$name" = run ] && name=$2\n${play('$name')}`)
+  writeProgram(
+    root,
+    'npm',
+    `name=$1; [ "$name" = run ] && name=$2; [ -n "$PIERHEAD_SPEC" ] && name=recorded\n${play('$name')}`,
+  )
   return root
 }
 
@@ -116,7 +140,9 @@ function plantProject(): string {
   writeProgram(
     root,
     'npm',
-    `case "$*" in ci*|install*) exit 0;; 'run check'|'run conformance'|'run bench'*) echo '${GOOD}';; *) exec '${npm}' --silent "$@";; esac`,
+    `[ -n "$PIERHEAD_SPEC" ] && echo '${GOOD}' && exit
+[ "$1" = test ] && echo '${CHECKED}'
+case "$*" in ci*|install*) exit 0;; 'run check'|'run conformance'|'run bench'*) echo '${GOOD}';; *) exec '${npm}' --silent "$@";; esac`,
   )
   symlinkSync(resolve('node_modules'), join(root, 'node_modules'))
   mkdirSync(join(root, 'requirements'))
@@ -177,7 +203,7 @@ function runIn(root: string, program: string, ...args: readonly string[]): Ended
   const { status, stdout, stderr } = spawnSync(program, args, {
     cwd: root,
     encoding: 'utf8',
-    env: { ...process.env, PATH: path, NO_COLOR: '1', NODE_OPTIONS: '', VITEST: '' },
+    env: { ...process.env, PIERHEAD_SPEC: '', PATH: path, NO_COLOR: '1', NODE_OPTIONS: '', VITEST: '' },
   })
   return { status, stdout: stdout + stderr }
 }

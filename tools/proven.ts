@@ -1,68 +1,84 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What tests prove, by kind; the committed list says what must stay so. */
-export interface Proven {
-  readonly proved: readonly string[]
-  readonly partly: readonly string[]
-  readonly cases: readonly string[]
-}
+/** How many passing tests name each id. */
+export type Counts = Readonly<Record<string, number>>
 
-export type Kind = keyof Proven
+/** What tests show, by kind; the committed list says what must stay so. */
+export interface Proven {
+  readonly proved: Counts
+  readonly partly: Counts
+  readonly missed: Counts
+  readonly cases: Counts
+}
 
 const FILE = 'requirements/proven.json'
-const NONE: Proven = { proved: [], partly: [], cases: [] }
+const NONE: Proven = { proved: {}, partly: {}, missed: {}, cases: {} }
 
-/** What the list has and the last test run has not, and the reverse. */
-interface Change {
-  readonly kind: Kind
-  readonly kept: readonly string[]
-  readonly lost: readonly string[]
-  readonly added: readonly string[]
-}
-
-/** Compares what is proved now with the committed list. */
-export function compare(root: string, now: Partial<Proven>): readonly Change[] {
-  const list = readProven(root)
-  return (Object.entries(now) as [Kind, readonly string[]][]).map(([kind, ids]) => ({
-    kind,
-    kept: ids.filter((id) => list[kind].includes(id)),
-    lost: list[kind].filter((id) => !ids.includes(id)),
-    added: ids.filter((id) => !list[kind].includes(id)),
-  }))
-}
-
-/** Writes what is proved now into the committed list. */
-export function recordProven(root: string, now: Partial<Proven>): void {
-  const sorted = Object.entries({ ...NONE, ...readProven(root), ...now }).map(([kind, ids]) => [
-    kind,
-    ids.toSorted(),
-  ])
-  writeFileSync(join(root, FILE), `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`)
+/** What became of the committed list, in words, and whether nothing was lost. */
+interface Comparison {
+  readonly kept: boolean
+  readonly text: string
 }
 
 /**
- * The changes in words, and the closing line. What was lost fails; so does what the list does not have yet, because it could
- * be lost again without anyone noticing.
+ * Compares what tests show now with the committed list. An id that is lost, or that fewer tests name, fails; so does one that
+ * the list does not have yet, because it could be lost again without anyone noticing.
  */
-export function changesText(changes: readonly Change[], record: string): string {
-  const kept = changes.reduce((sum, change) => sum + change.kept.length, 0)
-  const lines = changes.flatMap(({ kind, lost, added }) => [
-    ...lost.map((id) => `LOST   ${id}: ${FILE} lists it under "${kind}", and no passing test shows it`),
-    ...added.map((id) => `NEW    ${id}: it is missing under "${kind}" in ${FILE}; run ${record}`),
-  ])
-  return [...lines, `${kept} passed, ${lines.length} failed`, ''].join('\n')
+export function compare(root: string, now: Partial<Proven>, record: string): Comparison {
+  const list = readProven(root)
+  const kinds = Object.keys(now) as (keyof Proven)[]
+  const lines = kinds.flatMap((kind) => changes(kind, list[kind], now, record))
+  const all = kinds.flatMap((kind) => Object.keys(list[kind])).length
+  const good = all - lines.filter(({ isListed }) => isListed).length
+  const text = [...lines.map((line) => line.text), `${good} passed, ${lines.length} failed`, ''].join('\n')
+  return { kept: good > 0 && lines.length === 0, text }
 }
 
-function readProven(root: string): Proven {
+interface Line {
+  readonly text: string
+  readonly isListed: boolean
+}
+
+function changes(kind: keyof Proven, listed: Counts, now: Partial<Proven>, record: string): readonly Line[] {
+  const found = now[kind] ?? {}
+  const lost = Object.entries(listed).flatMap(([id, count]): readonly Line[] => {
+    const tests = found[id]
+    if (tests === undefined)
+      return [{ text: `LOST   ${id}: it was ${kind}, and is ${stateOf(id, now)}`, isListed: true }]
+    if (tests >= count) return []
+    return [{ text: `FEWER  ${id}: ${tests} passing tests name it instead of ${count}`, isListed: true }]
+  })
+  const added = Object.keys(found).filter((id) => listed[id] === undefined)
+  return [
+    ...lost,
+    ...added.map((id) => ({
+      text: `NEW    ${id}: ${FILE} does not list it as ${kind}; run ${record}`,
+      isListed: false,
+    })),
+  ]
+}
+
+function stateOf(id: string, now: Partial<Proven>): string {
+  const kind = (Object.keys(now) as (keyof Proven)[]).find((one) => now[one]?.[id] !== undefined)
+  return kind ?? 'shown by no passing test'
+}
+
+/** Writes what tests show now into the committed list; gives the ids that it had and has no more. */
+export function recordProven(root: string, now: Partial<Proven>): readonly string[] {
+  const list = readProven(root)
+  const next = { ...list, ...now }
+  const sorted = Object.entries(next).map(([kind, counts]) => [
+    kind,
+    Object.fromEntries(Object.entries(counts as Counts).toSorted(([one], [other]) => (one < other ? -1 : 1))),
+  ])
+  writeFileSync(join(root, FILE), `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`)
+  const kinds = Object.keys(now) as (keyof Proven)[]
+  return kinds.flatMap((kind) => Object.keys(list[kind]).filter((id) => now[kind]?.[id] === undefined))
+}
+
+/** The committed list; empty where there is none. */
+export function readProven(root: string): Proven {
   const file = join(root, FILE)
   return existsSync(file) ? { ...NONE, ...(JSON.parse(readFileSync(file, 'utf8')) as Proven) } : NONE
-}
-
-/** Whether nothing changed, and there is something to lose. */
-export function isKept(changes: readonly Change[]): boolean {
-  return (
-    changes.some(({ kept }) => kept.length > 0) &&
-    changes.every(({ lost, added }) => lost.length + added.length === 0)
-  )
 }

@@ -23,12 +23,13 @@ export default class ClosingLine implements Reporter {
 
   async onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): Promise<void> {
     const results = modules.flatMap(toResults)
-    const broken = modules.filter((module) => module.errors().length > 0 || hasBrokenSuite(module)).length
-    if (await this.#isWhole(modules)) record(results)
+    const broken = modules.filter(isBroken).length
+    if (await this.#isWhole(modules)) record([...results, ...modules.filter(isBroken).map(toFailure)])
     process.stdout.write(schemaLine(modules.map((module) => module.meta().schemaChecks)))
-    process.stdout.write(`\n${closingLine(results, broken + unhandled.length)}\n`)
     // A test that is skipped by its own words proves nothing; one that a pattern left out was not asked for.
-    if (!this.#vitest?.config.testNamePattern && results.some(isSkipped)) process.exitCode = 1
+    const asked = this.#vitest?.config.testNamePattern ? results.filter((one) => !isSkipped(one)) : results
+    process.stdout.write(`\n${closingLine(asked, broken + unhandled.length)}\n`)
+    if (asked.some(isSkipped)) process.exitCode = 1
   }
 
   async #isWhole(modules: readonly TestModule[]): Promise<boolean> {
@@ -73,6 +74,14 @@ function toResults(module: TestModule): readonly TestResult[] {
   }))
 }
 
-function hasBrokenSuite(module: TestModule): boolean {
-  return [...module.children.allSuites()].some((suite) => suite.errors().length > 0)
+/** Whether something failed outside any test, as when a file cannot be loaded. */
+export function isBroken(module: TestModule): boolean {
+  return (
+    module.errors().length > 0 || [...module.children.allSuites()].some((suite) => suite.errors().length > 0)
+  )
+}
+
+/** A broken file counts as a failed test, so that nothing is recorded as proved while one is. */
+function toFailure(module: TestModule): TestResult {
+  return { file: relative(process.cwd(), module.moduleId), title: 'outside any test', state: 'failed' }
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Row } from '../bench/measure.ts'
 import { OURS } from '../bench/subjects.ts'
-import type { Proven } from './proven.ts'
+import type { Counts, Proven } from './proven.ts'
 import { RESULTS, type TestResult } from './reporter.ts'
 
 /** The parts whose requirements count as due: an id of theirs without a passing test is open. */
@@ -53,6 +53,8 @@ export interface Report {
   readonly unknown: readonly { readonly id: string; readonly test: TestResult }[]
   /** Whether a test run was recorded. */
   readonly tested: boolean
+  /** How many of its tests failed. */
+  readonly failed: number
 }
 
 /** The state of every requirement under `root`, from its data and the last recorded test run. */
@@ -68,7 +70,8 @@ export function toReport(root: string): Report {
   )
   const record = rows.some(({ measured }) => measured) ? readRecord(join(root, RECORD)) : []
   const findings = rows.map((row) => toFinding(row, family(row, known), { byId, known, record }))
-  return { findings, unknown, tested }
+  const failed = results.filter(({ state }) => state === 'failed').length
+  return { findings, unknown, tested, failed }
 }
 
 /** Where the bench keeps its last whole run. */
@@ -101,13 +104,16 @@ export function exitCode({ findings, unknown, tested }: Report): 0 | 1 {
 }
 
 /** The ids that the committed list must have. */
-export function toProven({ findings }: Report): Pick<Proven, 'proved' | 'partly'> {
-  const inState = (wanted: State): readonly string[] =>
-    findings.filter(({ state }) => state === wanted).map(({ id }) => id)
-  return { proved: inState('proved'), partly: inState('partly') }
+export function toProven({ findings }: Report): Omit<Proven, 'cases'> {
+  const inState = (wanted: State): Counts =>
+    Object.fromEntries(
+      findings.filter(({ state }) => state === wanted).map(({ id, tests }) => [id, tests.length]),
+    )
+  return { proved: inState('proved'), partly: inState('partly'), missed: inState('missed') }
 }
 
 const REQUIRED = ['id', 'statement', 'area', 'part', 'honoured']
+const OPTIONAL = ['revisions', 'sameAs', 'lacks', 'measured', 'missed']
 
 function readLines(file: string): readonly Requirement[] {
   const lines = readFileSync(file, 'utf8').split('\n')
@@ -116,6 +122,12 @@ function readLines(file: string): readonly Requirement[] {
     const row = JSON.parse(line) as Record<string, unknown>
     const absent = REQUIRED.find((key) => typeof row[key] !== 'string' || row[key] === '')
     if (absent) throw new Error(`${file}:${index + 1} has no "${absent}"; every requirement needs one`)
+    const odd = Object.keys(row).find((key) => !REQUIRED.includes(key) && !OPTIONAL.includes(key))
+    if (odd)
+      throw new Error(`${file}:${index + 1} has "${odd}"; the other members are ${OPTIONAL.join(', ')}`)
+    for (const bound of (row['measured'] ?? []) as readonly Bound[])
+      if (typeof (bound.least ?? bound.most) !== 'number')
+        throw new Error(`${file}:${index + 1} measures "${bound.work}" without "least" or "most"`)
     return [row as unknown as Requirement]
   })
 }
@@ -163,15 +175,16 @@ function toFinding(row: Requirement, ids: ReadonlySet<string>, evidence: Evidenc
     throw new Error(`${row.id}: the record has ${misses.join('; ')}. Say why in "missed".`)
   if (misses.length === 0 && row.missed !== undefined)
     throw new Error(`${row.id}: the record reaches every number. Remove "missed".`)
-  return { ...row, state: stateOf(row, tests, misses), tests, misses }
+  const lacking = [...ids].some((id) => known.get(id)?.lacks !== undefined)
+  return { ...row, state: stateOf(lacking, tests, misses), tests, misses }
 }
 
-function stateOf({ lacks }: Requirement, tests: readonly TestResult[], misses: readonly string[]): State {
+function stateOf(lacking: boolean, tests: readonly TestResult[], misses: readonly string[]): State {
   const has = (state: TestResult['state']): boolean => tests.some((test) => test.state === state)
   if (has('failed')) return 'failing'
   if (!has('passed')) return 'open'
   if (misses.length > 0) return 'missed'
-  return lacks === undefined ? 'proved' : 'partly'
+  return lacking ? 'partly' : 'proved'
 }
 
 /** What the record has where it does not reach a bound; throws where it has nothing to compare. */

@@ -31,7 +31,9 @@ export function toText(report: Report, { colour }: { readonly colour: boolean })
     '',
     `* begun: ${due.length} requirements, ${state}`,
     ...section(paint(31, 'Failing'), inState('failing'), (row) => namesOf(row)),
-    ...section(paint(33, 'Proved in part'), inState('partly'), ({ lacks }) => indented([`lacks: ${lacks}`])),
+    ...section(paint(33, 'Proved in part'), inState('partly'), ({ lacks, sameAs }) =>
+      indented([`lacks: ${lacks ?? `what ${sameAs} lacks`}`]),
+    ),
     ...section(paint(33, 'Missed'), inState('missed'), missesOf),
     ...section(paint(33, 'Open'), inState('open'), () => ''),
     ...section(paint(31, 'Unknown ids in test titles'), unknown, ({ test }) => `  ${test.file}`),

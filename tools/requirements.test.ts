@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { OURS } from '../bench/subjects.ts'
+import { compare, readProven, recordProven } from './proven.ts'
 import type { TestResult } from './reporter.ts'
 import { exitCode, readRequirements, toProven, toReport } from './requirements-report.ts'
 import { toJson, toMissing, toText } from './requirements-text.ts'
@@ -133,7 +134,7 @@ describe('a number that is asked for', () => {
     expect(text).toContain('5.1 ms instead of at most 5 (calls)')
     expect(text).toContain('The machine is small.')
     expect(exitCode(report)).toBe(0)
-    expect(toProven(report)).toEqual({ proved: [], partly: [] })
+    expect(toProven(report)).toEqual({ proved: {}, partly: {}, missed: { 'S0-1': 1, 'S0-2': 1 } })
   })
 
   test('must say why it is missed, and only while it is', () => {
@@ -161,11 +162,51 @@ test(
     record(root, [ran('one', 'S0-1'), ran('two', 'S1-2')])
     const { status, stdout } = command(root, '--check')
     expect(status).toBe(1)
-    expect(stdout).toContain('LOST   R001')
+    expect(stdout).toContain('LOST   R001: it was proved, and is shown by no passing test')
     expect(stdout).toContain('NEW    S1-2')
     expect(stdout).toContain('\n3 passed, 2 failed\n')
+    expect(command(root, '--record').stdout).toContain('R001 is not listed any more')
   },
 )
+
+test('an id that fewer tests name than before, or that is proved only in part now, is lost', () => {
+  const root = plant([ran('one', 'S0-1'), ran('two', 'S0-1'), ran('three', 'R001')])
+  recordProven(root, toProven(toReport(root)))
+  record(root, [ran('one', 'S0-1'), ran('three', 'R001')])
+  const fewer = compare(root, toProven(toReport(root)), 'it again')
+  expect(fewer.kept).toBe(false)
+  expect(fewer.text).toContain('FEWER  S0-1: 1 passing tests name it instead of 2')
+  record(root, [ran('one', 'S0-1'), ran('two', 'S0-1'), ran('three', 'R001'), ran('four', 'R001')])
+  expect(compare(root, toProven(toReport(root)), 'it again').kept).toBe(true)
+  const rows = ROWS.map((one) => (one['id'] === 'R001' ? { ...one, lacks: 'Half of it.' } : one))
+  writeFileSync(join(root, 'requirements/s.jsonl'), rows.map((one) => `${JSON.stringify(one)}\n`).join(''))
+  expect(compare(root, toProven(toReport(root)), 'it again').text).toContain(
+    'LOST   R001: it was proved, and is partly',
+  )
+})
+
+test('what a requirement lacks, its repeats lack too', () => {
+  const rows = ROWS.map((one) => (one['id'] === 'S0-1' ? { ...one, lacks: 'Half of it.' } : one))
+  const { findings } = toReport(plant([ran('one', 'S0-1')], rows))
+  expect(states(findings)).toMatchObject({ 'S0-1': 'partly', 'S1-1': 'partly', 'S0-2': 'partly' })
+})
+
+test('nothing is recorded while any test fails', { timeout: 60_000 }, () => {
+  const root = plant([ran('one', 'S0-1'), { file: 'b.test.ts', title: 'outside any test', state: 'failed' }])
+  expect(command(root, '--record')).toMatchObject({ status: 1 })
+  expect(readProven(root).proved).toEqual({})
+})
+
+test('the committed list names only requirements and cases that exist', () => {
+  const { cases, ...ids } = readProven('.')
+  const known = readRequirements('requirements').map(({ id }) => id)
+  const listed = Object.values(ids).flatMap((counts) => Object.keys(counts))
+  expect(listed.length).toBeGreaterThan(500)
+  expect(listed.filter((id) => !known.includes(id))).toEqual([])
+  const attacks = JSON.parse(readFileSync('test/security/cases.json', 'utf8')) as { readonly id: string }[]
+  expect(Object.keys(cases).length).toBeGreaterThan(200)
+  expect(Object.keys(cases).filter((id) => attacks.every((one) => one.id !== id))).toEqual([])
+})
 
 test('nothing is recorded from a run with a failing requirement', { timeout: 60_000 }, () => {
   const root = plant([ran('one', 'S0-1', 'failed')])
@@ -179,6 +220,16 @@ test.each([
   ['an id that stands twice', [row('S0-1', 'client'), row('S0-1', 'client')], /S0-1 stands in .* twice/],
   ['a repeat of nothing', [{ ...row('S0-1', 'client'), sameAs: 'S0-9' }], /S0-1 is the same as S0-9/],
   ['a row without a part', [{ ...row('S0-1', 'client'), part: '' }], /s\.jsonl:1 has no "part"/],
+  [
+    'a misspelt member',
+    [{ ...row('S0-1', 'client'), lack: 'x' }],
+    /s\.jsonl:1 has "lack"; the other members/,
+  ],
+  [
+    'a number without a bound',
+    [{ ...row('S0-1', 'client'), measured: [{ work: 'calls', unit: 'ms', min: 1 }] }],
+    /measures "calls" without "least" or "most"/,
+  ],
 ])('%s is refused', (_kind, rows, message) => {
   expect(() => toReport(plant([], rows))).toThrow(message)
 })

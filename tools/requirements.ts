@@ -1,4 +1,4 @@
-import { changesText, compare, isKept, recordProven } from './proven.ts'
+import { compare, recordProven } from './proven.ts'
 import { RESULTS } from './reporter.ts'
 import { exitCode, toProven, toReport, type Report } from './requirements-report.ts'
 import { toCounts, toJson, toMissing, toText } from './requirements-text.ts'
@@ -24,15 +24,16 @@ function print(): void {
 }
 
 function recordReport(root: string, report: Report): void {
-  if (process.exitCode !== 0) throw new Error('nothing was recorded: correct what is said above first')
-  recordProven(root, toProven(report))
+  if (process.exitCode !== 0 || report.failed > 0)
+    throw new Error('nothing was recorded; fix the errors above and the failing tests first')
+  for (const id of recordProven(root, toProven(report))) console.log(`${id} is not listed any more`)
 }
 
 /** Fails when an id that was proved is not any more. */
 function check(root: string, report: Report): void {
-  const changes = compare(root, toProven(report))
-  if (!isKept(changes)) process.exitCode = 1
-  process.stdout.write(`${toCounts(report)}\n${changesText(changes, 'npm run requirements -- --record')}`)
+  const { kept, text } = compare(root, toProven(report), 'npm run requirements -- --record')
+  if (!kept) process.exitCode = 1
+  process.stdout.write(`${toCounts(report)}\n${text}`)
 }
 
 await main(print)

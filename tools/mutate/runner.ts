@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path'
 import { startVitest, type Reporter, type TestModule, type TestSpecification } from 'vitest/node'
+import { isBroken } from '../reporter.ts'
 import type { Event, Order } from './trial.ts'
 
 /** Runs the test files that its argument names, in their order, and writes what happens to standard output. */
@@ -39,8 +40,7 @@ const reporter: Reporter = {
   },
   onTestModuleEnd: (module) => tell(toEvent(module)),
   onTestRunEnd: (modules, unhandled) => {
-    for (const module of modules)
-      if (module.errors().length > 0 || hasBrokenSuite(module)) tell(toEvent(module))
+    for (const module of modules) if (isBroken(module)) tell(toEvent(module))
     const messages = unhandled.map(({ message }) => message).filter((message) => !OWN_TROUBLE.test(message))
     tell({ type: 'end', unhandled: messages })
   },
@@ -48,17 +48,13 @@ const reporter: Reporter = {
 
 function toEvent(module: TestModule): Event {
   const file = relative(process.cwd(), module.moduleId)
-  const passed = module.ok() && !hasBrokenSuite(module)
+  const passed = module.ok() && !isBroken(module)
   return {
     type: 'file',
     file,
     passed,
     seconds: (performance.now() - (began.get(module.moduleId) ?? 0)) / 1000,
   }
-}
-
-function hasBrokenSuite(module: TestModule): boolean {
-  return [...module.children.allSuites()].some((suite) => suite.errors().length > 0)
 }
 
 const { files, only, together, workers, setup, bail } = order
