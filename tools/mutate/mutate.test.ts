@@ -65,7 +65,7 @@ test('mutants that no test notices survive, and the tree is left as it was', asy
   expect(verdicts.find(({ killed }) => killed)?.by).toBe('src/door.test.ts › the door is open')
   expect(progress).toHaveLength(7)
   for (const [file, text] of Object.entries(FILES)) expect(readFileSync(join(root, file), 'utf8')).toBe(text)
-}, 120_000)
+}, 600_000)
 
 test('a test file that fails without a mutant kills none, and is named', async () => {
   const root = plant({
@@ -79,7 +79,7 @@ test('the door is shut', () => expect(isOpen()).toBe(false))
   const verdicts = await mutate({ ...settingsFor(root, progress), count: 1, equivalents: [] })
   expect(verdicts.map(({ killed }) => killed)).toEqual([false])
   expect(progress.at(-1)).toBe('left out, since it fails without a mutant: src/door.test.ts')
-}, 120_000)
+}, 600_000)
 
 test('a failure in a test file that does not run the mutant does not count', async () => {
   const root = plant({
@@ -98,7 +98,7 @@ test('the name is known, but not at first', () => {
   })
   const [verdict] = await mutate({ ...settingsFor(root), count: 1, only: 'src/door.ts' })
   expect(verdict).toMatchObject({ killed: false, mutant: { line: 1 } })
-}, 120_000)
+}, 600_000)
 
 test('nothing is measured when the scenarios fail without a mutant', async () => {
   const root = plant({
@@ -110,4 +110,4 @@ test('never · memory 2025-11-25', () => expect(1).toBe(2))
   await expect(mutate({ ...settingsFor(root), count: 1 })).rejects.toThrow(
     'without a mutant, test/scenarios/door.test.ts failed: never · memory 2025-11-25',
   )
-}, 120_000)
+}, 600_000)
