@@ -44,7 +44,9 @@ test('literals, defaults, chains and the anchors of patterns are changed', () =>
 })
 
 test('types, imports, keys, comments and words for people are left alone', () => {
-  expect(mutantsOf(`import { a } from './a.ts'\ntype A = 'b' | 3\n// c\nexport { a }`)).toEqual([])
+  expect(
+    mutantsOf(`import { a } from './a.ts'\ntype A = 'b' | 3\n// c\nexport { a }\nexport { b } from './b.ts'`),
+  ).toEqual([])
   expect(mutantsOf(`const a: Record<'b', 3> = b as Record<'b', 3>`)).toEqual([])
   expect(mutantsOf(`throw new Error('the name is missing')`)).toEqual(['{}'])
   expect(mutantsOf(`throw new Error(\`the name \${name} is missing\`)`)).toEqual(['{}'])

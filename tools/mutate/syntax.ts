@@ -41,7 +41,7 @@ export function childrenOf(node: Node): readonly (readonly [Node, string])[] {
   if (node.type.startsWith('TS') && !WRAPPERS.has(node.type)) return []
   const found: (readonly [Node, string])[] = []
   for (const [member, value] of Object.entries(node)) {
-    if (TYPES.has(member)) continue
+    if (TYPES.has(member) || (member === 'source' && node.type === 'ExportNamedDeclaration')) continue
     const values: readonly unknown[] = Array.isArray(value) ? value : [value]
     for (const one of values) if (isNode(one)) found.push([one, member])
   }
