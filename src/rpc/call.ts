@@ -26,11 +26,14 @@ export interface Auth {
   readonly [claim: string]: unknown
 }
 
-/** Names a caller: by what stays the same when a token is renewed, if there is any. */
+/**
+ * Names a caller by what stays the same when a token is renewed. An issuer or a client alone is not a user, so without a
+ * subject the whole of `auth` is the name.
+ */
 export function ownerOf(auth: Auth | undefined): string {
   if (auth === undefined) return ''
   const names = [auth['iss'], auth.sub, auth['client_id'] ?? auth['clientId']]
-  return JSON.stringify(names.every((name) => name === undefined) ? auth : names)
+  return JSON.stringify(auth.sub === undefined ? auth : names)
 }
 
 /** What the transport knows about where a request came from. */

@@ -349,6 +349,8 @@ describe('owners', () => {
     ['another client', { sub: 'ann', client_id: 'x' }, { sub: 'ann', client_id: 'y' }],
     ['another client, as some libraries spell it', { clientId: 'x' }, { clientId: 'y' }],
     ['another token, when nothing else is known', { token: 'x' }, { token: 'y' }],
+    ['another user of the same client', { clientId: 'x', token: 'a' }, { clientId: 'x', token: 'b' }],
+    ['another user of the same issuer', { iss: 'a', email: 'ann@x' }, { iss: 'a', email: 'bob@x' }],
     ['joined names', { iss: 'a', sub: 'b,c' }, { iss: 'a,b', sub: 'c' }],
   ])('S.foreign S.delete-foreign to %s a session does not exist [R085] [S4-7-9]', async (_, owner, other) => {
     const port = await startGuarded()
