@@ -71,6 +71,7 @@ function joined(habits: readonly Habit[]): Habits {
     sealRequest: (method, params) => inTurn(params, (habit, last) => habit.sealRequest?.(method, last)),
     sealNotification: (told) => inTurn<Told>(told, (habit, last) => habit.sealNotification?.(last)),
     sealResult: (method, result) => inTurn(result, (habit, last) => habit.sealResult?.(method, last)),
+    allowsOther: (method) => find('allowsOther')?.(method) ?? false,
     sealOther: (method, result) => find('sealOther')?.(method, result),
     sealError: (error, official) => inTurn(official, (habit, last) => habit.sealError?.(error, last)),
     statusOf: (error, status) => inTurn(status, (habit, last) => habit.statusOf?.(error, last)),

@@ -13,7 +13,7 @@ export function toErrorObject(error: McpError, dialect: Dialect | undefined): Er
 function toOfficial(error: McpError, dialect: Dialect | undefined): ErrorObject {
   const row = errorRow(error.kind)
   const early = dialect !== undefined && dialect.revision < '2026-07-28'
-  const code = early && isSendable(error) ? (row.codeBefore2026 ?? row.code) : row.code
+  const code = early && hasUrlsToVisit(error) ? (row.codeBefore2026 ?? row.code) : row.code
   const refusal = toRefusal(error)
   if (refusal === undefined && error.data === undefined) return { code, message: error.message }
   return {
@@ -23,8 +23,8 @@ function toOfficial(error: McpError, dialect: Dialect | undefined): ErrorObject 
   }
 }
 
-/** Whether an error has what its older code promises: URLs to visit, each with an id. */
-function isSendable({ kind, data }: McpError): boolean {
+/** Whether an error has the URLs to visit that its older code promises, each with an id; other errors promise none. */
+function hasUrlsToVisit({ kind, data }: McpError): boolean {
   if (kind !== 'url_needed') return true
   const items = data?.['elicitations']
   return Array.isArray(items) && items.length > 0 && items.every(isVisit)

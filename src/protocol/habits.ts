@@ -39,7 +39,9 @@ export interface Habits {
   sealRequest(method: string, params: JsonObject): JsonObject
   sealNotification(told: Told): Told
   sealResult(method: string, result: JsonObject): JsonObject
-  /** The text of a result that is no object; undefined where that is not allowed. */
+  /** Whether a method may have a result that is not an object. */
+  allowsOther(method: string): boolean
+  /** The text of a result that is not an object; undefined where that is not allowed. */
   sealOther(method: string, result: unknown): string | undefined
   sealError(error: McpError, official: ErrorObject): ErrorObject
   /** The HTTP status of a reply that is an error; `status` is the official one. */

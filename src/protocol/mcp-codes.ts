@@ -18,7 +18,7 @@ export interface McpCode {
 
 /**
  * The codes of profile `erlmcp`, 38 numbers. Two names appear under two numbers: of those the later is sent, and both
- * are understood; `errorNumbers: 'erlmcp-core'` sends the earlier. Other rows without kinds stand for what no error of ours says.
+ * are understood; `errorNumbers: 'erlmcp-core'` sends the earlier. Other rows without kinds are codes that Pierhead never sends.
  */
 // oxfmt-ignore
 export const MCP_CODES: readonly McpCode[] = [

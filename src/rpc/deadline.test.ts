@@ -46,7 +46,7 @@ test('the whole time may be shorter than the silence that is allowed', () => {
   expect(deadline.reason).toMatchObject({ kind: 'timeout', message: 'ping was not answered within 250 ms' })
 })
 
-test('the first reason to stop counts and is told once, also to those who ask for the signal later', () => {
+test('the first reason to stop counts; it is reported once, and later signals carry it too', () => {
   const caller = new AbortController()
   const deadline = begin(100, 250, caller.signal)
   const stopped = vi.fn<() => void>()

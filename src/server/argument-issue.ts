@@ -25,12 +25,23 @@ export function issueExtras(first: Issue | undefined, sent?: Sent): ErrorExtras 
   return 'got' in first ? { refusal, data } : { data }
 }
 
-/** Names of fields whose values are never repeated. */
-const SECRET = /pass|secret|token|credential|authori[sz]ation|cookie|private|api[-_]?key/i
+/** Parts of names of fields whose values are never repeated. */
+const SECRET = /pass|pwd|secret|token|credential|authori[sz]ation|cookie|private|(?:api|access)[-_ ]?key/i
+/** The same for short words, which other words contain. */
+const SECRET_WORD = /\b(?:pin|o?auth|cvv|cvc)\b/i
+
+/** Whether a field is named like a secret: `userPin` and `PIN_CODE` are, `shipping` is not. */
+function isSecret(step: PropertyKey): boolean {
+  const name = String(step)
+  const words = name
+    .replaceAll(/([a-z])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3 $2$4')
+    .replaceAll(/[^A-Za-z]+/g, ' ')
+  return SECRET.test(name) || SECRET_WORD.test(words)
+}
 
 /** The value at a path, where it may be shown: what is large or nested is left out, and strings are cut. */
 function received(path: Issue['path'], sent: Sent | undefined): { readonly receivedValue?: unknown } {
-  if (sent?.dialect.receivedValues !== 'shown' || path.some((step) => SECRET.test(String(step)))) return {}
+  if (sent?.dialect.receivedValues !== 'shown' || path.some(isSecret)) return {}
   let value = sent.value
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return {}

@@ -179,7 +179,7 @@ describe('over HTTP at 2026-07-28', () => {
 })
 
 describe.each(['2025-03-26', '2025-06-18', '2025-11-25'] as const)('over HTTP at %s', (revision) => {
-  test('requests carry the session and the version that were agreed on, and leaving is told [R073] [R083] [R087] [R088] [S4-1-8] [S4-4-2]', async () => {
+  test('requests carry the session and the version that were agreed on, and closing ends the session with DELETE [R073] [R083] [R087] [R088] [S4-1-8] [S4-4-2]', async () => {
     const { client, seen } = await open({ revision })
     await client.call('echo', { text: 'x' })
     await client.close()

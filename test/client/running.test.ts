@@ -5,7 +5,7 @@ import { scenario } from './scenario.ts'
 
 let names = 0
 
-scenario('progress is told while a call runs [S2-13-C5]', async (client, { revision }) => {
+scenario('progress is reported while a call runs [S2-13-C5]', async (client, { revision }) => {
   const told: Progress[] = []
   expect(await client.call('count', {}, { onProgress: (progress) => told.push(progress) })).toBe('counted')
   const message = (step: number): object => (revision >= '2025-03-26' ? { message: `step ${step}` } : {})
@@ -67,7 +67,7 @@ scenario('log messages come from the level on that was set [S2-13-C5]', async (_
   expect(logs[1]).toBe('debug quiet')
 })
 
-scenario('the state of a client is seen and told', async (_, { join }) => {
+scenario('a client shows its state and reports when it changes', async (_, { join }) => {
   const client = await join()
   const states: State[] = []
   const off = client.on('state', (state) => states.push(state))

@@ -4,6 +4,7 @@ import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
 import type { LocalServer } from '../../src/client/target.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
+import { kindOf } from '../harness/message-kind.ts'
 import { all, failure, next } from './gather.ts'
 import { scripted, spoken, type Message } from './scripted.ts'
 import { tap, type Tap } from './tap.ts'
@@ -59,18 +60,6 @@ async function talk(revision: Revision): Promise<Tap> {
   return server
 }
 
-/** What a message is; one that is nothing of that is shown as it is. */
-function kindOf(message: Message): string {
-  const { id, method, result, error } = message
-  const isId = typeof id === 'string' || Number.isInteger(id)
-  const members = [method, result, error].filter((one) => one !== undefined)
-  if (members.length === 1 && method !== undefined && (isId || !('id' in message)))
-    return isId ? 'request' : 'note'
-  if (members.length === 1 && isId && result !== undefined) return 'response'
-  const isError = Number.isInteger(error?.['code']) && typeof error?.['message'] === 'string'
-  return members.length === 1 && isId && isError ? 'error' : JSON.stringify(message)
-}
-
 const SIDES = [
   ['client', 'server'],
   ['server', 'client'],
@@ -86,8 +75,14 @@ describe.each(REVISIONS)('every message at %s', (revision) => {
       expect(message['jsonrpc']).toBe('2.0')
       kinds.add(`${from} ${kindOf(message)}`)
     }
-    const always = ['client note', 'client request', 'server error', 'server note', 'server response']
-    const shaken = ['client error', 'client response', 'server request']
+    const always = [
+      'client notification',
+      'client request',
+      'server error',
+      'server notification',
+      'server result',
+    ]
+    const shaken = ['client error', 'client result', 'server request']
     expect([...kinds].toSorted()).toEqual([...always, ...(revision === LATEST ? [] : shaken)].toSorted())
   })
 

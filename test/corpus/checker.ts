@@ -39,7 +39,6 @@ export function toOfficial(checker: Checker): Official {
 
 /** Of what an extension says, the protocol knows only whether it is asked or told. */
 function kindOf(method: string, message: JsonObject): string {
-  if (!/^(?:notifications\/)?[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+\/./.test(method))
-    return `a message for ${method}`
+  if (!/^(?:notifications\/)?[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+\/./.test(method)) return `message for ${method}`
   return 'id' in message ? 'JSONRPCRequest' : 'JSONRPCNotification'
 }

@@ -70,12 +70,15 @@ test('a stream that closes at once with retry: 0 does not become a storm [C.get-
       events(response)
       response.end(`retry: 0\n\n${extra}`)
     })
-    const opened = await open(peer.url, { reconnect: {} })
+    const opened = await open(peer.url, { random: () => 0 })
     await shake(opened)
     opened.line.listen?.()
-    await new Promise((resolve) => setTimeout(resolve, 1200))
-    expect(peer.of('GET').length).toBeGreaterThan(1)
-    expect(peer.of('GET').length).toBeLessThan(6)
+    await until(() => opened.notes.length === 4)
+    expect(opened.notes).toEqual(
+      [20, 40, 80, 160].map((ms) => expect.stringContaining(`next attempt is in ${ms} ms`)),
+    )
+    // It asks once before each pause, never more.
+    expect(peer.of('GET').length).toBe(4)
     await opened.line.close()
   }
 })

@@ -111,7 +111,7 @@ test('the protocol and the transport are refused with 1066 to 1070 [S2-8.3-9]', 
   })
 })
 
-test('the state of the server is told with 1076 to 1080 [S2-8.3-10]', async () => {
+test('refusals 1076 to 1080 report the state of the server [S2-8.3-10]', async () => {
   const app = make()
   const gate = new Gate()
   app.tool('wait', {}, async () => {

@@ -9,7 +9,7 @@ import { BOTH, call, headed, initialize, message } from './messages.ts'
 import { Gate, open, start, tools } from './server.ts'
 import { post, send, stream } from './wire.ts'
 
-test('what is running is finished, and new requests are told to come back later [S2-8.5-6] [S4-5-10] [S2-9.4-11]', async () => {
+test('running requests finish, and new ones get 503 with Retry-After [S2-8.5-6] [S4-5-10] [S2-9.4-11]', async () => {
   const gate = new Gate()
   const app = tools().tool('wait', {}, async () => {
     gate.enter()

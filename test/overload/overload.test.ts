@@ -44,7 +44,7 @@ describe.each(['2026-07-28', '2025-11-25'])('more clients than the server can se
     ['waits for a back end', 'pool', 50, { allInFlight: 60, queued: 0 }],
     ['waits for its turn', 'pool', 50, { allInFlight: 10, waitMs: 300, queuedPerCaller: 1024 }],
   ] as const)(
-    'with work that %s: some of it is done, and the rest is told to come back later [L10]',
+    'with work that %s: some of it is done, and the rest gets 503 with Retry-After [L10]',
     async (_, tool, of, limits) => {
       const program = await Program.start({ limits })
       const request = await requests(program.port, revision, tool, of)

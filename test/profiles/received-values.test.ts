@@ -78,6 +78,54 @@ test.each([
 })
 
 test.each([
+  [
+    'pwd',
+    'pwd',
+    'userPwd',
+    'PIN',
+    'pin',
+    'userPin',
+    'pin_code',
+    'PINCode',
+    'auth',
+    'x-auth',
+    'basicAuth',
+    'oauth2',
+  ],
+  [
+    'cvv',
+    'cardCVV',
+    'accessKey',
+    'access_key',
+    'apikey',
+    'API-KEY',
+    'APIkey',
+    'newPassword',
+    'privateKey',
+    'sessionToken',
+  ],
+])('a field is known for a secret by its name: %s, %s, …', async (...names) => {
+  expect(await shownOf(names)).toEqual([])
+})
+
+test('a name that only contains the letters of a secret is not one', async () => {
+  const names = ['shipping', 'pinned', 'opinion', 'author', 'authored', 'key', 'keyboard', 'access']
+  expect(await shownOf(names)).toEqual(names)
+})
+
+/** Those of some fields whose wrong values an error repeats. */
+async function shownOf(names: readonly string[]): Promise<readonly string[]> {
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'number' }]))
+  const app = createServer({ name: 'names', version: '1', profile: erlmcp, log: () => undefined })
+  app.tool('fill', { input: { type: 'object', properties } }, () => 'filled')
+  await using client = await connect(app, { profile: erlmcp })
+  const shown: string[] = []
+  for (const name of names)
+    if ('receivedValue' in (await dataOf(client.call('fill', { [name]: 'x' })))) shown.push(name)
+  return shown
+}
+
+test.each([
   ['hidden officially', official, false],
   ['shown when asked for', official.with({ receivedValues: 'shown' }), true],
 ])('a wrong value is %s', async (_, profile, shown) => {

@@ -4,6 +4,7 @@ import { apps, Apps, health, subscriptions, toolStream } from '../../src/extensi
 import { createServer, type App } from '../../src/index.ts'
 import { erlmcp } from '../../src/profiles.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { tapped } from './tap.ts'
 
 /** A server with something for each capability. */
 function createApp(): App {
@@ -60,6 +61,8 @@ interface Stage {
   readonly app: App
   /** What the server declared to this client. */
   readonly capabilities: JsonObject
+  /** What the client declared to the server. */
+  readonly declared: JsonObject
   readonly logged: readonly unknown[]
 }
 
@@ -91,7 +94,8 @@ const CAPABILITIES: Readonly<Record<string, (stage: Stage) => Promise<void>>> = 
     expect(await names(client.prompts())).toEqual(['greet'])
     expect((await client.prompt('greet')).messages).toHaveLength(1)
   },
-  async roots({ client }) {
+  async roots({ client, declared }) {
+    expect(declared).toHaveProperty('roots')
     expect(await client.call('roots')).toBe('file:///here')
   },
   async apps({ client, capabilities }) {
@@ -104,14 +108,16 @@ const CAPABILITIES: Readonly<Record<string, (stage: Stage) => Promise<void>>> = 
     expect(await client.request('apps/unregister', { name: 'mine' })).toBeDefined()
     expect(await client.request('apps/list')).toMatchObject({ apps: [] })
   },
-  async sampling({ client }) {
+  async sampling({ client, declared }) {
+    expect(declared).toHaveProperty('sampling')
     expect(await client.call('model')).toBe('m')
   },
   async completion({ client, capabilities }) {
     expect(capabilities).toMatchObject({ completions: {} })
     expect(await client.complete('greet', { name: 'whom', value: 'A' })).toMatchObject({ values: ['Ada'] })
   },
-  async elicitation({ client }) {
+  async elicitation({ client, declared }) {
+    expect(declared).toHaveProperty('elicitation')
     expect(await client.call('form')).toBe('accept Ada')
   },
   async logging({ client, capabilities, logged }) {
@@ -171,9 +177,17 @@ const CAPABILITIES: Readonly<Record<string, (stage: Stage) => Promise<void>>> = 
   },
 }
 
-test.each(Object.entries(CAPABILITIES))('%s is negotiated and served [S2-0-1]', async (_, expectServed) => {
+/** What neither side declares: every peer has it. */
+const UNDECLARED = ['progress', 'cancellation', 'pagination', 'batch']
+const ROWS = Object.entries(CAPABILITIES).map(([name, expectServed]) => {
+  const how = UNDECLARED.includes(name) ? 'served without being negotiated' : 'negotiated and served'
+  return [name, how, expectServed] as const
+})
+
+test.each(ROWS)('%s is %s [S2-0-1]', async (_, __, expectServed) => {
   const app = createApp()
-  const client = await connect(app, {
+  const { server, said } = tapped(app)
+  const client = await connect(server, {
     profile: erlmcp,
     answers: {
       roots: [{ uri: 'file:///here' }],
@@ -184,7 +198,9 @@ test.each(Object.entries(CAPABILITIES))('%s is negotiated and served [S2-0-1]', 
   const logged: unknown[] = []
   client.on('log', ({ data }) => void logged.push(data))
   const { capabilities } = await client.server()
-  await expectServed({ client, app, capabilities: capabilities as JsonObject, logged })
+  const { params } = said('client').find(({ method }) => method === 'initialize') ?? {}
+  const declared = (params as JsonObject)['capabilities'] as JsonObject
+  await expectServed({ client, app, capabilities: capabilities as JsonObject, declared, logged })
   await client.close()
 })
 

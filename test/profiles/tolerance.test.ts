@@ -139,7 +139,7 @@ test.each([
   ['official', official, {}, -32600, {}],
   ['erlmcp', erlmcp, { id: null }, -32012, { unit: 'bytes' }],
 ] as const)(
-  'a message that is too large is told the limit, in erlmcp with a null id and its number: %s [S2-1.6-8] [S2-8.2-2] [S2-11.4-2] [S2-4.3-7]',
+  'the error for a message that is too large names the limit, in erlmcp with a null id and its own number: %s [S2-1.6-8] [S2-8.2-2] [S2-11.4-2] [S2-4.3-7]',
   async (_, profile, about, code, more) => {
     const app = createServer({ name: 'small', version: '1', profile, limits: { memoryBytes: 300 } })
     const [reply] = await talk(app, [' '.repeat(301)])

@@ -71,7 +71,7 @@ scenario(
   { since: '2025-06-18' },
 )
 
-scenario('values that are no strings are sent as such [R181]', app, async (client) => {
+scenario('values that are not strings are sent as strings [R181]', app, async (client) => {
   const argument = { name: 'note', value: '' }
   expect(await client.get('completion/complete', { ref: prompt, argument })).toEqual({
     completion: { values: ['7', 'true', '8'], total: 3, hasMore: false },

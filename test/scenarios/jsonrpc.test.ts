@@ -1,6 +1,8 @@
 import { expect } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import type { Client } from '../harness/client.ts'
+import { kindOf } from '../harness/message-kind.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
@@ -13,41 +15,40 @@ const app = createServer({ name: 'speaks', version: '1', log: () => undefined })
   },
 )
 
-/** What a message is; undefined when it is none of what JSON-RPC 2.0 knows. */
-function kindOf(message: JsonObject): string | undefined {
-  const members = ['id', 'method', 'params', 'result', 'error'].filter((name) => name in message).join(' ')
-  return new Map([
-    ['id method', 'request'],
-    ['id method params', 'request'],
-    ['method', 'notification'],
-    ['method params', 'notification'],
-    ['id result', 'result'],
-    ['id error', 'error'],
-  ]).get(members)
+/** Has a server send every kind of message that its revision has; gives back what it sent. */
+async function talk(client: Client): Promise<readonly JsonObject[]> {
+  client.answer('roots/list', () => ({ roots: [{ uri: 'file:///a' }] }))
+  for (let round = 0; round < 5; round++)
+    expect(await client.call('ask', {}, { meta: { progressToken: `p${round}` } })).toMatchObject({
+      content: [{ type: 'text', text: '1' }],
+    })
+  await refusal(client.call('none'))
+  await refusal(client.request('no/such'))
+  await client.settle()
+  const sent = client.transcript.filter(({ from }) => from === 'server')
+  return sent.map(({ text }) => JSON.parse(text) as JsonObject)
 }
 
 scenario(
-  'every message says jsonrpc 2.0 and is a request, a notification, a result or an error [S2-0-5] [S2-1.1-1] [S2-1.3-1] [S2-13-S8]',
+  'every message of a server says jsonrpc 2.0 and is a request, a notification, a result or an error [S2-0-5] [S2-1.1-1] [S2-1.3-1] [S2-13-S8] [S3-1-1] [S4-2-1]',
   app,
   async (client) => {
-    client.answer('roots/list', () => ({ roots: [{ uri: 'file:///a' }] }))
-    expect(await client.call('ask', {}, { meta: { progressToken: 'p' } })).toMatchObject({
-      content: [{ type: 'text', text: '1' }],
-    })
-    await refusal(client.call('none'))
-    await refusal(client.request('no/such'))
-    await client.settle()
-    const kinds = new Set<string | undefined>()
-    for (const { from, text } of client.transcript) {
-      if (from !== 'server') continue
-      const message = JSON.parse(text) as JsonObject
-      expect(message['jsonrpc']).toBe('2.0')
-      kinds.add(kindOf(message))
-      if (kindOf(message) === 'error')
-        expect(message['error']).toMatchObject({ code: expect.any(Number), message: expect.any(String) })
-    }
+    const kinds = new Set((await talk(client)).map(kindOf))
     const asked = client.hasSession ? ['request'] : []
     expect(kinds).toEqual(new Set(['error', 'notification', ...asked, 'result']))
   },
   { capabilities: { roots: {} } },
+)
+
+scenario(
+  'requests of a server have ids that are never used twice in a session [S4-2-2]',
+  app,
+  async (client) => {
+    const ids = (await talk(client)).flatMap((message) =>
+      kindOf(message) === 'request' ? [message['id']] : [],
+    )
+    expect(ids).toHaveLength(5)
+    expect(new Set(ids).size).toBe(5)
+  },
+  { capabilities: { roots: {} }, until: '2025-11-25' },
 )

@@ -270,7 +270,7 @@ scenario(
 )
 
 scenario(
-  'what changes before initialized is told after it [R037] [S3-4.3-1]',
+  'changes before initialized are announced after it [R037] [S3-4.3-1]',
   () => createServer({ name: 'early', version: '1' }).tool('one', {}, () => 1),
   async (client, revision, { app }) => {
     const clientInfo = { name: 'x', version: '1' }

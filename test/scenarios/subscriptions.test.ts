@@ -24,7 +24,7 @@ function told(client: Client): unknown[] {
 }
 
 scenario(
-  'each change of a watched resource is told to each who watches it, and to no other [R176] [S2-3.1-2] [S2-3.4-2] [S2-3.4-3] [S2-3.6-1] [S2-15-6] [S3-5.2-4] [S3-7.2-3] [S3-9-8] [S4-8-6] [S3-5.2-3] [S2-13-S4]',
+  'each change of a resource is announced to the clients that watch it, and to no others [R176] [S2-3.1-2] [S2-3.4-2] [S2-3.4-3] [S2-3.6-1] [S2-15-6] [S3-5.2-4] [S3-7.2-3] [S3-9-8] [S4-8-6] [S3-5.2-3] [S2-13-S4]',
   make,
   async (client, _revision, { app, join }) => {
     const [second, third] = [await join(), await join()]

@@ -156,7 +156,7 @@ describe('a session', () => {
     expect(await client.answer(2)).toMatchObject({ result: { content: [{ text: '["few"]' }] } })
   })
 
-  test('is told of changes without asking on any request [S1-1.2-2]', async () => {
+  test('hears of changes without a request of its own [S1-1.2-2]', async () => {
     const { port, app } = await start()
     const client = await (await open(port)).shake()
     app.tool('late', {}, () => 'late')

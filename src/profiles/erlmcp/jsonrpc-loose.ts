@@ -9,17 +9,19 @@ export const jsonrpcLoose: MakeHabit = (choices) => {
   if (!choices.jsonrpcLoose) return undefined
   return {
     read: readLoosely,
-    sealOther: (method, result) =>
-      methodRow(method) === undefined ? (JSON.stringify(result) ?? 'null') : undefined,
+    allowsOther: isUnknown,
+    sealOther: (method, result) => (isUnknown(method) ? (JSON.stringify(result) ?? 'null') : undefined),
   }
 }
+
+const isUnknown = (method: string): boolean => methodRow(method) === undefined
 
 const readLoosely: Reader = (text, bounds) => {
   try {
     return readBounded(text, bounds as Bounds)
   } catch (thrown) {
     const call = positionalCall(thrown)
-    if (call?.method === undefined || methodRow(call.method) !== undefined) throw thrown
+    if (call?.method === undefined || !isUnknown(call.method)) throw thrown
     return call
   }
 }
