@@ -36,6 +36,8 @@ export async function mutate(settings: Settings): Promise<readonly Verdict[]> {
   const { root, seed, count, only = 'src/', equivalents, progress } = settings
   const sources = sourcesOf(root)
   const mutants = draw(new Map([...sources].filter(([file]) => file.startsWith(only))), seed, count)
+  if (mutants.length === 0)
+    throw new Error(`there is nothing to mutate in ${only}; name a folder or file of src`)
   const base = resolve(root, '.cache', 'mutate')
   const knowledge = new Knowledge(join(base, 'knowledge.json'))
   const soundness = new Soundness()

@@ -29,15 +29,27 @@ export class Types {
 
   async #check(mutant: Mutant): Promise<boolean> {
     if (!existsSync(join(this.#root, PROJECT))) return false
-    const copy = (this.#copy ??= copyTree(this.#root, this.#folder))
+    const copy = (this.#copy ??= await this.#compilingCopy())
     const { file } = mutant
     const text = this.#sources.get(file) ?? ''
     copy.write(file, apply(text, mutant))
+    const compiles = await this.#compiles(copy)
+    copy.write(file, text)
+    return !compiles
+  }
+
+  async #compilingCopy(): Promise<Copy> {
+    const copy = copyTree(this.#root, this.#folder)
+    if (!(await this.#compiles(copy))) throw new Error('the sources do not compile without a mutant')
+    return copy
+  }
+
+  async #compiles({ folder }: Copy): Promise<boolean> {
     const compiler = join('node_modules', 'typescript', 'bin', 'tsc')
     const args = [compiler, '-p', PROJECT, '--noEmit']
-    const child = spawn(process.execPath, args, { cwd: copy.folder, stdio: 'ignore' })
-    const [code] = (await once(child, 'exit')) as [number | null]
-    copy.write(file, text)
-    return code !== 0
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore' })
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+    if (code === null) throw new Error(`the compiler was ended by ${signal}`)
+    return code === 0
   }
 }
