@@ -17,7 +17,7 @@ export function issueExtras(first: Issue | undefined, sent?: Sent): ErrorExtras 
   const refusal = missing ? 'MISSING_REQUIRED_FIELD' : 'FIELD_TYPE_MISMATCH'
   const data = {
     details: toLine([{ path: [], problem }]),
-    field: pathText(path),
+    field: printable(pathText(path)),
     type: missing ? 'required' : got === undefined ? 'invalid_value' : 'type_mismatch',
     ...(expected === undefined ? {} : { expectedType: expected }),
     ...received(path, sent),
@@ -47,6 +47,6 @@ function received(path: Issue['path'], sent: Sent | undefined): { readonly recei
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return {}
     value = (value as Readonly<Record<PropertyKey, unknown>>)[step]
   }
-  if (typeof value === 'string') return { receivedValue: clip(printable(value)) }
+  if (typeof value === 'string') return { receivedValue: printable(clip(value)) }
   return typeof value === 'object' && value !== null ? {} : { receivedValue: value }
 }
