@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { McpError, type ErrorKind } from '../protocol/errors.ts'
-import { mayForget } from './negotiate.ts'
+import type { Line } from '../rpc/line.ts'
+import { mayForget, negotiate } from './negotiate.ts'
+import { createSender } from './seal-call.ts'
 
 const failed = (kind: ErrorKind, status?: number): McpError =>
   new McpError(kind, 'failed', status === undefined ? {} : { data: { status } })
@@ -34,4 +36,37 @@ describe('whether a server that knew a handshake may have forgotten it', () => {
   test('an error that is not of the protocol is not the word of a server', () => {
     expect(mayForget(new TypeError('failed'))).toBe(false)
   })
+})
+
+describe('a server that is asked what it is', () => {
+  test.each<ErrorKind>(['http_failed', 'connect_failed', 'no_revision'])(
+    'and fails with %s without saying why is not asked in another way',
+    async (kind) => {
+      const error = new McpError(kind, 'failed')
+      const asked: string[] = []
+      const line: Line = {
+        cancels: 'itself',
+        request: async ({ method }) => {
+          asked.push(method)
+          throw error
+        },
+        send: async () => undefined,
+        agree: () => undefined,
+        close: async () => undefined,
+      }
+      const opening = negotiate({
+        open: async () => line,
+        events: { onMessage: () => undefined, onDown: () => undefined },
+        sender: () => createSender({ name: 'asker', version: '1' }, {}),
+        revision: undefined,
+        remembered: undefined,
+        timeoutMs: 60_000,
+        probeMs: 60_000,
+        signal: new AbortController().signal,
+        nextId: () => 1,
+      })
+      await expect(opening).rejects.toBe(error)
+      expect(asked).toEqual(['server/discover'])
+    },
+  )
 })

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { ChangeQueue } from './change-queue.ts'
+import { LATEST } from '../protocol/revisions.ts'
 import type { Link } from './link.ts'
 import type { Change, Watched } from './watched.ts'
 import { Watcher } from './watcher.ts'
@@ -54,4 +55,34 @@ test('changes of lists always find room, and what is not watched is left out', a
   const watcher = watch({ ...NOTES, tools: true }, LIMIT)
   for (const kind of ['tools', 'prompts', 'resources'] as const) watcher.change({ kind })
   expect(await watcher.rest()).toEqual(['tools'])
+})
+
+test('after a stream that ended, what is watched counts as changed once the server listens again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const streams: (() => void)[] = []
+  const link = {
+    agreement: async () => ({ revision: LATEST }),
+    request: async (_method: string, _params: object, { onId }: { onId(id: number): void }) => {
+      onId(streams.length)
+      await new Promise<void>((resolve) => streams.push(resolve))
+    },
+  } as unknown as Link
+  const queue = new ChangeQueue()
+  let begun = 0
+  const watcher = new Watcher(link, { tools: true }, queue, () => begun++)
+  const acknowledge = (): void =>
+    watcher.onNotification({ method: 'notifications/subscriptions/acknowledged', params: {} })
+  await watcher.follow()
+  await vi.advanceTimersByTimeAsync(0)
+  acknowledge()
+  expect([begun, queue.size]).toEqual([1, 0])
+  streams[0]?.()
+  await vi.advanceTimersByTimeAsync(999)
+  expect(streams.length).toBe(1)
+  await vi.advanceTimersByTimeAsync(1)
+  expect([streams.length, queue.size]).toEqual([2, 0])
+  acknowledge()
+  expect([begun, queue.size]).toEqual([2, 1])
+  queue.end()
 })

@@ -26,7 +26,7 @@ export async function answerStream(
   const inner = new Call(id, 'tools/call', { ...params, _meta: meta }, { peer, channel, origin })
   const stop = (): void =>
     call.cancelled ? inner.cancel(call.signal.reason) : inner.abort(call.signal.reason)
-  call.signal.addEventListener('abort', stop, { once: true })
+  call.signal.addEventListener('abort', stop)
   if (call.aborted) stop()
   try {
     return formed(call, await answer(inner))

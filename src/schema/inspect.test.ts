@@ -30,6 +30,18 @@ test.each([null, 1, 'object', [], undefined, true, () => 1])(
   },
 )
 
+test('data may name the same object twice side by side, but not inside itself', () => {
+  const shared = { deep: [1] }
+  expect(() => inspect({ default: [shared, shared], examples: [shared] })).not.toThrow()
+  const circular: unknown[] = []
+  circular.push(circular)
+  expect(refusal({ default: circular }).pointer).toBe('#/default/0')
+})
+
+test('a long list of values is not a deep one', () => {
+  expect(() => inspect({ enum: Array.from({ length: 1000 }, (_, at) => [at]) })).not.toThrow()
+})
+
 const MALFORMED: readonly (readonly [schema: unknown, pointer: string])[] = [
   [{ type: 'strng' }, '#/type'],
   [{ type: [] }, '#/type'],

@@ -41,6 +41,10 @@ test.each(LINEAR)('an everyday pattern is linear: %s', (source) => {
   expect(provePattern(source)).toMatchObject({ cost: 'linear' })
 })
 
+test.each(['(?=a)^[a-z]+$', '\\b^[a-z]+$'])('what only looks may stand before an anchor: %s', (source) => {
+  expect(provePattern(source)).toMatchObject({ cost: 'linear' })
+})
+
 test.each(['[a-z]+$', '^(?=.*\\d)(?=.*[a-z]).{8,64}$', '^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$', '^\\d+\\d+$'])(
   'a quadratic pattern is matched only against strings of bounded length: %s',
   (source) => {

@@ -173,11 +173,13 @@ describe('a call', () => {
       content: [{ type: 'text', text: 'ok' }],
       _meta: { 'dev.pierhead/tokens': 42 },
     }))
+    app.tool('cached', {}, () => ({ content: [], _meta: { 'dev.pierhead/tokens': 0 } }))
     app.tool('liar', {}, () => ({ content: [], _meta: { 'dev.pierhead/tokens': 'many' } }))
     app.tool('braggart', {}, () => ({ content: [], _meta: { 'dev.pierhead/tokens': Infinity } }))
     const { port } = await start(app)
     const { json } = await post(port, envelope('model'))
     expect(json['metadata']).toEqual({ duration_ms: expect.any(Number), tokens_used: 42 })
+    expect((await post(port, envelope('cached'))).json['metadata']).toMatchObject({ tokens_used: 0 })
     for (const tool of ['liar', 'braggart'])
       expect((await post(port, envelope(tool))).json['metadata']).not.toHaveProperty('tokens_used')
   })

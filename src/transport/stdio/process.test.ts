@@ -1,11 +1,15 @@
 import { once } from 'node:events'
 import process from 'node:process'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { startProcess, type ServerProcess } from './process.ts'
 
 /** A program that repeats what it reads, until there is nothing more. */
-async function startEcho(): Promise<ServerProcess> {
-  const args = ['-e', 'process.stdin.pipe(process.stdout)']
+function startEcho(): Promise<ServerProcess> {
+  return start('process.stdin.pipe(process.stdout)')
+}
+
+async function start(script: string): Promise<ServerProcess> {
+  const args = ['-e', script]
   const launch = { file: process.execPath, args, cwd: process.cwd(), env: {}, verbatim: false, left: [] }
   const started = await startProcess(launch, 'pipe')
   onTestFinished(() => started.stop(5000))
@@ -20,4 +24,27 @@ test('a process whose error output breaks is still spoken with', async () => {
   const heard = once(echo.stdout, 'data')
   echo.stdin.write('hello')
   expect(String((await heard)[0])).toBe('hello')
+})
+
+test('a process that stays is asked firmly before it is ended by force', async () => {
+  const stubborn = await start(`
+    setInterval(() => undefined, 1000)
+    process.on('SIGTERM', () => process.stdout.write('asked', () => process.exit()))
+    process.stdout.write('ready ')
+  `)
+  let said = ''
+  stubborn.stdout.on('data', (chunk: Buffer) => void (said += chunk.toString()))
+  const closed = once(stubborn.stdout, 'close')
+  await once(stubborn.stdout, 'data')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let isStopped = false
+  const stopped = stubborn.stop(1).then(() => (isStopped = true))
+  onTestFinished(async () => {
+    while (!isStopped) await vi.advanceTimersByTimeAsync(100)
+    await stopped
+  })
+  await vi.advanceTimersByTimeAsync(1)
+  await closed
+  expect(said).toBe('ready asked')
 })
