@@ -177,12 +177,13 @@ describe('a call of the client', () => {
       await gate.opened
     })
     const { url } = await start(app)
-    const client = await meet(url)
+    const client = await meet(url, { timeout: '10s' })
     const heard: unknown[] = []
     const error = await failureOf(
       client.call('slow', {}, { timeout: 150, onProgress: ({ progress }) => heard.push(progress?.percent) }),
     )
     expect([error.kind, heard]).toEqual(['timeout', [25, 50, 75, 100]])
+    expect(error.message).toContain('150 ms')
     await gate.opened
     expect(await failureOf(client.call('slow', {}, { total: 80 }))).toMatchObject({ kind: 'timeout' })
   })

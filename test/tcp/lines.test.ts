@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import type { AnyApp } from '../harness/line.ts'
+import { until } from '../hostile/peer.ts'
 import { target } from '../security/target.ts'
-import { dial, echo, greet, serveOver, SOCKETS } from './wire.ts'
+import { dial, echo, greet, serve, serveOver, SOCKETS, type Wire } from './wire.ts'
 
 test.each(SOCKETS)(
   'over %s what is no MCP at all is refused line by line, and harms nobody else',
@@ -44,4 +47,22 @@ test('200 clients that vanish in the middle of a message leave nothing behind [S
   await wire.write(`${echo('2026-07-28', 5)}\n`)
   expect(await wire.heard(1)).toMatchObject([{ id: 5, result: {} }])
   expect(app.service.load.running).toBe(0)
+})
+
+test('limits.unparsedBytes whoever sends more than is read at once is told so, and is still served', async () => {
+  const app = createServer({
+    name: 'small',
+    version: '1',
+    limits: { unparsedBytes: 100_000 },
+    log: () => undefined,
+  })
+  const address = (await serve(app as AnyApp)).addresses.tcp
+  const wires = await Promise.all([dial(address), dial(address), dial(address)])
+  // Those who have more than this wait for each other instead.
+  for (const wire of wires) await wire.write(`"${'x'.repeat(40_000)}`)
+  await until(() => wires.some(({ said }) => said !== ''))
+  const refused = wires.find(({ said }) => said !== '') as Wire
+  expect(await refused.heard(1)).toMatchObject([{ error: { code: 1002 } }])
+  await refused.write('"\n', '{"jsonrpc":"2.0","id":8,"method":"ping"}\n')
+  await until(() => refused.said.includes('"id":8'))
 })

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import type { AnyApp } from '../harness/line.ts'
-import { dial, echo, serve, type Reply, type Wire } from './wire.ts'
+import { dial, echo, greet, serve, type Reply, type Wire } from './wire.ts'
 
 const LATEST = '2026-07-28'
 const LIMITS = { bodyMs: 10_000, idleMs: 20_000, sessionIdleMs: 60_000 }
@@ -81,4 +81,20 @@ test('a client that never said anything is left sooner than one that did', async
   vi.advanceTimersByTime(4_000)
   await known.ended()
   expect(app.counts.get('session_expired')).toBe(2)
+})
+
+test('a client to which something is said is in use', async () => {
+  const { app, address } = await listen()
+  const listener = await greet(await dial(address))
+  await listener.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+  await settled(address)
+  for (let count = 1; count <= 3; count++) {
+    vi.advanceTimersByTime(40_000)
+    expect(app.counts.get('session_expired') ?? 0).toBe(0)
+    app.tool(`new-${count}`, {}, () => 'ok')
+    expect(await listener.heard(count)).toHaveLength(count)
+  }
+  vi.advanceTimersByTime(64_000)
+  await listener.ended()
+  expect(app.counts.get('session_expired')).toBe(1)
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
 import { headed, message } from '../http/messages.ts'
@@ -271,4 +271,20 @@ test('what a client pours in after its end is not counted as being read', async 
   other.write(frame(PING))
   await other.until(() => other.texts.length === 1)
   expect(read(other.texts)).toMatchObject([{ id: 1, result: {} }])
+})
+
+test.each(['ping', 'pong'] as const)('a %s is no message that does not get on', async (kind) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  vi.advanceTimersByTime(1_000_000)
+  const app = server({ bodyMs: 10_000, pingMs: 60_000, pongMs: 20_000 })
+  const { port } = await start(app)
+  const raw = await open(port)
+  raw.write(frame('here', { opcode: OPCODE[kind] }), frame('last', { opcode: OPCODE.ping }))
+  await raw.until(() => raw.frames.some(({ payload }) => payload.toString() === 'last'))
+  vi.advanceTimersByTime(40_000)
+  raw.write(frame(PING))
+  await raw.until(() => raw.texts.length === 1)
+  expect(read(raw.texts)).toMatchObject([{ id: 1 }])
+  expect(app.counts.get('slow_sender') ?? 0).toBe(0)
 })

@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { State } from '../../src/client.ts'
 import { Gate } from '../http/server.ts'
 import { scene, server, waiting, type Seen } from './scene.ts'
@@ -151,4 +153,21 @@ test('two hundred cuts in random places lose nothing and double nothing', { time
   expect(sessions.size).toBe(1)
   await client.close()
   await expect.poll(() => [sessions.size, sessions.kept]).toEqual([0, 0])
+})
+
+test('a client that closes while the next connection opens lets go of it', { timeout: 15_000 }, async () => {
+  const { way, join } = await scene(server())
+  const client = await join()
+  await client.server()
+  const silent = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void silent.close())
+  await once(silent, 'listening')
+  const dialled = once(silent, 'connection')
+  way.leadTo((silent.address() as AddressInfo).port)
+  way.cut()
+  const [socket] = (await dialled) as [Socket]
+  const left = once(socket.on('error', () => undefined).resume(), 'close')
+  await client.close()
+  await left
+  expect(way.open).toBe(0)
 })
