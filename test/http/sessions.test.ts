@@ -394,3 +394,18 @@ describe('owners', () => {
     expect((await ask(message('ping', {}, 1), headers, 'ann')).status).toBe(200)
   })
 })
+
+test('a handshake that a middleware answers by itself opens no session, and takes no place of one', async () => {
+  const app = tools()
+  app.use('initialize', () => ({
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    serverInfo: { name: 'closed' },
+  }))
+  const { port, endpoint } = await start(app, { limits: { sessions: 1 } })
+  for (let count = 0; count < 2; count++) {
+    const reply = await post(port, initialize(), BOTH)
+    expect([reply.status, reply.headers['mcp-session-id']]).toEqual([200, undefined])
+  }
+  expect(endpoint.sessions.size).toBe(0)
+})
