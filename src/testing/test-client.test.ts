@@ -104,10 +104,10 @@ test('a test client waits 10 s for a sign of life, and 60 s for the answer', asy
       return new Promise<string>(() => undefined)
     })
   await using client = await testClient(app)
-  const silent = expect(client.call('silent')).rejects.toThrow('was not answered within 10000 ms')
+  const silent = client.call('silent').catch((error: Error) => error.message)
   await vi.advanceTimersByTimeAsync(10_000)
-  await silent
-  const lively = expect(client.call('lively')).rejects.toThrow('was not answered within 60000 ms')
+  expect(await silent).toContain('was not answered within 10000 ms')
+  const lively = client.call('lively').catch((error: Error) => error.message)
   await vi.advanceTimersByTimeAsync(60_000)
-  await lively
+  expect(await lively).toContain('was not answered within 60000 ms')
 })
