@@ -55,7 +55,16 @@ export function withSdk(recorded: Checker, revision: Revision): Checker {
 }
 
 function complaintOf(validator: Validator, value: unknown): Misfit | undefined {
-  const [issue] = validator['~standard'].validate(value).issues ?? []
+  const [issue] = validator['~standard'].validate(withSafeId(value)).issues ?? []
   if (issue === undefined) return undefined
   return { kind: 'wrong', text: `by the official SDK, ${(issue.path ?? []).join('.')}: ${issue.message}` }
+}
+
+/** The protocol allows integer ids of any size; the SDKs refuse those that a number cannot hold exactly. */
+function withSafeId(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return value
+  const { id } = value
+  return typeof id === 'number' && Number.isInteger(id) && !Number.isSafeInteger(id)
+    ? { ...value, id: 0 }
+    : value
 }
