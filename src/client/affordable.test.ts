@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isAffordable } from './affordable.ts'
 
-/** What can be paid for once, and not twice: the time of this pattern grows with the square of the length. */
+/** The budget pays for this check once, but not twice: the pattern takes quadratic time. */
 const DEAR = { pattern: '^\\d+\\d+$' }
 const VALUE = '1'.repeat(2000)
 const OTHER = '2'.repeat(2000)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ERRORS, errorRow, type ErrorKind } from './errors.ts'
 
-/** What programs compare `error.code` with; no page lists the codes of errors that are never sent. */
+/** Codes that programs compare `error.code` with. No page lists the codes of errors that are never sent. */
 const LOCAL: Readonly<Record<string, number>> = {
   cancelled: -32603,
   connection_closed: -32603,

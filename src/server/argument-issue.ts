@@ -3,13 +3,13 @@ import { printable } from '../protocol/printable.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { clip, pathText, toLine, type Issue } from '../schema/issue.ts'
 
-/** What was checked, and for whom. */
+/** The arguments that were checked, and the dialect of the caller. */
 interface Sent {
   readonly value: unknown
   readonly dialect: Dialect
 }
 
-/** What an error about arguments says besides its text: which field, what is wrong with it, and what was expected. */
+/** The `data` of an error about arguments: the field, the problem, and the expected type. */
 export function issueExtras(first: Issue | undefined, sent?: Sent): ErrorExtras {
   if (first === undefined || first.path.length === 0) return {}
   const { expected, got, path, problem } = first

@@ -11,8 +11,8 @@ export const NOTICES = {
 } as const
 
 /**
- * Tells a session of every change of a list that it was offered, and of the resources it subscribed to. What changes
- * before the client says that it is ready is told then.
+ * Notifies a session when a list it was offered or a resource it subscribed to changes. Changes that happen before the
+ * client is ready are sent once it is.
  */
 export function follow(changes: Changes, session: Session, offered: JsonObject): void {
   if (session.dialect.changes !== 'session') return

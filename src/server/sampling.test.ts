@@ -12,7 +12,7 @@ function check(more: object, dialect = official): unknown {
   return checkSampling({ messages: [question], ...more } as SampleParams, dialect)
 }
 
-/** What is wrong with a conversation; undefined when nothing is. */
+/** The problem with a conversation, or undefined if there is none. */
 function problem(...messages: readonly object[]): string | undefined {
   try {
     return void check({ messages })

@@ -75,7 +75,8 @@ async function assertProfile(
   }
 }
 
-async function assertScenario(
+/** Runs a scenario once, and checks every message of its clients against the schema. */
+export async function assertScenario(
   given: AnyApp | (() => AnyApp),
   run: Run,
   transport: Transport,

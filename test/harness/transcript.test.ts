@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { createServer } from '../../src/index.ts'
 import { SOURCE } from '../corpus/official.ts'
 import { takeUnchecked } from '../corpus/tally.ts'
+import type { Client } from './client.ts'
+import { assertScenario } from './scenario.ts'
 import { complaints, type Entry } from './transcript.ts'
 
 const client = (message: object): Entry => ({
@@ -78,5 +81,29 @@ describe.each(sources)('messages that break the schema of their revision are fou
     const found = complaints([server({ method: 'notifications/elsewhere' })], '2025-03-26', source)
     expect(found).toEqual([expect.stringMatching(/message for notifications\/elsewhere/)])
     expect(takeUnchecked()).toHaveLength(source === 'none' ? 1 : 0)
+  })
+})
+
+describe('a scenario', () => {
+  const app = createServer({ name: 'x', version: '1' })
+  const play = (run: (client: Client) => Promise<unknown>): Promise<void> =>
+    assertScenario(app, async (client) => void (await run(client)), 'memory', '2025-11-25', {})
+
+  test('passes when every message fits the schema', async () => {
+    await expect(play((client) => client.request('ping'))).resolves.toBeUndefined()
+  })
+
+  test('fails when a message breaks the schema, although the scenario itself is content', async () => {
+    const broken = play(async (client) => {
+      client.transcript.push(server({ method: 'notifications/resources/updated', params: {} }))
+    })
+    await expect(broken).rejects.toThrow('the schema of 2025-11-25 is broken')
+  })
+
+  test('fails when there is no message to check', async () => {
+    const silent = play(async (client) => {
+      client.transcript.length = 0
+    })
+    await expect(silent).rejects.toThrow('no message was sent or received')
   })
 })

@@ -10,8 +10,8 @@ export interface CodeText extends Explained {
 export const CODE_TEXTS: ReadonlyMap<number, CodeText> = new Map([
   // Core
   [-32001, { cause: 'No resource fits the URI.', fix: 'List the resources and templates first.', instead: '`-32602`, and `-32002` before 2026-07-28.' }],
-  [-32002, { cause: 'There is no tool of this name. The profile sends `-32031`, and this with `errorNumbers` at `erlmcp-core`; both are understood.', fix: 'List the tools first.', instead: '`-32602`. Officially this number meant, before 2026-07-28, that a resource does not exist.' }],
-  [-32003, { cause: 'There is no prompt of this name. The profile sends `-32041`, and this with `errorNumbers` at `erlmcp-core`; both are understood.', fix: 'List the prompts first.', instead: '`-32602`.' }],
+  [-32002, { cause: 'There is no tool of this name. The profile sends `-32031` by default and this number with `errorNumbers` set to `erlmcp-core`. Clients understand both.', fix: 'List the tools first.', instead: '`-32602`. Officially this number meant, before 2026-07-28, that a resource does not exist.' }],
+  [-32003, { cause: 'There is no prompt of this name. The profile sends `-32041` by default and this number with `errorNumbers` set to `erlmcp-core`. Clients understand both.', fix: 'List the prompts first.', instead: '`-32602`.' }],
   [-32004, { cause: 'The method belongs to a capability that the other side did not declare.', fix: 'Use only what was declared.', instead: '`-32601`; for a capability of the client `-32021`.' }],
   [-32005, { cause: 'A request came before `initialize`, or `initialize` came twice.', fix: 'Send `initialize` once, and first.', instead: '`-32600`.' }],
   [-32006, { cause: 'The session has as many subscriptions as it may, which is 1,000.', fix: 'Unsubscribe from something first.', instead: '`-32602`.' }],
