@@ -28,6 +28,7 @@ test.each([
   ["scenario('silent', app, run)", ["'silent'"]],
   ["const checks = [{ title: 'silent', run: async () => undefined }]", ["'silent'"]],
   ["const checks = [{ title: 'silent', run() {} }]", ["'silent'"]],
+  ["const checks = [{ title: 'elsewhere', run: check }]", ["'elsewhere'"]],
   ["scenario('loud', app, async (client) => { expect(await client.ping()).toEqual({}) })", []],
   ["scenario('loud', async (client) => { await expectAlive(client) })", []],
   ["const checks = [{ title: 'loud', run: async () => { expect(1).toBe(1) } }]", []],
