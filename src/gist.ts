@@ -3,8 +3,8 @@ export {
   type GistCallOptions,
   type GistClient,
   type GistConnectOptions,
-} from './transport/gist/connect.ts'
-export type { GistResult } from './transport/gist/answers.ts'
+} from './gist/client.ts'
+export type { GistResult } from './gist/answers.ts'
 export type {
   ConnectionDescriptor,
   GistError,
@@ -12,7 +12,7 @@ export type {
   GistProgress,
   ResultEnvelope,
   ToolDescriptor,
-} from './transport/gist/envelopes.ts'
-export type { Cycle } from './transport/gist/version.ts'
-export { McpError, type ErrorKind } from './protocol/errors.ts'
-export { ToolError } from './protocol/tool-error.ts'
+} from './gist/envelopes.ts'
+export type { Cycle } from './gist/version.ts'
+export { McpError, type ErrorKind } from './errors/error.ts'
+export { ToolError } from './errors/tool-error.ts'

@@ -8,7 +8,7 @@ import { call, initialize, headed, message } from './http/messages.ts'
 import { open, start } from './http/server.ts'
 import { post, send } from './http/wire.ts'
 
-const HTTP = ['server/tools.ts', 'rpc/dispatch.ts', 'transport/http/answer.ts', 'transport/http/node.ts']
+const HTTP = ['server/tools.ts', 'rpc/dispatch.ts', 'transport/http/server/endpoint.ts', 'transport/http/server/node.ts']
 
 test('over HTTP the way to a tool is four files long, each entered once, at 2025-11-25', async () => {
   const { port } = await start(failing())
@@ -35,8 +35,8 @@ test('in memory the way to a tool is four files long, each entered once', () => 
   expect(filesOf(JSON.parse(replies[1] as string))).toEqual([
     'server/tools.ts',
     'rpc/dispatch.ts',
-    'transport/connection.ts',
-    'transport/memory/serve.ts',
+    'transport/io/connection.ts',
+    'transport/memory/server.ts',
   ])
 })
 
@@ -56,7 +56,7 @@ test('over stdio the way to a tool is four files long, each entered once', async
   expect(filesOf(JSON.parse(value as string))).toEqual([
     'server/tools.ts',
     'rpc/dispatch.ts',
-    'transport/connection.ts',
+    'transport/io/connection.ts',
     'transport/lines/server.ts',
   ])
 })
@@ -73,7 +73,7 @@ test('over TCP the way to a tool is the same', async () => {
   expect(filesOf(JSON.parse(value as string))).toEqual([
     'server/tools.ts',
     'rpc/dispatch.ts',
-    'transport/connection.ts',
+    'transport/io/connection.ts',
     'transport/lines/server.ts',
   ])
 })

@@ -7,7 +7,7 @@ import { findBreaches } from './boundaries.ts'
 const TABLE = {
   protocol: { may: [] },
   server: { may: ['protocol'] },
-  transport: { may: ['protocol'], node: ['transport/http/node.ts', 'transport/stdio/'] },
+  transport: { may: ['protocol'], node: ['transport/http/server/node.ts', 'transport/stdio/'] },
   app: { may: ['*'], node: ['*'] },
 }
 
@@ -19,8 +19,8 @@ const SOUND = {
     "export const SWITCHES = {\n  batch:   { at: [false], reader: 'server/batch.ts' },\n} as const\n",
   'src/server/batch.ts':
     "import { a } from '../protocol/a.ts'\nexport const b = (dialect) => dialect.batch && a\n",
-  'src/transport/http/node.ts': "import { createServer } from 'node:http'\n",
-  'src/transport/stdio/serve.ts': "import { stdin } from 'node:process'\n",
+  'src/transport/http/server/node.ts': "import { createServer } from 'node:http'\n",
+  'src/transport/stdio/server.ts': "import { stdin } from 'node:process'\n",
   'ARCHITECTURE.md':
     '# Tree\n\n```\n.\n├── src/\n│   ├── index.ts   users start here\n│   │   ── pure ──\n│   ├── protocol/  tables\n│   ├── server/\n│   └── transport/\n│       └── http/\n└── test/\n```\n',
 }
@@ -46,7 +46,7 @@ test('an import that only stands in a text or a comment is no breach', () => {
 })
 
 test('a folder may not import the files at the root of src', () => {
-  const breaches = findBreaches(plant({ 'src/app.ts': '', 'src/server/bad.ts': "import '../app.ts'\n" }))
+  const breaches = findBreaches(plant({ 'src/app/app.ts': '', 'src/server/bad.ts': "import '../app.ts'\n" }))
   expect(breaches).toEqual(['server/bad.ts: server may not import app'])
 })
 
@@ -57,11 +57,11 @@ test('an index file is for users, not for neighbours', () => {
 
 test('a Node built-in is a breach outside the listed files, with or without its prefix', () => {
   const breaches = findBreaches(
-    plant({ 'src/server/bad.ts': "import 'node:fs'\n", 'src/transport/http/guard.ts': "import 'fs'\n" }),
+    plant({ 'src/server/bad.ts': "import 'node:fs'\n", 'src/transport/http/server/guard.ts': "import 'fs'\n" }),
   )
   expect(breaches).toEqual([
     'server/bad.ts: may not import node:fs; files that may are listed in boundaries.json',
-    'transport/http/guard.ts: may not import fs; files that may are listed in boundaries.json',
+    'transport/http/server/guard.ts: may not import fs; files that may are listed in boundaries.json',
   ])
 })
 

@@ -4,7 +4,7 @@ import { basename, join, posix } from 'node:path'
 import { importsOf } from './imports.ts'
 
 interface Row {
-  /** Folders that this one may import; `*` is any. */
+  /** Modules that this one may import; `*` is any, and a folder stands for all modules in it. */
   readonly may: readonly string[]
   /** Path prefixes of the files that may import Node built-ins; `*` is any. */
   readonly node?: readonly string[]
@@ -22,7 +22,7 @@ export function findBreaches(root: string): readonly string[] {
   const tests = [...read(root, 'test'), ...sources.filter(isTest)]
   const code = sources.filter((file) => !isTest(file))
   return [
-    ...folders(root, table),
+    ...modules(code, table),
     ...code.flatMap((file) => imports(file, table)),
     ...switches(code),
     ...code.flatMap((file) => size(file, LIMITS.source)),
@@ -52,31 +52,38 @@ function isTest(file: Source): boolean {
   return /\.test(-d)?\.ts$/.test(file.path)
 }
 
-function folderOf(path: string): string {
-  return path.includes('/') ? path.slice(0, path.indexOf('/')) : 'app'
+/** The row for the files directly below src, which users import. */
+const ENTRIES = 'entries'
+
+/** The module of a file: the row with the longest folder that contains it. */
+function moduleOf(path: string, table: ReadonlyMap<string, Row>): string | undefined {
+  if (!path.includes('/')) return ENTRIES
+  const rows = [...table.keys()].filter((row) => path.startsWith(`${row}/`))
+  return rows.toSorted((a, b) => b.length - a.length)[0]
 }
 
-function folders(root: string, table: ReadonlyMap<string, Row>): readonly string[] {
-  const entries = readdirSync(join(root, 'src'), { withFileTypes: true })
-  const found = new Set(entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name))
-  const rows = [...table.keys()].filter((folder) => folder !== 'app')
-  const unknown = [...table].flatMap(([folder, row]) =>
-    row.may.filter((other) => other !== '*' && !table.has(other)).map((other) => [folder, other] as const),
-  )
+function modules(code: readonly Source[], table: ReadonlyMap<string, Row>): readonly string[] {
+  const found = new Set(code.map(({ path }) => moduleOf(path, table)))
+  const without = code.filter(({ path }) => moduleOf(path, table) === undefined)
+  const folders = new Set(without.map(({ path }) => posix.dirname(path)))
+  const isKnown = (name: string): boolean =>
+    name === '*' || [...table.keys()].some((row) => row === name || row.startsWith(`${name}/`))
   return [
-    ...[...found]
-      .filter((folder) => !table.has(folder))
-      .map((folder) => `${folder}: the folder has no row in boundaries.json`),
-    ...rows
-      .filter((folder) => !found.has(folder))
-      .map((folder) => `boundaries.json: there is no folder src/${folder}`),
-    ...unknown.map(([folder, other]) => `boundaries.json: ${folder} may import ${other}, which has no row`),
+    ...[...folders].map((folder) => `${folder}: the folder has no row in boundaries.json`),
+    ...[...table.keys()]
+      .filter((row) => row !== ENTRIES && !found.has(row))
+      .map((row) => `boundaries.json: there is no folder src/${row}`),
+    ...[...table].flatMap(([row, { may }]) =>
+      may
+        .filter((other) => !isKnown(other))
+        .map((other) => `boundaries.json: ${row} may import ${other}, which has no row`),
+    ),
   ]
 }
 
 function imports(file: Source, table: ReadonlyMap<string, Row>): readonly string[] {
-  const folder = folderOf(file.path)
-  const row = table.get(folder)
+  const module = moduleOf(file.path, table)
+  const row = module === undefined ? undefined : table.get(module)
   if (!row) return []
   return importsOf(file.path, file.text).flatMap((specifier) => {
     if (isBuiltin(specifier)) {
@@ -88,9 +95,10 @@ function imports(file: Source, table: ReadonlyMap<string, Row>): readonly string
     if (!specifier.startsWith('.')) return []
     const target = posix.join(posix.dirname(file.path), specifier)
     if (basename(target) === 'index.ts') return [`${file.path}: import the file itself, not ${target}`]
-    const other = folderOf(target)
-    const allowed = other === folder || row.may.includes('*') || row.may.includes(other)
-    return allowed ? [] : [`${file.path}: ${folder} may not import ${other}`]
+    const other = moduleOf(target, table)
+    if (other === undefined || other === module) return []
+    const allowed = row.may.some((name) => name === '*' || name === other || other.startsWith(`${name}/`))
+    return allowed ? [] : [`${file.path}: ${module} may not import ${other}`]
   })
 }
 
@@ -138,7 +146,9 @@ function drawing(root: string, table: ReadonlyMap<string, Row>): readonly string
   if (!existsSync(page)) return []
   const drawn = drawnFolders(readFileSync(page, 'utf8'))
   if (!drawn) return ['ARCHITECTURE.md: no fenced tree with src/']
-  const rows = [...table.keys()].filter((folder) => folder !== 'app')
+  const rows = [...new Set([...table.keys()].map((row) => row.split('/', 1)[0] ?? ''))].filter(
+    (folder) => folder !== ENTRIES,
+  )
   return [
     ...rows
       .filter((folder) => !drawn.has(folder))

@@ -29,11 +29,11 @@ const ENTRIES = {
     'extensions.js',
     'gist.js',
     'profiles.js',
-    'transport/stdio/connect.js',
+    'transport/stdio/client.js',
     'transport/stdio/absent.js',
     'transport/ws/socket.js',
     'transport/ws/socket-web.js',
-    'transport/tcp/connect.js',
+    'transport/tcp/client.js',
     'transport/tcp/absent.js',
   ],
 }

@@ -1,8 +1,8 @@
 // The server under soak, as a program: over all that listens unless its argument is "stdio". Whoever started it may ask for its state.
 import { readdirSync } from 'node:fs'
 import { createServer, ToolError } from '../src/index.ts'
-import type { Endpoint } from '../src/transport/http/answer.ts'
-import type { TlsOptions } from '../src/transport/tcp/tls-options.ts'
+import type { Endpoint } from '../src/transport/http/server/endpoint.ts'
+import type { TlsOptions } from '../src/transport/tls/options.ts'
 
 /** What the server tells of itself. */
 export interface ServerState {

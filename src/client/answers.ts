@@ -1,6 +1,6 @@
-import { mcpError, type McpError } from '../protocol/errors.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { said } from '../protocol/said.ts'
+import { said } from '../base/untrusted-text.ts'
 import { checkRoots } from './declared.ts'
 
 /** A form to fill in. `schema` is a flat object of simple properties; defaults are filled in for what is left out. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { said } from '../protocol/said.ts'
+import { said } from '../base/untrusted-text.ts'
 import { weigh } from './weight.ts'
 import { isWithin } from './within.ts'
 

@@ -1,4 +1,4 @@
-import type { McpError } from '../protocol/errors.ts'
+import type { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 const MAX_KEPT = 1000

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { checkWord } from '../protocol/nearest.ts'
-import { printable } from '../protocol/printable.ts'
+import { checkWord } from '../base/option-names.ts'
+import { printable } from '../errors/printable.ts'
 
 /** How far a client is with its server. */
 export type State = 'connecting' | 'ready' | 'reconnecting' | 'closed'

@@ -1,12 +1,12 @@
-import type { McpError } from '../protocol/errors.ts'
+import type { McpError } from '../errors/error.ts'
 import type { ErrorObject, JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { Deadline } from '../rpc/deadline.ts'
-import type { Line } from '../rpc/line.ts'
+import type { Line } from '../rpc/client-transport.ts'
 import type { Forms } from './forms.ts'
 import type { Agreement, NegotiateOptions } from './negotiate.ts'
 import { checkResult } from './results.ts'
-import { headersOf, sealCall } from './seal-call.ts'
+import { headersOf, sealCall } from './encode-call.ts'
 
 /** The revision in which something is said, and its forms. */
 export type Spoken = Pick<Agreement, 'revision' | 'forms'>
@@ -52,7 +52,7 @@ export async function exchange(
 
 /** The error that a server answered with; what tells errors apart is loaded with the first. */
 export async function toRemoteError(error: ErrorObject, { habits }: Forms): Promise<McpError> {
-  const { fromErrorObject } = await import('../protocol/remote-error.ts')
+  const { fromErrorObject } = await import('../errors/remote.ts')
   return fromErrorObject(error, habits?.meaning)
 }
 

@@ -1,4 +1,4 @@
-import type { Link } from './link.ts'
+import type { Link } from './reconnecting-connection.ts'
 
 /** How many watch a resource over one link: the server counts all of them as one. */
 const followers = new WeakMap<Link, Map<string, number>>()

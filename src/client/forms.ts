@@ -1,4 +1,4 @@
-import type { Habits } from '../protocol/habits.ts'
+import type { Habits } from '../protocol/wire-adapter.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** How what the client sends becomes what a revision wants. */

@@ -1,13 +1,13 @@
-import { McpError, mcpError } from '../protocol/errors.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
-import { said } from '../protocol/said.ts'
-import type { Line } from '../rpc/line.ts'
+import { said } from '../base/untrusted-text.ts'
+import type { Line } from '../rpc/client-transport.ts'
 import { orAborted } from './backoff.ts'
 import { agreed, exchange, patience } from './first-exchange.ts'
 import type { Agreement, NegotiateOptions, Opened } from './negotiate.ts'
 import { formsOf } from './older-forms.ts'
-import { sealNote } from './seal-call.ts'
+import { sealNote } from './encode-call.ts'
 
 const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
 

@@ -1,4 +1,4 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 
 /** Refuses headers that the protocol keeps for itself. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {

@@ -1,4 +1,4 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { weigh } from './weight.ts'

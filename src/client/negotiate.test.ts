@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { McpError, type ErrorKind } from '../protocol/errors.ts'
-import type { Line } from '../rpc/line.ts'
+import { McpError, type ErrorKind } from '../errors/error.ts'
+import type { Line } from '../rpc/client-transport.ts'
 import { mayForget, negotiate } from './negotiate.ts'
-import { createSender } from './seal-call.ts'
+import { createSender } from './encode-call.ts'
 
 const failed = (kind: ErrorKind, status?: number): McpError =>
   new McpError(kind, 'failed', status === undefined ? {} : { data: { status } })

@@ -1,14 +1,14 @@
-import { McpError, mcpError } from '../protocol/errors.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
-import type { Line, LineEvents, OpenLine } from '../rpc/line.ts'
-import { openResult } from '../wire/2026-07-28/open.ts'
+import type { Line, LineEvents, OpenLine } from '../rpc/client-transport.ts'
+import { openResult } from '../wire/2026-07-28/decode.ts'
 import { agreed, exchange } from './first-exchange.ts'
 import { NEWEST, type Forms } from './forms.ts'
-import type { Sender } from './seal-call.ts'
-import type { Verdict } from './verdicts.ts'
+import type { Sender } from './encode-call.ts'
+import type { Verdict } from './opening-mode.ts'
 
 /** What client and server agreed on. */
 export interface Agreement {

@@ -1,4 +1,4 @@
-import { mcpError, type McpError } from '../protocol/errors.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
 
 /** Why something cannot be connected to, and what to write instead. */
 export function noTarget(target: unknown): McpError {

@@ -1,4 +1,4 @@
-import type { Duration } from '../protocol/duration.ts'
+import type { Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 export interface Progress {

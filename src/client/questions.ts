@@ -1,4 +1,4 @@
-import { McpError, mcpError } from '../protocol/errors.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { replyText, sealError, sealReply } from '../wire/reply.ts'
 import type { Forms } from './forms.ts'

@@ -1,6 +1,6 @@
-import { toMs, type Duration } from '../protocol/duration.ts'
-import { mcpError } from '../protocol/errors.ts'
-import { checkOptions } from '../protocol/nearest.ts'
+import { toMs, type Duration } from '../base/duration.ts'
+import { mcpError } from '../errors/error.ts'
+import { checkOptions } from '../base/option-names.ts'
 import type { BackoffTimes } from './backoff.ts'
 
 /** What a client does by itself when a server refuses for now. */

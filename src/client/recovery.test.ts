@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { McpError, type ErrorKind } from '../protocol/errors.ts'
-import { refusalRow } from '../protocol/refusal.ts'
+import { McpError, type ErrorKind } from '../errors/error.ts'
+import { refusalRow } from '../errors/refusal.ts'
 import { REFUSALS, type RefusalName } from '../protocol/refusals.ts'
 import { RESERVED_REFUSALS } from '../protocol/reserved-refusals.ts'
 import { Deadline } from '../rpc/deadline.ts'

@@ -1,9 +1,9 @@
-import { McpError } from '../protocol/errors.ts'
-import { refusalRow } from '../protocol/refusal.ts'
+import { McpError } from '../errors/error.ts'
+import { refusalRow } from '../errors/refusal.ts'
 import type { RefusalRow } from '../protocol/refusals.ts'
 import type { Deadline } from '../rpc/deadline.ts'
 import { delayOf, pause } from './backoff.ts'
-import type { RequestOptions } from './link-options.ts'
+import type { RequestOptions } from './connection-options.ts'
 import type { RecoveryPace } from './recovery-options.ts'
 
 /** What happened to one request so far. */

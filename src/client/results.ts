@@ -1,8 +1,8 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST } from '../protocol/revisions.ts'
-import { said } from '../protocol/said.ts'
-import { openResult } from '../wire/2026-07-28/open.ts'
+import { said } from '../base/untrusted-text.ts'
+import { openResult } from '../wire/2026-07-28/decode.ts'
 import type { Agreement } from './negotiate.ts'
 
 type Check = (result: JsonObject) => string | undefined

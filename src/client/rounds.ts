@@ -1,9 +1,9 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
-import { said } from '../protocol/said.ts'
-import type { RequestOptions } from './link-options.ts'
-import type { Link } from './link.ts'
+import { said } from '../base/untrusted-text.ts'
+import type { RequestOptions } from './connection-options.ts'
+import type { Link } from './reconnecting-connection.ts'
 import type { Answer } from './questions.ts'
 
 const MAX_ROUNDS = 10

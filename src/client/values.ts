@@ -1,7 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
-import { printable } from '../protocol/printable.ts'
-import { ToolError } from '../protocol/tool-error.ts'
+import { printable } from '../errors/printable.ts'
+import { ToolError } from '../errors/tool-error.ts'
 
 /** What a call gives back: structured content, else the text of an only text block, else all blocks. */
 export function toValue(result: JsonObject): unknown {

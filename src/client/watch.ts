@@ -1,7 +1,7 @@
 import { ChangeQueue } from './change-queue.ts'
 import type { Emitter } from './events.ts'
 import { join, leave } from './followers.ts'
-import type { Link } from './link.ts'
+import type { Link } from './reconnecting-connection.ts'
 import { checkWatched, urisOf, type Change, type Watched } from './watched.ts'
 import { Watcher } from './watcher.ts'
 

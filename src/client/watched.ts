@@ -1,5 +1,5 @@
-import { mcpError } from '../protocol/errors.ts'
-import { checkOptions } from '../protocol/nearest.ts'
+import { mcpError } from '../errors/error.ts'
+import { checkOptions } from '../base/option-names.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientEvents } from './events.ts'
 import { isWithin } from './within.ts'

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ChangeQueue } from './change-queue.ts'
 import { LATEST } from '../protocol/revisions.ts'
-import type { Link } from './link.ts'
+import type { Link } from './reconnecting-connection.ts'
 import type { Change, Watched } from './watched.ts'
 import { Watcher } from './watcher.ts'
 

@@ -1,11 +1,11 @@
-import { McpError } from '../protocol/errors.ts'
+import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { pause } from './backoff.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
-import type { Link } from './link.ts'
+import type { Link } from './reconnecting-connection.ts'
 import { everything, filterOf, isWanted, urisOf, type Change, type Watched } from './watched.ts'
 import { isWithin } from './within.ts'
 

@@ -1,4 +1,4 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Checker } from '../schema/checker.ts'
 import type { Context } from '../server/context.ts'

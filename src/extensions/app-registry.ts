@@ -1,6 +1,6 @@
-import { McpError } from '../protocol/errors.ts'
-import { serverError } from '../protocol/server-errors.ts'
-import { checkOptions } from '../protocol/nearest.ts'
+import { McpError } from '../errors/error.ts'
+import { serverError } from '../errors/server.ts'
+import { checkOptions } from '../base/option-names.ts'
 import type { Context } from '../server/context.ts'
 
 export type AppState = 'registered' | 'running' | 'stopped'

@@ -1,5 +1,5 @@
 import type { CallOptions } from '../client/options.ts'
-import { McpError } from '../protocol/errors.ts'
+import { McpError } from '../errors/error.ts'
 import type { Context } from '../server/context.ts'
 import type { Tool } from '../server/definitions.ts'
 import { Apps, type AppAction, type AppFacts, type AppShown, type AppUnit } from './app-registry.ts'

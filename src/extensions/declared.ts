@@ -1,4 +1,4 @@
-import { McpError } from '../protocol/errors.ts'
+import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Peer } from '../rpc/call.ts'
 

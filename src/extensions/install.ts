@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { serverError } from '../errors/server.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checker } from '../schema/checker.ts'
 import type { AnySchema } from '../schema/schema.ts'

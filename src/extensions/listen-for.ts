@@ -1,5 +1,5 @@
 import { pause } from '../client/backoff.ts'
-import { McpError } from '../protocol/errors.ts'
+import { McpError } from '../errors/error.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { requireServed, type Requester } from './remote.ts'

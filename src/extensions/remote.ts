@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts'
 import type { CallOptions } from '../client/options.ts'
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { AnySchema } from '../schema/schema.ts'
 import { has } from './declared.ts'

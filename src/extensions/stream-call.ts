@@ -1,5 +1,5 @@
 import type { ContentBlock } from '../protocol/content.ts'
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { Call, type Channel } from '../rpc/call.ts'

@@ -1,6 +1,6 @@
 import type { CallOptions } from '../client/options.ts'
 import type { ContentBlock } from '../protocol/content.ts'
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { CallToolResult } from '../protocol/spec/2026-07-28.ts'
 import { requireDeclared } from './declared.ts'

@@ -1,6 +1,6 @@
-import type { Came, Habits, Told } from '../protocol/habits.ts'
+import type { Came, Habits, Told } from '../protocol/wire-adapter.ts'
 import type { Choices } from '../protocol/choices.ts'
-import { isClaim } from '../wire/2026-07-28/open.ts'
+import { isClaim } from '../wire/2026-07-28/decode.ts'
 import { annotations } from './erlmcp/annotations.ts'
 import { binaryContents } from './erlmcp/binary-contents.ts'
 import { clientCapabilities } from './erlmcp/client-capabilities.ts'

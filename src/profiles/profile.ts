@@ -1,5 +1,5 @@
-import { mcpError } from '../protocol/errors.ts'
-import { checkOptions } from '../protocol/nearest.ts'
+import { mcpError } from '../errors/error.ts'
+import { checkOptions } from '../base/option-names.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { CHOICES, type ChoiceRow, type Choices } from '../protocol/choices.ts'
 import { DIALECTS, type Dialect, type Dialects } from '../protocol/switches.ts'

@@ -18,7 +18,7 @@ export const CHOICES = {
   batch:              { values: ['by-revision', 'always'], erlmcp: 'always', reader: 'wire/batch.ts', about: 'Whether one message may be an array of messages: only at 2025-03-26, or always.' },
   argumentErrors:     { values: ['by-revision', 'result', 'error'], erlmcp: 'error', reader: 'server/tools.ts', about: 'Whether arguments that break the schema of a tool are a result that the model reads, or an error that names the field.' },
   versionMismatch:    { values: ['negotiate', 'reject'], erlmcp: 'reject', reader: 'server/lifecycle.ts', about: 'Whether `initialize` with a version that is not served is answered with another, or refused.' },
-  earlyPing:          { values: ['answered', 'refused'], erlmcp: 'refused', reader: 'transport/connection.ts', about: 'Whether `ping` is answered before `initialize`.' },
+  earlyPing:          { values: ['answered', 'refused'], erlmcp: 'refused', reader: 'transport/io/connection.ts', about: 'Whether `ping` is answered before `initialize`.' },
   toolFailures:       { values: ['result', 'error'], erlmcp: 'error', reader: 'server/tools.ts', about: 'Whether a tool that throws is a result that the model reads, or an error. A failure that it returns is always a result.' },
   nullIdErrors:       { values: [false, true], erlmcp: true, reader: 'wire/reply.ts', about: 'Whether an error says `"id": null` where the id could not be read; officially it says nothing.' },
   resourceRefs:       { values: ['uri', 'name'], erlmcp: 'name', reader: 'server/completion.ts', about: 'Whether the `ref/resource` of a completion may also name the template by its `name`.' },

@@ -1,5 +1,5 @@
-import { mcpError } from './errors.ts'
-import { checkOptions } from './nearest.ts'
+import { mcpError } from '../errors/error.ts'
+import { checkOptions } from '../base/option-names.ts'
 
 /** A limit: its usual value and its strict value. `Infinity` turns one off. */
 export interface LimitRow {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createServer } from '../app.ts'
+import { createServer } from '../app/app.ts'
 import { metaKeyProblem } from './meta.ts'
 
 test.each([

@@ -1,5 +1,5 @@
 import type { Choices } from './choices.ts'
-import type { Habits } from './habits.ts'
+import type { Habits } from './wire-adapter.ts'
 import { REVISIONS, type Revision } from './revisions.ts'
 
 /**
@@ -26,9 +26,9 @@ export const SWITCHES = {
   /** Whether the empty string is a cursor or means no cursor. */
   emptyCursor:     { at: ['absent', 'absent', 'absent', 'absent', 'cursor'], reader: 'server/lists.ts' },
   /** Whether a client that goes away before the reply cancels its request. */
-  disconnect:      { at: ['ignore', 'ignore', 'ignore', 'ignore', 'cancel'], reader: 'transport/http/answer.ts' },
+  disconnect:      { at: ['ignore', 'ignore', 'ignore', 'ignore', 'cancel'], reader: 'transport/http/server/endpoint.ts' },
   /** Whether an event stream begins with an event that only carries an id. */
-  priming:         { at: [false, false, false, true, false], reader: 'transport/http/events.ts' },
+  priming:         { at: [false, false, false, true, false], reader: 'transport/http/server/event-stream.ts' },
 } as const
 SWITCHES satisfies Record<
   string,

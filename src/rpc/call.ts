@@ -1,7 +1,7 @@
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Dialect } from '../protocol/switches.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { serverError } from '../errors/server.ts'
 import type { Session } from './session.ts'
 
 /** What a client says about itself. */

@@ -1,6 +1,6 @@
-import { LONGEST_MS } from '../protocol/duration.ts'
-import { McpError, mcpError } from '../protocol/errors.ts'
-import type { Stop, StopListener } from './line.ts'
+import { LONGEST_MS } from '../base/duration.ts'
+import { McpError, mcpError } from '../errors/error.ts'
+import type { Stop, StopListener } from './client-transport.ts'
 
 export interface DeadlineOptions {
   readonly method: string

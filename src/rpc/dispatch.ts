@@ -1,7 +1,7 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isMethodAt, methodRow } from '../protocol/methods.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { serverError } from '../errors/server.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import type { Call } from './call.ts'
 

@@ -1,4 +1,4 @@
-import { mcpError, type ErrorKind } from '../protocol/errors.ts'
+import { mcpError, type ErrorKind } from '../errors/error.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Call } from './call.ts'

@@ -1,6 +1,6 @@
-import { LONGEST_MS } from '../protocol/duration.ts'
-import { mcpError } from '../protocol/errors.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { LONGEST_MS } from '../base/duration.ts'
+import { mcpError } from '../errors/error.ts'
+import { serverError } from '../errors/server.ts'
 import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 
 interface Waiting {

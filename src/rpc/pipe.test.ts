@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import { Deadline } from './deadline.ts'
-import type { Outgoing, Received } from './line.ts'
+import type { Outgoing, Received } from './client-transport.ts'
 import { Pipe } from './pipe.ts'
 
 interface Made {

@@ -1,6 +1,6 @@
-import { McpError, mcpError } from '../protocol/errors.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import type { RequestId } from '../protocol/jsonrpc.ts'
-import type { LineEvents, Outgoing, Received, StopListener } from './line.ts'
+import type { LineEvents, Outgoing, Received, StopListener } from './client-transport.ts'
 
 export interface PipeOptions {
   readonly events: LineEvents

@@ -1,7 +1,7 @@
-import { LONGEST_MS } from '../protocol/duration.ts'
-import { mcpError } from '../protocol/errors.ts'
+import { LONGEST_MS } from '../base/duration.ts'
+import { mcpError } from '../errors/error.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { queueError } from '../protocol/queue-errors.ts'
+import { queueError } from '../errors/queue.ts'
 import type { Result } from './dispatch.ts'
 import type { Load, Turn } from './load.ts'
 

@@ -1,5 +1,5 @@
-import type { ErrorExtras } from '../protocol/errors.ts'
-import { printable } from '../protocol/printable.ts'
+import type { ErrorExtras } from '../errors/error.ts'
+import { printable } from '../errors/printable.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { clip, pathText, toLine, type Issue } from '../schema/issue.ts'
 

@@ -1,5 +1,5 @@
-import { mcpError } from '../protocol/errors.ts'
-import { lateError } from '../protocol/late-errors.ts'
+import { mcpError } from '../errors/error.ts'
+import { lateError } from '../errors/late.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { DESCRIPTIONS } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'

@@ -1,5 +1,5 @@
-import { mcpError } from '../protocol/errors.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { mcpError } from '../errors/error.ts'
+import { serverError } from '../errors/server.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Dialect, Dialects } from '../protocol/switches.ts'

@@ -1,4 +1,4 @@
-import { serverError } from '../protocol/server-errors.ts'
+import { serverError } from '../errors/server.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'

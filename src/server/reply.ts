@@ -1,10 +1,10 @@
 import { isContentBlock, text, type ContentBlock } from '../protocol/content.ts'
-import { toRefusal } from '../protocol/error-reply.ts'
-import { McpError } from '../protocol/errors.ts'
+import { toRefusal } from '../errors/reply.ts'
+import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import type { ToolError } from '../protocol/tool-error.ts'
+import type { ToolError } from '../errors/tool-error.ts'
 
 /** The result of a tool without an output schema, from whatever its handler returned. */
 export function toResult(value: unknown): Result {

@@ -1,4 +1,4 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { ownerOf } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'

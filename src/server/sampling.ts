@@ -1,4 +1,4 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import { text } from '../protocol/content.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'

@@ -1,8 +1,8 @@
-import { errorRow, McpError, mcpError } from '../protocol/errors.ts'
+import { errorRow, McpError, mcpError } from '../errors/error.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
-import { ToolError } from '../protocol/tool-error.ts'
+import { ToolError } from '../errors/tool-error.ts'
 
 /** Runs a handler that may ask the client, and ends the request with its questions when some are open. */
 export async function settled(context: Context, run: () => Promise<Result>): Promise<Result> {

@@ -1,4 +1,4 @@
-import { lateError } from '../protocol/late-errors.ts'
+import { lateError } from '../errors/late.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** What a request remembers between its rounds. */

@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES, type CapabilityRow } from '../protocol/capabilities.ts'
-import { lateError } from '../protocol/late-errors.ts'
+import { lateError } from '../errors/late.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Peer } from '../rpc/call.ts'
 

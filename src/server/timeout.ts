@@ -1,5 +1,5 @@
-import { LONGEST_MS } from '../protocol/duration.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { LONGEST_MS } from '../base/duration.ts'
+import { serverError } from '../errors/server.ts'
 import type { Context } from './context.ts'
 import type { Tool } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'

@@ -1,6 +1,6 @@
 import { orAborted } from '../client/backoff.ts'
-import { mcpError } from '../protocol/errors.ts'
-import type { Line, LineEvents, OpenLine, Received } from '../rpc/line.ts'
+import { mcpError } from '../errors/error.ts'
+import type { Line, LineEvents, OpenLine, Received } from '../rpc/client-transport.ts'
 
 /** Trouble to make on purpose. */
 export interface Faults {

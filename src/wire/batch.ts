@@ -1,7 +1,7 @@
-import { serverError } from '../protocol/server-errors.ts'
+import { serverError } from '../errors/server.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
-import { isClaim } from './2026-07-28/open.ts'
+import { isClaim } from './2026-07-28/decode.ts'
 
 /** Checks that a batch may be answered here at all. Its members are read one by one afterwards. */
 export function checkBatch(members: readonly unknown[], dialect: Dialect, maxMembers: number): void {

@@ -1,5 +1,5 @@
 import type { Limits } from '../protocol/limits.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { serverError } from '../errors/server.ts'
 import { readText, type Incoming } from './message.ts'
 import { endOfString, skipSpace } from './skip.ts'
 

@@ -1,5 +1,5 @@
 import type { RequestId } from '../protocol/jsonrpc.ts'
-import { serverError } from '../protocol/server-errors.ts'
+import { serverError } from '../errors/server.ts'
 
 /** Refuses an id that is longer than anybody needs; the answer would repeat it. */
 export function checkId(id: RequestId, maxLength: number): void {

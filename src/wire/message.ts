@@ -1,4 +1,4 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 import { JSONRPC, type ErrorMessage, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import { scan, type Finding } from './scan.ts'
 

@@ -1,4 +1,4 @@
-import { mcpError } from '../protocol/errors.ts'
+import { mcpError } from '../errors/error.ts'
 
 /** One event of an event stream. */
 export interface StreamEvent {

@@ -22,7 +22,7 @@ describe('an HTTP client bundled for browsers', () => {
     const later = [...client.later.keys()]
     expect(later).toContain('src/client/handshake.ts')
     expect(later).toContain('src/schema/typebox.ts')
-    expect(later).toContain('src/transport/http/client-listen.ts')
+    expect(later).toContain('src/transport/http/client/listen.ts')
     expect(later).toContain('src/client/watch.ts')
     expect(later).toContain('src/client/answers.ts')
   })

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { Deadline } from '../../src/rpc/deadline.ts'
-import type { McpError } from '../../src/protocol/errors.ts'
+import type { McpError } from '../../src/errors/error.ts'
 import { toLimits } from '../../src/protocol/limits.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
-import type { Line, Received } from '../../src/rpc/line.ts'
-import { connectStdio, type ConnectStdioOptions } from '../../src/transport/stdio/connect.ts'
+import type { Line, Received } from '../../src/rpc/client-transport.ts'
+import { connectStdio, type ConnectStdioOptions } from '../../src/transport/stdio/client.ts'
 
 /** A line to a child, with all that it tells, and short ways to use it. */
 export interface Opened {

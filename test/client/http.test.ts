@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createServer, type Running } from 'pierhead'
 import { connect, type Client } from '../../src/client.ts'
-import type { ConnectOptions } from '../../src/connect.ts'
+import type { ConnectOptions } from '../../src/app/connect/connect.ts'
 import { createEverything } from './app.ts'
 import { all, failure } from './gather.ts'
 import { event, events, handshake, json, result, serve } from '../http-client/peer.ts'

@@ -6,7 +6,7 @@ import { DIALECTS } from '../../src/protocol/switches.ts'
 import { toChecker } from '../../src/schema/checker.ts'
 import { provePattern, toMatcher } from '../../src/schema/pattern.ts'
 import { checkValue, encodeHeaderValue } from '../../src/wire/headers.ts'
-import { openAnswer } from '../../src/wire/seal.ts'
+import { openAnswer } from '../../src/wire/encode.ts'
 import { scripted, spoken, type Script } from '../client/scripted.ts'
 import { processorMs } from '../harness/processor.ts'
 

@@ -1,5 +1,5 @@
-import type { Running } from '../../src/listen.ts'
-import type { ListenOptions } from '../../src/options.ts'
+import type { Running } from '../../src/app/listen/listen.ts'
+import type { ListenOptions } from '../../src/app/options.ts'
 import { idText, type JsonObject, type RequestId } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { encodeHeaderValue } from '../../src/wire/headers.ts'

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { serveStdio } from '../../src/transport/stdio/serve.ts'
+import { serveStdio } from '../../src/transport/stdio/server.ts'
 import type { AnyApp, Line, LineOptions } from './line.ts'
 
 /** A connection over two streams of lines, as between two processes. */

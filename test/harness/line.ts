@@ -1,4 +1,4 @@
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/app/app.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
 import type { Context } from '../../src/server/context.ts'
 import { openHttp } from './line-http.ts'

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { Received } from '../../src/rpc/line.ts'
+import type { Received } from '../../src/rpc/client-transport.ts'
 import { after, ask, event, events, json, note, open, result, serve, until } from './peer.ts'
 import { processorMs } from '../harness/processor.ts'
 

@@ -3,7 +3,7 @@ import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
-import type { Line, Outgoing, Received } from '../../src/rpc/line.ts'
+import type { Line, Outgoing, Received } from '../../src/rpc/client-transport.ts'
 import { after, failure, open, outgoing, until, type Opened, type OutgoingParts } from './peer.ts'
 
 const LATEST = '2026-07-28'

@@ -3,8 +3,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import { afterEach } from 'vitest'
 import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
 import { Deadline } from '../../src/rpc/deadline.ts'
-import type { Line, LineEvents, Outgoing, Received } from '../../src/rpc/line.ts'
-import { connectHttp, type HttpConnectOptions } from '../../src/transport/http/connect.ts'
+import type { Line, LineEvents, Outgoing, Received } from '../../src/rpc/client-transport.ts'
+import { connectHttp, type HttpConnectOptions } from '../../src/transport/http/client/client.ts'
 
 /** A request as a server made for a test sees it. */
 export interface Seen {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { Received } from '../../src/rpc/line.ts'
+import type { Received } from '../../src/rpc/client-transport.ts'
 import { ask, event, events, json, note, open, result, serve, until, vacantUrl } from './peer.ts'
 
 test('a JSON reply is the answer [R073] [R078] [C.sane]', async () => {

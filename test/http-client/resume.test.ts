@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import type { Received } from '../../src/rpc/line.ts'
+import type { Received } from '../../src/rpc/client-transport.ts'
 import {
   ask,
   event,

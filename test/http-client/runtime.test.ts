@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 test('the client half of HTTP needs nothing of Node', async () => {
   const { outputFiles, metafile } = await build({
-    entryPoints: ['src/transport/http/connect.ts'],
+    entryPoints: ['src/transport/http/client/client.ts'],
     bundle: true,
     write: false,
     minify: true,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { connectHttp } from '../../src/transport/http/connect.ts'
+import { connectHttp } from '../../src/transport/http/client/client.ts'
 import { ask, failure, handshake, json, open, QUICK, result, serve, shake, until } from './peer.ts'
 
 const LIMIT = { limits: { clientBytes: 1000, depth: 64 } }

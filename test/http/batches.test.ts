@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
-import type { HttpIn } from '../../src/transport/http/parts.ts'
+import type { HttpIn } from '../../src/transport/http/server/parts.ts'
 import { replyText, type Reply } from '../../src/wire/reply.ts'
 import { BOTH, call, message } from './messages.ts'
 import { Gate, open, start, tools, type Session } from './server.ts'

@@ -4,8 +4,8 @@ import { pbkdf2Sync } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
 import { createServer, type ServerOptions } from '../../src/index.ts'
-import type { Endpoint } from '../../src/transport/http/answer.ts'
-import { unsentBytes } from '../../src/transport/http/sending.ts'
+import type { Endpoint } from '../../src/transport/http/server/endpoint.ts'
+import { unsentBytes } from '../../src/transport/io/write-budget.ts'
 import type { State } from './program.ts'
 
 interface Order {

@@ -1,7 +1,7 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { connect, type Socket } from 'node:net'
 import { createServer, type App } from '../../src/index.ts'
-import { unsentBytes } from '../../src/transport/http/sending.ts'
+import { unsentBytes } from '../../src/transport/io/write-budget.ts'
 import { open } from '../harness/client.ts'
 import { closeListeners } from '../harness/line-http.ts'
 import type { AnyApp } from '../harness/line.ts'

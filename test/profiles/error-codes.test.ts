@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { createServer, McpError, type App } from '../../src/index.ts'
 import { erlmcp, official, type Profile } from '../../src/profiles.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
-import { MCP_CODES } from '../../src/protocol/mcp-codes.ts'
+import { MCP_CODES } from '../../src/profiles/erlmcp/mcp-codes.ts'
 
 const HOUR = 3_600_000
 

@@ -10,7 +10,7 @@ import { buildSync } from 'esbuild'
 import { afterAll, onTestFinished } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { Target } from '../../src/client.ts'
-import { refusalNamed, refusalRow } from '../../src/protocol/refusal.ts'
+import { refusalNamed, refusalRow } from '../../src/errors/refusal.ts'
 import { isError, replyTo, respond, type Asked, type Memory, type Turn } from './script.ts'
 
 export const TRANSPORTS = ['http', 'tcp', 'ws', 'stdio'] as const

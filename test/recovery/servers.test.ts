@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, refusalOf, type Client, type ConnectOptions, type McpError } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/app/app.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
-import type { Running } from '../../src/listen.ts'
+import type { Running } from '../../src/app/listen/listen.ts'
 import { Gate } from '../http/server.ts'
 
 const TRANSPORTS = ['http', 'ws', 'tcp'] as const

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
-import { unsentBytes } from '../../src/transport/http/sending.ts'
+import { unsentBytes } from '../../src/transport/io/write-budget.ts'
 import { headed, message } from '../http/messages.ts'
 import { frame, handshake, OPCODE } from '../ws/raw.ts'
 

@@ -2,8 +2,8 @@ import process from 'node:process'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
-import { Endpoint } from '../../src/transport/http/answer.ts'
-import type { HttpOut } from '../../src/transport/http/parts.ts'
+import { Endpoint } from '../../src/transport/http/server/endpoint.ts'
+import type { HttpOut } from '../../src/transport/http/server/parts.ts'
 
 // Sends very many hostile messages of each kind and says how much memory each kind left behind.
 const TIMES = 20_000

@@ -4,7 +4,7 @@ import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
 import { LATEST } from '../../src/protocol/revisions.ts'
-import { Pace } from '../../src/transport/http/client-pace.ts'
+import { Pace } from '../../src/transport/http/client/reconnect-backoff.ts'
 import {
   all,
   answer,

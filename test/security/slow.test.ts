@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { ListenOptions } from '../../src/options.ts'
+import type { ListenOptions } from '../../src/app/options.ts'
 import type { AnyApp } from '../harness/line.ts'
 import { testTls } from '../harness/sockets.ts'
 import { headed } from '../http/messages.ts'

@@ -10,7 +10,7 @@ import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
 import type { StandardSchema } from '../../src/schema/schema.ts'
 import type { ToolInput, ToolOutput } from '../../src/schema/typed-tools.ts'
-import type { ToolEntry, ToolFacts, ToolMap } from '../../src/types.ts'
+import type { ToolEntry, ToolFacts, ToolMap } from '../../src/app/types.ts'
 
 const app = createServer({ name: 'types', version: '1.0.0' })
 const weather = z.object({

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { WebSocket } from 'ws'
 import { CLIENT_LIMITS, readLimits } from '../../src/protocol/client-limits.ts'
 import { CLOSE } from '../../src/transport/ws/close-codes.ts'
-import { connectWs } from '../../src/transport/ws/connect.ts'
+import { connectWs } from '../../src/transport/ws/client.ts'
 import { dial } from '../../src/transport/ws/socket.ts'
 import { scripted } from './peer.ts'
 

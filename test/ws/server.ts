@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { App, Running } from '../../src/index.ts'
-import type { ListenOptions } from '../../src/options.ts'
+import type { ListenOptions } from '../../src/app/options.ts'
 import { handshake, Raw } from './raw.ts'
 
 export interface Started {

@@ -122,9 +122,9 @@ function reachOf(root: string, test: string, texts: Texts): ReadonlyMap<string, 
 
 /** What package.json calls the transports that browsers have not. */
 const ALIASES: Readonly<Record<string, string>> = {
-  '#stdio': 'src/transport/stdio/connect.ts',
+  '#stdio': 'src/transport/stdio/client.ts',
   '#ws': 'src/transport/ws/socket.ts',
-  '#tcp': 'src/transport/tcp/connect.ts',
+  '#tcp': 'src/transport/tcp/client.ts',
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -1,5 +1,5 @@
-import { toErrorObject, toRefusal } from '../../src/protocol/error-reply.ts'
-import { addErrors, type ErrorKind, type McpError } from '../../src/protocol/errors.ts'
+import { toErrorObject, toRefusal } from '../../src/errors/reply.ts'
+import { addErrors, type ErrorKind, type McpError } from '../../src/errors/error.ts'
 import type { ErrorObject } from '../../src/protocol/jsonrpc.ts'
 import { isRetryable, type RefusalName, type RefusalRow } from '../../src/protocol/refusals.ts'
 import { toLine, type Issue } from '../../src/schema/issue.ts'

@@ -1,6 +1,6 @@
 import { nextStep } from '../../src/client/recovery.ts'
-import { McpError, type ErrorKind } from '../../src/protocol/errors.ts'
-import { MCP_CODES, type McpCode } from '../../src/protocol/mcp-codes.ts'
+import { McpError, type ErrorKind } from '../../src/errors/error.ts'
+import { MCP_CODES, type McpCode } from '../../src/profiles/erlmcp/mcp-codes.ts'
 import { isRetryable, type RefusalName, type RefusalRow } from '../../src/protocol/refusals.ts'
 import { CODE_TEXTS } from './code-texts.ts'
 import { ALL_ERRORS, ALL_REFUSALS, kindsOf } from './errors.ts'

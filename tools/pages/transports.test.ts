@@ -32,7 +32,7 @@ test('the page says of each transport what it is for, its framing, what firewall
 test('each transport has a folder of its own, and so has what all of them stand on [S2-14-1] [S2-14-2] [S2-14-3]', () => {
   const folders = ['stdio', 'http', 'sse', 'ws', 'tcp', 'memory'].map((name) => `transport/${name}`)
   const parts = ['resources', 'tools', 'prompts', 'sampling', 'completion'].map((name) => `server/${name}.ts`)
-  const codec = ['wire/message.ts', 'wire/seal.ts', 'wire/lines.ts', 'wire/scan.ts']
+  const codec = ['wire/message.ts', 'wire/encode.ts', 'wire/lines.ts', 'wire/scan.ts']
   const tables = ['methods', 'revisions', 'errors', 'meta', 'limits'].map((name) => `protocol/${name}.ts`)
   const paths = [...codec, ...tables, ...folders, ...parts]
   expect(paths.filter((path) => !existsSync(new URL(`../../src/${path}`, import.meta.url)))).toEqual([])

@@ -1,5 +1,5 @@
 import type { ErrorObject, JsonObject } from '../../protocol/jsonrpc.ts'
-import { earlierCodeOf, erlmcpCodeOf, erlmcpMeaning } from '../../protocol/mcp-codes.ts'
+import { earlierCodeOf, erlmcpCodeOf, erlmcpMeaning } from './mcp-codes.ts'
 import type { MakeHabit } from '../habits.ts'
 import { isObject } from '../shapes.ts'
 

@@ -1,4 +1,4 @@
-import { toRefusal } from '../../protocol/error-reply.ts'
+import { toRefusal } from '../../errors/reply.ts'
 import type { Choices } from '../../protocol/choices.ts'
 import type { MakeHabit } from '../habits.ts'
 import { errorReply, type Fetch } from '../error-reply.ts'

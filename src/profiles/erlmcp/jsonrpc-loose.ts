@@ -1,4 +1,4 @@
-import type { Reader } from '../../protocol/habits.ts'
+import type { Reader } from '../../protocol/wire-adapter.ts'
 import { methodRow } from '../../protocol/methods.ts'
 import { readBounded, type Bounds } from '../../wire/bounds.ts'
 import { positionalCall } from '../../wire/message.ts'

@@ -1,4 +1,4 @@
-import type { Told } from '../../protocol/habits.ts'
+import type { Told } from '../../protocol/wire-adapter.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import type { MakeHabit } from '../habits.ts'

@@ -1,4 +1,4 @@
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../errors/error.ts'
 import type { Choices } from '../../protocol/choices.ts'
 import type { Route } from '../routes.ts'
 

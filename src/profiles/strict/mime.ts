@@ -1,4 +1,4 @@
-import { lateError } from '../../protocol/late-errors.ts'
+import { lateError } from '../../errors/late.ts'
 import type { Choices } from '../../protocol/choices.ts'
 import type { Checks } from '../checks.ts'
 

@@ -1,6 +1,6 @@
 import type { Choices } from '../../protocol/choices.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
-import { lateError } from '../../protocol/late-errors.ts'
+import { lateError } from '../../errors/late.ts'
 import { META } from '../../protocol/meta.ts'
 import type { Checks } from '../checks.ts'
 

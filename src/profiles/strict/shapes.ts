@@ -1,5 +1,5 @@
-import { mcpError } from '../../protocol/errors.ts'
-import { serverError } from '../../protocol/server-errors.ts'
+import { mcpError } from '../../errors/error.ts'
+import { serverError } from '../../errors/server.ts'
 import type { Choices } from '../../protocol/choices.ts'
 import type { Checks } from '../checks.ts'
 

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../errors/error.ts'
 import { LINES, type Framing } from './framing.ts'
 
 export interface LineWriter {

@@ -1,81 +1,243 @@
-import type { Limits } from '../../protocol/limits.ts'
-import type { Origin } from '../../rpc/call.ts'
-import type { Service } from '../../rpc/service.ts'
-import { Connection } from '../connection.ts'
-import { EventStream } from '../http/events.ts'
-import { afterMs } from '../timer.ts'
+import { McpError, mcpError } from '../../errors/error.ts'
+import type { ClientLimits } from '../../protocol/client-limits.ts'
+import type { Revision } from '../../protocol/revisions.ts'
+import type { Line, LineEvents, OlderOptions, Outgoing, Received } from '../../rpc/client-transport.ts'
+import { Pipe } from '../../rpc/pipe.ts'
+import type { ReadEvent } from '../../wire/sse-reader.ts'
+import type { ReadingOptions } from '../http/client/answer.ts'
+import { dropBody, readRest, tooLarge } from '../http/client/body.ts'
+import { readFailure, toFailure } from '../http/client/failure.ts'
+import { createSend, nameOf, type Send } from '../http/client/fetch.ts'
+import { readRequestHeaders, type HeaderRecord } from '../http/client/headers.ts'
+import { Holds, type Hold } from '../http/client/holds.ts'
+import { isStream } from '../http/client/resume.ts'
+import { isMessageEvent, readStream } from '../http/client/stream.ts'
+import { receiveText } from '../io/receive.ts'
+import { afterMs } from '../io/timer.ts'
 
-export interface SseClientOptions {
-  readonly service: Service
-  readonly limits: Limits
-  /** Those of the stream. */
-  readonly streaming: Limits
-  /** Who opened the stream: nobody else may post to it. */
-  readonly owner: string
-  /** Called when the client goes away. */
-  onGone(): void
+export interface SseParts {
+  readonly target: URL
+  readonly fetch: typeof globalThis.fetch
+  readonly events: LineEvents
+  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  callerHeaders(): Promise<HeaderRecord>
 }
 
-/** Between messages, so that none is kept for longer than it takes. */
-const NOWHERE: Origin = {}
+/** The longest that a stream may take to say where messages are to be sent. */
+const ADDRESS_MS = 10_000
 
-/** One client of the transport of 2024-11-05: what it posts comes in, everything for it leaves on its stream. */
-export class SseClient {
-  readonly owner: string
-  readonly stream: EventStream
-  readonly since: number = performance.now()
-  /** Whether the client has sent anything. */
-  spoken = false
-  readonly #connection: Connection
-  readonly #drainMs: number
+/** Opens a line over the transport of 2024-11-05; undefined when the server at the URL does not speak it. */
+export async function openSse(parts: SseParts, options: OlderOptions): Promise<Line | undefined> {
+  const line = new SseLine(parts)
+  try {
+    if (await line.open(options)) return line
+  } catch (error) {
+    await line.close()
+    throw error
+  }
+  await line.close()
+  return undefined
+}
 
-  constructor({ service, limits, streaming, owner, onGone }: SseClientOptions) {
-    const { streamBytes, drainMs } = limits
-    this.owner = owner
-    this.#drainMs = drainMs
-    this.stream = new EventStream({
-      limits: streaming,
-      onGone: () => {
-        onGone()
-        this.#connection.close()
-      },
+/** One stream from the server, and a POST for each message to it. */
+class SseLine implements Line {
+  readonly cancels = 'message'
+  readonly #parts: SseParts
+  readonly #holds = new Holds()
+  readonly #pipe: Pipe
+  #stream: Hold | undefined
+  #send: Send | undefined
+  #agreed: Revision | undefined
+  #noted = false
+  #greeted: ((address: string | undefined) => void) | undefined
+
+  constructor(parts: SseParts) {
+    this.#parts = parts
+    this.#pipe = new Pipe({ events: parts.events, write: () => undefined })
+  }
+
+  /** Opens the stream and waits for the address; false when there is no stream, or no address on it in time. */
+  async open({ signal, timeoutMs }: OlderOptions): Promise<boolean> {
+    const hold = (this.#stream = this.#holds.begin(() => mcpError('closed', {}), signal))
+    let isLate = false
+    const timer = afterMs(Math.min(timeoutMs, ADDRESS_MS), () => {
+      isLate = true
+      this.#holds.cut()
     })
-    this.#connection = new Connection({
-      service,
-      limits,
-      origin: NOWHERE,
-      send: (text) => this.stream.send(text, 'message'),
-      isBehind: () => this.stream.waiting > streamBytes,
-    })
+    try {
+      return await hold.race(this.#open(hold.signal))
+    } catch (error) {
+      if (isLate) return false
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
-  /** Tells the client where to send its messages. */
-  greet(address: string): void {
-    this.stream.send(address, 'endpoint')
+  async #open(signal: AbortSignal): Promise<boolean> {
+    const { target, fetch, callerHeaders } = this.#parts
+    const headers = { ...(await callerHeaders()), accept: 'text/event-stream' }
+    const get = createSend(target, fetch)
+    const response = await get({ verb: 'GET', headers, signal, method: 'initialize' }).catch(() => undefined)
+    if (signal.aborted) throw signal.reason
+    if (response === undefined || !isStream(response)) return this.#decline(response)
+    const address = await this.#hear(response, signal)
+    if (address === undefined) return false
+    const base = response.url === '' ? target : new URL(response.url)
+    this.#send = createSend(readAddress(address, base), fetch)
+    return true
   }
 
-  /** Takes what was posted, from where it came: the token of a message may be another than that of the stream. */
-  receive(text: string, origin: Origin): void {
-    this.spoken = true
-    this.#connection.origin = origin
-    this.#connection.receive(text)
-    this.#connection.origin = NOWHERE
+  request(outgoing: Outgoing): Promise<Received> {
+    const answered = this.#pipe.request(outgoing)
+    if (this.#pipe.failure === undefined && !outgoing.stop.aborted) void this.#deliver(outgoing)
+    return answered
   }
 
-  keepAlive(): void {
-    this.stream.keepAlive()
+  async send(text: string, headers?: HeaderRecord): Promise<void> {
+    if (this.#pipe.failure !== undefined) throw this.#pipe.failure
+    const hold = this.#holds.begin(() => mcpError('closed', {}))
+    const method = 'the message'
+    try {
+      const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
+      if (!response.ok) throw this.#refused(response, method)
+      this.#leave(response)
+      hold.release()
+    } catch (error) {
+      throw hold.release(error)
+    }
   }
 
-  /** Lets what is running finish, up to a limit, and ends the stream. */
+  agree(revision: Revision): void {
+    this.#agreed = revision
+  }
+
   async close(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = afterMs(this.#drainMs, resolve)
-      void this.#connection.drained().then(() => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
-    this.#connection.close()
-    this.stream.end()
+    this.#pipe.fail(mcpError('closed', {}))
+    this.#end()
   }
+
+  #end(): void {
+    this.#holds.cut()
+    this.#stream?.release()
+  }
+
+  #decline(response: Response | undefined): false {
+    if (response === undefined) return false
+    dropBody(response)
+    if (response.status === 401 || response.status === 403) throw toFailure(response, 'initialize')
+    return false
+  }
+
+  /** Begins to read the stream; resolves with the address that it begins with, if it does. */
+  #hear(response: Response, signal: AbortSignal): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      this.#greeted = resolve
+      const over = (): void => {
+        this.#greet(undefined)
+        this.#down(new McpError('stream_lost', 'the event stream of the server ended'))
+      }
+      readStream(response, {
+        maxBytes: this.#parts.limits.clientBytes,
+        signal,
+        leftovers: this.#holds.leftovers,
+        onEvent: (event) => this.#take(event),
+        onRetry: () => undefined,
+        onOversize: () => this.#skip(),
+      }).then(over, over)
+    })
+  }
+
+  #greet(address: string | undefined): void {
+    const greeted = this.#greeted
+    this.#greeted = undefined
+    greeted?.(address)
+  }
+
+  /** Takes an event. The first says where messages go; later ones cannot change that. */
+  #take(event: ReadEvent): boolean {
+    if (this.#greeted !== undefined) this.#greet(event.event === 'endpoint' ? event.data : undefined)
+    else if (isMessageEvent(event) && !receiveText(this.#pipe, event.data, this.#parts.limits.depth))
+      this.#note()
+    return false
+  }
+
+  /** Says once that something came that is no message. */
+  #note(): void {
+    if (this.#noted) return
+    this.#noted = true
+    this.#parts.events.onNote?.('stream', 'the event stream brought something that is no message')
+  }
+
+  /** An event was too large: the answer to the one request that waits; otherwise nobody can wait any longer. */
+  #skip(): void {
+    const problem = (): McpError => tooLarge(this.#parts.limits.clientBytes) as McpError
+    if (!this.#pipe.refuse(this.#pipe.only, problem) && this.#pipe.size > 0) this.#down(problem())
+  }
+
+  async #deliver(outgoing: Outgoing): Promise<void> {
+    const { id, method, text, stop } = outgoing
+    const hold = this.#holds.begin(() => mcpError('closed', {}), stop.signal)
+    try {
+      const response = await hold.race(this.#post({ text, method, headers: outgoing.headers() }, hold.signal))
+      if (response.status === 404) throw this.#refused(response, method)
+      if (response.ok) this.#leave(response)
+      else this.#pipe.take({ ...(await readFailure(response, outgoing, this.#reading(hold.signal))), id })
+      hold.release()
+    } catch (error) {
+      const reason = hold.release(error) as McpError
+      this.#pipe.refuse(id, () => reason)
+      if (reason.kind === 'session_lost') this.#down(mcpError('stream_lost', { method }))
+    }
+  }
+
+  async #post(
+    { text, headers = {}, method }: { text: string; headers?: HeaderRecord | undefined; method: string },
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const all = {
+      ...(await this.#parts.callerHeaders()),
+      ...readRequestHeaders(headers),
+      'content-type': 'application/json',
+      accept: 'application/json',
+      ...(this.#agreed !== undefined && { 'mcp-protocol-version': this.#agreed }),
+    }
+    if (signal.aborted) throw signal.reason
+    return (this.#send as Send)({ verb: 'POST', headers: all, body: text, signal, method })
+  }
+
+  /** What a bad status means; a server that does not know the address has forgotten the stream. */
+  #refused(response: Response, method: string): McpError {
+    dropBody(response)
+    return response.status === 404 ? mcpError('session_lost', {}) : toFailure(response, method)
+  }
+
+  #leave({ body }: Response): void {
+    if (body !== null) void readRest(body.getReader(), this.#holds.leftovers)
+  }
+
+  #reading(signal: AbortSignal): ReadingOptions {
+    const { clientBytes: maxBytes, depth: maxDepth } = this.#parts.limits
+    return { maxBytes, maxDepth, signal, leftovers: this.#holds.leftovers }
+  }
+
+  #down(reason: McpError): void {
+    if (this.#pipe.failure !== undefined) return
+    const wasOpen = this.#send !== undefined
+    this.#pipe.fail(reason)
+    this.#end()
+    if (wasOpen) this.#parts.events.onDown(reason)
+  }
+}
+
+/** The URL to which messages go. One of another origin is refused: whoever reads the headers there could act as the caller. */
+function readAddress(address: string, base: URL): URL {
+  const url = URL.canParse(address, base.href) ? new URL(address, base) : undefined
+  const isOurs = url?.protocol === base.protocol && url.origin === base.origin
+  if (url === undefined || !isOurs || url.username !== '' || url.password !== '') {
+    const reason = 'the endpoint that its stream names is not a URL of the same origin'
+    throw mcpError('connect_failed', { target: nameOf(base), reason })
+  }
+  url.hash = ''
+  return url
 }

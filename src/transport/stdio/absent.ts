@@ -1,5 +1,5 @@
-import { mcpError } from '../../protocol/errors.ts'
-import type { OpenLine } from '../../rpc/line.ts'
+import { mcpError } from '../../errors/error.ts'
+import type { OpenLine } from '../../rpc/client-transport.ts'
 
 /** Stands in where programs cannot be started. */
 export function connectStdio(options: { readonly command: string }): OpenLine {

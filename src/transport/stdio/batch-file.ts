@@ -1,5 +1,5 @@
 import { win32 } from 'node:path'
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../errors/error.ts'
 
 /** How Windows is asked to run a batch file, which only its command interpreter can. */
 export interface BatchCall {

@@ -1,4 +1,4 @@
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../errors/error.ts'
 
 /** What a server process gets of our environment: nothing, what is harmless and needed, or everything. */
 export type Inherit = 'none' | 'safe' | 'all'

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
-import { mcpError, type McpError } from '../../protocol/errors.ts'
+import { mcpError, type McpError } from '../../errors/error.ts'
 
 export interface Lookup {
   /** Where a command with a path in it starts from. */

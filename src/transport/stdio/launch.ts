@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import process from 'node:process'
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../errors/error.ts'
 import { isBatchFile, toBatchCall } from './batch-file.ts'
 import { toEnvironment, type Inherit } from './environment.ts'
 import { failed, findExecutable } from './executable.ts'

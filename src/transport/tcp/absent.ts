@@ -1,5 +1,5 @@
-import { mcpError } from '../../protocol/errors.ts'
-import type { OpenLine } from '../../rpc/line.ts'
+import { mcpError } from '../../errors/error.ts'
+import type { OpenLine } from '../../rpc/client-transport.ts'
 
 /** Stands in where there are no sockets. */
 export function connectTcp(url: URL): OpenLine {

@@ -2,9 +2,9 @@ import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../errors/error.ts'
 import type { Framing } from '../lines/framing.ts'
-import type { Door } from './listen.ts'
+import type { Door } from './server.ts'
 import { authorityOf, listening } from './listening.ts'
 
 /** The longest path of a socket file; the system cuts off the rest of a longer one without a word. */

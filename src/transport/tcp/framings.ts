@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../errors/error.ts'
 import { createFrameReader } from '../../wire/frames.ts'
 import { LINES, type Framing, type FramingName } from '../lines/framing.ts'
 

@@ -1,7 +1,7 @@
 import { JSONRPC } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
-import { everyMs } from '../timer.ts'
+import { everyMs } from '../io/timer.ts'
 
 export interface HeartbeatOptions {
   /** Sends a request; any answer will do. */

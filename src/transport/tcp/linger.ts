@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { within } from '../timer.ts'
+import { within } from '../io/timer.ts'
 
 /**
  * Ends a connection so that what was written to it is seen: whatever still comes is read and thrown away, since a

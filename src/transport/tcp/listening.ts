@@ -1,5 +1,5 @@
 import type { AddressInfo, ListenOptions, Server } from 'node:net'
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../errors/error.ts'
 
 /** Begins to listen; throws what can be done about it when that fails. */
 export function listening(server: Server, address: ListenOptions, name: string): Promise<void> {

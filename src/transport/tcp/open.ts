@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { connect as connectTls } from 'node:tls'
-import { mcpError, type McpError } from '../../protocol/errors.ts'
-import { clientTls } from './client-tls.ts'
-import { explain, targetOf } from './problems.ts'
-import type { ClientTls } from './tls-options.ts'
+import { mcpError, type McpError } from '../../errors/error.ts'
+import { clientTls } from '../tls/client.ts'
+import { explain, targetOf } from '../tls/problems.ts'
+import type { ClientTls } from '../tls/options.ts'
 
 /** How long a server has to take a connection, and to show who it is. */
 const OPEN_MS = 10_000

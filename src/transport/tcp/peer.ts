@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../errors/error.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
-import { Reading } from '../http/reading.ts'
-import { Sending, type Outlet } from '../http/sending.ts'
+import { Reading } from '../io/read-budget.ts'
+import { Sending, type Outlet } from '../io/write-budget.ts'
 import type { Framing } from '../lines/framing.ts'
 import { mismatchOf } from './framings.ts'
 import { LineServer } from '../lines/server.ts'
-import { within } from '../timer.ts'
+import { within } from '../io/timer.ts'
 import { linger } from './linger.ts'
 
 export interface PeerOptions {

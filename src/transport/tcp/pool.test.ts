@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LATEST } from '../../protocol/revisions.ts'
-import type { Line, LineEvents, Outgoing, Received } from '../../rpc/line.ts'
+import type { Line, LineEvents, Outgoing, Received } from '../../rpc/client-transport.ts'
 import { pooled } from './pool.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))

@@ -1,5 +1,5 @@
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
-import type { Line, LineEvents, OpenLine, Outgoing, Received } from '../../rpc/line.ts'
+import type { Line, LineEvents, OpenLine, Outgoing, Received } from '../../rpc/client-transport.ts'
 
 /** How long a line that could not be opened, or was lost, is done without. */
 const RETRY_MS = 1000

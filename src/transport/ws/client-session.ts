@@ -1,4 +1,4 @@
-import { afterMs, type Timer } from '../timer.ts'
+import { afterMs, type Timer } from '../io/timer.ts'
 import { Backlog, type Keeper } from './backlog.ts'
 
 /** How long what was sent is kept before the server is asked whether it arrived. */

@@ -1,4 +1,4 @@
-import type { ClientTls } from '../tcp/tls-options.ts'
+import type { ClientTls } from '../tls/options.ts'
 
 /** What a client needs of a WebSocket, as every runtime has it. */
 export interface ClientSocket {

@@ -1,4 +1,4 @@
-import { McpError, mcpError } from '../../protocol/errors.ts'
+import { McpError, mcpError } from '../../errors/error.ts'
 import { CLOSE } from './close-codes.ts'
 
 /** The code of a connection that ended without a word. */

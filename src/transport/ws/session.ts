@@ -1,7 +1,7 @@
 import type { Limits } from '../../protocol/limits.ts'
 import { ownerOf, type Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
-import { Connection } from '../connection.ts'
+import { Connection } from '../io/connection.ts'
 import { Backlog, type Keeper } from './backlog.ts'
 
 /** The connection that carries a session for the time being. */

@@ -1,4 +1,4 @@
-import { mcpError } from '../../protocol/errors.ts'
+import { mcpError } from '../../errors/error.ts'
 import type { ClientSocket, DialOptions } from './client-socket.ts'
 
 /** Begins to open a WebSocket where the runtime has them: it answers pings by itself, and takes no headers. */

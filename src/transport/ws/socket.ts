@@ -1,8 +1,8 @@
 import type { TLSSocket } from 'node:tls'
 import { WebSocket, type ClientOptions } from 'ws'
-import { clientTls, type SecureClient } from '../tcp/client-tls.ts'
-import { explain } from '../tcp/problems.ts'
-import { everyMs } from '../timer.ts'
+import { clientTls, type SecureClient } from '../tls/client.ts'
+import { explain } from '../tls/problems.ts'
+import { everyMs } from '../io/timer.ts'
 import { readCount } from './backlog.ts'
 import type { ClientSocket, DialOptions } from './client-socket.ts'
 

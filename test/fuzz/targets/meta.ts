@@ -1,5 +1,5 @@
 import { metaKeyProblem } from '../../../src/protocol/meta.ts'
-import { printable } from '../../../src/protocol/printable.ts'
+import { printable } from '../../../src/errors/printable.ts'
 import { claim, target, type Target } from '../fuzz.ts'
 import { mutateText } from '../mutate.ts'
 import { anyText, HIDDEN } from '../values.ts'

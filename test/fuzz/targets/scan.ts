@@ -1,4 +1,4 @@
-import { McpError } from '../../../src/protocol/errors.ts'
+import { McpError } from '../../../src/errors/error.ts'
 import { readText, type Incoming } from '../../../src/wire/message.ts'
 import { isQuiet } from '../../../src/wire/quiet.ts'
 import { scan } from '../../../src/wire/scan.ts'

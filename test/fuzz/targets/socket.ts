@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { Running } from '../../../src/listen.ts'
+import type { Running } from '../../../src/app/listen/listen.ts'
 import { watched, type Watched } from '../app.ts'
 import { claim, target, type Target } from '../fuzz.ts'
 import { anyRequest, type HttpRequest } from '../http-requests.ts'

@@ -1,4 +1,4 @@
-import { McpError } from '../../../src/protocol/errors.ts'
+import { McpError } from '../../../src/errors/error.ts'
 import { createSealer, toBinding } from '../../../src/server/state.ts'
 import { claim, target, type Target } from '../fuzz.ts'
 import { mutateText } from '../mutate.ts'

@@ -1,0 +1,387 @@
+import { mcpError } from '../errors/error.ts'
+import { serverError } from '../errors/server.ts'
+import { toMs } from '../base/duration.ts'
+import { toLimits, type Limits } from '../protocol/limits.ts'
+import { METHODS, methodRow } from '../protocol/methods.ts'
+import type { RefusalName } from '../protocol/refusals.ts'
+import { checkOptions, nearest } from '../base/option-names.ts'
+import type { Served } from '../extensions/install.ts'
+import type { Auth } from '../rpc/call.ts'
+import type { Middleware } from '../rpc/dispatch.ts'
+import type { Completer } from '../server/completion.ts'
+import type { Context } from '../server/context.ts'
+import type { Tool } from '../server/definitions.ts'
+import {
+  checkerOf,
+  isTemplate,
+  toPrompt,
+  toResource,
+  toTool,
+  type PromptSpec,
+  type ResourceSpec,
+  type ToolSpec,
+} from '../server/register.ts'
+import { createLateSealer } from '../server/late-sealer.ts'
+import { ServerService, type Provider } from '../server/service.ts'
+import type { Endpoint } from '../transport/http/server/endpoint.ts'
+import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
+import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
+import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
+import { withHeaderCheck } from './header-check.ts'
+import type { Running } from './listen/listen.ts'
+import {
+  CAPABILITY_WORDS,
+  MOUNT_OPTIONS,
+  SERVER_OPTIONS,
+  type GistOptions,
+  type ListenOptions,
+  type MountOptions,
+  type ServerOptions,
+} from './options.ts'
+import { checkLists, dialectsOf, infoOf, pageSizeOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
+import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
+import type { VariablesOf } from '../uri-template/variables.ts'
+
+const STATE_TTL_MS = 15 * 60_000
+
+/** Answers web requests. */
+type WebHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
+
+interface EndpointChoice {
+  readonly hosts: readonly string[] | undefined
+  readonly cors: readonly string[]
+  readonly sessions: boolean
+  readonly sse: boolean
+  readonly gist?: boolean | GistOptions
+}
+
+/** A server: a value that any number of connections share. Define first, then listen or mount. */
+export class App<Ctx extends Context = Context> {
+  readonly limits: Limits
+  /** What transports are given. */
+  readonly service: ServerService
+  readonly #options: ServerOptions
+  readonly #endpoints = new Set<Endpoint>()
+  readonly #running = new Set<Running>()
+  readonly #nodes = new Map<string, NodeListener>()
+  readonly #webs = new Map<string, WebHandler>()
+  #fetch: ((request: Request) => Promise<Response>) | undefined
+  readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
+
+  constructor(options: ServerOptions) {
+    checkOptions('createServer', options, SERVER_OPTIONS)
+    const words = options.capabilities ?? []
+    const unknown = words.find((word) => !CAPABILITY_WORDS.includes(word))
+    if (unknown !== undefined)
+      throw badOption('capabilities', `"${unknown}" is none of ${CAPABILITY_WORDS.join(', ')}`)
+    this.#options = options
+    this.limits = toLimits(options.limits)
+    const report = reporterOf(options)
+    const ttlMs = toMs(options.ttl ?? 0, 'createServer ttl')
+    this.service = new ServerService({
+      info: infoOf(options),
+      instructions: options.instructions,
+      limits: this.limits,
+      sealer: createLateSealer({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS }),
+      pageSize: pageSizeOf(options),
+      ttlMs,
+      revisions: revisionsOf(options),
+      dialects: dialectsOf(options),
+      declared: new Set([...words, 'logging']),
+      experimental: options.experimental,
+      extensions: options.extensions,
+      report,
+    })
+    options.profile?.install(this.service)
+    if (options.tools !== undefined) this.add(options.tools)
+  }
+
+  /** Adds a tool. Its input and output types come from its schemas. */
+  tool<
+    const In extends SchemaLike | undefined = undefined,
+    const Out extends SchemaLike | undefined = undefined,
+  >(
+    name: string,
+    options: ToolOptions<In, Out, Ctx>,
+    run: (input: Delivered<In>, context: Ctx) => Returns<Out>,
+  ): this {
+    return this.#addTool(name, options as unknown as ToolSpec<Context>, run as unknown as Tool['run'])
+  }
+
+  /** Adds every tool of a flat map. */
+  add(tools: ToolMap<Ctx>): this {
+    if (Array.isArray(tools)) throw badOption('tools', 'they are a map by name: { add: { input, run } }')
+    for (const [name, { run, ...spec }] of Object.entries(tools)) {
+      if (run === undefined)
+        throw serverError('bad_definition', { item: `tool "${name}"`, reason: 'its handler is missing: run' })
+      this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as Tool['run'])
+    }
+    return this
+  }
+
+  /** Adds a resource or, when the URI has variables, a template of resources. */
+  resource<const Uri extends string>(
+    uri: Uri,
+    options: ResourceSpec<Ctx>,
+    read: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
+  ): this {
+    const resource = toResource(
+      uri,
+      options as unknown as ResourceSpec<Context>,
+      read as unknown as Tool['run'] as never,
+    )
+    const list = isTemplate(resource) ? this.service.templates : this.service.resources
+    if (list.items.has(uri)) throw serverError('resource_exists', { uri })
+    if (isTemplate(resource)) this.service.templates.add(resource)
+    else this.service.resources.add(resource)
+    this.#change('resources')
+    return this
+  }
+
+  /** Adds a prompt. */
+  prompt<const Args extends SchemaLike | undefined = undefined>(
+    name: string,
+    options: Omit<PromptSpec<Ctx>, 'args'> & { readonly args?: Args },
+    run: (args: Delivered<Args>, context: Ctx) => unknown,
+  ): this {
+    const prompt = toPrompt(
+      name,
+      options as unknown as PromptSpec<Context>,
+      run as unknown as Tool['run'],
+      this.limits,
+    )
+    if (this.service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`, 'PROMPT_DUPLICATE')
+    this.service.prompts.add(prompt)
+    this.#change('prompts')
+    return this
+  }
+
+  /** Completes an argument of a prompt, or a variable of a resource template. */
+  complete(owner: string, argument: string, completer: Completer<Ctx>): this {
+    const { prompts, templates, completers } = this.service
+    const names = prompts.items.get(owner)?.argNames ?? templates.items.get(owner)?.template.variables
+    const item = `completion of "${owner}"`
+    if (names === undefined)
+      throw serverError('bad_definition', {
+        item,
+        reason: 'there is no such prompt or template yet; define it first',
+      })
+    if (!names.includes(argument)) {
+      throw serverError('bad_definition', {
+        item,
+        reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}`,
+      })
+    }
+    const own = completers.get(owner) ?? new Map<string, Completer>()
+    own.set(argument, completer as unknown as Completer)
+    completers.set(owner, own)
+    this.service.refold()
+    return this
+  }
+
+  /** Takes a tool, resource or prompt away. Says whether it was there. */
+  remove(kind: 'tool' | 'resource' | 'prompt', key: string): boolean {
+    const { tools, resources, templates, prompts } = this.service
+    const lists = { tool: [tools], resource: [resources, templates], prompt: [prompts] }[kind]
+    if (lists === undefined) throw badOption('remove', 'name a "tool", "resource" or "prompt" first')
+    const removed = lists.some((list) => list.remove(key))
+    if (removed) this.#change(`${kind}s`)
+    return removed
+  }
+
+  /** Tells whoever watches a resource that it changed. */
+  updated(uri: string): void {
+    this.service.changes.publish({ kind: 'resource', uri })
+  }
+
+  /** Wraps the handler of one method, or of all. The first added is the outermost. */
+  use(method: string, middleware: Middleware<Ctx>): this
+  use(middleware: Middleware<Ctx>): this
+  use(first: string | Middleware<Ctx>, second?: Middleware<Ctx>): this {
+    const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
+    if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
+    if (method !== undefined && methodRow(method) === undefined && !this.service.methods.has(method)) {
+      const meant = nearest(method, Object.keys(METHODS))
+      throw badOption(
+        'use',
+        `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
+      )
+    }
+    this.service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
+    this.service.refold()
+    return this
+  }
+
+  /** Adds to the context of every request; chain it where the server is made, so that its type is known. */
+  provide<More extends Addition>(
+    provider: (context: Ctx) => More | Promise<More>,
+  ): App<Ctx & Readonly<More>> {
+    this.service.providers.push(provider as unknown as Provider)
+    this.service.refold()
+    return this as unknown as App<Ctx & Readonly<More>>
+  }
+
+  /** Adds an extension; it is there for clients that declare it too. */
+  extend(extension: Served): this {
+    if (typeof extension?.install !== 'function')
+      throw badOption('extend', 'it takes what defineExtension made')
+    extension.install(this.service, (item, schema) => checkerOf(item, 'args', schema, this.limits))
+    this.service.refold()
+    return this
+  }
+
+  /** Opens transports; stdio when none is named. */
+  async listen(options: ListenOptions = {}): Promise<Running> {
+    const { listen } = await import('./listen/listen.ts')
+    const running = await listen(this, options, this.#defaultListen())
+    this.#running.add(running)
+    void running.closed.then(() => this.#running.delete(running))
+    return running
+  }
+
+  /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */
+  node(options: MountOptions = {}): NodeListener {
+    return this.#mount('node', this.#nodes, options, (mounted) => {
+      let serve: NodeListener | undefined
+      return (request, response) => {
+        if (serve !== undefined) return serve(request, response)
+        void Promise.all([mounted(), import('../transport/http/server/node.ts')]).then(
+          ([endpoint, { serveNode }]) => {
+            serve ??= serveNode(endpoint) as unknown as NodeListener
+            serve(request, response)
+          },
+        )
+      }
+    })
+  }
+
+  /** Answers a web request: for Hono, Workers, Deno, Bun and other runtimes that speak them. */
+  get fetch(): (request: Request) => Promise<Response> {
+    if (this.#fetch !== undefined) return this.#fetch
+    const serve = this.fetchWith({})
+    // Runtimes pass more after the request, such as their environment; none of that says who calls.
+    return (this.#fetch = (request) => serve(request))
+  }
+
+  /** A web handler with options of its own, which also takes the caller that a framework authenticated. */
+  fetchWith(options: MountOptions): WebHandler {
+    return this.#mount('fetchWith', this.#webs, options, (mounted) => {
+      let serve: WebHandler | undefined
+      return async (request, extras) => {
+        const { serveFetch } = await import('../transport/http/server/fetch.ts')
+        serve ??= serveFetch(await mounted())
+        return serve(request, extras)
+      }
+    })
+  }
+
+  /** Connects a client in the same process: texts in, texts out. */
+  connect(options: { receive(text: string): void; readonly auth?: Auth }): MemoryEnd {
+    releaseStdout()
+    const { auth, receive } = options
+    return serveMemory(this.service, {
+      limits: this.limits,
+      origin: { auth },
+      receive: (text) => receive(text),
+    })
+  }
+
+  /** An HTTP endpoint over this server; made when first needed, since a server on stdio needs none. */
+  async endpoint(options: EndpointChoice): Promise<Endpoint> {
+    releaseStdout()
+    const { Endpoint } = await import('../transport/http/server/endpoint.ts')
+    const { service, limits } = this
+    const endpoint = new Endpoint(service, { limits, ...options })
+    if (options.sse || (options.gist ?? false) !== false) {
+      const { serveBeside } = await import('./listen/extra-endpoints.ts')
+      await serveBeside(endpoint, options)
+    }
+    this.#endpoints.add(endpoint)
+    return endpoint
+  }
+
+  /** How often each kind of error was sent, and each limit struck that sends none. */
+  get counts(): ReadonlyMap<string, number> {
+    return this.service.load.counts
+  }
+
+  /** Finishes what is being answered, ends sessions and streams, and closes what `listen` opened. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#endpoints, ...this.#running].map((one) => one.close()))
+    this.#endpoints.clear()
+    this.#nodes.clear()
+    this.#webs.clear()
+  }
+
+  /**
+   * Checks the options of a mount at once, and makes its endpoint once. The same options give the same mount, so that
+   * one that is made for each request still knows the sessions of the others.
+   */
+  #mount<Mount>(
+    where: string,
+    mounts: Map<string, Mount>,
+    options: MountOptions,
+    make: (mounted: () => Promise<Endpoint>) => Mount,
+  ): Mount {
+    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checked(where, options) }
+    releaseStdout()
+    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse, choice.gist])
+    let mount = mounts.get(key)
+    if (mount === undefined) {
+      let endpoint: Promise<Endpoint> | undefined
+      mount = make(() => (endpoint ??= this.endpoint(choice)))
+      mounts.set(key, mount)
+    }
+    return mount
+  }
+
+  #defaultListen(): ListenOptions {
+    const transports = this.#options.transports ?? ['stdio']
+    const unknown = transports.find((one) => one !== 'stdio' && one !== 'http')
+    if (unknown !== undefined) throw badOption('transports', `"${String(unknown)}" is none of stdio, http`)
+    return { stdio: transports.includes('stdio'), http: transports.includes('http') }
+  }
+
+  #addTool(name: string, spec: ToolSpec<Context>, run: Tool['run']): this {
+    const tool = toTool(name, spec, run, this.limits)
+    if (this.service.tools.items.has(name)) throw duplicate(`tool "${name}"`, 'TOOL_DUPLICATE')
+    this.#options.profile?.checkTool(name, spec)
+    this.service.tools.add(withHeaderCheck(tool))
+    this.#change('tools')
+    return this
+  }
+
+  /** Several changes of one list within a moment are told once. */
+  #change(kind: 'tools' | 'resources' | 'prompts'): void {
+    this.service.refold()
+    if (this.service.changes.listeners === 0 || this.#changed.has(kind)) return
+    this.#changed.add(kind)
+    queueMicrotask(() => {
+      this.#changed.delete(kind)
+      this.service.changes.publish({ kind })
+    })
+  }
+}
+
+/** Makes a server. */
+export function createServer(options: ServerOptions): App {
+  holdStdout()
+  return new App(options)
+}
+
+function checked(where: string, options: MountOptions): MountOptions {
+  checkOptions(where, options, MOUNT_OPTIONS)
+  checkLists(where, options)
+  options.hosts?.forEach(readHost)
+  options.cors?.forEach(readOrigin)
+  return options
+}
+
+function duplicate(item: string, refusal: RefusalName): Error {
+  const reason = 'it is defined already; remove it first to replace it'
+  return serverError('bad_definition', { item, reason }, { refusal })
+}
+
+function badOption(where: string, reason: string): Error {
+  return mcpError('bad_option', { where, reason })
+}

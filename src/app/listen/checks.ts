@@ -1,0 +1,48 @@
+import type { App } from '../app.ts'
+import { mcpError } from '../../errors/error.ts'
+import { checkOptions } from '../../base/option-names.ts'
+import type { Context } from '../../server/context.ts'
+import type { ServerTls } from '../../transport/tls/server.ts'
+import type { TlsOptions } from '../../transport/tls/options.ts'
+import { TLS_OPTIONS } from '../options.ts'
+
+const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '::1']
+
+/** Whether a host to listen on is reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
+}
+
+/** Refuses what is no port. */
+export function checkPort(where: string, port: unknown): void {
+  if (!(Number(port) >= 0 && Number(port) < 65_536))
+    throw mcpError('bad_option', { where, reason: `${String(port)} is no port; 0 means any` })
+}
+
+/** Refuses to serve tools that need scopes where nobody can have any. */
+export function checkScopes(where: string, app: App<Context>): void {
+  const scoped = [...app.service.tools.items.values()].find((tool) => tool.scopes !== undefined)
+  if (scoped === undefined) return
+  const reason = `tool "${scoped.key}" needs scopes, but no authentication is set up`
+  throw mcpError('bad_option', { where, reason })
+}
+
+/** The hosts under which a server on a host may be called; refuses to guess them where strangers can reach it. */
+export function servedHosts(
+  where: string,
+  host: string,
+  hosts: readonly string[] | undefined,
+): readonly string[] {
+  if (hosts !== undefined) return hosts
+  if (isLoopback(host)) return LOOPBACK.includes(host) ? ['loopback'] : ['loopback', host]
+  const reason = `"${host}" can be reached from outside; name the hosts that clients will use, e.g. hosts: ['mcp.example.com']`
+  throw mcpError('bad_option', { where, reason })
+}
+
+/** TLS for a listener that speaks HTTP; loaded when it is asked for. */
+export async function readTls(where: string, tls: TlsOptions | undefined): Promise<ServerTls | undefined> {
+  if (tls === undefined) return undefined
+  checkOptions(where, tls, TLS_OPTIONS)
+  const { serverTls } = await import('../../transport/tls/server.ts')
+  return serverTls(where, tls)
+}

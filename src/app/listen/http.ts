@@ -1,0 +1,20 @@
+import { checkOptions } from '../../base/option-names.ts'
+import { listenHttp } from '../../transport/http/server/listen.ts'
+import type { Opener } from './listen.ts'
+import { checkPort, checkScopes, readTls, servedHosts } from './checks.ts'
+import { HTTP_OPTIONS, type HttpOptions } from '../options.ts'
+import { checkLists } from '../settings.ts'
+
+/** Opens HTTP. */
+export const openHttp: Opener<'http'> = async (app, option) => {
+  const options: HttpOptions = option === true ? {} : option
+  checkOptions('listen http', options, HTTP_OPTIONS)
+  checkLists('listen http', options)
+  const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [], sessions = true } = options
+  const { sse = false, gist = false } = options
+  checkPort('listen http port', port)
+  const hosts = servedHosts('listen http', host, options.hosts)
+  checkScopes('listen http', app)
+  const secure = await readTls('listen http tls', options.tls)
+  return listenHttp(await app.endpoint({ hosts, cors, sessions, sse, gist }), { host, port, path, secure })
+}

@@ -1,0 +1,124 @@
+import type { App } from '../app.ts'
+import { mcpError } from '../../errors/error.ts'
+import { checkOptions } from '../../base/option-names.ts'
+import type { Context } from '../../server/context.ts'
+import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
+import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
+import { survive } from './uncaught.ts'
+import { HTTP_OPTIONS, LISTEN_OPTIONS, type ListenOptions } from '../options.ts'
+
+/** The transports that have an address. */
+export type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'survive'>
+
+/** A server that is listening. */
+export interface Running {
+  /** Where HTTP clients connect, when HTTP was asked for. */
+  readonly url: string | undefined
+  /** Where each transport listens, in the form that `connect` takes. */
+  readonly addresses: Readonly<Partial<Record<Addressed, string>>>
+  /** Resolves when everything has stopped. */
+  readonly closed: Promise<void>
+  /** Finishes what is running, then stops. */
+  close(): Promise<void>
+}
+
+/** A transport that is open. */
+export interface Opened {
+  /** Where clients connect, in the form that `connect` takes. */
+  readonly url: string
+  /** Finishes what is running, then stops. */
+  close(): Promise<void>
+}
+
+/** What is open already, for a transport that shares a port. */
+export type OpenedSoFar = ReadonlyMap<Addressed, Opened>
+
+/** Opens a transport with the value of its option, which is neither undefined nor false. */
+export type Opener<Name extends Addressed> = (
+  app: App<Context>,
+  option: Exclude<ListenOptions[Name], undefined | false>,
+  opened: OpenedSoFar,
+) => Promise<Opened>
+
+/** How each transport is opened, in this order; each is loaded when it is asked for. */
+const OPENERS: { readonly [Name in Addressed]: () => Promise<Opener<Name>> } = {
+  http: async () => (await import('./http.ts')).openHttp,
+  ws: async () => (await import('./ws.ts')).openWs,
+  tcp: async () => (await import('./tcp.ts')).openTcp,
+  unix: async () => (await import('./tcp.ts')).openUnix,
+}
+const ADDRESSED = Object.keys(OPENERS) as readonly Addressed[]
+const TRANSPORTS: readonly ('stdio' | Addressed)[] = ['stdio', ...ADDRESSED]
+
+/** Opens the transports that were asked for; those of the server when none is named, and stdio when others are only ruled out. */
+export async function listen<Ctx extends Context>(
+  app: App<Ctx>,
+  options: ListenOptions,
+  usual: ListenOptions,
+): Promise<Running> {
+  const misplaced = Object.keys(options).find((name) => HTTP_OPTIONS.includes(name))
+  if (misplaced !== undefined) {
+    const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
+    throw mcpError('bad_option', { where: 'listen', reason })
+  }
+  checkOptions('listen', options, LISTEN_OPTIONS)
+  const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : usual
+  const wanted = ADDRESSED.filter((name) => asked[name] !== undefined && asked[name] !== false)
+  const wantsStdio = asked.stdio ?? wanted.length === 0
+  if (wanted.length === 0 && !wantsStdio)
+    throw mcpError('bad_option', {
+      where: 'listen',
+      reason: 'name a transport: { stdio: true } or { http: {} }',
+    })
+  // What was held back must not reach stdout when another transport opens first.
+  if (wantsStdio) guardStdout()
+  const opened = await openAll(app as unknown as App<Context>, wanted, asked)
+  const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
+  return running(opened, stdio, options.survive === false ? () => undefined : survive(app.service))
+}
+
+/** Opens one transport after the other; when one cannot be opened, none stays open. */
+async function openAll(
+  app: App<Context>,
+  wanted: readonly Addressed[],
+  options: ListenOptions,
+): Promise<OpenedSoFar> {
+  const opened = new Map<Addressed, Opened>()
+  try {
+    for (const name of wanted) {
+      const open = (await OPENERS[name]()) as Opener<Addressed>
+      opened.set(name, await open(app, options[name] as never, opened))
+    }
+  } catch (error) {
+    unguardStdout()
+    await Promise.all([...opened.values()].map((one) => one.close()))
+    throw error
+  }
+  return opened
+}
+
+function running(opened: OpenedSoFar, stdio: StdioServer | undefined, mourn: () => void): Running {
+  let closing: Promise<void> | undefined
+  let finish: () => void = () => undefined
+  const closed = new Promise<void>((resolve) => (finish = resolve))
+  const close = (): Promise<void> => {
+    const all = [...opened.values(), ...(stdio === undefined ? [] : [stdio])]
+    closing ??= Promise.all(all.map((one) => one.close())).then(() => {
+      process.off('SIGTERM', onSignal)
+      process.off('SIGINT', onSignal)
+      mourn()
+      finish()
+    })
+    return closing
+  }
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (closing !== undefined) process.exit(signal === 'SIGINT' ? 130 : 143)
+    void close().then(() => process.exit(0))
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  // A client that closes our input is done with us, whatever else keeps the process alive.
+  if (stdio !== undefined) void stdio.closed.then(close).then(() => process.exit())
+  const addresses = Object.fromEntries([...opened].map(([name, { url }]) => [name, url]))
+  return { url: opened.get('http')?.url, addresses, closed, close }
+}

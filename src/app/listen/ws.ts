@@ -1,0 +1,49 @@
+import type { App } from '../app.ts'
+import { checkPort, checkScopes, readTls, servedHosts } from './checks.ts'
+import type { Opener } from './listen.ts'
+import { mcpError } from '../../errors/error.ts'
+import { checkOptions } from '../../base/option-names.ts'
+import type { Context } from '../../server/context.ts'
+import { listenHttp, type HttpServer } from '../../transport/http/server/listen.ts'
+import { serveWs } from '../../transport/ws/server.ts'
+import { WS_OPTIONS, type WsOptions } from '../options.ts'
+import { checkLists } from '../settings.ts'
+
+const WHERE = 'listen ws'
+
+/** Opens WebSocket: on the port of HTTP when that is open and no other was named, otherwise on its own. */
+export const openWs: Opener<'ws'> = async (app, option, opened) => {
+  const options: WsOptions = option === true ? {} : option
+  checkOptions(WHERE, options, WS_OPTIONS)
+  checkLists(WHERE, options)
+  const http = opened.get('http') as HttpServer | undefined
+  const shares = http !== undefined && options.port === undefined
+  if (shares) checkShared(options)
+  const server = shares ? http : await openPort(app, options)
+  const { pathname } = new URL(server.url)
+  const { path = pathname } = options
+  const url = new URL(path, server.url.replace(/^http/, 'ws')).href
+  const taker = serveWs(server.endpoint)
+  server.upgrade(path, taker)
+  return { url, close: () => (shares ? taker.close() : server.close()) }
+}
+
+async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServer> {
+  const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [] } = options
+  checkPort(`${WHERE} port`, port)
+  const hosts = servedHosts(WHERE, host, options.hosts)
+  checkScopes(WHERE, app)
+  const secure = await readTls(`${WHERE} tls`, options.tls)
+  const endpoint = await app.endpoint({ hosts, cors, sessions: false, sse: false })
+  return listenHttp(endpoint, { host, port, path, secure, upgradesOnly: true })
+}
+
+function checkShared(options: WsOptions): void {
+  const own = Object.keys(options).find((name) => name !== 'path')
+  if (own === undefined && (options.path ?? '/').startsWith('/')) return
+  const reason =
+    own === undefined
+      ? 'path must begin with /'
+      : `"${own}" is that of http, whose port WebSocket shares; write it there, or name a port of its own`
+  throw mcpError('bad_option', { where: WHERE, reason })
+}

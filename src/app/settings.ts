@@ -1,0 +1,113 @@
+import { mcpError } from '../errors/error.ts'
+import { checkOptions } from '../base/option-names.ts'
+import { said } from '../base/untrusted-text.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isRevision, REVISIONS, type Revision } from '../protocol/revisions.ts'
+import { DIALECTS, type Dialects } from '../protocol/switches.ts'
+import type { MountOptions, ServerOptions } from './options.ts'
+
+/** What a server says it is. */
+export function infoOf(options: ServerOptions): JsonObject {
+  const { title, description, websiteUrl, icons, version } = options
+  const name = options.name ?? options.id
+  for (const [key, value] of Object.entries<unknown>({ name, version })) {
+    if (value === undefined || value === '') throw badOption('createServer', `a server needs a ${key}`)
+    if (typeof value !== 'string')
+      throw badOption('createServer', `${key} must be a string: '${said(value)}'`)
+  }
+  const optional = Object.entries({ title, description, websiteUrl, icons }).filter(
+    ([, value]) => value !== undefined,
+  )
+  return Object.freeze({ name, version, ...Object.fromEntries(optional) })
+}
+
+/** The revisions to serve, oldest first. */
+export function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly Revision[] {
+  const unknown = revisions.find((revision) => !isRevision(revision))
+  if (unknown !== undefined)
+    throw badOption('revisions', `"${String(unknown)}" is none of ${REVISIONS.join(', ')}`)
+  if (revisions.length === 0) throw badOption('revisions', 'name at least one')
+  return REVISIONS.filter((revision) => revisions.includes(revision))
+}
+
+/** How each revision is spoken. */
+export function dialectsOf({ profile }: ServerOptions): Dialects {
+  if (profile === undefined) return DIALECTS
+  if (typeof profile?.install !== 'function') throw badOption('profile', 'import it from pierhead/profiles')
+  return profile.dialects
+}
+
+/** How many items a page has. */
+export function pageSizeOf({ pageSize = 1000 }: ServerOptions): number {
+  if (!Number.isInteger(pageSize) || pageSize < 1)
+    throw badOption('pageSize', 'it must be a whole number above 0')
+  return pageSize
+}
+
+/** Refuses a single text where a list of them belongs, and what is no way to serve the gist. */
+export function checkLists(where: string, { hosts, cors, gist }: MountOptions): void {
+  for (const [name, list] of Object.entries({ hosts, cors })) {
+    if (list !== undefined && !Array.isArray(list))
+      throw badOption(where, `${name} must be a list; write ${name}: ['${String(list)}']`)
+  }
+  if (gist === undefined || typeof gist === 'boolean') return
+  checkOptions(`${where} gist`, gist, ['cycle'])
+  if (!['revision', 'month', undefined].includes(gist.cycle))
+    throw badOption(`${where} gist`, `cycle is 'revision' or 'month'`)
+}
+
+/** The secrets to seal with; undefined when none was given. */
+export function secretsOf({ secret }: ServerOptions): readonly string[] | undefined {
+  const env = (globalThis as { process?: { env: Record<string, string | undefined> } }).process?.env
+  const given = secret ?? env?.['PIERHEAD_SECRET']
+  if (given === undefined) return undefined
+  const secrets = typeof given === 'string' ? [given] : given
+  if (secrets.length === 0 || secrets.some((one) => one.length < 16))
+    throw badOption('secret', 'it needs at least 16 characters')
+  return secrets
+}
+
+/** What a server tells its operator with. Whatever was thrown is told as plain data, in `error`. */
+export function reporterOf({ log = reportToStderr }: ServerOptions): NonNullable<ServerOptions['log']> {
+  return (level, message, facts) =>
+    log(
+      level,
+      message,
+      facts !== undefined && 'error' in facts ? { ...facts, error: plainly(facts['error']) } : facts,
+    )
+}
+
+function plainly(thrown: unknown): JsonObject {
+  if (!(thrown instanceof Error)) return { name: typeof thrown, message: inspected(thrown) }
+  const { name, message, stack, cause } = thrown
+  return { name, message, stack, ...(cause instanceof Error ? { cause: plainly(cause) } : {}) }
+}
+
+function inspected(thrown: unknown): string {
+  try {
+    return said(thrown)
+  } catch {
+    return 'something that cannot be shown'
+  }
+}
+
+/** Tells an operator without a log of their own. Control characters are escaped. */
+export function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
+  const { error, ...rest } = facts
+  const { message: words, stack = words } = (error ?? {}) as { message?: string; stack?: string }
+  // oxlint-disable-next-line no-console -- the last resort of a server without a log
+  console.error('%s', `pierhead ${level}: ${printable(message)}`, {
+    ...rest,
+    ...(error === undefined ? {} : { error: stack }),
+  })
+}
+
+/** A message may repeat what a client said; that must neither end the line nor steer a terminal. */
+function printable(message: string): string {
+  const escaped = (letter: string): string => `\\u{${letter.codePointAt(0)!.toString(16)}}`
+  return message.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped)
+}
+
+function badOption(where: string, reason: string): Error {
+  return mcpError('bad_option', { where, reason })
+}

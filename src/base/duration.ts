@@ -1,0 +1,21 @@
+import { mcpError } from '../errors/error.ts'
+
+/** Milliseconds, or text such as `'20s'`, `'2m'`, `'1h'`, `'250ms'`. */
+export type Duration = number | string
+
+/** The longest time that timers can wait; they take anything above for "at once". */
+export const LONGEST_MS = 2_147_483_647
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A duration in milliseconds. `where` names the option in the error. */
+export function toMs(duration: Duration, where: string): number {
+  const parts = typeof duration === 'string' ? /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(duration.trim()) : null
+  const ms =
+    typeof duration === 'number' ? duration : Number(parts?.[1]) * (UNITS[parts?.[2] ?? ''] ?? Number.NaN)
+  if (ms >= 0) return ms
+  throw mcpError('bad_option', {
+    where,
+    reason: `"${duration}" is no duration; write milliseconds or '20s', '2m', '1h'`,
+  })
+}

@@ -1,0 +1,46 @@
+import type { McpError } from './error.ts'
+import {
+  isRetryable,
+  REFUSALS,
+  type Reaction,
+  type RefusalName,
+  type RefusalRow,
+  type Severity,
+} from '../protocol/refusals.ts'
+import { RESERVED_REFUSALS } from '../protocol/reserved-refusals.ts'
+
+/** What the catalogue says of a refusal. */
+export interface Refusal {
+  readonly name: RefusalName
+  readonly code: number
+  readonly httpStatus: number
+  readonly severity: Severity
+  readonly reaction: Reaction
+  readonly retryable: boolean
+}
+
+const rows = /* @__PURE__ */ allRows()
+
+/** The refusal that an error carries, with what a client does about it; undefined when it is no refusal. */
+export function refusalOf(error: McpError): Refusal | undefined {
+  const name = error.refusal
+  const row = name === undefined ? undefined : rows.get(name)
+  if (name === undefined || row === undefined) return undefined
+  const { code, http, severity, reaction } = row
+  return { name, code, httpStatus: http, severity, reaction, retryable: isRetryable(row) }
+}
+
+/** The row of a name that came from elsewhere. */
+export function refusalRow(name: unknown): RefusalRow | undefined {
+  return typeof name === 'string' ? rows.get(name) : undefined
+}
+
+/** The name that a number of the catalogue stands for. */
+export function refusalNamed(code: number): RefusalName | undefined {
+  for (const [name, row] of rows) if (row.code === code) return name as RefusalName
+  return undefined
+}
+
+function allRows(): ReadonlyMap<string, RefusalRow> {
+  return new Map(Object.entries<RefusalRow>({ ...REFUSALS, ...RESERVED_REFUSALS }))
+}

@@ -1,0 +1,54 @@
+import { errorRow, type McpError } from './error.ts'
+import type { ErrorObject } from '../protocol/jsonrpc.ts'
+import { REFUSALS, type RefusalRow, type SentRefusalName } from '../protocol/refusals.ts'
+import type { Dialect } from '../protocol/switches.ts'
+
+/** The error object of a reply in a dialect: official code first, the refusal in `data`. */
+export function toErrorObject(error: McpError, dialect: Dialect | undefined): ErrorObject {
+  const official = toOfficial(error, dialect)
+  const habits = dialect?.habits
+  return habits === undefined ? official : habits.sealError(error, official)
+}
+
+function toOfficial(error: McpError, dialect: Dialect | undefined): ErrorObject {
+  const row = errorRow(error.kind)
+  const early = dialect !== undefined && dialect.revision < '2026-07-28'
+  const code = early && hasUrlsToVisit(error) ? (row.codeBefore2026 ?? row.code) : row.code
+  const refusal = toRefusal(error)
+  if (refusal === undefined && error.data === undefined) return { code, message: error.message }
+  return {
+    code,
+    message: error.message,
+    data: refusal === undefined ? error.data : { ...error.data, refusal },
+  }
+}
+
+/** Whether an error has the URLs to visit that its older code promises, each with an id; other errors promise none. */
+function hasUrlsToVisit({ kind, data }: McpError): boolean {
+  if (kind !== 'url_needed') return true
+  const items = data?.['elicitations']
+  return Array.isArray(items) && items.length > 0 && items.every(isVisit)
+}
+
+function isVisit(item: unknown): boolean {
+  const { mode, url, elicitationId, message } = (item ?? {}) as Readonly<Record<string, unknown>>
+  return mode === 'url' && [url, elicitationId, message].every((one) => typeof one === 'string')
+}
+
+/** The refusal that belongs to an error, as it travels in `error.data` or in the `_meta` of a tool result. */
+export function toRefusal(error: McpError): Readonly<Record<string, unknown>> | undefined {
+  const { refusal } = error
+  const row: RefusalRow | undefined = REFUSALS[refusal as SentRefusalName]
+  if (row === undefined) return undefined
+  const { code, http, severity } = row
+  const retryAfter = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }
+  return { code, name: refusal, httpStatus: http, severity, retryable: error.retryable, ...retryAfter }
+}
+
+/** The HTTP status for a request that ends in this error. */
+export function toStatus(error: McpError, dialect: Dialect | undefined): number {
+  const row = errorRow(error.kind)
+  const status = (dialect?.revision === '2026-07-28' ? (row.httpFrom2026 ?? row.http) : row.http) ?? 200
+  const habits = dialect?.habits
+  return habits === undefined ? status : habits.statusOf(error, status)
+}

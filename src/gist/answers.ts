@@ -1,0 +1,82 @@
+import { mcpError, type McpError } from '../errors/error.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { VENDOR } from '../protocol/meta.ts'
+import { printable } from '../errors/printable.ts'
+import { fromErrorObject } from '../errors/remote.ts'
+import { ToolError } from '../errors/tool-error.ts'
+import {
+  isObject,
+  type ConnectionDescriptor,
+  type GistMetadata,
+  type ResultEnvelope,
+  type ToolDescriptor,
+} from './envelopes.ts'
+import { isVersion } from './version.ts'
+
+/** The result of a call that went well. */
+export interface GistResult extends ResultEnvelope {
+  readonly status: 'success'
+  /** The result as the protocol has it: content, and structured content where the tool has some. */
+  readonly result: JsonObject
+  readonly metadata: GistMetadata
+}
+
+/** The descriptor that a handshake was answered with; throws what the server refused it with. */
+export function readDescriptor(answer: JsonObject): ConnectionDescriptor {
+  if (isObject(answer['error'])) throw toError(answer as unknown as ResultEnvelope)
+  const { mcp_version: version, session, capabilities = [], server_id: server = '' } = answer
+  if (!isVersion(version)) throw bad('handshake', 'mcp_version is missing')
+  if (typeof session !== 'string' || session === '') throw bad('handshake', 'session is missing')
+  if (typeof server !== 'string' || !isWords(capabilities))
+    throw bad('handshake', 'server_id or capabilities are of the wrong type')
+  return { ...answer, capabilities, server_id: server } as unknown as ConnectionDescriptor
+}
+
+/** The result of a call; throws the failure of the tool, or what the server refused the call with. */
+export function readResult(answer: ResultEnvelope): GistResult {
+  const { status, result, error, metadata = { duration_ms: 0 } } = answer
+  if (status === 'success' && isObject(result)) return { ...answer, status, result, metadata }
+  if (status === 'error' && isObject(result)) throw toToolError(result, error?.message)
+  if (status === 'error') throw toError(answer)
+  throw bad(
+    'call',
+    status === 'in_progress' ? 'it became a job, which was not asked for' : 'there is no result',
+  )
+}
+
+/** One page of tools. */
+export function readListed(answer: ResultEnvelope): {
+  readonly tools: readonly ToolDescriptor[]
+  readonly next_cursor?: string | undefined
+} {
+  const { tools, next_cursor: cursor } = readResult(answer).result
+  if (!Array.isArray(tools) || !tools.every((tool) => isObject(tool) && typeof tool['tool_id'] === 'string'))
+    throw bad('list', 'a tool has no tool_id')
+  return {
+    tools: tools as readonly ToolDescriptor[],
+    next_cursor: typeof cursor === 'string' ? cursor : undefined,
+  }
+}
+
+function toError({ error }: ResultEnvelope): McpError {
+  const { code, message, refusal, data } = (isObject(error) ? error : {}) as JsonObject
+  if (typeof code !== 'number' || typeof message !== 'string')
+    throw bad('call', 'the error has no code or message')
+  const facts = { ...(isObject(data) && data), ...(isObject(refusal) && { refusal }) }
+  return fromErrorObject({ code, message, ...(Object.keys(facts).length > 0 && { data: facts }) })
+}
+
+function toToolError(result: JsonObject, message: unknown): ToolError {
+  const meta = result['_meta']
+  const data = isObject(meta) ? meta[`${VENDOR}/data`] : undefined
+  const said = typeof message === 'string' ? message : 'the tool failed'
+  return new ToolError(printable(said), isObject(data) ? data : undefined, { cause: result })
+}
+
+function isWords(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((word) => typeof word === 'string')
+}
+
+function bad(method: string, issue: string): McpError {
+  return mcpError('bad_answer', { method: `the ${method}`, issue })
+}

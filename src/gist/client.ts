@@ -1,0 +1,222 @@
+import { CLIENT_LIMITS, readLimits, type ClientLimits } from '../protocol/client-limits.ts'
+import { toMs, type Duration } from '../base/duration.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { checkOptions } from '../base/option-names.ts'
+import type { CallerHeaders } from '../transport/http/client/headers.ts'
+import { readDescriptor, readListed, readResult, type GistResult } from './answers.ts'
+import {
+  GIST_CAPABILITIES,
+  isObject,
+  type ConnectionDescriptor,
+  type ResultEnvelope,
+  type ToolDescriptor,
+} from './envelopes.ts'
+import { Poster, type Posting } from './post.ts'
+import { agree, CYCLES, isVersion, monthOf, revisionOf, type Cycle } from './version.ts'
+
+export interface GistConnectOptions {
+  /** The version to ask for, as a month or a date; `2025-11` unless given. */
+  readonly version?: string
+  /** How far another version that the server offers may be from that: one step among the revisions, or one month. */
+  readonly cycle?: Cycle
+  /** The capabilities to ask for; `stream` and `schema_ref` unless given. */
+  readonly capabilities?: readonly string[]
+  readonly clientId?: string
+  /** What the client calls itself with every call. */
+  readonly clientName?: string
+  /** HTTP headers for every request; a function is asked each time. */
+  readonly headers?: CallerHeaders
+  readonly fetch?: typeof fetch
+  /** Silence that ends a request; progress begins it anew. */
+  readonly timeout?: Duration
+  /** The longest that a request may take. */
+  readonly total?: Duration
+  readonly limits?: 'strict' | Partial<ClientLimits>
+}
+
+/** What one call may do differently. */
+export interface GistCallOptions {
+  readonly timeout?: Duration
+  readonly total?: Duration
+  readonly signal?: AbortSignal
+  /** Hears of progress, with a part of the output where the server sends one. */
+  readonly onProgress?: (part: ResultEnvelope) => void
+  readonly traceId?: string
+}
+
+const OPTIONS = [
+  'version',
+  'cycle',
+  'capabilities',
+  'clientId',
+  'clientName',
+  'headers',
+  'fetch',
+  'timeout',
+  'total',
+  'limits',
+]
+const CALL_OPTIONS = ['timeout', 'total', 'signal', 'onProgress', 'traceId']
+
+/** Connects to a server that takes the envelopes of the 2025-11 developer specification, at its URL, such as `http://localhost:3000/gist`. */
+export async function connectGist(url: string | URL, options: GistConnectOptions = {}): Promise<GistClient> {
+  checkOptions('connectGist', options, OPTIONS)
+  const { version = '2025-11', cycle = 'revision' } = options
+  if (!isVersion(version)) throw badOption('version', 'write a month such as 2025-11, or a date')
+  if (!CYCLES.includes(cycle)) throw badOption('cycle', `it is one of ${CYCLES.join(', ')}`)
+  const limits = readLimits(CLIENT_LIMITS, options.limits)
+  const poster = new Poster(url, { headers: options.headers ?? {}, fetch: options.fetch, limits })
+  const client = new GistClient({ poster, limits, version, cycle, options })
+  try {
+    await client.open()
+    return client
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+}
+
+interface Parts {
+  readonly poster: Poster
+  readonly limits: ClientLimits
+  readonly version: string
+  readonly cycle: Cycle
+  readonly options: GistConnectOptions
+}
+
+/** A client of one server. A session that the server no longer knows is opened anew. */
+export class GistClient implements AsyncDisposable {
+  readonly #parts: Parts
+  #descriptor: ConnectionDescriptor | undefined
+  #opening: Promise<ConnectionDescriptor> | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** What was agreed on. */
+  get descriptor(): ConnectionDescriptor {
+    if (this.#descriptor === undefined) throw mcpError('closed', {})
+    return this.#descriptor
+  }
+
+  /** Does the handshake; several that want it at once share one. */
+  async open(): Promise<ConnectionDescriptor> {
+    this.#opening ??= this.#shake().finally(() => (this.#opening = undefined))
+    return (this.#descriptor = await this.#opening)
+  }
+
+  /** Calls a tool and waits for its result. Throws `ToolError` when the tool failed, and `McpError` for all else. */
+  async call(tool: string, args: JsonObject = {}, options: GistCallOptions = {}): Promise<GistResult> {
+    checkOptions('call', options, CALL_OPTIONS)
+    const { clientName } = this.#parts.options
+    const { traceId, signal, onProgress } = options
+    const context = {
+      ...(clientName !== undefined && { client_name: clientName }),
+      ...(traceId !== undefined && { trace_id: traceId }),
+    }
+    const named = Object.keys(context).length > 0 && { context }
+    const body = { tool_id: tool, arguments: args, mode: 'sync', ...named }
+    return readResult(await this.#ask(body, { signal, onProgress, ...this.#times(options) }))
+  }
+
+  /** All tools of the server. */
+  async tools(): Promise<readonly ToolDescriptor[]> {
+    const all: ToolDescriptor[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < this.#parts.limits.pages; page++) {
+      const body = { list: 'tools', ...(cursor !== undefined && { cursor }) }
+      const listed = readListed(await this.#ask(body, this.#times({})))
+      all.push(...listed.tools)
+      cursor = listed.next_cursor
+      if (cursor === undefined) return all
+    }
+    throw mcpError('answer_too_large', { limit: this.#parts.limits.pages, unit: 'pages' })
+  }
+
+  /** Gives up what is under way. The server forgets the session after a while. */
+  async close(): Promise<void> {
+    this.#parts.poster.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** Sends a wish; once more in a new session when the server no longer knows ours, since it has done nothing then. */
+  async #ask(body: JsonObject, posting: Posting): Promise<ResultEnvelope> {
+    const { session } = this.descriptor
+    const answer = await this.#send(body, session, posting)
+    if (answer.error?.refusal?.['name'] !== 'INVALID_SESSION_ID') return answer
+    if (session === this.descriptor.session) await this.open()
+    return this.#send(body, this.descriptor.session, posting)
+  }
+
+  async #send(body: JsonObject, session: string, posting: Posting): Promise<ResultEnvelope> {
+    const id = crypto.randomUUID()
+    const answer = await this.#parts.poster.post({ request_id: id, session, ...body }, posting)
+    const { request_id: about } = answer
+    if (about !== id && (answer['status'] !== 'error' || typeof about === 'string'))
+      throw mcpError('bad_answer', { method: 'the call', issue: 'it answers another request' })
+    return answer as unknown as ResultEnvelope
+  }
+
+  async #shake(): Promise<ConnectionDescriptor> {
+    const { version } = this.#parts
+    const answer = await this.#offer(version)
+    const lower = this.#downgrade(answer)
+    const descriptor = readDescriptor(lower === undefined ? answer : await this.#offer(lower))
+    const revision = revisionOf(descriptor.mcp_version)
+    if (revision === undefined || !this.#isNear(revision))
+      throw mcpError('no_revision', { offered: descriptor.mcp_version.slice(0, 64) })
+    return descriptor
+  }
+
+  #offer(version: string): Promise<JsonObject> {
+    const { capabilities = GIST_CAPABILITIES, clientId } = this.#parts.options
+    const named = clientId !== undefined && { client_id: clientId }
+    const body = { mcp_version: version, capabilities, ...named }
+    return this.#parts.poster.post(body, this.#times({}))
+  }
+
+  /** The version to ask for after ours was refused, if it was and one that is served is near enough. */
+  #downgrade({ error }: JsonObject): string | undefined {
+    const { data, code } = isObject(error) ? error : {}
+    const supported =
+      isObject(data) && Array.isArray(data['supported']) ? (data['supported'] as unknown[]) : []
+    if (code !== REFUSED_VERSION || supported.length === 0) return undefined
+    const near = supported.flatMap((one) => {
+      const revision = isVersion(one) ? revisionOf(one) : undefined
+      return revision !== undefined && this.#isNear(revision) ? [revision] : []
+    })
+    const best = near.toSorted().at(-1)
+    if (best === undefined)
+      throw mcpError('no_revision', { offered: supported.slice(0, 8).map(shown).join(', ') })
+    return monthOf(best)
+  }
+
+  /** Whether a revision is at most one cycle older than what we asked for. */
+  #isNear(revision: NonNullable<ReturnType<typeof revisionOf>>): boolean {
+    const { version, cycle } = this.#parts
+    return agree(version, [revision], cycle) !== undefined
+  }
+
+  #times({ timeout, total }: GistCallOptions): { readonly idleMs: number; readonly totalMs: number } {
+    const { options } = this.#parts
+    return {
+      idleMs: toMs(timeout ?? options.timeout ?? '60s', 'timeout'),
+      totalMs: toMs(total ?? options.total ?? '5m', 'total'),
+    }
+  }
+}
+
+const REFUSED_VERSION = -32022
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 32) : typeof value
+}
+
+function badOption(name: string, reason: string): McpError {
+  return mcpError('bad_option', { where: `connectGist ${name}`, reason })
+}

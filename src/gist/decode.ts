@@ -1,0 +1,129 @@
+import { mcpError } from '../errors/error.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { VENDOR } from '../protocol/meta.ts'
+import { checkBounds, type Bounds } from '../wire/bounds.ts'
+import { scan } from '../wire/scan.ts'
+import { checkParsed, isDeeper } from '../transport/http/server/parsed.ts'
+import type { HttpIn } from '../transport/http/server/parts.ts'
+import { isObject, isUuid } from './envelopes.ts'
+import { isVersion } from './version.ts'
+
+/** The first thing that a client sends. */
+export interface Handshake {
+  readonly kind: 'handshake'
+  readonly version: string
+  readonly capabilities: readonly string[]
+  readonly clientId: string | undefined
+}
+
+/** A wish that a server answers with a result envelope. */
+export interface Asked {
+  readonly kind: 'call' | 'list'
+  readonly requestId: string
+  readonly session: string | undefined
+  /** What the method of the protocol gets. */
+  readonly params: JsonObject
+  readonly clientName: string | undefined
+}
+
+const MAX_NAME = 256
+const MAX_WORDS = 64
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** Reads the body of a request: one JSON value, no deeper than allowed, whose keys are written once. */
+export function readBody({ body, parsed }: HttpIn, limits: Bounds): unknown {
+  const { depth: maxDepth, keys, stringLength } = limits
+  if (parsed !== undefined) {
+    if (isDeeper(parsed, maxDepth)) throw mcpError('too_deep', { limit: maxDepth })
+    checkParsed(parsed, limits)
+    return parsed
+  }
+  if (body.length > keys || body.length > stringLength) checkBounds(body, limits)
+  // As the params of a message, the envelope and its arguments are what a scan looks at.
+  const finding = scan(`{"params":${body}}`, maxDepth + 1)
+  if (finding?.kind === 'deep') throw mcpError('too_deep', { limit: maxDepth })
+  const value = parse(body)
+  if (finding?.kind === 'duplicate') throw mcpError('duplicate_key', { key: finding.key.slice(0, 64) })
+  return value
+}
+
+/** The id of a request, if it has one that can be repeated. */
+export function requestIdOf(value: unknown): string | undefined {
+  return isObject(value) && isUuid(value['request_id']) ? value['request_id'] : undefined
+}
+
+/** Reads what a client wants; throws when it is none of a handshake, a call and a list. */
+export function readEnvelope(value: unknown): Handshake | Asked {
+  if (!isObject(value)) throw wrong('the body is not an object')
+  if ('jsonrpc' in value)
+    throw wrong('this is a JSON-RPC message; send it to the path of MCP, by default /mcp')
+  if ('mcp_version' in value) return readHandshake(value)
+  const { request_id: requestId, session, list } = value
+  if (!isUuid(requestId)) throw wrong('request_id is not a UUID')
+  if (session !== undefined && session !== null && !isUuid(session))
+    throw wrong('session is not a UUID; send the one of the handshake, or none')
+  const context = readContext(value['context'])
+  const asked = { requestId, session: session ?? undefined, clientName: context.clientName }
+  const params = list === undefined ? readCall(value) : readList(value)
+  const kind = list === undefined ? 'call' : 'list'
+  return { kind, ...asked, params: { ...params, ...(context.meta && { _meta: context.meta }) } }
+}
+
+function readHandshake(value: JsonObject): Handshake {
+  const { mcp_version: version, capabilities = [], client_id: clientId } = value
+  if (!isVersion(version)) throw wrong('mcp_version is neither a month such as "2025-11" nor a date')
+  const isList = Array.isArray(capabilities) && capabilities.every((word) => typeof word === 'string')
+  if (!isList || capabilities.length > MAX_WORDS)
+    throw wrong(`capabilities is not a list of at most ${MAX_WORDS} words`)
+  return { kind: 'handshake', version, capabilities, clientId: readName('client_id', clientId) }
+}
+
+function readCall({ tool_id: name, arguments: input, mode = 'sync' }: JsonObject): JsonObject {
+  if (typeof name !== 'string' || name === '') throw wrong('tool_id is not the name of a tool')
+  if (mode === 'async')
+    throw wrong(
+      'mode "async" needs jobs, which are not enabled here; send mode "sync" and wait for the result',
+    )
+  if (mode !== 'sync') throw wrong('mode is neither "sync" nor "async"')
+  if (input !== undefined && !isObject(input)) throw wrong('arguments is not an object')
+  return { name, ...(input !== undefined && { arguments: input }) }
+}
+
+function readList({ list, cursor }: JsonObject): JsonObject {
+  if (list !== 'tools') throw wrong('list is not "tools", which is all that can be listed here')
+  return cursor === undefined ? {} : { cursor }
+}
+
+/** A trace id in the form of W3C is handed on as such, others under a name of ours. */
+function readContext(context: unknown): {
+  readonly clientName: string | undefined
+  readonly meta: JsonObject | undefined
+} {
+  if (context === undefined || context === null) return { clientName: undefined, meta: undefined }
+  if (!isObject(context)) throw wrong('context is not an object')
+  const trace = readName('context.trace_id', context['trace_id'])
+  const clientName = readName('context.client_name', context['client_name'])
+  if (trace === undefined) return { clientName, meta: undefined }
+  return { clientName, meta: TRACEPARENT.test(trace) ? { traceparent: trace } : { [TRACE_ID]: trace } }
+}
+
+const TRACE_ID = `${VENDOR}/traceId`
+
+function readName(where: string, value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string' || value === '' || value.length > MAX_NAME)
+    throw wrong(`${where} is not a text of 1 to ${MAX_NAME} characters`)
+  return value
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw mcpError('parse_failed', {})
+  }
+}
+
+function wrong(reason: string): Error {
+  return mcpError('bad_params', { method: 'POST /gist', reason })
+}

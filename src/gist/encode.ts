@@ -1,0 +1,115 @@
+import { toErrorObject, toRefusal, toStatus } from '../errors/reply.ts'
+import type { McpError } from '../errors/error.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { VENDOR } from '../protocol/meta.ts'
+import { LATEST } from '../protocol/revisions.ts'
+import { DIALECTS, type Dialect } from '../protocol/switches.ts'
+import { Kept } from '../wire/reply.ts'
+import { sealResult } from '../wire/encode.ts'
+import { isObject, type GistError, type GistProgress, type ToolDescriptor } from './envelopes.ts'
+
+/** How a handler says in `_meta` of its result what it used. */
+const TOKENS = `${VENDOR}/tokens`
+
+/** The code of a tool that failed without a refusal. */
+const TOOL_FAILED = -32000
+
+/** The envelope of a tool's result, in the form of a dialect; a failure of the tool is told twice, for programs and for models. */
+export function sealCalled(
+  id: string,
+  result: JsonObject,
+  { dialect, info, ms }: { readonly dialect: Dialect; readonly info: JsonObject; readonly ms: number },
+): string {
+  const sealed = sealResult('tools/call', result, dialect, info)
+  const text = sealed instanceof Kept ? sealed.text : sealed
+  const meta = result['_meta']
+  const tokens = isObject(meta) ? meta[TOKENS] : undefined
+  const used = Number.isFinite(tokens) && (tokens as number) >= 0 ? { tokens_used: tokens } : {}
+  const metadata = JSON.stringify({ duration_ms: toMs(ms), ...used })
+  const failed = result['isError'] === true
+  const error = failed ? `"error":${JSON.stringify(toToolError(result))},` : ''
+  const status = failed ? 'error' : 'success'
+  return `{"request_id":"${id}","status":"${status}","result":${text},${error}"metadata":${metadata}}`
+}
+
+function toToolError({ content, _meta }: JsonObject): GistError {
+  const blocks = (content ?? []) as readonly { readonly type?: unknown; readonly text?: unknown }[]
+  const said = blocks.find(({ type, text }) => type === 'text' && typeof text === 'string')?.text
+  const refusal = isObject(_meta) ? _meta[`${VENDOR}/refusal`] : undefined
+  const message = typeof said === 'string' ? said : 'the tool failed'
+  if (!isObject(refusal)) return { code: TOOL_FAILED, message }
+  return { code: typeof refusal['code'] === 'number' ? refusal['code'] : TOOL_FAILED, message, refusal }
+}
+
+/** Lists by the identity of the result: a page is one object until something in it changes. */
+const lists = new WeakMap<JsonObject, string>()
+
+/** The envelope of a page of tools, as descriptors. */
+export function sealListed(id: string, result: JsonObject, ms: number): string {
+  let text = lists.get(result)
+  if (text === undefined) lists.set(result, (text = toListText(result)))
+  const metadata = JSON.stringify({ duration_ms: toMs(ms) })
+  return `{"request_id":"${id}","status":"success","result":${text},"metadata":${metadata}}`
+}
+
+function toListText({ tools, nextCursor }: JsonObject): string {
+  const descriptors = (tools as readonly JsonObject[]).map(toDescriptor)
+  return JSON.stringify({
+    tools: descriptors,
+    ...(nextCursor !== undefined && { next_cursor: nextCursor }),
+  })
+}
+
+function toDescriptor(tool: JsonObject): ToolDescriptor {
+  const { name, title, description, inputSchema, outputSchema } = tool
+  return {
+    tool_id: name as string,
+    name: (title ?? name) as string,
+    ...(description !== undefined && { description: description as string }),
+    input_schema: inputSchema as JsonObject,
+    ...(outputSchema !== undefined && { output_schema: outputSchema as JsonObject }),
+  }
+}
+
+/** The envelope that tells how far a call has come, from a notification of the protocol. */
+export function sealProgress(id: string, { progress, total, message }: JsonObject): string {
+  return JSON.stringify({
+    request_id: id,
+    status: 'in_progress',
+    progress: toProgress(progress as number, total),
+    ...(typeof message === 'string' && { result: { content: [{ type: 'text', text: message }] } }),
+  })
+}
+
+function toProgress(done: number, total: unknown): GistProgress {
+  if (typeof total !== 'number' || !(total > 0)) return { steps: done }
+  return { percent: Math.min(100, Math.max(0, Math.round((done / total) * 1000) / 10)) }
+}
+
+/** The envelope of an error. Data that cannot be written is left out: an error must always reach whoever waits for it. */
+export function sealFailure(id: string | undefined, thrown: McpError, ms: number): string {
+  const { code, message, data } = toErrorObject(thrown, DIALECTS[LATEST])
+  const { refusal, ...rest } = isObject(data) ? data : {}
+  const metadata = { duration_ms: toMs(ms) }
+  const envelope = (error: object): string =>
+    JSON.stringify({ request_id: id ?? null, status: 'error', error, metadata })
+  const error = { code, message, ...(refusal !== undefined && { refusal }) }
+  if (Object.keys(rest).length === 0) return envelope(error)
+  try {
+    return envelope({ ...error, data: rest })
+  } catch {
+    return envelope(error)
+  }
+}
+
+/** The HTTP status of an error: nobody here reads it out of an answer with 200. */
+export function statusOf(error: McpError): number {
+  const status = toStatus(error, DIALECTS[LATEST])
+  if (status !== 200) return status
+  const refused = toRefusal(error)?.['httpStatus']
+  return typeof refused === 'number' ? refused : 400
+}
+
+function toMs(ms: number): number {
+  return Math.round(ms * 1000) / 1000
+}

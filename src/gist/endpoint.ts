@@ -1,0 +1,322 @@
+import { mcpError, type McpError } from '../errors/error.ts'
+import { httpError } from '../errors/http.ts'
+import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
+import type { Limits } from '../protocol/limits.ts'
+import { META } from '../protocol/meta.ts'
+import { LATEST, type Revision } from '../protocol/revisions.ts'
+import { DIALECTS } from '../protocol/switches.ts'
+import { serverError } from '../errors/server.ts'
+import { Call, type Peer } from '../rpc/call.ts'
+import type { Service } from '../rpc/service.ts'
+import { Session } from '../rpc/session.ts'
+import { toPeerError } from '../wire/encode.ts'
+import { admit, callerOf, inTurn } from '../transport/http/server/admission.ts'
+import type { EventStream } from '../transport/http/server/event-stream.ts'
+import { toJson } from '../transport/http/server/exchange.ts'
+import type { Guard } from '../transport/http/server/guard.ts'
+import { checkContent, readAccept } from '../transport/http/server/negotiate.ts'
+import type { Headers, HttpHead, HttpIn, HttpOut, SiteBeside } from '../transport/http/server/parts.ts'
+import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts'
+import { Watch } from '../transport/http/server/sweeper.ts'
+import { within } from '../transport/io/timer.ts'
+import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
+import { GistExchange } from './exchange.ts'
+import { readBody, readEnvelope, requestIdOf, type Asked, type Handshake } from './decode.ts'
+import { sealCalled, sealFailure, sealListed, statusOf } from './encode.ts'
+import { agree, inFormOf, monthOf, type Cycle } from './version.ts'
+
+export interface GistEndpointOptions {
+  readonly limits: Limits
+  readonly guard: Guard
+  /** How versions are counted when a client asks for another than we serve. */
+  readonly cycle?: Cycle
+}
+
+/** What becomes of one call. */
+interface Way {
+  readonly request: HttpIn
+  readonly headers: Headers
+  readonly session: HttpSession | undefined
+  readonly exchange: GistExchange
+  readonly begun: number
+  /** The text of the reply, once there is a result. */
+  seal(result: JsonObject): string
+}
+
+const PATH = '/gist'
+const NOTHING = (): void => undefined
+const CLOSING = { retryAfterMs: 5000 }
+
+/**
+ * The envelopes of the 2025-11 developer specification at a path of their own: a handshake, calls and lists of tools.
+ * Each becomes a request of the protocol to the same server, through the same guard, limits and middleware.
+ */
+export class GistEndpoint implements SiteBeside {
+  readonly option = 'gist'
+  readonly paths: ReadonlySet<string> = new Set([PATH])
+  readonly limits: Limits
+  readonly service: Service
+  readonly sessions: Sessions
+  readonly #guard: Guard
+  readonly #cycle: Cycle
+  /** The revisions that its versions name. */
+  readonly #revisions: readonly Revision[]
+  /** The sessions that agreed on `stream`. */
+  readonly #streaming = new WeakSet<HttpSession>()
+  readonly #calls = new Map<Call, () => void>()
+  readonly #streams = new Set<EventStream>()
+  readonly #watch: Watch
+  #closing = false
+  #idle: (() => void) | undefined
+
+  constructor(service: Service, { limits, guard, cycle = 'revision' }: GistEndpointOptions) {
+    this.service = service
+    this.limits = limits
+    this.#guard = guard
+    this.#cycle = cycle
+    this.#revisions = service.revisions.filter((revision) => revision !== LATEST)
+    this.sessions = new Sessions(limits, service, () => performance.now())
+    this.#watch = new Watch(limits, this.sessions, this.#streams)
+  }
+
+  /** Whether a request for a target is one for this site. */
+  owns(target = ''): boolean {
+    return (target.split('?', 1)[0] as string).endsWith(PATH)
+  }
+
+  /** Decides by the head alone. */
+  refuse(head: HttpHead): HttpOut | undefined {
+    try {
+      if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
+      this.#guard.check(head)
+      if (this.#closing) throw serverError('shutting_down', {}, CLOSING)
+      if (head.method !== 'POST') throw httpError('bad_verb', { verb: head.method.slice(0, 32) })
+      checkContent(head)
+      const accepts = readAccept(head)
+      if (!accepts.json && !accepts.events) throw httpError('bad_accept', {})
+      return undefined
+    } catch (thrown) {
+      return this.turnAway(head, thrown)
+    }
+  }
+
+  turnAway(head: HttpHead, thrown: unknown): HttpOut {
+    return this.fail(undefined, thrown, undefined, this.#guard.cors(head))
+  }
+
+  answer(request: HttpIn): HttpOut | Promise<HttpOut> {
+    const begun = performance.now()
+    const headers = this.#guard.cors(request)
+    let id: string | undefined
+    try {
+      const value = readBody(request, this.limits)
+      id = requestIdOf(value)
+      const envelope = readEnvelope(value)
+      if (this.#closing) throw serverError('shutting_down', {}, CLOSING)
+      return envelope.kind === 'handshake'
+        ? this.#open(envelope, request, headers, begun)
+        : this.#ask(envelope, request, headers, begun)
+    } catch (thrown) {
+      return this.#refused(id, thrown, headers, begun)
+    }
+  }
+
+  fail(id: RequestId | undefined, thrown: unknown, _dialect: unknown, headers: Headers): HttpOut {
+    return this.#refused(typeof id === 'string' ? id : undefined, thrown, headers, performance.now())
+  }
+
+  /** Finishes what is running, up to a limit, and ends every session. */
+  async close(): Promise<void> {
+    this.#closing = true
+    if (this.#calls.size > 0)
+      await within(this.limits.drainMs, (done) => (this.#idle = () => setTimeout(done)))
+    for (const call of this.#calls.keys()) call.cancel(serverError('shutting_down', {}))
+    this.sessions.close()
+    this.#watch.end()
+  }
+
+  /** The handshake: a session of the protocol is opened by `initialize`, so that whoever wraps that decides here too. */
+  #open(shake: Handshake, request: HttpIn, headers: Headers, begun: number): HttpOut | Promise<HttpOut> {
+    const { version, clientId = crypto.randomUUID() } = shake
+    const revision = agree(version, this.#revisions, this.#cycle)
+    if (revision === undefined) throw this.#unsupported(version)
+    const session = this.sessions.create(request.auth)
+    const peer = new Session(DIALECTS)
+    const seal = (): string => {
+      this.#keep(session, peer, shake)
+      return JSON.stringify(this.#describe(shake, clientId, session))
+    }
+    const params = {
+      protocolVersion: revision,
+      capabilities: {},
+      clientInfo: { name: clientId, version: '' },
+    }
+    const exchange = this.#exchange(session.id, request, headers, false, () =>
+      call.cancel(gone('initialize')),
+    )
+    const call = new Call(session.id, 'initialize', params, { peer, channel: exchange, origin: request })
+    return this.#run(call, { request, headers, session: undefined, exchange, begun, seal })
+  }
+
+  /** Keeps a session, with what its handshake agreed on. */
+  #keep(kept: HttpSession, { dialect, client }: Session, { capabilities }: Handshake): void {
+    // A profile of the server changes other messages, never these.
+    kept.session.dialect = DIALECTS[dialect.revision]
+    kept.session.client = client
+    kept.session.opened = true
+    if (capabilities.includes('stream')) this.#streaming.add(kept)
+    this.sessions.keep(kept)
+    this.#watch.begin()
+  }
+
+  #describe(shake: Handshake, clientId: string, { id, session }: HttpSession): ConnectionDescriptor {
+    const { revision } = session.dialect
+    return {
+      version: monthOf(revision),
+      client_id: clientId,
+      server_id: String(this.service.info['name']),
+      transport: 'http',
+      capabilities: GIST_CAPABILITIES.filter((word) => shake.capabilities.includes(word)),
+      session: id,
+      mcp_version: inFormOf(shake.version, revision),
+    }
+  }
+
+  #ask(asked: Asked, request: HttpIn, headers: Headers, begun: number): HttpOut | Promise<HttpOut> {
+    const { kind, requestId: id, params } = asked
+    const session = asked.session === undefined ? undefined : this.sessions.get(asked.session, request.auth)
+    const peer = this.#peer(asked, session)
+    const streams = kind === 'call' && this.#wantsStream(request, session)
+    const method = kind === 'call' ? 'tools/call' : 'tools/list'
+    const exchange = this.#exchange(id, request, headers, streams, () => call.cancel(gone(method)))
+    const meta = params['_meta'] as JsonObject | undefined
+    const all = streams ? { ...params, _meta: { ...meta, [META.progressToken]: id } } : params
+    const call = new Call(id, method, all, { peer, channel: exchange, origin: request })
+    const seal = (result: JsonObject): string => {
+      const ms = performance.now() - begun
+      if (kind === 'list') return sealListed(id, result, ms)
+      return sealCalled(id, result, { dialect: peer.dialect, info: this.service.info, ms })
+    }
+    return this.#run(call, { request, headers, session, exchange, begun, seal })
+  }
+
+  /** Who asks: its session, or whoever it says it is when it has none. */
+  #peer({ clientName }: Asked, kept: HttpSession | undefined): Peer {
+    const session = kept?.session ?? new Session(DIALECTS)
+    if (kept === undefined) {
+      const newest = this.#revisions.at(-1)
+      if (newest === undefined) throw this.#unsupported('2025-11')
+      session.dialect = DIALECTS[newest]
+    }
+    if (clientName === undefined) return session
+    const { dialect, capabilities } = session
+    return { dialect, capabilities, session, client: { name: clientName, version: '' } }
+  }
+
+  /** Progress is told to those who ask for events by name; in a session, if that agreed on it. */
+  #wantsStream(request: HttpIn, session: HttpSession | undefined): boolean {
+    const { events, json } = readAccept(request)
+    if (!events || !/text\/event-stream/i.test(request.header('accept') ?? '')) return false
+    if (session === undefined || this.#streaming.has(session)) return true
+    if (json) return false
+    const reason = 'this session did not agree on the capability "stream"; accept application/json'
+    throw mcpError('bad_params', { method: 'POST /gist', reason })
+  }
+
+  #exchange(
+    id: string,
+    request: HttpIn,
+    headers: Headers,
+    streams: boolean,
+    onGone: () => void,
+  ): GistExchange {
+    const { limits } = this
+    return new GistExchange({
+      id,
+      limits,
+      accepts: readAccept(request),
+      streams,
+      headers,
+      open: this.#streams,
+      onGone,
+    })
+  }
+
+  #run(call: Call, way: Way): HttpOut | Promise<HttpOut> {
+    const { request, session, exchange } = way
+    const { load } = this.service
+    const id = call.id as RequestId
+    const mustWait = admit(id, request, session, { load, limits: this.limits })
+    try {
+      const result = mustWait ? inTurn(call, request, session, this) : this.service.answer(call)
+      if (!(result instanceof Promise)) return this.#ended(call, way, exchange.reply(200, way.seal(result)))
+      this.#calls.set(call, mustWait ? NOTHING : load.enter(call, callerOf(request, session)))
+      session?.calls.set(idText(id), call)
+      this.#watch.begin()
+      request.onGone(() => call.cancel(gone(call.method)))
+      return exchange.replyLater(this.#later(call, result, way))
+    } catch (thrown) {
+      return this.#ended(call, way, this.#failed(call, thrown, way))
+    }
+  }
+
+  async #later(call: Call, result: Promise<JsonObject>, way: Way): Promise<HttpOut> {
+    const { session, exchange } = way
+    let out: HttpOut
+    try {
+      const arrived = await result
+      out = call.cancelled ? this.#failed(call, undefined, way) : exchange.reply(200, way.seal(arrived))
+    } catch (thrown) {
+      out = this.#failed(call, thrown, way)
+    }
+    this.#calls.get(call)?.()
+    this.#calls.delete(call)
+    session?.calls.delete(idText(call.id as RequestId))
+    if (this.#calls.size === 0) this.#idle?.()
+    return this.#ended(call, way, out)
+  }
+
+  /** Marks a call as answered; a session that was made for it alone goes with it. */
+  #ended(call: Call, { session }: Way, out: HttpOut): HttpOut {
+    call.end()
+    if (session === undefined) call.peer.session?.close()
+    return out
+  }
+
+  #failed(call: Call, thrown: unknown, { exchange, headers, begun }: Way): HttpOut {
+    if (call.cancelled && !this.#closing) return exchange.reply(204, undefined, headers)
+    const error = this.#peerError(call.cancelled ? serverError('shutting_down', {}, CLOSING) : thrown)
+    const text = sealFailure(call.id as string, error, performance.now() - begun)
+    return exchange.reply(statusOf(error), text, withHints(error, headers))
+  }
+
+  #refused(id: string | undefined, thrown: unknown, headers: Headers, begun: number): HttpOut {
+    const error = this.#peerError(thrown)
+    const text = sealFailure(id, error, performance.now() - begun)
+    return toJson(statusOf(error), text, withHints(error, headers))
+  }
+
+  #peerError(thrown: unknown): McpError {
+    const error = toPeerError(thrown, (reference, cause) =>
+      this.service.report('error', 'a request failed', { reference, error: cause }),
+    )
+    this.service.load.count(error.kind)
+    return error
+  }
+
+  #unsupported(version: string): McpError {
+    const data = { supported: this.#revisions.map(monthOf), requested: version }
+    return serverError('revision_unsupported', { version }, { data })
+  }
+}
+
+function gone(method: string): McpError {
+  return mcpError('connection_closed', { method })
+}
+
+/** What the headers tell about an error: the verbs to use, or when to try again. */
+function withHints(error: McpError, headers: Headers): Headers {
+  if (error.kind === 'bad_verb') return { ...headers, allow: 'POST, OPTIONS' }
+  if (error.retryAfterMs === undefined) return headers
+  return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
+}

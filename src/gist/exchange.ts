@@ -1,0 +1,73 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Limits } from '../protocol/limits.ts'
+import type { Channel } from '../rpc/call.ts'
+import { EventStream } from '../transport/http/server/event-stream.ts'
+import { toJson, toStream } from '../transport/http/server/exchange.ts'
+import type { Accepts } from '../transport/http/server/negotiate.ts'
+import type { Headers, HttpOut } from '../transport/http/server/parts.ts'
+import { sealProgress } from './encode.ts'
+
+export interface GistExchangeOptions {
+  readonly id: string
+  readonly limits: Limits
+  readonly accepts: Accepts
+  /** Whether progress is told before the result. */
+  readonly streams: boolean
+  readonly headers: Headers
+  /** The open streams. */
+  readonly open: Set<EventStream>
+  /** Called when the client goes away from a stream. */
+  onGone(): void
+}
+
+/** One POST and its reply: an envelope, or a stream of them when progress is told first. */
+export class GistExchange implements Channel {
+  readonly #options: GistExchangeOptions
+  #stream: EventStream | undefined
+  #begin: ((out: HttpOut) => void) | undefined
+
+  constructor(options: GistExchangeOptions) {
+    this.#options = options
+  }
+
+  /** Tells progress; for other notifications the gist has no form. */
+  emit(method: string, params: JsonObject): void {
+    const { id, streams } = this.#options
+    if (streams && method === 'notifications/progress') this.#open().send(sealProgress(id, params))
+  }
+
+  /** The reply that ends the exchange; without a text, that of a call nobody waits for. */
+  reply(status: number, text: string | undefined, headers: Headers = this.#options.headers): HttpOut {
+    const { accepts, open } = this.#options
+    if (this.#stream === undefined && (accepts.json || text === undefined || status !== 200))
+      return toJson(status, text, headers)
+    const stream = (this.#stream ??= this.#newStream())
+    stream.end(text)
+    open.delete(stream)
+    return toStream(stream, headers)
+  }
+
+  /** The reply to a call that is still running: a stream as soon as progress is told, else the result itself. */
+  replyLater(answered: Promise<HttpOut>): Promise<HttpOut> {
+    const { headers } = this.#options
+    if (this.#stream !== undefined) return Promise.resolve(toStream(this.#stream, headers))
+    return new Promise((resolve, reject) => {
+      this.#begin = resolve
+      answered.then(resolve, reject)
+    })
+  }
+
+  #open(): EventStream {
+    if (this.#stream !== undefined) return this.#stream
+    const stream = (this.#stream = this.#newStream())
+    this.#begin?.(toStream(stream, this.#options.headers))
+    return stream
+  }
+
+  #newStream(): EventStream {
+    const { limits, open, onGone } = this.#options
+    const stream = new EventStream({ limits, onGone })
+    open.add(stream)
+    return stream
+  }
+}

@@ -1,0 +1,152 @@
+import type { ClientLimits } from '../protocol/client-limits.ts'
+import { McpError, mcpError } from '../errors/error.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { Deadline } from '../rpc/deadline.ts'
+import { readBody } from '../transport/http/client/body.ts'
+import { toFailure, toUseless } from '../transport/http/client/failure.ts'
+import { createSend, type Send } from '../transport/http/client/fetch.ts'
+import {
+  mediaTypeOf,
+  readCallerHeaders,
+  type CallerHeaders,
+  type HeaderRecord,
+} from '../transport/http/client/headers.ts'
+import { Holds } from '../transport/http/client/holds.ts'
+import { readTarget } from '../transport/http/client/target.ts'
+import { isMessageEvent, readStream } from '../transport/http/client/stream.ts'
+import { isDeeper } from '../transport/http/server/parsed.ts'
+import { isObject, type ResultEnvelope } from './envelopes.ts'
+
+export interface PosterOptions {
+  readonly headers: CallerHeaders
+  readonly fetch: typeof globalThis.fetch | undefined
+  readonly limits: ClientLimits
+}
+
+/** How long one exchange may take, and who hears of what comes before its end. */
+export interface Posting {
+  readonly idleMs: number
+  readonly totalMs: number
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
+}
+
+const METHOD = 'POST /gist'
+const ACCEPT = 'application/json, text/event-stream'
+
+/** Posts envelopes to one URL and reads what is answered, whole or as a stream. */
+export class Poster {
+  readonly #send: Send
+  readonly #limits: ClientLimits
+  readonly #holds = new Holds()
+  readonly #headers: () => Promise<HeaderRecord>
+  #closed = false
+
+  constructor(url: string | URL, { headers, fetch, limits }: PosterOptions) {
+    const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
+    this.#headers = async () =>
+      fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
+    this.#send = createSend(readTarget(url), fetch ?? ((input, init) => globalThis.fetch(input, init)))
+    this.#limits = limits
+  }
+
+  /** Sends an envelope; gives back the one that it is answered with. */
+  async post(envelope: JsonObject, { idleMs, totalMs, signal, onProgress }: Posting): Promise<JsonObject> {
+    if (this.#closed) throw mcpError('closed', {})
+    const deadline = new Deadline({ method: METHOD, idleMs, totalMs, signal })
+    const hold = this.#holds.begin(() => mcpError('closed', {}), deadline.signal)
+    const onPart = (part: ResultEnvelope): void => {
+      deadline.touch()
+      onProgress?.(part)
+    }
+    try {
+      const answer = await hold.race(this.#exchange(JSON.stringify(envelope), hold.signal, onPart))
+      hold.release()
+      return answer
+    } catch (error) {
+      throw hold.release(error)
+    } finally {
+      deadline.end()
+    }
+  }
+
+  /** Gives up everything under way. */
+  close(): void {
+    this.#closed = true
+    this.#holds.cut()
+  }
+
+  async #exchange(
+    body: string,
+    signal: AbortSignal,
+    onPart: (part: ResultEnvelope) => void,
+  ): Promise<JsonObject> {
+    const caller = await this.#headers()
+    const headers = { ...caller, accept: ACCEPT, 'content-type': 'application/json' }
+    const response = await this.#send({ verb: 'POST', headers, body, signal, method: METHOD })
+    const type = mediaTypeOf(response.headers)
+    if (type === 'text/event-stream' && response.ok) return this.#follow(response, signal, onPart)
+    if (type === 'application/json') return this.#read(response, signal)
+    throw response.ok ? toUseless(response, METHOD) : toFailure(response, METHOD)
+  }
+
+  async #read(response: Response, signal: AbortSignal): Promise<JsonObject> {
+    const text = await readBody(response, this.#limits.clientBytes, signal).catch((error: unknown) => {
+      throw error instanceof McpError ? error : mcpError('stream_lost', { method: METHOD }, { cause: error })
+    })
+    const value = this.#parse(text)
+    // Whatever else answers in JSON is something in between.
+    if (!response.ok && value['status'] !== 'error') throw toFailure(response, METHOD)
+    return value
+  }
+
+  async #follow(
+    response: Response,
+    signal: AbortSignal,
+    onPart: (part: ResultEnvelope) => void,
+  ): Promise<JsonObject> {
+    let answer: JsonObject | undefined
+    let problem: McpError | undefined
+    await readStream(response, {
+      maxBytes: this.#limits.clientBytes,
+      signal,
+      leftovers: this.#holds.leftovers,
+      onEvent: (event) => {
+        if (!isMessageEvent(event)) return false
+        try {
+          const value = this.#parse(event.data)
+          if (value['status'] !== 'in_progress' || 'job_id' in value) answer = value
+          else onPart(value as unknown as ResultEnvelope)
+        } catch (error) {
+          problem = error as McpError
+        }
+        return answer !== undefined || problem !== undefined
+      },
+      onRetry: () => undefined,
+      onOversize: () => {
+        problem ??= mcpError('answer_too_large', { limit: this.#limits.clientBytes, unit: 'bytes' })
+      },
+    })
+    if (answer !== undefined) return answer
+    throw problem ?? mcpError('stream_lost', { method: METHOD })
+  }
+
+  #parse(text: string | undefined): JsonObject {
+    const value = parse(text)
+    if (!isObject(value)) throw bad('it is not a JSON object')
+    if (isDeeper(value, this.#limits.depth)) throw bad('it is nested too deeply')
+    return value
+  }
+}
+
+function parse(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+}
+
+function bad(issue: string): McpError {
+  return mcpError('bad_answer', { method: METHOD, issue })
+}

@@ -1,0 +1,55 @@
+import { McpError, mcpError } from '../../../errors/error.ts'
+import type { Outgoing, Received } from '../../../rpc/client-transport.ts'
+import { readBody } from './body.ts'
+import { answers, readReceived } from './message.ts'
+
+export interface ReadingOptions {
+  readonly maxBytes: number
+  readonly maxDepth: number
+  readonly signal: AbortSignal
+  readonly leftovers: Set<() => void>
+}
+
+/** The answer in a reply that is one JSON text. */
+export async function readJsonAnswer(
+  response: Response,
+  outgoing: Outgoing,
+  { maxBytes, maxDepth, signal }: ReadingOptions,
+): Promise<Received> {
+  const text = await readBody(response, maxBytes, signal).catch((error: unknown) => {
+    throw error instanceof McpError
+      ? error
+      : mcpError('stream_lost', { method: outgoing.method }, { cause: error })
+  })
+  const answer = take(text, outgoing, maxDepth, true)
+  if (answer === undefined) throw invalid(outgoing, 'it is not the answer to this request')
+  return answer
+}
+
+/** Finds the answer among the messages of a text; the others are passed on where they are new. */
+export function take(
+  text: string | undefined,
+  outgoing: Outgoing,
+  maxDepth: number,
+  isNew: boolean,
+): Received | undefined {
+  let answer: Received | undefined
+  for (const message of read(text, outgoing, maxDepth)) {
+    if (answers(message, outgoing.id)) answer ??= message
+    else if (message.method !== undefined && isNew) outgoing.onMessage(message)
+  }
+  return answer
+}
+
+function read(text: string | undefined, outgoing: Outgoing, maxDepth: number): readonly Received[] {
+  if (text === undefined) throw invalid(outgoing, 'it is not UTF-8')
+  try {
+    return readReceived(text, maxDepth)
+  } catch (error) {
+    throw invalid(outgoing, error instanceof McpError ? error.message : 'it cannot be read', error)
+  }
+}
+
+function invalid({ method }: Outgoing, issue: string, cause?: unknown): McpError {
+  return mcpError('bad_answer', { method, issue }, cause === undefined ? {} : { cause })
+}

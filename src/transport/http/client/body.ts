@@ -1,0 +1,91 @@
+import { mcpError } from '../../../errors/error.ts'
+import { createByteBuffer } from '../../../wire/byte-buffer.ts'
+import { bomLength, decodeUtf8 } from '../../../wire/utf8.ts'
+
+const REST_BYTES = 65_536
+const REST_MS = 1000
+
+/** The text of a whole reply, of which no more than `maxBytes` are read, counted after decompression; undefined when it is not UTF-8. */
+export async function readBody(
+  response: Response,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { headers, body } = response
+  const announced = headers.get('content-length')
+  const isPlain = announced !== null && /^\d+$/.test(announced) && !headers.has('content-encoding')
+  const size = isPlain ? Number(announced) : undefined
+  if (size !== undefined && size > maxBytes) throw tooLarge(maxBytes)
+  if (body === null) return ''
+  // A length that was announced is kept by whoever parses HTTP.
+  const bytes =
+    size === undefined ? await collect(body, maxBytes, signal) : new Uint8Array(await response.arrayBuffer())
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes)
+  return decodeUtf8(bytes.subarray(bomLength(bytes)))
+}
+
+async function collect(
+  body: NonNullable<Response['body']>,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const buffer = createByteBuffer(maxBytes)
+  for await (const chunk of chunksOf(body.getReader(), signal)) {
+    if (buffer.length + chunk.length > maxBytes) throw tooLarge(maxBytes)
+    buffer.append(chunk)
+  }
+  return buffer.view()
+}
+
+/** What a body brings, until it ends. An abort ends the reading at once, even where the body does not know of it. */
+export async function* chunksOf(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const stop = (): void => void reader.cancel().catch(() => undefined)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (signal.aborted) throw signal.reason
+      if (done) return
+      yield value
+    }
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/** Lets a stream come to its end, so that its connection can be used again; one that goes on is cut. */
+export async function readRest(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  leftovers: Set<() => void>,
+): Promise<void> {
+  const cut = (): void => void reader.cancel().catch(() => undefined)
+  const timer = setTimeout(cut, REST_MS)
+  ;(timer as { unref?(): void }).unref?.()
+  leftovers.add(cut)
+  let bytes = 0
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      bytes += value.length
+      if (bytes > REST_BYTES) return cut()
+    }
+  } catch {
+    // The connection broke, and nobody minds.
+  } finally {
+    leftovers.delete(cut)
+    clearTimeout(timer)
+  }
+}
+
+export function tooLarge(limit: number): Error {
+  return mcpError('answer_too_large', { limit, unit: 'bytes' })
+}
+
+/** Lets go of a reply that nobody reads. */
+export function dropBody({ body }: Response): void {
+  if (body !== null && !body.locked) void body.cancel().catch(() => undefined)
+}

@@ -1,0 +1,311 @@
+import { mcpError, type McpError } from '../../../errors/error.ts'
+import type { ClientLimits } from '../../../protocol/client-limits.ts'
+import { LATEST, type Revision } from '../../../protocol/revisions.ts'
+import type { Line, LineEvents, OlderOptions, OpenLine, Outgoing, Received } from '../../../rpc/client-transport.ts'
+import { readJsonAnswer, type ReadingOptions } from './answer.ts'
+import { dropBody, readRest } from './body.ts'
+import type { follow as Follow } from './follow.ts'
+import { createSend, nameOf, type Send } from './fetch.ts'
+import {
+  isSessionId,
+  mediaTypeOf,
+  readCallerHeaders,
+  readRequestHeaders,
+  type CallerHeaders,
+  type HeaderRecord,
+} from './headers.ts'
+import { Holds, type Hold } from './holds.ts'
+import type { Pace, Reconnect } from './reconnect-backoff.ts'
+import { readTarget } from './target.ts'
+
+export interface HttpConnectOptions {
+  /** Sends HTTP requests in place of the platform's own function. */
+  readonly fetch?: typeof globalThis.fetch
+  /** Sent with every HTTP request; a function is asked each time. */
+  readonly headers?: CallerHeaders
+  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  readonly reconnect?: Reconnect
+  /** Spreads out when clients come back; numbers from 0 up to 1. */
+  readonly random?: () => number
+}
+
+const DELETE_MS = 2000
+const ACCEPT = 'application/json, text/event-stream'
+
+let follow: typeof Follow | undefined
+/** What is only needed to tell of failures is loaded with the first of them. */
+const failures = () => import('./failure.ts')
+
+/** Opens lines to the server at a URL. Nothing is sent before the first request. */
+export function connectHttp(url: string | URL, options: HttpConnectOptions): OpenLine {
+  const target = readTarget(url)
+  const { headers = {} } = options
+  const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
+  const callerHeaders = async (): Promise<HeaderRecord> =>
+    fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
+  const fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  const send = createSend(target, fetch)
+  return (events) => Promise.resolve(new HttpLine({ ...options, fetch, target, send, callerHeaders, events }))
+}
+
+interface Parts extends HttpConnectOptions {
+  readonly fetch: typeof globalThis.fetch
+  readonly target: URL
+  readonly send: Send
+  readonly events: LineEvents
+  callerHeaders(): Promise<HeaderRecord>
+}
+
+class HttpLine implements Line {
+  readonly #parts: Parts
+  readonly #holds = new Holds()
+  #agreed: Revision | undefined
+  #session: string | undefined
+  /** The status with which the last handshake was refused. */
+  #refusal = 0
+  #listening = false
+  #waiting = 0
+  #lost = false
+  #closing: Promise<void> | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Leaving the reply cancels, except where a session lets the client come back for it. */
+  get cancels(): 'message' | 'itself' {
+    return this.#agreed === undefined || this.#agreed === LATEST ? 'itself' : 'message'
+  }
+
+  async request(outgoing: Outgoing): Promise<Received> {
+    this.#check()
+    const hold = this.#hold(outgoing.method, outgoing.stop.signal)
+    this.#waiting++
+    try {
+      const answer = await hold.race(this.#exchange(outgoing, hold.signal))
+      hold.release()
+      return answer
+    } catch (error) {
+      throw hold.release(error)
+    } finally {
+      this.#waiting--
+      this.#tellLoss()
+    }
+  }
+
+  async send(text: string, headers?: HeaderRecord): Promise<void> {
+    this.#check()
+    const method = 'the message'
+    const hold = this.#hold(method)
+    try {
+      const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
+      if (!response.ok) dropBody(response)
+      if (response.status === 404 && this.#hasSession) throw this.#lose()
+      if (!response.ok) throw (await failures()).toFailure(response, method)
+      if (response.body !== null) void readRest(response.body.getReader(), this.#holds.leftovers)
+      hold.release()
+    } catch (error) {
+      throw hold.release(error)
+    } finally {
+      this.#tellLoss()
+    }
+  }
+
+  agree(revision: Revision): void {
+    this.#agreed = revision
+  }
+
+  listen(): void {
+    if (this.cancels === 'itself' || this.#listening || this.#lost || this.#closing !== undefined) return
+    this.#listening = true
+    const hold = this.#hold('listen')
+    this.#readNotifications(hold.signal).then(
+      () => hold.release(),
+      (error: unknown) => {
+        const { message } = hold.release(error)
+        if (this.#closing === undefined && !this.#lost)
+          this.#parts.events.onNote?.('stream', `the stream for notifications failed: ${message}`)
+      },
+    )
+  }
+
+  async older(options: OlderOptions): Promise<Line | undefined> {
+    if (!options.known && ![400, 404, 405].includes(this.#refusal)) return undefined
+    const { openSse } = await import('../../sse/client.ts')
+    return openSse(this.#parts, options)
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#end())
+  }
+
+  async #exchange(outgoing: Outgoing, signal: AbortSignal): Promise<Received> {
+    const opens = outgoing.method === 'initialize'
+    if (opens) this.#session = undefined
+    const { text, method } = outgoing
+    // Where a stream can be resumed its reader is there before it: what a broken connection brought is lost otherwise.
+    if (this.#resumes) follow ??= (await import('./follow.ts')).follow
+    const response = await this.#post({ text, method, headers: outgoing.headers() }, signal)
+    if (response.status === 404 && this.#hasSession && !opens) {
+      dropBody(response)
+      throw this.#lose()
+    }
+    const options = this.#reading(signal)
+    if (opens) this.#refusal = response.ok ? 0 : response.status
+    if (!response.ok) return (await failures()).readFailure(response, outgoing, options)
+    if (opens) this.#keepSession(response)
+    const type = mediaTypeOf(response.headers)
+    if (type === 'application/json') return readJsonAnswer(response, outgoing, options)
+    if (type === 'text/event-stream') return this.#follow(response, outgoing, options)
+    throw (await failures()).toUseless(response, outgoing.method)
+  }
+
+  /** What only sessions need is loaded with the first of them. */
+  async #readNotifications(signal: AbortSignal): Promise<void> {
+    const { listen } = await import('./listen.ts')
+    const pace = await this.#pace()
+    if (signal.aborted) return
+    await listen({
+      ...this.#reading(signal),
+      events: this.#parts.events,
+      pace,
+      get: (lastId) => this.#get(lastId, 'listen', signal),
+      onLost: () => {
+        this.#lose()
+        this.#tellLoss()
+      },
+    })
+  }
+
+  /** What only streams need is loaded with the first of them. */
+  async #follow(first: Response, outgoing: Outgoing, options: ReadingOptions): Promise<Received> {
+    const { method } = outgoing
+    const { signal } = options
+    follow ??= (await import('./follow.ts')).follow
+    if (signal.aborted) {
+      dropBody(first)
+      throw signal.reason
+    }
+    return follow(first, outgoing, {
+      ...options,
+      resumes: () => this.#resumes,
+      get: (lastId) => this.#get(lastId, method, signal),
+      pace: () => this.#pace(),
+      refused: (response) => this.#refused(response, method),
+    })
+  }
+
+  /** Why a stream cannot be resumed. The request may have run: even when the session is gone, this says no more than that the answer is lost. */
+  async #refused(response: Response, method: string): Promise<McpError> {
+    dropBody(response)
+    const { status } = response
+    if (status === 401 || status === 403) return (await failures()).toFailure(response, method)
+    if (status === 404 && this.#hasSession) this.#lose()
+    return mcpError('stream_lost', { method }, { data: { status } })
+  }
+
+  async #post(
+    {
+      text,
+      headers,
+      method,
+    }: Pick<Outgoing, 'text' | 'method'> & { readonly headers?: HeaderRecord | undefined },
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const own = { 'content-type': 'application/json', accept: ACCEPT }
+    const all = await this.#headers(own, headers)
+    if (signal.aborted) throw signal.reason
+    return this.#parts.send({ verb: 'POST', headers: all, body: text, signal, method })
+  }
+
+  async #get(lastId: string | undefined, method: string, signal: AbortSignal): Promise<Response> {
+    const own = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
+    const headers = await this.#headers(own)
+    if (signal.aborted) throw signal.reason
+    return this.#parts.send({ verb: 'GET', headers, signal, method })
+  }
+
+  /** The headers of one HTTP request; those that the protocol defines win. */
+  async #headers(own: HeaderRecord, request: HeaderRecord = {}): Promise<HeaderRecord> {
+    const caller = await this.#parts.callerHeaders()
+    const { 'mcp-session-id': _, ...headers } = { ...caller, ...readRequestHeaders(request), ...own }
+    return {
+      ...headers,
+      ...(this.#agreed !== undefined && { 'mcp-protocol-version': this.#agreed }),
+      ...(this.#hasSession && { 'mcp-session-id': this.#session as string }),
+    }
+  }
+
+  #keepSession({ headers }: Response): void {
+    const session = headers.get('mcp-session-id')
+    if (session === null) return
+    if (!isSessionId(session)) {
+      const reason = 'the server gave a session id that is not visible ASCII or too long'
+      throw mcpError('connect_failed', { target: nameOf(this.#parts.target), reason })
+    }
+    this.#session = session
+  }
+
+  get #hasSession(): boolean {
+    return this.#session !== undefined && this.#agreed !== LATEST
+  }
+
+  /** Whether lost streams can be resumed: a reply to the handshake, which comes before the agreement, too. */
+  get #resumes(): boolean {
+    return this.#agreed === undefined ? this.#session !== undefined : this.#agreed !== LATEST
+  }
+
+  #reading(signal: AbortSignal): ReadingOptions {
+    const { clientBytes: maxBytes, depth: maxDepth } = this.#parts.limits
+    return { maxBytes, maxDepth, signal, leftovers: this.#holds.leftovers }
+  }
+
+  async #pace(): Promise<Pace> {
+    const { Pace } = await import('./reconnect-backoff.ts')
+    const { reconnect = {}, random = Math.random } = this.#parts
+    return new Pace(reconnect, random)
+  }
+
+  #check(): void {
+    if (this.#lost) throw mcpError('session_lost', {})
+    if (this.#closing !== undefined) throw mcpError('closed', {})
+  }
+
+  #hold(method: string, outer?: AbortSignal): Hold {
+    const reason = (): Error => (this.#lost ? mcpError('stream_lost', { method }) : mcpError('closed', {}))
+    return this.#holds.begin(reason, outer)
+  }
+
+  /** The session is gone. Nothing more is sent; what still waits for an answer goes on waiting. */
+  #lose(): McpError {
+    this.#lost = true
+    return mcpError('session_lost', {})
+  }
+
+  #tellLoss(): void {
+    if (!this.#lost || this.#session === undefined || this.#waiting > 0 || this.#closing !== undefined) return
+    this.#session = undefined
+    this.#holds.cut()
+    this.#parts.events.onDown(mcpError('session_lost', {}))
+  }
+
+  async #end(): Promise<void> {
+    this.#holds.cut()
+    if (!this.#hasSession || this.#lost) return
+    const late = new AbortController()
+    const hold = new Holds().begin(() => mcpError('closed', {}), late.signal)
+    const timer = setTimeout(() => late.abort(), DELETE_MS)
+    try {
+      dropBody(await hold.race(this.#delete(hold.signal)))
+    } catch {
+      // A server that cannot be told ends the session by itself.
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #delete(signal: AbortSignal): Promise<Response> {
+    const headers = await this.#headers({ accept: ACCEPT })
+    return this.#parts.send({ verb: 'DELETE', headers, signal, method: 'close' })
+  }
+}

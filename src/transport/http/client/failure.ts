@@ -1,0 +1,102 @@
+import { McpError, mcpError } from '../../../errors/error.ts'
+import { fromErrorObject } from '../../../errors/remote.ts'
+import type { Outgoing, Received } from '../../../rpc/client-transport.ts'
+import type { ReadingOptions } from './answer.ts'
+import { dropBody, readBody } from './body.ts'
+import { mediaTypeOf, retryAfterOf } from './headers.ts'
+import { answers, readReceived } from './message.ts'
+
+/** The most of a reply that only tells of an error. */
+const MAX_ERROR_BYTES = 1_048_576
+/** Statuses that ask for something other than another message. */
+const NO_ANSWER: ReadonlySet<number> = new Set([401, 403, 407, 429, 503])
+/** Statuses of a server that has too much to do. */
+const BUSY: ReadonlySet<number> = new Set([429, 503])
+
+/** Requests whose failure tells what a server knows, so that the status matters. */
+const OPENING: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
+
+/** The error that a reply with a bad status amounts to: the server's own, which is an answer, or ours, which is thrown. */
+export async function readFailure(
+  response: Response,
+  outgoing: Outgoing,
+  options: ReadingOptions,
+): Promise<Received> {
+  const answer = await readErrorBody(response, outgoing, options)
+  if (answer !== undefined && !NO_ANSWER.has(response.status)) return answer
+  throw toFailure(response, outgoing.method, answer)
+}
+
+async function readErrorBody(
+  response: Response,
+  { id }: Outgoing,
+  { maxBytes, maxDepth, signal }: ReadingOptions,
+): Promise<Received | undefined> {
+  if (mediaTypeOf(response.headers) !== 'application/json') {
+    dropBody(response)
+    return undefined
+  }
+  try {
+    const text = await readBody(response, Math.min(maxBytes, MAX_ERROR_BYTES), signal)
+    const messages = text === undefined ? [] : readReceived(text, maxDepth)
+    return messages.find((message) => message.error !== undefined && answers(message, id))
+  } catch (error) {
+    if (signal.aborted) throw error
+    dropBody(response)
+    return undefined
+  }
+}
+
+/** What a bad status means, with what is needed to do something about it. */
+export function toFailure(response: Response, method: string, answer?: Received): McpError {
+  const { status, headers } = response
+  const wwwAuthenticate = headers.get('www-authenticate')
+  const said = answer?.error === undefined ? undefined : fromErrorObject(answer.error)
+  const retryAfterMs = retryAfterOf(headers) ?? said?.retryAfterMs
+  const data = {
+    status,
+    ...(wwwAuthenticate !== null && { wwwAuthenticate }),
+    ...(answer?.error !== undefined && { error: answer.error }),
+  }
+  if (BUSY.has(status) && said?.refusal !== undefined && !OPENING.has(method))
+    return tooBusy(said, status, retryAfterMs)
+  const reason = said === undefined ? remedyOf(response) : `: ${said.message.slice(0, 512)}`
+  return mcpError(
+    'http_failed',
+    { method, status, reason },
+    {
+      data,
+      retryable: BUSY.has(status),
+      ...(said?.refusal !== undefined && { refusal: said.refusal }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+  )
+}
+
+/** The refusal of a server that has too much to do, as over every transport; with what only the head of a reply says. */
+function tooBusy(said: McpError, status: number, retryAfterMs: number | undefined): McpError {
+  const { kind, message, code, refusal, data } = said
+  return new McpError(kind, message, {
+    code,
+    data: { ...data, status },
+    retryable: true,
+    ...(refusal !== undefined && { refusal }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  })
+}
+
+function remedyOf({ status, url }: Response): string {
+  if (status === 401) return ': give headers: { authorization: … }'
+  if (status !== 404) return ''
+  const place = url === '' ? 'this URL' : url.replace(/[?#].*/, '').slice(0, 256)
+  return `: nothing is at ${place}; MCP servers are usually at /mcp`
+}
+
+/** The error for a good status without an answer in it. */
+export function toUseless({ status, headers }: Response, method: string): McpError {
+  const type = mediaTypeOf(headers)
+  const shown = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(type) ? type : 'unknown'
+  const issue =
+    status === 200 ? `its type is ${shown}, not JSON or an event stream` : `status ${status} brings no answer`
+  return mcpError('bad_answer', { method, issue }, { data: { status } })
+}

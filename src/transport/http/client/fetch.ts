@@ -1,0 +1,107 @@
+import { mcpError, type McpError } from '../../../errors/error.ts'
+import { dropBody } from './body.ts'
+import type { HeaderRecord } from './headers.ts'
+
+export interface Sending {
+  readonly verb: 'POST' | 'GET' | 'DELETE'
+  readonly headers: HeaderRecord
+  readonly body?: string
+  readonly signal: AbortSignal
+  /** What is sent, as errors name it. */
+  readonly method: string
+}
+
+/** Sends one HTTP request and gives back the reply, whatever its status. */
+export type Send = (sending: Sending) => Promise<Response>
+
+const MAX_REDIRECTS = 3
+/** Failures after which nobody knows whether the request arrived. */
+const CUT: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'UND_ERR_SOCKET',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+])
+
+/** A way to send to one URL. Redirects are followed within its origin only, and only those that keep the verb and the body. */
+export function createSend(start: URL, fetch: typeof globalThis.fetch): Send {
+  return async (sending) => {
+    let url = start
+    for (let hops = 0; ; hops++) {
+      const response = await attempt(url, sending)
+      const { status, type } = response
+      if (type !== 'opaqueredirect' && !(status >= 300 && status < 400))
+        return checkOrigin(response, sending.method)
+      dropBody(response)
+      const target = targetOf(response, url)
+      const repeats = (status === 307 || status === 308) && target?.origin === start.origin
+      if (!repeats || hops === MAX_REDIRECTS) throw redirected(sending.method, status, target)
+      url = target
+    }
+  }
+
+  async function attempt(url: URL, { verb, headers, body, signal, method }: Sending): Promise<Response> {
+    try {
+      return await fetch(url, {
+        method: verb,
+        headers,
+        signal,
+        redirect: 'manual',
+        ...(body !== undefined && { body }),
+      })
+    } catch (error) {
+      throw signal.aborted ? signal.reason : toNetworkError(error, nameOf(url), method)
+    }
+  }
+
+  /** A fetch of the caller may have followed redirects on its own. */
+  function checkOrigin(response: Response, method: string): Response {
+    if (!response.redirected || new URL(response.url).origin === start.origin) return response
+    dropBody(response)
+    throw redirected(method, response.status, new URL(response.url))
+  }
+}
+
+/** A URL without what may be secret. */
+export function nameOf({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`.slice(0, 256)
+}
+
+function targetOf(response: Response, base: URL): URL | undefined {
+  const location = response.headers.get('location')
+  return location === null || !URL.canParse(location, base.href) ? undefined : new URL(location, base)
+}
+
+function redirected(method: string, status: number, target: URL | undefined): McpError {
+  const where = target === undefined ? 'another place' : nameOf(target)
+  const data = { status, ...(target !== undefined && { location: nameOf(target) }) }
+  return mcpError(
+    'http_failed',
+    { method, status, reason: `: it redirects to ${where}, which is not followed` },
+    { data },
+  )
+}
+
+function toNetworkError(error: unknown, target: string, method: string): McpError {
+  const cause = (error as { cause?: { code?: unknown; name?: unknown; message?: unknown } }).cause
+  // Browsers tell nothing at all, so that nobody learns about servers that do not want to be read.
+  if (cause === undefined) {
+    const data = { opaque: true }
+    const reason = 'the request failed; in a browser, the server must allow the origin of the page'
+    return mcpError('connect_failed', { target, reason }, { cause: error, data })
+  }
+  const code = typeof cause.code === 'string' ? cause.code : undefined
+  const extras = { cause: error, ...(code !== undefined && { data: { code } }) }
+  if (code !== undefined && CUT.has(code)) return mcpError('stream_lost', { method }, extras)
+  // Newer runtimes give the parser's error a name but no code.
+  if (
+    cause.name === 'HTTPParserError' ||
+    code?.startsWith('HPE_') === true ||
+    code === 'UND_ERR_HEADERS_OVERFLOW'
+  )
+    return mcpError('bad_answer', { method, issue: 'the reply is not valid HTTP' }, extras)
+  const reason = code === 'ECONNREFUSED' ? `nothing listens there (${code})` : (code ?? String(cause.message))
+  return mcpError('connect_failed', { target, reason }, extras)
+}

@@ -1,0 +1,61 @@
+import { mcpError, type McpError } from '../../../errors/error.ts'
+import type { Outgoing, Received } from '../../../rpc/client-transport.ts'
+import { take, type ReadingOptions } from './answer.ts'
+import { tooLarge } from './body.ts'
+import type { Pace } from './reconnect-backoff.ts'
+import { isMessageEvent, Place, readStream } from './stream.ts'
+
+export interface FollowOptions extends ReadingOptions {
+  /** Whether a lost stream can be resumed. */
+  resumes(): boolean
+  /** Opens the stream again after an event, if there was one. */
+  get(lastId: string | undefined): Promise<Response>
+  pace(): Promise<Pace>
+  /** Why a reply that is no stream does not resume one. */
+  refused(response: Response): Promise<McpError>
+}
+
+/** Reads a stream to the answer, coming back for it when the connection is lost and the stream can be resumed. */
+export async function follow(first: Response, outgoing: Outgoing, options: FollowOptions): Promise<Received> {
+  const { method } = outgoing
+  const { signal, get } = options
+  const place = new Place()
+  let pace: Pace | undefined
+  for (let response = first; ;) {
+    const since = performance.now()
+    const answer = await readStreamAnswer(response, outgoing, { ...options, place })
+    if (answer !== undefined) return answer
+    if (!options.resumes() || place.lastId === undefined) throw mcpError('stream_lost', { method })
+    const { isStream, resume } = await import('./resume.ts')
+    pace ??= await options.pace()
+    pace.learn(place, performance.now() - since)
+    const next = await resume({ place, pace, signal, get, counted: true }, true)
+    if (next === undefined) throw mcpError('stream_lost', { method })
+    if (!isStream(next)) throw await options.refused(next)
+    response = next
+  }
+}
+
+/** Reads a connection of the stream on which an answer comes; undefined when it ended before the answer. */
+async function readStreamAnswer(
+  response: Response,
+  outgoing: Outgoing,
+  { place, ...options }: ReadingOptions & { readonly place: Place },
+): Promise<Received | undefined> {
+  const { maxBytes, maxDepth } = options
+  let answer: Received | undefined
+  place.begin()
+  await readStream(response, {
+    ...options,
+    onEvent(event) {
+      const isNew = place.reach(event)
+      if (isMessageEvent(event)) answer = take(event.data, outgoing, maxDepth, isNew)
+      return answer !== undefined
+    },
+    onRetry: (ms) => place.ask(ms),
+    onOversize() {
+      throw tooLarge(maxBytes)
+    },
+  })
+  return answer
+}

@@ -1,0 +1,79 @@
+import type { LineEvents, Received } from '../../../rpc/client-transport.ts'
+import type { ReadEvent } from '../../../wire/sse-reader.ts'
+import { dropBody } from './body.ts'
+import { readReceived } from './message.ts'
+import type { Pace } from './reconnect-backoff.ts'
+import { isStream, resume } from './resume.ts'
+import { isMessageEvent, Place, readStream } from './stream.ts'
+
+export interface ListenOptions {
+  readonly maxBytes: number
+  readonly maxDepth: number
+  readonly pace: Pace
+  readonly signal: AbortSignal
+  readonly leftovers: Set<() => void>
+  readonly events: LineEvents
+  get(lastId: string | undefined): Promise<Response>
+  /** The server no longer knows the session. */
+  onLost(): void
+}
+
+/** Reads what belongs to no request, and comes back whenever the stream is lost. Ends when the server offers no such stream. */
+export async function listen(options: ListenOptions): Promise<void> {
+  const { pace, signal, events, get } = options
+  const place = new Place()
+  const note = (text: string): void => events.onNote?.('stream', `the stream for notifications ${text}`)
+  const onWait = (ms: number): void => note(`is not open; the next attempt is in ${ms} ms`)
+  for (let opened = false; ;) {
+    const response = await resume({ place, pace, signal, get, onWait, counted: false }, opened)
+    if (response === undefined) return
+    if (!isStream(response)) {
+      dropBody(response)
+      if (!opened) return
+      if (response.status === 404) return options.onLost()
+      if (response.status !== 400 || place.lastId === undefined)
+        return note(`was refused with status ${response.status}`)
+      note('cannot go on where it was; notifications may have been missed')
+      place.lastId = undefined
+      continue
+    }
+    if (opened && place.lastId === undefined) events.onMissed?.()
+    opened = true
+    const since = performance.now()
+    await readNotifications(response, place, options, note)
+    pace.learn(place, performance.now() - since)
+  }
+}
+
+async function readNotifications(
+  response: Response,
+  place: Place,
+  { maxBytes, maxDepth, signal, leftovers, events }: ListenOptions,
+  note: (text: string) => void,
+): Promise<void> {
+  place.begin()
+  await readStream(response, {
+    maxBytes,
+    signal,
+    leftovers,
+    onEvent(event) {
+      if (place.reach(event) && isMessageEvent(event)) for (const message of read(event)) take(message)
+      return false
+    },
+    onRetry: (ms) => place.ask(ms),
+    onOversize: () => note(`brought an event of more than ${maxBytes} bytes, which is left out`),
+  })
+
+  function read({ data }: ReadEvent): readonly Received[] {
+    try {
+      return readReceived(data, maxDepth)
+    } catch {
+      note('brought something that is no message')
+      return []
+    }
+  }
+
+  function take(message: Received): void {
+    if (message.method !== undefined) events.onMessage(message)
+  }
+}

@@ -1,0 +1,39 @@
+import { McpError } from '../../../errors/error.ts'
+import type { Received } from '../../../rpc/client-transport.ts'
+import { readMessage, readScanned } from '../../../wire/message.ts'
+import { scanFully } from '../../../wire/scan.ts'
+
+/** The messages of a text from a server: one, or several where it sends batches. Throws when it is none. */
+export function readReceived(text: string, maxDepth: number): readonly Received[] {
+  try {
+    const read = readScanned(text, maxDepth, scanFully(text, maxDepth))
+    return isBatch(read) ? read.map((member) => readOne(member)) : [read as Received]
+  } catch (error) {
+    if (!(error instanceof McpError) || error.kind !== 'bad_message') throw error
+    return [readOne(JSON.parse(text))]
+  }
+}
+
+/** Whether a message answers a request. An error that names no request does where no other can be meant. */
+export function answers(message: Received, id: number): boolean {
+  if (message.method !== undefined) return false
+  return message.id === id || (message.id === undefined && message.error !== undefined)
+}
+
+/** Many servers write `null` where an error has no id. */
+function readOne(value: unknown): Received {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !('error' in value) ||
+    !('id' in value) ||
+    value.id !== null
+  )
+    return readMessage(value)
+  const { id: _, ...rest } = value
+  return readMessage(rest)
+}
+
+function isBatch(read: unknown): read is readonly unknown[] {
+  return Array.isArray(read)
+}

@@ -1,0 +1,80 @@
+import { afterMs } from '../../io/timer.ts'
+import type { Place } from './stream.ts'
+
+export interface Reconnect {
+  /** The least time between two attempts, whatever the server asks. */
+  readonly floorMs?: number
+  /** The time before the first attempt where the server asks for none. */
+  readonly firstMs?: number
+  /** The most that waiting grows to. */
+  readonly maxMs?: number
+  /** How many attempts in a row may bring nothing before a request is given up. */
+  readonly tries?: number
+}
+
+const DEFAULTS: Required<Reconnect> = { floorMs: 100, firstMs: 1000, maxMs: 30_000, tries: 5 }
+const JITTER = 0.2
+const LONGEST_MS = 2_000_000_000
+
+/** How long to wait before coming back to one stream, and how often. */
+export class Pace {
+  readonly #options: Required<Reconnect>
+  readonly #random: () => number
+  #growth = 0
+  #vain = 0
+
+  constructor(options: Reconnect, random: () => number) {
+    this.#options = { ...DEFAULTS, ...options }
+    this.#random = random
+  }
+
+  /** Whether the attempts are used up. */
+  get spent(): boolean {
+    return this.#vain >= this.#options.tries
+  }
+
+  /** Learns from a connection that ended after so many milliseconds. */
+  learn({ progressed, heard, asked, retryMs }: Place, ms: number): void {
+    const { firstMs } = this.#options
+    const sensible = this.#isSensible(retryMs ?? firstMs)
+    if (progressed || (asked && sensible)) this.#vain = 0
+    else this.#vain++
+    if ((heard && sensible) || ms >= firstMs * 2 ** this.#growth) this.#growth = 0
+  }
+
+  /** Learns that there was no connection. */
+  failed(): void {
+    this.#vain++
+  }
+
+  /** The milliseconds until the next attempt. A server that says when to come back is not kept waiting for long. */
+  next(askedMs: number | undefined, welcome: boolean): number {
+    const { floorMs, firstMs, maxMs } = this.#options
+    const base = Math.max(floorMs, askedMs ?? firstMs)
+    const polled = welcome && askedMs !== undefined && this.#isSensible(askedMs)
+    const most = Math.max(base, polled ? firstMs : maxMs)
+    const ms = Math.min(base * 2 ** this.#growth++, most)
+    return Math.min(Math.ceil(ms * (1 + JITTER * this.#random())), LONGEST_MS)
+  }
+
+  /** Whether a server that asks for so little time is taken at its word. */
+  #isSensible(askedMs: number): boolean {
+    return askedMs >= this.#options.floorMs
+  }
+}
+
+/** Waits; an abort ends it at once, with its reason. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = afterMs(ms, () => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    })
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    }
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+}

@@ -1,0 +1,59 @@
+import { McpError } from '../../../errors/error.ts'
+import { dropBody } from './body.ts'
+import { mediaTypeOf, retryAfterOf } from './headers.ts'
+import { pause, type Pace } from './reconnect-backoff.ts'
+import type { Place } from './stream.ts'
+
+export interface ResumeOptions {
+  readonly place: Place
+  readonly pace: Pace
+  readonly signal: AbortSignal
+  /** Whether the attempts are counted, so that they end. */
+  readonly counted: boolean
+  /** Opens the stream again after an event, if there was one. */
+  get(lastId: string | undefined): Promise<Response>
+  /** Told before each wait. */
+  onWait?(ms: number): void
+}
+
+/** Statuses that another attempt may change. */
+const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429])
+
+/** Comes back to a stream: waits as the server asked, and longer after each failure. Undefined means that all attempts failed. */
+export async function resume(options: ResumeOptions, waitFirst: boolean): Promise<Response | undefined> {
+  const { place, pace, signal, counted, onWait } = options
+  let wait: number | undefined = waitFirst ? pace.next(place.retryMs, true) : undefined
+  for (;;) {
+    if (wait !== undefined) {
+      if (counted && pace.spent) return undefined
+      onWait?.(wait)
+      await pause(wait, signal)
+    }
+    const response = await attempt(options)
+    if (response !== undefined && !isPassing(response.status)) return response
+    pace.failed()
+    wait = pace.next(place.retryMs, false)
+    if (response === undefined) continue
+    wait = Math.max(wait, retryAfterOf(response.headers) ?? 0)
+    dropBody(response)
+  }
+}
+
+/** Whether a reply is a stream of events. */
+export function isStream({ status, headers }: Response): boolean {
+  return status === 200 && mediaTypeOf(headers) === 'text/event-stream'
+}
+
+function isPassing(status: number): boolean {
+  return status >= 500 || PASSING.has(status)
+}
+
+async function attempt({ get, place }: ResumeOptions): Promise<Response | undefined> {
+  try {
+    return await get(place.lastId)
+  } catch (error) {
+    if (error instanceof McpError && (error.kind === 'connect_failed' || error.kind === 'stream_lost'))
+      return undefined
+    throw error
+  }
+}

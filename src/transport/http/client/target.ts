@@ -1,0 +1,14 @@
+import { mcpError, type McpError } from '../../../errors/error.ts'
+
+/** The URL of a server; throws when it is none that can be asked over HTTP. */
+export function readTarget(url: string | URL): URL {
+  const refuse = (reason: string): McpError => mcpError('bad_option', { where: 'url', reason })
+  if (!URL.canParse(String(url))) throw refuse('it is not a URL')
+  const target = new URL(url)
+  if (target.protocol !== 'http:' && target.protocol !== 'https:')
+    throw refuse('it is not an http or https URL')
+  if (target.username !== '' || target.password !== '')
+    throw refuse('put credentials into headers, not into the URL')
+  target.hash = ''
+  return target
+}

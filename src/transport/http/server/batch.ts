@@ -1,0 +1,49 @@
+import { replyText } from '../../../wire/reply.ts'
+import type { Exchange } from './exchange.ts'
+import type { Headers, HttpIn, HttpOut } from './parts.ts'
+
+const JSON_ONLY = 'application/json'
+
+/** A request that carries one message of a batch: its answer is a text for the reply to the whole. */
+export function partOf(request: HttpIn, batch: Exchange): HttpIn {
+  return {
+    method: request.method,
+    header: (name) => (name === 'accept' ? JSON_ONLY : request.header(name)),
+    body: '',
+    auth: request.auth,
+    isLate: request.isLate ?? false,
+    ...(request.connection !== undefined && { connection: request.connection }),
+    batch,
+    onGone: (listener) => request.onGone(listener),
+  }
+}
+
+export interface BatchParts {
+  readonly whole: Exchange
+  readonly headers: Headers
+  /** Answers one message. */
+  take(member: unknown): HttpOut | Promise<HttpOut>
+  /** The answer to what is no message. */
+  fail(thrown: unknown): HttpOut
+}
+
+/** The reply to a batch: the answers in the order of their requests; without a request there is nothing to answer. */
+export async function answerBatch(members: readonly unknown[], parts: BatchParts): Promise<HttpOut> {
+  const { whole, headers } = parts
+  const outs = await Promise.all(members.map((member) => answerOne(member, parts)))
+  const texts = outs.flatMap(({ body }) => (body === undefined ? [] : [replyText(body)]))
+  if (texts.length > 0) return whole.reply(200, `[${texts.join(',')}]`)
+  return members.some(asks) ? whole.reply(200, undefined) : { status: 202, headers }
+}
+
+async function answerOne(member: unknown, { take, fail }: BatchParts): Promise<HttpOut> {
+  try {
+    return await take(member)
+  } catch (thrown) {
+    return fail(thrown)
+  }
+}
+
+function asks(member: unknown): boolean {
+  return member instanceof Object && 'method' in member && 'id' in member
+}

@@ -1,0 +1,399 @@
+import { toErrorObject, toStatus } from '../../../errors/reply.ts'
+import { mcpError, type McpError } from '../../../errors/error.ts'
+import { httpError } from '../../../errors/http.ts'
+import { serverError } from '../../../errors/server.ts'
+import { idText, type JsonObject, type RequestId } from '../../../protocol/jsonrpc.ts'
+import type { Limits } from '../../../protocol/limits.ts'
+import type { Told } from '../../../protocol/wire-adapter.ts'
+import { LATEST } from '../../../protocol/revisions.ts'
+import type { Dialect } from '../../../protocol/switches.ts'
+import { Call, type Peer } from '../../../rpc/call.ts'
+import type { Service } from '../../../rpc/service.ts'
+import { isClaim } from '../../../wire/2026-07-28/decode.ts'
+import { checkBatch } from '../../../wire/batch.ts'
+import { checkId } from '../../../wire/id.ts'
+import { readBounded } from '../../../wire/bounds.ts'
+import { NO_PARAMS, readableId, readMessage, type Incoming } from '../../../wire/message.ts'
+import { sealError, sealReply, type Reply } from '../../../wire/reply.ts'
+import { sealResult, toPeerError } from '../../../wire/encode.ts'
+import { afterMs, type Timer } from '../../io/timer.ts'
+import { admit, callerOf, inTurn } from './admission.ts'
+import { answerBatch, partOf } from './batch.ts'
+import { openRequest } from './envelope.ts'
+import type { EventStream } from './event-stream.ts'
+import { Exchange, toJson, toStream } from './exchange.ts'
+import { createGuard, type Guard, type GuardOptions } from './guard.ts'
+import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
+import { readParsedBounded } from './parsed.ts'
+import type { Headers, HttpHead, HttpIn, HttpOut, Site, SiteBeside } from './parts.ts'
+import { checkUnsent } from '../../io/write-budget.ts'
+import { Sessions, type HttpSession } from './sessions.ts'
+import { statelessPeer } from './stateless.ts'
+import { Watch } from './sweeper.ts'
+
+export interface EndpointOptions extends GuardOptions {
+  readonly limits: Limits
+  /** Whether clients of revisions with a handshake get sessions; without, each of their requests stands alone. */
+  readonly sessions: boolean
+  readonly now?: () => number
+}
+
+/** One URL that serves every revision: what it is given is plain parts, and its answer is the return value. */
+export class Endpoint implements Site {
+  /** What else is served beside it. */
+  readonly beside: SiteBeside[] = []
+  /** What the server has to tell and to count. */
+  readonly service: Service
+  readonly guard: Guard
+  readonly sessions: Sessions
+  readonly limits: Limits
+  readonly #stateful: boolean
+  readonly #read: typeof readBounded
+  /** The requests that take their time, and what says of each that it is over. */
+  readonly #calls = new Map<Call, () => void>()
+  readonly #streams = new Set<EventStream>()
+  readonly #watch: Watch
+  #closing = false
+  #idle: (() => void) | undefined
+
+  constructor(service: Service, options: EndpointOptions) {
+    this.service = service
+    this.limits = options.limits
+    service.load.check = () => checkUnsent(options.limits)
+    this.guard = createGuard(options)
+    this.#read = (service.dialects['2025-11-25'].habits?.read ?? readBounded) as typeof readBounded
+    this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
+    this.sessions = new Sessions(options.limits, service, options.now ?? (() => performance.now()))
+    this.#watch = new Watch(options.limits, this.sessions, this.#streams)
+  }
+
+  /** How many requests are being answered. */
+  get running(): number {
+    return this.#calls.size
+  }
+
+  /** Decides by the head alone; a reply here means that the body need not be read. */
+  refuse(head: HttpHead): HttpOut | undefined {
+    try {
+      if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
+      this.guard.check(head)
+      if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
+      if (head.method === 'POST') checkContent(head)
+      else if (head.method !== 'GET' && head.method !== 'DELETE') {
+        throw httpError('bad_verb', { verb: head.method.slice(0, 32) })
+      }
+      const accepts = readAccept(head)
+      if (!accepts.json && !accepts.events) throw httpError('bad_accept', {})
+      return undefined
+    } catch (thrown) {
+      return this.turnAway(head, thrown)
+    }
+  }
+
+  /** The reply to a request that is not even read to its end. */
+  turnAway(head: HttpHead, thrown: unknown): HttpOut {
+    return this.fail(undefined, thrown, undefined, this.guard.cors(head))
+  }
+
+  /** Answers a request whose head was not refused. */
+  answer(request: HttpIn): HttpOut | Promise<HttpOut> {
+    const headers = this.guard.cors(request)
+    try {
+      if (request.method === 'POST') return this.#post(request, headers)
+      if (!this.#stateful || request.header('mcp-protocol-version') === LATEST) {
+        throw httpError('bad_verb', { verb: request.method })
+      }
+      const session = this.#session(request)
+      if (request.method === 'GET') return this.#get(session, request, headers)
+      this.sessions.end(session)
+      return { status: 200, headers }
+    } catch (thrown) {
+      return this.fail(readableId(thrown), thrown, undefined, headers)
+    }
+  }
+
+  /** The reply that tells of an error. */
+  fail(
+    id: RequestId | undefined,
+    thrown: unknown,
+    dialect: Dialect = this.service.dialects['2025-11-25'],
+    headers: Headers,
+  ): HttpOut {
+    const error = this.#peerError(thrown)
+    const text = sealError(id, toErrorObject(error, dialect), dialect)
+    return toJson(toStatus(error, dialect), text, this.#errorHeaders(error, headers))
+  }
+
+  /** Finishes what is running, up to a limit, and ends everything. New requests are refused from now on. */
+  async close(): Promise<void> {
+    await Promise.all([this.#drain(), ...this.beside.map((site) => site.close())])
+    this.sessions.close()
+    this.#watch.end()
+  }
+
+  async #drain(): Promise<void> {
+    this.#closing = true
+    for (const call of this.#calls.keys()) call.wrapUp()
+    if (this.#calls.size > 0) {
+      let timer: Timer
+      await new Promise<void>((resolve) => {
+        this.#idle = () => setTimeout(resolve)
+        timer = afterMs(this.limits.drainMs, resolve)
+      })
+      clearTimeout(timer)
+    }
+    for (const call of this.#calls.keys()) call.cancel(serverError('shutting_down', {}))
+  }
+
+  #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
+    const { body, parsed } = request
+    const { limits } = this
+    const message = parsed === undefined ? this.#read(body, limits) : readParsedBounded(parsed, limits)
+    if (Array.isArray(message)) return this.#batch(message, request, headers)
+    return this.#take(message as Incoming, request, headers)
+  }
+
+  #take(message: Incoming, request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
+    const { habits } = this.service.dialects['2025-11-25']
+    const { id, method, params } = habits === undefined ? message : habits.open(message)
+    if (method !== undefined && id !== undefined) {
+      checkId(id, this.limits.idLength)
+      return this.#request(id, method, params ?? NO_PARAMS, request, headers)
+    }
+    if (method !== undefined) return this.#note(method, params ?? NO_PARAMS, request, headers)
+    if (this.#stateful) this.#session(request).session.pending.settle(message)
+    return { status: 202, headers }
+  }
+
+  #request(
+    id: RequestId,
+    method: string,
+    params: JsonObject,
+    request: HttpIn,
+    headers: Headers,
+  ): HttpOut | Promise<HttpOut> {
+    let dialect: Dialect | undefined
+    try {
+      if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
+      if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) {
+        dialect = this.service.dialects[LATEST]
+        const peer = openRequest(method, params, request, this.service)
+        return this.#call(id, method, params, request, { peer, session: undefined, headers })
+      }
+      if (!this.#stateful) {
+        const peer = statelessPeer(request, this.service.dialects)
+        return this.#call(id, method, params, request, { peer, session: undefined, headers })
+      }
+      if (method === 'initialize') return this.#initialize(id, params, request, headers)
+      const session = this.#session(request)
+      return this.#call(id, method, params, request, { peer: session.session, session, headers })
+    } catch (thrown) {
+      return this.fail(id, thrown, dialect, headers)
+    }
+  }
+
+  #initialize(
+    id: RequestId,
+    params: JsonObject,
+    request: HttpIn,
+    headers: Headers,
+  ): HttpOut | Promise<HttpOut> {
+    if (request.header('mcp-session-id') !== undefined) {
+      this.#session(request)
+      throw serverError('already_initialized', {})
+    }
+    const session = this.sessions.create(request.auth)
+    const opened = (): void => {
+      if (session.session.opened) this.sessions.keep(session)
+      const tell = ({ method, params: more }: Told): void => session.session.notify(method, more)
+      session.session.dialect.habits?.answered('initialize', tell)
+      this.#watch.begin()
+    }
+    const told = (out: HttpOut): HttpOut => {
+      if (session.session.opened || out.stream !== undefined) return out
+      const { 'mcp-session-id': _, ...without } = out.headers
+      return { ...out, headers: without }
+    }
+    const way = {
+      peer: session.session,
+      session,
+      headers: { ...headers, 'mcp-session-id': session.id },
+      opened,
+    }
+    const out = this.#call(id, 'initialize', params, request, way)
+    return out instanceof Promise ? out.then(told) : told(out)
+  }
+
+  #call(
+    id: RequestId,
+    method: string,
+    params: JsonObject,
+    request: HttpIn,
+    way: { peer: Peer; session: HttpSession | undefined; headers: Headers; opened?: () => void },
+  ): HttpOut | Promise<HttpOut> {
+    const { peer, session, headers } = way
+    const accepts = readAccept(request)
+    if (method === 'subscriptions/listen') this.#checkListening(accepts)
+    const onGone = (): void => {
+      if (peer.dialect.disconnect === 'cancel') call.cancel(mcpError('connection_closed', { method }))
+    }
+    const { limits } = this
+    const { batch } = request
+    const exchange = new Exchange({
+      limits,
+      accepts,
+      headers,
+      session,
+      batch,
+      streams: this.#streams,
+      onGone,
+    })
+    const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
+    const { load } = this.service
+    const mustWait = admit(id, request, session, { load, limits })
+    try {
+      const result = mustWait ? inTurn(call, request, session, this) : this.service.answer(call)
+      if (result instanceof Promise) {
+        this.#calls.set(call, mustWait ? NOTHING : load.enter(call, callerOf(request, session)))
+        session?.calls.set(idText(id), call)
+        this.#watch.begin()
+        if (peer.dialect.disconnect === 'cancel') request.onGone(onGone)
+        return exchange.replyLater(this.#later(call, result, exchange, way))
+      }
+      return this.#ended(call, session, exchange.reply(200, this.#text(call, result), opening(way)))
+    } catch (thrown) {
+      return this.#ended(call, session, this.#failed(call, thrown, exchange, headers))
+    }
+  }
+
+  async #later(
+    call: Call,
+    result: Promise<JsonObject>,
+    exchange: Exchange,
+    way: { session: HttpSession | undefined; headers: Headers; opened?: () => void },
+  ): Promise<HttpOut> {
+    try {
+      const text = this.#text(call, await result)
+      const out = call.cancelled ? exchange.reply(204, undefined) : exchange.reply(200, text, opening(way))
+      return this.#end(call, way.session, out)
+    } catch (thrown) {
+      return this.#end(call, way.session, this.#failed(call, thrown, exchange, way.headers))
+    }
+  }
+
+  #text(call: Call, result: JsonObject): Reply {
+    return sealReply(
+      call.id as RequestId,
+      sealResult(call.method, result, call.peer.dialect, this.service.info),
+    )
+  }
+
+  #failed(call: Call, thrown: unknown, exchange: Exchange, headers: Headers): HttpOut {
+    if (call.cancelled) return exchange.reply(204, undefined, headers)
+    const error = this.#peerError(thrown)
+    const { dialect } = call.peer
+    const text = sealError(call.id, toErrorObject(error, dialect))
+    return exchange.reply(toStatus(error, dialect), text, this.#errorHeaders(error, headers))
+  }
+
+  /** Streams that last are held like sessions, and there may be as many. */
+  #checkListening(accepts: Accepts): void {
+    if (!accepts.events) throw httpError('bad_accept', {})
+    if (this.#streams.size >= this.limits.sessions) throw mcpError('overloaded', {}, { retryAfterMs: 30_000 })
+  }
+
+  #end(call: Call, session: HttpSession | undefined, out: HttpOut): HttpOut {
+    this.#calls.get(call)?.()
+    this.#calls.delete(call)
+    session?.calls.delete(idText(call.id as RequestId))
+    if (this.#calls.size === 0) this.#idle?.()
+    return this.#ended(call, session, out)
+  }
+
+  /** Marks a call as answered; a session that was made for it alone goes with it. */
+  #ended(call: Call, session: HttpSession | undefined, out: HttpOut): HttpOut {
+    call.end()
+    if (session === undefined) call.peer.session?.close()
+    return out
+  }
+
+  /** Takes a notification; at most it stops something, so it needs no answer. */
+  #note(method: string, params: JsonObject, request: HttpIn, headers: Headers): HttpOut {
+    if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) return { status: 202, headers }
+    if (!this.#stateful) {
+      statelessPeer(request, this.service.dialects)
+      return { status: 202, headers }
+    }
+    const session = this.#session(request)
+    if (method === 'notifications/cancelled') session.cancel(params)
+    else {
+      const channel = { emit: (name: string, more: JsonObject) => session.session.notify(name, more) }
+      this.service.notice(
+        new Call(undefined, method, params, { peer: session.session, channel, origin: request }),
+      )
+    }
+    return { status: 202, headers }
+  }
+
+  #batch(members: readonly unknown[], request: HttpIn, headers: Headers): Promise<HttpOut> {
+    const session = this.#stateful ? this.#session(request) : undefined
+    const peer = session === undefined ? statelessPeer(request, this.service.dialects) : session.session
+    checkBatch(members, peer.dialect, this.limits.batch)
+    const accepts = readAccept(request)
+    const onGone = (): void => undefined
+    const { limits } = this
+    const whole = new Exchange({ limits, accepts, headers, session, streams: this.#streams, onGone })
+    const part = partOf(request, whole)
+    const take = (member: unknown): HttpOut | Promise<HttpOut> =>
+      this.#take(readMessage(member), part, headers)
+    const fail = (thrown: unknown): HttpOut => this.fail(readableId(thrown), thrown, undefined, headers)
+    return whole.replyLater(answerBatch(members, { whole, headers, take, fail }))
+  }
+
+  /** Opens the stream of a session, or goes on with one whose connection broke. */
+  #get(session: HttpSession, request: HttpIn, headers: Headers): HttpOut {
+    if (!readAccept(request).events) throw httpError('bad_accept', {})
+    const lastEventId = request.header('last-event-id')
+    if (lastEventId !== undefined) {
+      const found = session.find(lastEventId)
+      // Tells the client that it need not come back: an empty stream would make it try again and again.
+      if (found === undefined) return { status: 204, headers }
+      checkUnsent(this.limits)
+      return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
+    }
+    const stream = session.standalone()
+    if (stream.attached) throw httpError('stream_exists', {})
+    stream.prime(session.session.dialect)
+    return toStream(stream, headers)
+  }
+
+  #session(request: HttpIn): HttpSession {
+    readVersion(request)
+    const id = request.header('mcp-session-id')
+    if (id === undefined) throw httpError('session_required', {})
+    return this.sessions.get(id, request.auth)
+  }
+
+  #errorHeaders(error: McpError, headers: Headers): Headers {
+    if (error.kind === 'bad_verb') {
+      return { ...headers, allow: this.#stateful ? 'POST, GET, DELETE, OPTIONS' : 'POST, OPTIONS' }
+    }
+    if (error.retryAfterMs === undefined) return headers
+    return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
+  }
+
+  #peerError(thrown: unknown): McpError {
+    const error = toPeerError(thrown, (reference, cause) =>
+      this.service.report('error', 'a request failed', { reference, error: cause }),
+    )
+    this.service.load.count(error.kind)
+    return error
+  }
+}
+
+const NOTHING = (): void => undefined
+
+function opening({ headers, opened }: { headers: Headers; opened?: () => void }): Headers {
+  opened?.()
+  return headers
+}

@@ -1,0 +1,38 @@
+import { serverError } from '../../../errors/server.ts'
+import type { JsonObject } from '../../../protocol/jsonrpc.ts'
+import { META } from '../../../protocol/meta.ts'
+import { methodRow } from '../../../protocol/methods.ts'
+import type { Peer } from '../../../rpc/call.ts'
+import type { Service } from '../../../rpc/service.ts'
+import { isClaim, openEnvelope } from '../../../wire/2026-07-28/decode.ts'
+import { checkRequestHeaders, type HeaderProblem } from '../../../wire/headers.ts'
+import type { HttpIn } from './parts.ts'
+
+/** Reads the metadata of a request and checks that its headers repeat what its body says. */
+export function openRequest(method: string, params: JsonObject, request: HttpIn, service: Service): Peer {
+  if (!isClaim(params)) {
+    if (method === 'initialize')
+      throw mismatch({ header: 'MCP-Protocol-Version', reason: 'does not belong to initialize' })
+    throw serverError('bad_envelope', {
+      reason: `${META.protocolVersion} and ${META.clientCapabilities} are missing`,
+    })
+  }
+  const version = (params['_meta'] as JsonObject)[META.protocolVersion]
+  const header = (name: string): string | undefined => request.header(name)
+  const row = methodRow(method)
+  const name = row?.named === undefined ? undefined : params[row.named]
+  if (typeof version === 'string' && row !== undefined) {
+    const problem = checkRequestHeaders({
+      header,
+      version,
+      method,
+      name: typeof name === 'string' ? name : undefined,
+    })
+    if (problem !== undefined) throw mismatch(problem)
+  }
+  return openEnvelope(params, service)
+}
+
+function mismatch({ header, reason }: HeaderProblem): Error {
+  return serverError('header_mismatch', { header, reason }, { data: { header } })
+}

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest'
+import { toLimits } from '../../../protocol/limits.ts'
+import { DIALECTS } from '../../../protocol/switches.ts'
+import { EventStream, readEventId } from './event-stream.ts'
+import type { Sink } from './parts.ts'
+
+class Reader implements Sink {
+  text = ''
+  how = 'open'
+  waiting = 0
+  gone: () => void = () => undefined
+
+  write(text: string): void {
+    this.text += text
+  }
+
+  end(text = ''): void {
+    this.text += text
+    this.how = 'ended'
+  }
+
+  cut(): void {
+    this.how = 'cut'
+  }
+
+  onGone(listener: () => void): void {
+    this.gone = listener
+  }
+
+  get seen(): readonly string[] {
+    return [...this.text.matchAll(/^data: (.+)$/gm)].map(([, data]) => data as string)
+  }
+}
+
+const limits = toLimits({ streamEvents: 3, streamBytes: 1000 })
+const numbers = (from: number, to: number): readonly string[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => `${from + at}`)
+
+describe('a named stream', () => {
+  test('gives whoever comes back what followed, at every place', () => {
+    const stream = new EventStream({ limits: toLimits(), name: 'r1' })
+    stream.attach(new Reader())
+    for (const text of numbers(0, 9)) stream.send(text)
+    for (let last = -1; last < 10; last++) {
+      const reader = new Reader()
+      stream.attach(reader, last)
+      expect(reader.seen).toEqual(numbers(last + 1, 9))
+    }
+  })
+
+  test('a reader that comes back takes over from the one before', () => {
+    const stream = new EventStream({ limits, name: 'r1' })
+    const [first, second] = [new Reader(), new Reader()]
+    stream.attach(first)
+    stream.send('a')
+    stream.attach(second, 0)
+    stream.send('b')
+    first.gone()
+    stream.send('c')
+    expect([first.how, first.seen, second.seen]).toEqual(['ended', ['a'], ['b', 'c']])
+  })
+
+  test('keeps everything until it is first read, then only so much', () => {
+    const stream = new EventStream({ limits, name: 'r1' })
+    for (const text of numbers(1, 20)) stream.send(text)
+    const reader = new Reader()
+    stream.attach(reader)
+    expect(reader.seen).toEqual(numbers(1, 20))
+    reader.gone()
+    for (const text of numbers(21, 40)) stream.send(text)
+    const back = new Reader()
+    stream.attach(back, 19)
+    expect(back.seen).toEqual(numbers(38, 40))
+  })
+
+  test('is bounded by bytes too, but always keeps the last event', () => {
+    const stream = new EventStream({ limits, name: 'r1', lossy: true })
+    stream.send('x'.repeat(900))
+    stream.send('y'.repeat(5000))
+    const reader = new Reader()
+    stream.attach(reader)
+    expect(reader.seen).toEqual(['y'.repeat(5000)])
+  })
+
+  test('a slow reader is cut off and the stream waits for it', () => {
+    const stream = new EventStream({ limits, name: 'r1' })
+    const reader = new Reader()
+    stream.attach(reader)
+    reader.waiting = 1001
+    stream.send('a')
+    stream.send('b')
+    expect([reader.how, reader.seen, stream.attached]).toEqual(['cut', ['a'], false])
+    const back = new Reader()
+    stream.attach(back, 0)
+    expect(back.seen).toEqual(['b'])
+  })
+})
+
+describe('an unnamed stream', () => {
+  test('has no ids, and is over when its reader is gone', () => {
+    let gone = 0
+    const stream = new EventStream({ limits, onGone: () => gone++ })
+    const reader = new Reader()
+    stream.prime(DIALECTS['2026-07-28'])
+    stream.attach(reader)
+    stream.send('a')
+    reader.gone()
+    stream.send('b')
+    expect([reader.text, gone, stream.ended]).toEqual(['data: a\n\n', 1, true])
+  })
+
+  test('a reader that is slow once too often is told nothing more', () => {
+    let gone = 0
+    const stream = new EventStream({ limits, onGone: () => gone++ })
+    const reader = new Reader()
+    stream.attach(reader)
+    reader.waiting = 1001
+    stream.send('a')
+    stream.send('b')
+    expect([reader.how, reader.seen, gone]).toEqual(['cut', ['a'], 1])
+  })
+})
+
+describe('comments', () => {
+  test('a reader that takes something stays, one that takes nothing between two comments is cut off', () => {
+    const stream = new EventStream({ limits, name: 's' })
+    const reader = new Reader()
+    stream.attach(reader)
+    stream.send('x'.repeat(500))
+    for (const waiting of [400, 300, 310, 200]) {
+      reader.waiting = waiting
+      stream.keepAlive()
+      expect(reader.how).toBe('open')
+    }
+    reader.waiting += 14
+    stream.keepAlive()
+    expect(reader.how).toBe('cut')
+  })
+
+  test('a reader that has taken everything is never cut off', () => {
+    const stream = new EventStream({ limits, name: 's' })
+    const reader = new Reader()
+    stream.attach(reader)
+    for (let each = 0; each < 10; each++) stream.keepAlive()
+    expect([reader.how, reader.text]).toEqual(['open', ': keep-alive\n\n'.repeat(10)])
+  })
+})
+
+test.each([
+  '',
+  'r1',
+  'r1_',
+  '_1',
+  'r1_x',
+  'R1_1',
+  'r1_1_1',
+  'r1_-1',
+  `r1_${'9'.repeat(16)}`,
+  `${'r'.repeat(17)}_1`,
+])('an event id "%s" is none of ours', (id) => expect(readEventId(id)).toBeUndefined())

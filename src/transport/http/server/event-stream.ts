@@ -1,0 +1,204 @@
+import type { Limits } from '../../../protocol/limits.ts'
+import type { Dialect } from '../../../protocol/switches.ts'
+import { messageEvent, toEvent } from '../../../wire/sse.ts'
+import type { Sink } from './parts.ts'
+
+interface KeptEvent {
+  readonly seq: number
+  readonly frame: string
+}
+
+export interface StreamOptions {
+  readonly limits: Limits
+  /** Names the stream in event ids; without one the stream cannot be resumed. */
+  readonly name?: string | undefined
+  /** Whether events may be forgotten before anybody read them. */
+  readonly lossy?: boolean
+  /** Called when an event is forgotten. */
+  onForget?(): void
+  /** Told how many more characters are kept, or how many fewer. */
+  onKept?(letters: number): void
+  /** Called when the client goes away from a stream that has not ended. */
+  onGone?(): void
+}
+
+/**
+ * One stream of events to a client. A named stream keeps its latest events, so that a client whose connection broke
+ * comes back and misses nothing; an unnamed one ends with its connection.
+ */
+export class EventStream {
+  readonly #limits: Limits
+  readonly #name: string | undefined
+  readonly #onGone: (() => void) | undefined
+  readonly #onForget: (() => void) | undefined
+  readonly #onKept: ((letters: number) => void) | undefined
+  #seq = 0
+  #sent = -1
+  #bounded: boolean
+  readonly #lossy: boolean
+  /** The last message that nobody has read; the same once more says nothing new. */
+  #unread: string | undefined
+  #primed = false
+  #hangUpMs: number | undefined
+  #kept: KeptEvent[] = []
+  #keptSize = 0
+  #sink: Sink | undefined
+  #written = 0
+  #taken = -1
+  #ended = false
+
+  constructor({ limits, name, lossy = false, onGone, onForget, onKept }: StreamOptions) {
+    this.#bounded = lossy
+    this.#lossy = lossy
+    this.#limits = limits
+    this.#name = name
+    this.#onGone = onGone
+    this.#onForget = onForget
+    this.#onKept = onKept
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** How many characters are kept for a client that comes back. */
+  get keptSize(): number {
+    return this.#keptSize
+  }
+
+  /** Whether a client is reading. */
+  get attached(): boolean {
+    return this.#sink !== undefined
+  }
+
+  /** Whether anything follows an event, or may still follow it. */
+  mayFollow(seq: number): boolean {
+    return !this.#ended || seq < this.#seq - 1
+  }
+
+  /** Begins with an event that carries only an id, where the revision wants it. */
+  prime(dialect: Dialect): void {
+    this.#primed = dialect.priming && this.#name !== undefined
+    if (this.#primed) this.#push('')
+  }
+
+  /** Characters or bytes that the client has not taken yet. */
+  get waiting(): number {
+    return this.#sink?.waiting ?? 0
+  }
+
+  /** Sends one message, under the name of an event where readers expect one. */
+  send(text: string, event?: string): void {
+    if (this.#ended || (this.#sink === undefined && this.#lossy && text === this.#unread)) return
+    this.#unread = this.#sink === undefined ? text : undefined
+    this.#push(text, event)
+  }
+
+  /** Connects a client; one that comes back names the last event it saw and gets what followed. */
+  attach(sink: Sink, lastSeq: number = this.#sent): void {
+    this.#sink?.end()
+    this.#sink = sink
+    this.#bounded = true
+    this.#taken = -1
+    let text = ''
+    for (const event of this.#kept) if (event.seq > lastSeq) text += event.frame
+    this.#sent = this.#seq - 1
+    if (this.#name === undefined) this.#kept = []
+    if (this.#ended) return this.#detach(text)
+    sink.onGone(() => this.#gone(sink))
+    if (text !== '') this.#write(sink, text)
+    if (this.#hangUpMs !== undefined) this.hangUp(this.#hangUpMs)
+  }
+
+  /** Lets the client go without ending the stream, where the revision has clients that come back when told. */
+  hangUp(retryMs: number): void {
+    if (!this.#primed) return
+    this.#hangUpMs = this.#bounded ? undefined : retryMs
+    this.#sink?.write(`retry: ${Math.max(0, Math.trunc(retryMs))}\n\n`)
+    this.#detach()
+  }
+
+  /** Writes a comment, so that proxies stay; a client that took nothing since the last one is dropped. */
+  keepAlive(): void {
+    const sink = this.#sink
+    if (sink === undefined) return
+    const taken = this.#written - sink.waiting
+    if (sink.waiting > 0 && taken <= this.#taken) return this.#drop(sink)
+    this.#taken = taken
+    this.#write(sink, ': keep-alive\n\n')
+  }
+
+  /** Ends the stream, with a last message if there is one: nobody is too slow for that, however large it is. */
+  end(last?: string): void {
+    const frame = last === undefined || this.#ended ? undefined : this.#frame(last)
+    this.#ended = true
+    this.#detach(frame)
+  }
+
+  #push(text: string, event?: string): void {
+    const frame = this.#frame(text, event)
+    if (this.#sink === undefined) return
+    this.#write(this.#sink, frame)
+    if (this.#sink.waiting > this.#limits.streamBytes) this.#drop(this.#sink)
+  }
+
+  /** The next event as text, kept where somebody may ask for it again. */
+  #frame(text: string, event?: string): string {
+    const seq = this.#seq++
+    const id = this.#name === undefined ? undefined : `${this.#name}_${seq}`
+    const frame =
+      event === undefined
+        ? messageEvent(text, id)
+        : toEvent({ data: text, event, ...(id !== undefined && { id }) })
+    if (this.#name !== undefined || this.#sink === undefined) this.#keep({ seq, frame })
+    if (this.#sink !== undefined) this.#sent = seq
+    return frame
+  }
+
+  #write(sink: Sink, frame: string): void {
+    this.#written += frame.length
+    sink.write(frame)
+  }
+
+  #keep(event: KeptEvent): void {
+    this.#kept.push(event)
+    this.#count(event.frame.length)
+    if (!this.#bounded) return
+    while (this.#kept.length > this.#limits.streamEvents || this.#keptSize > this.#limits.streamBytes) {
+      if (this.#kept.length <= 1) break
+      this.#count(-this.#kept.shift()!.frame.length)
+      this.#onForget?.()
+    }
+  }
+
+  #count(letters: number): void {
+    this.#keptSize += letters
+    this.#onKept?.(letters)
+  }
+
+  /** A client that reads too slowly loses its connection; a named stream waits for it to come back. */
+  #drop(sink: Sink): void {
+    this.#gone(sink)
+    sink.cut()
+  }
+
+  #detach(text?: string): void {
+    const sink = this.#sink
+    this.#sink = undefined
+    sink?.end(text)
+  }
+
+  #gone(sink: Sink): void {
+    if (this.#sink !== sink) return
+    this.#sink = undefined
+    if (this.#ended) return
+    if (this.#name === undefined) this.#ended = true
+    this.#onGone?.()
+  }
+}
+
+/** Splits an event id into the name of its stream and its place there. */
+export function readEventId(id: string): { readonly name: string; readonly seq: number } | undefined {
+  const parts = /^([a-z0-9]{1,16})_(\d{1,15})$/.exec(id)
+  return parts === null ? undefined : { name: parts[1] as string, seq: Number(parts[2]) }
+}

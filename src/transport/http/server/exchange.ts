@@ -1,0 +1,131 @@
+import { mcpError } from '../../../errors/error.ts'
+import type { JsonObject } from '../../../protocol/jsonrpc.ts'
+import type { Limits } from '../../../protocol/limits.ts'
+import type { Call, Channel, Peer } from '../../../rpc/call.ts'
+import { replyText, type Reply } from '../../../wire/reply.ts'
+import { openAnswer, sealNotification, sealRequest } from '../../../wire/encode.ts'
+import { EventStream } from './event-stream.ts'
+import type { Accepts } from './negotiate.ts'
+import { JSON_HEADERS, NO_HEADERS, STREAM_HEADERS, type Headers, type HttpOut, type Sink } from './parts.ts'
+import type { HttpSession } from './sessions.ts'
+
+export interface ExchangeOptions {
+  readonly limits: Limits
+  readonly accepts: Accepts
+  readonly headers: Headers
+  readonly session: HttpSession | undefined
+  /** The reply to the whole batch, of which the answer becomes a part. */
+  readonly batch?: Channel | undefined
+  /** The open streams that belong to no session. */
+  readonly streams: Set<EventStream>
+  /** Called when the client goes away from a stream that cannot be resumed. */
+  onGone(): void
+}
+
+/** One POST and its reply: a JSON body, which becomes an event stream when something is sent before the answer. */
+export class Exchange implements Channel {
+  readonly #options: ExchangeOptions
+  #stream: EventStream | undefined
+  #begin: ((out: HttpOut) => void) | undefined
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options
+  }
+
+  emit(method: string, params: JsonObject, peer: Peer): void {
+    const { batch, accepts } = this.#options
+    if (batch !== undefined) batch.emit(method, params, peer)
+    else if (accepts.events) this.#open(peer).send(sealNotification(method, params, peer.dialect))
+  }
+
+  /** Asks the client on the stream of this request; its answer comes with a later POST of the session. */
+  get ask(): Channel['ask'] {
+    const { session, accepts, batch } = this.#options
+    if (batch !== undefined) return batch.ask
+    if (session === undefined || !accepts.events) return undefined
+    return (method, params, call) => this.#ask(session, method, params, call)
+  }
+
+  cancel(params: JsonObject): void {
+    this.#options.session?.cancel(params)
+  }
+
+  hangUp(retryMs: number): void {
+    const { session, accepts } = this.#options
+    if (session !== undefined && accepts.events) this.#open(session.session).hangUp(retryMs)
+  }
+
+  /** The reply to a request that was answered at once. */
+  reply(status: number, text: Reply | undefined, headers: Headers = this.#options.headers): HttpOut {
+    const { accepts } = this.#options
+    // What is cancelled has no answer, and a stream without events is what clients take for none.
+    if (this.#stream === undefined && text === undefined && accepts.events) return toStream(EMPTY, headers)
+    if (this.#stream === undefined && (accepts.json || text === undefined || status !== 200))
+      return toJson(status, text, headers)
+    const stream = (this.#stream ??= this.#newStream())
+    if (text === undefined) this.#options.session?.forget(stream)
+    stream.end(text === undefined ? undefined : replyText(text))
+    this.#options.streams.delete(stream)
+    return toStream(stream, headers)
+  }
+
+  /** The reply to a request that is still running: a stream as soon as something is sent, else the answer itself. */
+  replyLater(answered: Promise<HttpOut>): Promise<HttpOut> {
+    if (this.#stream !== undefined) return Promise.resolve(toStream(this.#stream, this.#options.headers))
+    return new Promise((resolve, reject) => {
+      this.#begin = resolve
+      answered.then(resolve, reject)
+    })
+  }
+
+  #open(peer: Peer): EventStream {
+    if (this.#stream !== undefined) return this.#stream
+    const stream = (this.#stream = this.#newStream())
+    stream.prime(peer.dialect)
+    this.#begin?.(toStream(stream, this.#options.headers))
+    return stream
+  }
+
+  #newStream(): EventStream {
+    const { session, limits, streams, onGone } = this.#options
+    if (session !== undefined) return session.openStream()
+    const stream = new EventStream({ limits, onGone })
+    streams.add(stream)
+    return stream
+  }
+
+  async #ask({ session }: HttpSession, method: string, params: JsonObject, call: Call): Promise<JsonObject> {
+    const stream = this.#open(session)
+    const { dialect } = session
+    if (stream.ended) throw mcpError('connection_closed', { method })
+    const answer = await session.pending.ask(
+      method,
+      (id) => stream.send(sealRequest(id, method, params, dialect)),
+      {
+        signal: call.signal,
+        timeoutMs: this.#options.limits.questionMs,
+        cancel: (requestId) =>
+          stream.send(sealNotification('notifications/cancelled', { requestId }, dialect)),
+      },
+    )
+    return openAnswer(method, answer, params, dialect)
+  }
+}
+
+const EMPTY = { attach: (sink: Sink): void => sink.end() }
+
+/** A reply with a whole body, or with none. */
+export function toJson(status: number, text: Reply | undefined, headers: Headers): HttpOut {
+  if (text === undefined) return { status, headers }
+  const all = headers === NO_HEADERS ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }
+  return { status, headers: all, body: text }
+}
+
+/** A reply that is a stream of events. */
+export function toStream(stream: { attach(sink: never): void }, headers: Headers): HttpOut {
+  return {
+    status: 200,
+    headers: headers === NO_HEADERS ? STREAM_HEADERS : { ...STREAM_HEADERS, ...headers },
+    stream: stream as NonNullable<HttpOut['stream']>,
+  }
+}

@@ -1,0 +1,128 @@
+import { McpError, mcpError } from '../../../errors/error.ts'
+import type { Auth } from '../../../rpc/call.ts'
+import { replyText } from '../../../wire/reply.ts'
+import { decodeUtf8 } from '../../../wire/utf8.ts'
+import type { Endpoint } from './endpoint.ts'
+import { NO_HEADERS, type HttpHead, type HttpIn, type HttpOut, type Sink, type Site } from './parts.ts'
+import { Reading } from '../../io/read-budget.ts'
+
+export interface FetchExtras {
+  readonly auth?: Auth
+}
+
+/** Serves an endpoint to runtimes that speak web requests and responses. */
+export function serveFetch(
+  endpoint: Endpoint,
+): (request: Request, extras?: FetchExtras) => Promise<Response> {
+  const { beside } = endpoint
+  return async (request, extras) => {
+    const head = headOf(request)
+    const site: Site = beside.find((one) => one.owns(head.target)) ?? endpoint
+    const refused = site.refuse(head)
+    if (refused !== undefined) return toResponse(refused)
+    try {
+      const parts: HttpIn = {
+        ...head,
+        body: request.method === 'POST' ? await readBody(request, site) : '',
+        auth: extras?.auth,
+        onGone: (listener) => {
+          if (request.signal.aborted) queueMicrotask(listener)
+          else request.signal.addEventListener('abort', listener, { once: true })
+        },
+      }
+      return toResponse(await site.answer(parts))
+    } catch (thrown) {
+      return toResponse(thrown instanceof McpError ? site.turnAway(head, thrown) : broken(site, thrown))
+    }
+  }
+}
+
+/** Some runtimes say the host in the URL alone. */
+function headOf(request: Request): HttpHead {
+  const header = (name: string): string | undefined =>
+    request.headers.get(name) ?? (name === 'host' ? new URL(request.url).host : undefined)
+  return {
+    method: request.method,
+    header,
+    get target() {
+      const { pathname, search } = new URL(request.url)
+      return `${pathname}${search}`
+    },
+  }
+}
+
+function broken(site: Site, thrown: unknown): HttpOut {
+  return site.fail(undefined, thrown, undefined, NO_HEADERS)
+}
+
+/** Reads the whole body; throws when it is too large, breaks off, or is not UTF-8. */
+async function readBody(request: Request, { limits }: Site): Promise<string> {
+  const reading = new Reading(limits, limits.httpBytes)
+  const tooLarge = reading.announce(Number(request.headers.get('content-length')))
+  if (tooLarge !== undefined) throw tooLarge
+  const chunks: Uint8Array[] = []
+  const reader = request.body?.getReader()
+  try {
+    for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
+      const problem = reading.take(step.value.length)
+      if (problem !== undefined) throw problem
+      chunks.push(step.value)
+    }
+    const text = decodeUtf8(joined(chunks, reading.size))
+    if (text !== undefined) return text
+  } catch (thrown) {
+    if (thrown instanceof McpError) void reader?.cancel().catch(() => undefined)
+    throw thrown instanceof McpError ? thrown : mcpError('parse_failed', {}, { cause: thrown })
+  } finally {
+    reading.end()
+  }
+  throw mcpError('parse_failed', {})
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+function toResponse({ status, headers, body, stream }: HttpOut): Response {
+  return new Response(
+    stream === undefined ? (body === undefined ? null : replyText(body)) : toReadable(stream),
+    { status, headers },
+  )
+}
+
+function toReadable(stream: NonNullable<HttpOut['stream']>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let gone: () => void = () => undefined
+  let open = true
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const close = (how: () => void): void => {
+      if (open) how()
+      open = false
+    }
+    const sink: Sink = {
+      write: (text) => (open ? controller.enqueue(encoder.encode(text)) : undefined),
+      end: (text) => {
+        if (open && text !== undefined && text !== '') controller.enqueue(encoder.encode(text))
+        close(() => controller.close())
+      },
+      cut: () => close(() => controller.error(new Error('the client reads too slowly'))),
+      get waiting() {
+        return Math.max(0, -(controller.desiredSize ?? 0))
+      },
+      onGone: (listener) => void (gone = listener),
+    }
+    stream.attach(sink)
+  }
+  const cancel = (): void => {
+    open = false
+    gone()
+  }
+  // Nothing may wait for the reader, so that what waits is counted in bytes from the first one on.
+  return new ReadableStream({ start, cancel }, { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 })
+}

@@ -1,0 +1,91 @@
+import { httpError } from '../../../errors/http.ts'
+import { hostOf, readHost, readOrigin } from './hosts.ts'
+import { NO_HEADERS, type Headers, type HttpHead } from './parts.ts'
+
+export interface GuardOptions {
+  /** Hosts that are served, without port; undefined serves any. `loopback` stands for every name of this machine. */
+  readonly hosts: readonly string[] | undefined
+  /** Origins of web pages that may call, or `'*'`. Pages on a served host always may. */
+  readonly cors: readonly string[]
+}
+
+export interface Guard {
+  /** Throws unless the request may be served; returns the headers that let its web page read the reply. */
+  check(head: HttpHead): Headers
+  /** The headers that let a web page read a reply, refusals included; none for one that may not. */
+  cors(head: HttpHead): Headers
+  /** The reply headers to a browser that asks before it calls. */
+  preflight(head: HttpHead): Headers
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1'])
+const REQUEST_HEADERS =
+  'Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID, Mcp-Method, Mcp-Name'
+const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After'
+
+/** Protects a server from web pages that reach it under a foreign name or from a foreign origin. */
+export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
+  const anyHost = hosts === undefined || hosts.includes('*')
+  const served = new Set((hosts ?? []).map(readHost))
+  const origins = new Set(pages.map(readOrigin))
+
+  /** The last host that was served: most requests name the same. */
+  let lastServed: string | undefined
+
+  return { check, cors, preflight }
+
+  function check(head: HttpHead): Headers {
+    const host = head.header('host')
+    if (!anyHost && (host === undefined || host !== lastServed)) {
+      if (!isServed(hostOf(host))) throw httpError('forbidden_host', { host: (host ?? '').slice(0, 128) })
+      lastServed = host
+    }
+    const origin = head.header('origin')
+    if (origin === undefined) return NO_HEADERS
+    if (!isAllowed(origin, host, head.local === true))
+      throw httpError('forbidden_origin', { origin: origin.slice(0, 128) })
+    return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' }
+  }
+
+  function cors(head: HttpHead): Headers {
+    if (head.header('origin') === undefined) return NO_HEADERS
+    try {
+      return check(head)
+    } catch {
+      return NO_HEADERS
+    }
+  }
+
+  function preflight(head: HttpHead): Headers {
+    const asked = (head.header('access-control-request-headers') ?? '').split(',').map((name) => name.trim())
+    const params = asked.filter((name) => /^mcp-param-[!-~]+$/i.test(name))
+    return {
+      ...check(head),
+      'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
+      'access-control-allow-headers': [REQUEST_HEADERS, ...params].join(', '),
+      'access-control-max-age': '600',
+    }
+  }
+
+  function isServed(host: string | undefined): boolean {
+    if (host === undefined) return false
+    return served.has(host) || (served.has('loopback') && LOOPBACK.has(host))
+  }
+
+  /**
+   * Without a list of hosts a page may call the host it came from, except under a foreign name over loopback: that is
+   * what a page does which had its own name point here.
+   */
+  function isAllowed(origin: string, host: string | undefined, local: boolean): boolean {
+    if (origins.has('*') || origins.has(origin.toLowerCase())) return true
+    const name = originHost(origin)
+    if (name === undefined) return false
+    if (!anyHost) return isServed(name)
+    if (local && hosts === undefined && !LOOPBACK.has(name)) return false
+    return origin.toLowerCase().replace(/^https?:\/\//, '') === host?.toLowerCase()
+  }
+}
+
+function originHost(origin: string): string | undefined {
+  return hostOf(/^https?:\/\/(.+)$/i.exec(origin)?.[1])
+}

@@ -1,0 +1,25 @@
+import { mcpError } from '../../../errors/error.ts'
+
+/** The host without its port, or undefined when the header is not a plain host. */
+export function hostOf(header: string | undefined): string | undefined {
+  return /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(header ?? '')?.[1]?.toLowerCase()
+}
+
+/** A host from an option, in lower case; refuses what is none. */
+export function readHost(host: string): string {
+  const name = host.includes('::') && !host.startsWith('[') ? `[${host}]` : host
+  if (name === '*' || (hostOf(name) ?? '') === name.toLowerCase()) return name.toLowerCase()
+  throw mcpError('bad_option', {
+    where: 'hosts',
+    reason: `"${host}" is not a host; write it without scheme, port and path`,
+  })
+}
+
+/** An origin from an option, in lower case; refuses what is none. */
+export function readOrigin(origin: string): string {
+  if (origin === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/i.test(origin)) return origin.toLowerCase()
+  throw mcpError('bad_option', {
+    where: 'cors',
+    reason: `"${origin}" is not an origin; write scheme://host, and the port if there is one`,
+  })
+}

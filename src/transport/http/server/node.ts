@@ -1,0 +1,354 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { mcpError, type McpError } from '../../../errors/error.ts'
+import type { Auth } from '../../../rpc/call.ts'
+import { replyText, type KeptReply, type Reply } from '../../../wire/reply.ts'
+import { afterMs, type Timer } from '../../io/timer.ts'
+import type { Endpoint } from './endpoint.ts'
+import { Intake } from '../../io/accept-queue.ts'
+import {
+  JSON_HEADERS,
+  NO_HEADERS,
+  type HttpHead,
+  type HttpIn,
+  type HttpOut,
+  type Sink,
+  type Site,
+} from './parts.ts'
+import { Pulse } from '../../io/loop-monitor.ts'
+import { Reading } from '../../io/read-budget.ts'
+import { Sending, type Outlet } from '../../io/write-budget.ts'
+
+/** A request that a framework may have worked on: its body parsed, its caller authenticated. */
+type NodeRequest = IncomingMessage & {
+  readonly body?: unknown
+  readonly auth?: Auth
+  /** Frameworks cut off what they mount something at. */
+  readonly originalUrl?: string
+}
+
+/** A body up to this size is cheaper to read than a new connection. */
+const SMALL_BYTES = 65_536
+/** How long a client that is still sending has to take the reply. */
+const LINGER_MS = 500
+
+/** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
+export function serveNode(
+  endpoint: Endpoint,
+  intake: Intake = new Intake({ pulse: new Pulse(endpoint), maxMs: endpoint.limits.waitMs }),
+): (request: NodeRequest, response: ServerResponse) => void {
+  const serve = serveSite(endpoint, intake)
+  if (endpoint.beside.length === 0) return serve
+  const beside = endpoint.beside.map((site) => ({ site, serve: serveSite(site, intake) }))
+  return (request, response) => {
+    const target = targetOf(request)
+    const found = beside.find(({ site }) => site.owns(target)) ?? { serve }
+    found.serve(request, response)
+  }
+}
+
+function serveSite(site: Site, intake: Intake): (request: NodeRequest, response: ServerResponse) => void {
+  return (request, response) => {
+    const parts = new NodeIn(request, response)
+    const refused = site.refuse(parts)
+    if (refused !== undefined) return turnAway(request, response, refused)
+    if (request.method !== 'POST') return respond(response, site, site.answer(parts))
+    if (parts.parsed !== undefined) return answerInTurn(request, parts)
+    readBody(request, site, (text, reading) => {
+      if (typeof text !== 'string') return turnAway(request, response, site.turnAway(parts, text))
+      parts.body = text
+      answerInTurn(request, parts, reading)
+    })
+  }
+
+  function answerInTurn({ socket }: NodeRequest, parts: NodeIn, reading?: Reading): void {
+    if (intake.enter(socket)) return answer(parts, reading)
+    intake.queue((isLate) => {
+      // Nobody waits for the answer to a request whose client is gone; other messages are taken all the same.
+      parts.isLate = isLate || (socket.destroyed && site.answersElsewhere !== true)
+      answer(parts, reading)
+    })
+  }
+
+  function answer(parts: NodeIn, reading: Reading | undefined): void {
+    respond(parts.response, site, site.answer(parts))
+    reading?.end()
+  }
+}
+
+/** The head of a request of Node; little is taken from it before it is asked for. */
+export class NodeHead implements HttpHead {
+  readonly request: NodeRequest
+  readonly #headers: IncomingMessage['headers']
+
+  constructor(request: NodeRequest) {
+    this.request = request
+    this.#headers = request.headers
+  }
+
+  get method(): string {
+    return this.request.method ?? ''
+  }
+
+  get target(): string {
+    return targetOf(this.request)
+  }
+
+  get local(): boolean {
+    return isLoopback(this.request.socket.localAddress)
+  }
+
+  header(name: string): string | undefined {
+    if (name === 'host') return hostOf(this.request)
+    const value = this.#headers[name]
+    return typeof value === 'object' ? value.join(', ') : value
+  }
+}
+
+/** A request of Node as plain parts. */
+class NodeIn extends NodeHead implements HttpIn {
+  body = ''
+  isLate = false
+  readonly response: ServerResponse
+
+  constructor(request: NodeRequest, response: ServerResponse) {
+    super(request)
+    this.response = response
+  }
+
+  get parsed(): unknown {
+    return this.request.body
+  }
+
+  get auth(): Auth | undefined {
+    return this.request.auth
+  }
+
+  get connection(): object {
+    return this.request.socket
+  }
+
+  onGone(listener: () => void): void {
+    if (this.response.closed) queueMicrotask(listener)
+    else this.response.once('close', listener)
+  }
+}
+
+function targetOf({ originalUrl, url = '' }: NodeRequest): string {
+  return originalUrl ?? url
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && (address === '::1' || /^(?:::ffff:)?127\./.test(address))
+}
+
+/** Node keeps the first of several Host headers; whoever sends two shall not be believed either. */
+function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count > 1 ? 'two of them' : headers.host
+}
+
+/**
+ * Reads the whole body unless it is too large, comes too slowly, or is not UTF-8; a text counts until its reading is
+ * ended. The time begins with a first piece that
+ * is not all; a client that sends nothing at all is the listener's business.
+ */
+function readBody(
+  request: IncomingMessage,
+  site: Site,
+  done: (text: string | McpError, reading: Reading) => void,
+): void {
+  const reading = new Reading(site.limits, site.limits.httpBytes, request)
+  const announced = Number(request.headers['content-length'])
+  const tooLarge = reading.announce(announced)
+  if (tooLarge !== undefined) return done(tooLarge, reading)
+  let chunks: Buffer[] = []
+  let finished = false
+  let timer: Timer
+  request.on('data', (chunk: Buffer) => {
+    if (finished) return
+    const problem = reading.take(chunk.length)
+    if (problem !== undefined) return finish(problem)
+    chunks.push(chunk)
+    if (timer === undefined && !(reading.size >= announced)) {
+      timer = afterMs(site.limits.bodyMs, () => finish(reading.late()))
+    }
+  })
+  request.on('end', () => finish(decode()))
+  request.on('close', () => finish(undefined))
+
+  function finish(result: string | McpError | undefined): void {
+    if (finished) return
+    finished = true
+    clearTimeout(timer)
+    chunks = []
+    if (typeof result !== 'string') reading.end()
+    if (result !== undefined) done(result, reading)
+  }
+
+  function decode(): string | McpError {
+    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+    return isUtf8(bytes) ? bytes.toString('utf8') : mcpError('parse_failed', {})
+  }
+}
+
+/** Replies to a request whose body is not wanted: one that is large or late is not read, and its connection is not used again. */
+export function turnAway(request: IncomingMessage, response: ServerResponse, out: HttpOut): void {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+  const comesSoon = encoding === undefined && Number(length) <= SMALL_BYTES && out.status !== 408
+  if (request.complete || comesSoon) return write(response, out)
+  if (response.destroyed || response.headersSent) return
+  request.pause()
+  const body = replyText(out.body ?? '')
+  const headers = { ...out.headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
+  // Ending the response would close the connection at once, and a client that is still sending would not see the reply.
+  response.writeHead(out.status, headers).write(body)
+  const timer = setTimeout(() => request.destroy(), LINGER_MS)
+  response.once('close', () => clearTimeout(timer))
+}
+
+function respond(response: ServerResponse, site: Site, out: HttpOut | Promise<HttpOut>): void {
+  if (!(out instanceof Promise)) return write(response, out, site)
+  void out.then(
+    (late) => write(response, late, site),
+    (thrown: unknown) => write(response, site.fail(undefined, thrown, undefined, NO_HEADERS)),
+  )
+}
+
+/** Writes a reply. A large one, or a stream, is watched for its endpoint. */
+function write(response: ServerResponse, out: HttpOut, site?: Site): void {
+  if (response.destroyed || response.headersSent) return out.stream?.attach(GONE)
+  if (out.stream !== undefined) {
+    const sink = new ResponseSink(response, out, site)
+    out.stream.attach(sink)
+    return sink.open()
+  }
+  if (out.body === undefined) {
+    return void response.writeHead(out.status, { ...out.headers, 'content-length': '0' }).end()
+  }
+  const { body } = out
+  const length = lengthOf(body)
+  const headers =
+    out.headers === JSON_HEADERS
+      ? { 'content-type': 'application/json', 'content-length': length }
+      : { ...out.headers, 'content-length': length }
+  response.writeHead(out.status, headers)
+  if (typeof body === 'string') response.end(toSend(body, length))
+  else writePieces(response, body)
+  if (length > SMALL_BYTES && site !== undefined) watchLeaving(response, length, site)
+}
+
+function lengthOf(body: Reply): number {
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  const { before, kept, after } = body
+  return Buffer.byteLength(before) + kept.bytes.length + after.length
+}
+
+/** A long text leaves as bytes: Node would hold it several times over until it has left. */
+function toSend(text: string, length: number): string | Buffer {
+  return length > SMALL_BYTES ? Buffer.from(text) : text
+}
+
+function writePieces(response: ServerResponse, { before, kept, after }: KeptReply): void {
+  response.cork()
+  response.write(before)
+  response.write(kept.bytes)
+  response.end(after)
+  response.uncork()
+}
+
+/** Counts a large reply until it has left; a client that takes nothing of it for a while is dropped. */
+function watchLeaving(response: ServerResponse, length: number, site: Site): void {
+  const sending = new Sending({
+    outlet: () => response.socket as Outlet | null,
+    patienceMs: site.limits.bodyMs,
+    cut: () => cut(response, site),
+  })
+  sending.set(length)
+  response.once('close', () => sending.set(0))
+}
+
+/** Drops a client that reads too slowly. */
+function cut(response: ServerResponse, site: Site | undefined): void {
+  if (response.destroyed) return
+  site?.service.load.count('slow_reader')
+  response.destroy()
+}
+
+/** Takes a stream. Its head leaves with what comes first. */
+class ResponseSink implements Sink {
+  readonly #response: ServerResponse
+  readonly #out: HttpOut
+  readonly #site: Site | undefined
+  #sending: Sending | undefined
+
+  constructor(response: ServerResponse, out: HttpOut, site: Site | undefined) {
+    this.#response = response
+    this.#out = out
+    this.#site = site
+  }
+
+  /** Sends the head, if it has not left yet. */
+  open(): void {
+    if (!this.#response.headersSent) this.#begin().flushHeaders()
+  }
+
+  write(text: string): void {
+    const response = this.#begin()
+    response.write(text)
+    if (this.#sending === undefined && response.writableLength > SMALL_BYTES) {
+      // One that takes nothing at all is found out by the comments that keep it alive.
+      this.#sending = new Sending({
+        outlet: () => response.socket as Outlet | null,
+        patienceMs: Number.POSITIVE_INFINITY,
+        cut: () => this.cut(),
+      })
+      response.on('drain', () => this.#recount()).once('close', () => this.#recount())
+    }
+    this.#recount()
+  }
+
+  end(text = ''): void {
+    const length = Buffer.byteLength(text)
+    this.#begin(length).end(toSend(text, length))
+    if (length > SMALL_BYTES && this.#site !== undefined) watchLeaving(this.#response, length, this.#site)
+  }
+
+  cut(): void {
+    cut(this.#response, this.#site)
+  }
+
+  get waiting(): number {
+    return this.#response.writableLength
+  }
+
+  onGone(listener: () => void): void {
+    this.#response.once('close', listener)
+  }
+
+  #begin(length?: number): ServerResponse {
+    const { status, headers } = this.#out
+    if (this.#response.headersSent) return this.#response
+    return this.#response.writeHead(
+      status,
+      length === undefined ? headers : { ...headers, 'content-length': length },
+    )
+  }
+
+  #recount(): void {
+    this.#sending?.set(this.#response.destroyed ? 0 : this.#response.writableLength)
+  }
+}
+
+/** Stands for a client that went away before its stream began. */
+const GONE: Sink = {
+  write: () => undefined,
+  end: () => undefined,
+  cut: () => undefined,
+  waiting: 0,
+  onGone: (listener) => queueMicrotask(listener),
+}

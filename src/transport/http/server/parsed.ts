@@ -1,0 +1,41 @@
+import { mcpError } from '../../../errors/error.ts'
+import { serverError } from '../../../errors/server.ts'
+import type { Bounds } from '../../../wire/bounds.ts'
+import { readMessage, type Incoming } from '../../../wire/message.ts'
+
+/** Takes a body that a framework parsed as a message, or as a batch still to be read one by one. */
+export function readParsed(value: unknown, maxDepth: number): Incoming | readonly unknown[] {
+  if (isDeeper(value, maxDepth)) throw mcpError('too_deep', { limit: maxDepth })
+  return Array.isArray(value) ? value : readMessage(value)
+}
+
+/** The same, unless it has too many members or too long a string. */
+export function readParsedBounded(value: unknown, bounds: Bounds): Incoming | readonly unknown[] {
+  const message = readParsed(value, bounds.depth)
+  checkParsed(value, bounds)
+  return message
+}
+
+/** Whether a value is nested deeper than so many levels. */
+export function isDeeper(value: unknown, room: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return room === 0 || Object.values(value).some((member) => isDeeper(member, room - 1))
+}
+
+/** Throws when a value has too many members, or too long a string. */
+export function checkParsed(value: unknown, { keys, stringLength }: Bounds): void {
+  let members = 0
+  const check = (one: unknown): void => {
+    if (typeof one === 'string' && one.length > stringLength)
+      throw serverError('string_too_long', { limit: stringLength })
+    if (typeof one !== 'object' || one === null) return
+    if (!Array.isArray(one)) {
+      const names = Object.keys(one)
+      members += names.length
+      if (members > keys) throw serverError('too_many_keys', { limit: keys })
+      names.forEach(check)
+    }
+    Object.values(one).forEach(check)
+  }
+  check(value)
+}

@@ -1,0 +1,268 @@
+import { mcpError } from '../../../errors/error.ts'
+import { httpError } from '../../../errors/http.ts'
+import { idText, type JsonObject } from '../../../protocol/jsonrpc.ts'
+import type { Limits } from '../../../protocol/limits.ts'
+import { lateError } from '../../../errors/late.ts'
+import { ownerOf, type Auth, type Call } from '../../../rpc/call.ts'
+import type { Load } from '../../../rpc/load.ts'
+import type { Service } from '../../../rpc/service.ts'
+import { Session } from '../../../rpc/session.ts'
+import { sealNotification } from '../../../wire/encode.ts'
+import { EventStream, readEventId } from './event-stream.ts'
+
+/** The stream for what belongs to no request. */
+const STANDALONE = 's'
+const SWEEP_MS = 30_000
+/** A session that was used this short a time ago makes no room for another. */
+const FRESH_MS = 10_000
+
+/** A session over HTTP: the protocol's state, its running requests, and its streams. */
+export class HttpSession {
+  readonly id: string = crypto.randomUUID()
+  readonly owner: string
+  readonly session: Session
+  readonly #limits: Limits
+  readonly #load: Load
+  /** When it was last used, by the clock of the table. */
+  seen: number
+  #calls: Map<string, Call> | undefined
+  #streams: Map<string, EventStream> | undefined
+  #kept = 0
+  readonly #onKept: (session: HttpSession, letters: number) => void
+  #named = 0
+
+  /** Tells `onKept` how many more characters it keeps, or how many fewer. */
+  constructor(
+    owner: string,
+    limits: Limits,
+    { load, dialects }: Service,
+    now: number,
+    onKept: (session: HttpSession, letters: number) => void,
+  ) {
+    this.owner = owner
+    this.seen = now
+    this.#onKept = onKept
+    this.#limits = limits
+    this.#load = load
+    this.session = new Session(dialects, (method, params) => this.#notify(method, params))
+  }
+
+  get calls(): Map<string, Call> {
+    return (this.#calls ??= new Map())
+  }
+
+  /** Whether a request is being answered. */
+  get hasCalls(): boolean {
+    return this.#calls !== undefined && this.#calls.size > 0
+  }
+
+  /** How many characters its streams keep. */
+  get kept(): number {
+    return this.#kept
+  }
+
+  /** Whether something keeps the session in use. */
+  get busy(): boolean {
+    if (this.hasCalls) return true
+    return this.#streams?.get(STANDALONE)?.attached === true
+  }
+
+  /** A new stream for the answer to one request. The oldest streams that ended are forgotten. */
+  openStream(): EventStream {
+    const streams = (this.#streams ??= new Map())
+    const { keptStreams, streamBytes } = this.#limits
+    for (const [name, stream] of streams) {
+      if (streams.size < keptStreams && this.#kept <= streamBytes) break
+      if (!stream.ended) continue
+      this.#drop(name, stream)
+      this.#load.count('stream_forgotten')
+    }
+    const name = (++this.#named).toString(36)
+    return this.#newStream(`r${name}`, false)
+  }
+
+  /** The stream for notifications, opened when first needed. */
+  standalone(): EventStream {
+    return this.#streams?.get(STANDALONE) ?? this.#newStream(STANDALONE, true)
+  }
+
+  /** The stream that holds an event, and the place of the event; nothing when the stream is over and no event follows. */
+  find(eventId: string): { readonly stream: EventStream; readonly seq: number } | undefined {
+    const place = readEventId(eventId)
+    const stream = place === undefined ? undefined : this.#streams?.get(place.name)
+    if (place === undefined || (stream === undefined && !this.#hadStream(place.name))) {
+      throw httpError('unknown_event', {})
+    }
+    return stream?.mayFollow(place.seq) === true ? { stream, seq: place.seq } : undefined
+  }
+
+  /** Gives up a stream: nobody can come back to it. */
+  forget(stream: EventStream): void {
+    for (const [name, kept] of this.#streams ?? []) if (kept === stream) this.#drop(name, stream)
+  }
+
+  /** Gives up the streams that ended. */
+  forgetEnded(): void {
+    for (const [name, stream] of this.#streams ?? []) {
+      if (!stream.ended) continue
+      this.#drop(name, stream)
+      this.#load.count('stream_forgotten')
+    }
+  }
+
+  /** Cancels a request as `notifications/cancelled` says. */
+  cancel({ requestId, reason }: JsonObject): void {
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+    const call = this.#calls?.get(idText(requestId))
+    const why = typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : ''
+    if (call?.method !== 'initialize') call?.cancel(mcpError('cancelled', { reason: why }))
+  }
+
+  keepAlive(): void {
+    if (this.#streams !== undefined) for (const stream of this.#streams.values()) stream.keepAlive()
+  }
+
+  close(): void {
+    for (const call of this.#calls?.values() ?? [])
+      call.cancel(mcpError('connection_closed', { method: call.method }))
+    for (const stream of this.#streams?.values() ?? []) stream.end()
+    this.session.close()
+  }
+
+  #drop(name: string, stream: EventStream): void {
+    this.#streams?.delete(name)
+    this.#count(-stream.keptSize)
+  }
+
+  #count(letters: number): void {
+    this.#kept += letters
+    this.#onKept(this, letters)
+  }
+
+  #newStream(name: string, lossy: boolean): EventStream {
+    const onForget = (): void => this.#load.count('event_forgotten')
+    const onKept = (letters: number): void => this.#count(letters)
+    const stream = new EventStream({ limits: this.#limits, name, lossy, onForget, onKept })
+    this.#streams ??= new Map()
+    this.#streams.set(name, stream)
+    return stream
+  }
+
+  #hadStream(name: string): boolean {
+    return name.startsWith('r') && Number.parseInt(name.slice(1), 36) <= this.#named
+  }
+
+  #notify(method: string, params: JsonObject): void {
+    this.standalone().send(sealNotification(method, params, this.session.dialect))
+  }
+}
+
+/** All sessions of one endpoint. Those that nobody uses end after a while. */
+export class Sessions {
+  readonly #limits: Limits
+  readonly #service: Service
+  readonly #now: () => number
+  readonly #table = new Map<string, HttpSession>()
+  readonly #onKept = (session: HttpSession, letters: number): void => {
+    if (this.#table.has(session.id)) this.#count(letters)
+  }
+  /** How many characters the streams of all sessions in the table keep. */
+  #kept = 0
+  #swept: number
+
+  constructor(limits: Limits, service: Service, now: () => number) {
+    this.#limits = limits
+    this.#service = service
+    this.#now = now
+    this.#swept = now()
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  /**
+   * A session that is not in the table yet: it is kept once the handshake succeeded. In a full table it takes the place
+   * of the one that nobody used for the longest time.
+   */
+  create(auth: Auth | undefined): HttpSession {
+    const isFull = this.#table.size >= this.#limits.sessions
+    if (isFull || this.#now() - this.#swept > SWEEP_MS) {
+      const oldest = this.sweep()
+      if (this.#table.size >= this.#limits.sessions) this.#evict(oldest)
+    }
+    if (this.#table.size >= this.#limits.sessions) {
+      throw lateError('session_limit', { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
+    }
+    return new HttpSession(ownerOf(auth), this.#limits, this.#service, this.#now(), this.#onKept)
+  }
+
+  keep(session: HttpSession): void {
+    // Several handshakes may have been under way when the last place was free.
+    if (this.#table.size >= this.#limits.sessions) this.#evict(this.sweep())
+    this.#table.set(session.id, session)
+    this.#count(session.kept)
+  }
+
+  /** The session of an id, for its owner only. */
+  get(id: string, auth: Auth | undefined): HttpSession {
+    const session = this.#table.get(id)
+    if (session === undefined || session.owner !== ownerOf(auth)) throw httpError('unknown_session', {})
+    const now = this.#now()
+    if (this.#isIdle(session, now)) {
+      this.end(session)
+      this.#service.load.count('session_expired')
+      throw httpError('unknown_session', {})
+    }
+    session.seen = now
+    return session
+  }
+
+  end(session: HttpSession): void {
+    if (this.#table.delete(session.id)) this.#count(-session.kept)
+    session.close()
+  }
+
+  /** Ends what was idle for too long; returns what was idle for the longest time of those that stay. */
+  sweep(): HttpSession | undefined {
+    const now = (this.#swept = this.#now())
+    let oldest: HttpSession | undefined
+    for (const session of this.#table.values()) {
+      if (this.#isIdle(session, now)) {
+        this.end(session)
+        this.#service.load.count('session_expired')
+      } else if (oldest === undefined || session.seen < oldest.seen) oldest = session
+    }
+    return oldest
+  }
+
+  keepAlive(): void {
+    for (const session of this.#table.values()) session.keepAlive()
+  }
+
+  close(): void {
+    for (const session of this.#table.values()) this.end(session)
+  }
+
+  /** Counts what is kept. When that is too much, the sessions that were opened first give up what is over. */
+  #count(letters: number): void {
+    this.#kept += letters
+    if (letters <= 0) return
+    for (const session of this.#table.values()) {
+      if (this.#kept <= this.#limits.unsentBytes) return
+      session.forgetEnded()
+    }
+  }
+
+  #evict(session: HttpSession | undefined): void {
+    if (session === undefined || this.#now() - session.seen < FRESH_MS) return
+    this.end(session)
+    this.#service.load.count('session_evicted')
+  }
+
+  /** Whether nobody used a session for too long. The time begins when the last stream or request of it is over. */
+  #isIdle(session: HttpSession, now: number): boolean {
+    if (session.busy) session.seen = now
+    return now - session.seen > this.#limits.sessionIdleMs
+  }
+}

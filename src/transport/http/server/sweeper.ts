@@ -1,0 +1,42 @@
+import type { Limits } from '../../../protocol/limits.ts'
+import { everyMs, type Timer } from '../../io/timer.ts'
+import type { EventStream } from './event-stream.ts'
+import type { Sessions } from './sessions.ts'
+
+const SWEEP_MS = 30_000
+
+type Watched = Pick<Sessions, 'size' | 'sweep' | 'keepAlive'>
+
+/** Looks after the sessions and streams of an endpoint for as long as there are any. */
+export class Watch {
+  readonly #everyMs: number
+  readonly #wantsComments: boolean
+  readonly #sessions: Watched
+  readonly #streams: ReadonlySet<EventStream>
+  #timer: Timer
+
+  constructor({ keepAliveMs }: Limits, sessions: Watched, streams: ReadonlySet<EventStream>) {
+    this.#wantsComments = keepAliveMs !== Number.POSITIVE_INFINITY
+    this.#everyMs = this.#wantsComments ? keepAliveMs : SWEEP_MS
+    this.#sessions = sessions
+    this.#streams = streams
+  }
+
+  begin(): void {
+    this.#timer ??= everyMs(this.#everyMs, () => this.#look())
+  }
+
+  end(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #look(): void {
+    this.#sessions.sweep()
+    if (this.#wantsComments) {
+      this.#sessions.keepAlive()
+      for (const stream of this.#streams) stream.keepAlive()
+    }
+    if (this.#sessions.size + this.#streams.size === 0) this.end()
+  }
+}

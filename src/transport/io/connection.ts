@@ -1,0 +1,280 @@
+import { toErrorObject } from '../../errors/reply.ts'
+import { mcpError } from '../../errors/error.ts'
+import { serverError } from '../../errors/server.ts'
+import { idText, type JsonObject, type RequestId } from '../../protocol/jsonrpc.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import { Call, type Channel, type Origin, type Peer } from '../../rpc/call.ts'
+import type { Service } from '../../rpc/service.ts'
+import { Session } from '../../rpc/session.ts'
+import { isClaim, openEnvelope } from '../../wire/2026-07-28/decode.ts'
+import { checkBatch } from '../../wire/batch.ts'
+import { checkId } from '../../wire/id.ts'
+import { readBounded } from '../../wire/bounds.ts'
+import { NO_PARAMS, readableId, readMessage, type Incoming } from '../../wire/message.ts'
+import { replyText, sealError, sealReply } from '../../wire/reply.ts'
+import { openAnswer, sealNotification, sealRequest, sealResult, toPeerError } from '../../wire/encode.ts'
+
+export interface ConnectionOptions {
+  readonly service: Service
+  readonly limits: Limits
+  readonly origin: Origin
+  /** Writes one message. */
+  send(text: string): void
+  /** Whether the client is far behind with reading; then it misses what it can do without. */
+  isBehind?(): boolean
+}
+
+const DISPENSABLE: ReadonlySet<string> = new Set(['notifications/progress', 'notifications/message'])
+
+type Reply = string | undefined
+
+/**
+ * One client on a transport that carries messages both ways: texts in, texts out. Requests of every revision may be
+ * mixed; those with a handshake share one session, the others stand alone.
+ */
+export class Connection implements Channel {
+  readonly #service: Service
+  readonly #limits: Limits
+  /** Where what is received from now on comes from. */
+  origin: Origin
+  readonly #send: (text: string) => void
+  readonly #read: typeof readBounded
+  readonly #isBehind: () => boolean
+  readonly #session: Session
+  /** The requests that take their time, by their id. */
+  readonly #calls = new Map<string, Call>()
+  /** The request whose handler has begun and not yet returned, during which a client in this process may speak. */
+  #beginning: Call | undefined
+  /** How large the message is that is being taken. */
+  #size = 0
+  #closing = false
+  #idle: (() => void) | undefined
+
+  constructor({ service, limits, origin, send, isBehind = () => false }: ConnectionOptions) {
+    this.#service = service
+    this.#limits = limits
+    this.origin = origin
+    this.#send = send
+    this.#read = (service.dialects['2025-11-25'].habits?.read ?? readBounded) as typeof readBounded
+    this.#isBehind = isBehind
+    this.#session = new Session(service.dialects, (method, params) =>
+      this.emit(method, params, this.#session),
+    )
+  }
+
+  /** Whether the client waits for an answer. */
+  get isBusy(): boolean {
+    return this.#calls.size > 0
+  }
+
+  /** Takes one message, or a batch, from the client. */
+  receive(text: string): void {
+    let reply: Reply | Promise<Reply>
+    this.#size = text.length
+    try {
+      const message = this.#read(text, this.#limits)
+      reply = Array.isArray(message) ? this.#takeBatch(message) : this.#take(message as Incoming)
+    } catch (thrown) {
+      return this.refuse(thrown)
+    }
+    if (reply instanceof Promise) void reply.then((late) => this.#reply(late))
+    else this.#reply(reply)
+  }
+
+  /** Answers something that could not be read as a message; under its id, where that is known. */
+  refuse(thrown: unknown, id: RequestId | undefined = readableId(thrown)): void {
+    this.#send(this.#errorText(id, thrown, this.#session))
+  }
+
+  emit(method: string, params: JsonObject, peer: Peer): void {
+    // Progress that brings content is all that a client may have of it before the end.
+    if (DISPENSABLE.has(method) && params['_meta'] === undefined && this.#isBehind())
+      return this.#service.load.count('notice_dropped')
+    this.#send(sealNotification(method, params, peer.dialect))
+  }
+
+  async ask(method: string, params: JsonObject, call: Call): Promise<JsonObject> {
+    const { dialect } = this.#session
+    const answer = await this.#session.pending.ask(
+      method,
+      (id) => this.#send(sealRequest(id, method, params, dialect)),
+      {
+        signal: call.signal,
+        timeoutMs: this.#limits.questionMs,
+        cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
+      },
+    )
+    return openAnswer(method, answer, params, dialect)
+  }
+
+  leave(): void {
+    this.#closing = true
+  }
+
+  /** No more answers will come from the client: what waits for one fails. */
+  deafen(): void {
+    this.#session.pending.close()
+  }
+
+  /** Lets what is running finish and refuses what is new; resolves once nothing is being answered. */
+  drained(): Promise<void> {
+    this.#closing = true
+    for (const call of this.#calls.values()) call.wrapUp()
+    return new Promise((resolve) => {
+      if (this.#calls.size === 0) resolve()
+      else this.#idle = () => setTimeout(resolve)
+    })
+  }
+
+  /** The client is gone: what it asked for is cancelled and nothing more is sent. */
+  close(): void {
+    for (const call of this.#calls.values())
+      call.cancel(mcpError('connection_closed', { method: call.method }))
+    this.#session.close()
+  }
+
+  #reply(text: Reply): void {
+    if (text !== undefined) this.#send(text)
+  }
+
+  #takeBatch(members: readonly unknown[]): Reply | Promise<Reply> {
+    checkBatch(members, this.#session.dialect, this.#limits.batch)
+    this.#size /= members.length
+    const replies = members.map((member) => {
+      try {
+        return this.#take(readMessage(member))
+      } catch (thrown) {
+        return this.#errorText(readableId(thrown), thrown, this.#session)
+      }
+    })
+    if (replies.some((reply) => reply instanceof Promise))
+      return Promise.all(replies.map(async (reply) => reply)).then(joined)
+    return joined(replies as readonly Reply[])
+  }
+
+  #take(message: Incoming): Reply | Promise<Reply> {
+    const { habits } = this.#session.dialect
+    const { id, method, params } = habits === undefined ? message : habits.open(message)
+    if (method !== undefined && id !== undefined) {
+      checkId(id, this.#limits.idLength)
+      return this.#answer(id, method, params ?? NO_PARAMS)
+    }
+    if (method === undefined) this.#session.pending.settle(message)
+    else this.#note(method, params ?? NO_PARAMS)
+    return undefined
+  }
+
+  #answer(id: RequestId, method: string, params: JsonObject): Reply | Promise<Reply> {
+    let peer: Peer = this.#session
+    let mustWait = false
+    try {
+      if (isClaim(params)) peer = openEnvelope(params, this.#service)
+      else if (!this.#session.opened && !this.#isEarly(method)) {
+        throw serverError('not_initialized', { method: method.slice(0, 256) })
+      }
+      if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
+      mustWait = this.#admit(id)
+    } catch (thrown) {
+      return this.#errorText(id, thrown, peer)
+    }
+    const call = new Call(id, method, params, { peer, channel: this, origin: this.origin })
+    if (mustWait) return this.#answerInTurn(call)
+    const outer = this.#beginning
+    this.#beginning = call
+    try {
+      const result = this.#service.answer(call)
+      if (result instanceof Promise) return this.#answerLater(call, result)
+      return this.#end(call, this.#resultText(call, result))
+    } catch (thrown) {
+      return this.#end(call, this.#errorText(id, thrown, peer))
+    } finally {
+      this.#beginning = outer
+    }
+  }
+
+  /** Whether a request is answered before the handshake. */
+  #isEarly(method: string): boolean {
+    return method === 'initialize' || (method === 'ping' && this.#session.dialect.earlyPing !== 'refused')
+  }
+
+  /** Refuses what would be one too many, or under an id that is waiting for its answer; tells whether it must wait. */
+  #admit(id: RequestId): boolean {
+    const { inFlight, allInFlight } = this.#limits
+    if (this.#calls.size >= inFlight)
+      throw serverError('too_many_calls', { limit: inFlight }, { retryAfterMs: 1000 })
+    if ((this.#calls.size > 0 || this.#beginning !== undefined) && this.#find(id) !== undefined)
+      throw serverError('id_in_use', { id: idText(id).slice(0, 128) })
+    const { load } = this.#service
+    if (load.check !== undefined) load.check()
+    return load.running >= allInFlight
+  }
+
+  #answerInTurn(call: Call): Promise<Reply> {
+    const { load } = this.#service
+    const turn = { call, caller: this, bytes: this.#size, answer: () => this.#service.answer(call) }
+    return this.#answerLater(call, load.inTurn(turn, this.#limits), () => undefined)
+  }
+
+  async #answerLater(
+    call: Call,
+    result: Promise<JsonObject>,
+    leave: () => void = this.#service.load.enter(call, this),
+  ): Promise<Reply> {
+    const id = call.id as RequestId
+    this.#calls.set(idText(id), call)
+    try {
+      return this.#end(call, this.#resultText(call, await result))
+    } catch (thrown) {
+      return this.#end(call, call.cancelled ? undefined : this.#errorText(id, thrown, call.peer))
+    } finally {
+      leave()
+      this.#calls.delete(idText(id))
+      if (this.#calls.size === 0) this.#idle?.()
+    }
+  }
+
+  #end(call: Call, reply: Reply): Reply {
+    call.end()
+    return call.cancelled ? undefined : reply
+  }
+
+  #note(method: string, params: JsonObject): void {
+    if (method === 'notifications/cancelled') return this.cancel(params)
+    this.#service.notice(
+      new Call(undefined, method, params, { peer: this.#session, channel: this, origin: this.origin }),
+    )
+  }
+
+  #find(id: RequestId): Call | undefined {
+    return this.#beginning?.id === id ? this.#beginning : this.#calls.get(idText(id))
+  }
+
+  cancel({ requestId, reason }: JsonObject): void {
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+    const call = this.#find(requestId)
+    if (call === undefined || call.method === 'initialize') return
+    call.cancel(
+      mcpError('cancelled', { reason: typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : '' }),
+    )
+  }
+
+  #resultText({ id, method, peer }: Call, result: JsonObject): string {
+    const sealed = sealResult(method, result, peer.dialect, this.#service.info)
+    const { habits } = peer.dialect
+    if (habits !== undefined) habits.answered(method, (told) => this.emit(told.method, told.params, peer))
+    return replyText(sealReply(id as RequestId, sealed))
+  }
+
+  #errorText(id: RequestId | undefined, thrown: unknown, peer: Peer): string {
+    const error = toPeerError(thrown, (reference, cause) =>
+      this.#service.report('error', 'a request failed', { reference, error: cause }),
+    )
+    this.#service.load.count(error.kind)
+    return sealError(id, toErrorObject(error, peer.dialect), peer.dialect)
+  }
+}
+
+function joined(replies: readonly Reply[]): Reply {
+  const texts = replies.filter((reply) => reply !== undefined)
+  return texts.length === 0 ? undefined : `[${texts.join(',')}]`
+}

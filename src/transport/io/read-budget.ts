@@ -1,0 +1,112 @@
+import type { McpError } from '../../errors/error.ts'
+import { httpError } from '../../errors/http.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import { sizeProblem } from '../../wire/message-size.ts'
+
+/** What bytes come from: it can be asked to wait. */
+export interface Flow {
+  pause(): unknown
+  resume(): unknown
+}
+
+/** Bytes being read from all clients at once. */
+let total = 0
+/** How many have a part of them, and those among them who wait, in the order in which they began to. */
+let holders = 0
+const waiting = new Set<Reading>()
+
+/** Nobody waits with less. */
+const SMALL_BYTES = 65_536
+
+/**
+ * Counts the bytes of one body or message while it is read, against the limits of one and of all together. When half of
+ * what all may have is taken, large messages are read one after the other.
+ */
+export class Reading {
+  readonly #limits: Limits
+  readonly #maxBytes: number
+  readonly #flow: Flow | undefined
+  #size = 0
+
+  constructor(limits: Limits, maxBytes: number, flow?: Flow) {
+    this.#limits = limits
+    this.#maxBytes = maxBytes
+    this.#flow = flow
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Whether it waits until others are read. */
+  get isWaiting(): boolean {
+    return waiting.has(this)
+  }
+
+  /** Why a body that announces its size is refused, if it is. */
+  announce(size: number): McpError | undefined {
+    return sizeProblem(size, this.#maxBytes)
+  }
+
+  /** Counts more bytes; the error, if any, is why no more are read. */
+  take(bytes: number): McpError | undefined {
+    const { unparsedBytes } = this.#limits
+    if (this.#size === 0) holders++
+    this.#size += bytes
+    total += bytes
+    const problem = sizeProblem(this.#size, this.#maxBytes)
+    if (problem !== undefined) return problem
+    if (total > unparsedBytes) return tooMany()
+    if (total > unparsedBytes / 2) this.#wait()
+    return undefined
+  }
+
+  /** So many bytes are kept now; the error, if any, is why no more are read. */
+  hold(size: number): McpError | undefined {
+    if (size > this.#size) return this.take(size - this.#size)
+    this.give(this.#size - size)
+    return undefined
+  }
+
+  /** So many of the bytes belonged to something else, and are not kept. */
+  give(bytes: number): void {
+    if (this.#size === 0) return
+    const given = Math.min(bytes, this.#size)
+    this.#size -= given
+    total -= given
+    if (this.#size === 0) holders--
+    if (waiting.size > 0) this.#goOn()
+  }
+
+  /** Nothing more is read, or kept. */
+  end(): void {
+    this.give(this.#size)
+  }
+
+  /** Why a message that did not come in time is refused: whoever was made to wait is not to blame. */
+  late(): McpError {
+    return this.isWaiting ? tooMany() : httpError('slow_sender', {})
+  }
+
+  /** Waits, unless nobody else would go on. */
+  #wait(): void {
+    if (this.#flow === undefined || this.#size <= SMALL_BYTES) return
+    if (!this.isWaiting && holders - waiting.size < 2) return
+    waiting.add(this)
+    this.#flow.pause()
+  }
+
+  /** Lets those go on who wait, all of them when there is room and one when nobody else does. */
+  #goOn(): void {
+    if (this.#size === 0) waiting.delete(this)
+    for (const one of waiting) {
+      if (total > one.#limits.unparsedBytes / 2 && holders > waiting.size) return
+      waiting.delete(one)
+      one.#flow?.resume()
+    }
+  }
+}
+
+function tooMany(): McpError {
+  return httpError('too_many_bytes', {}, { retryAfterMs: 1000 })
+}

@@ -1,0 +1,56 @@
+import { mcpError, type McpError } from '../../errors/error.ts'
+import type { Received } from '../../rpc/client-transport.ts'
+import type { Pipe } from '../../rpc/pipe.ts'
+import { readMessage, readText } from '../../wire/message.ts'
+
+/**
+ * Hands the text of a message, or of a batch, from a server to those who wait for it. What is no message fails the
+ * request that it seems to answer; false when it belongs to none.
+ */
+export function receiveText(pipe: Pipe, text: string, maxDepth: number): boolean {
+  let message: ReturnType<typeof readText>
+  try {
+    message = readText(text, maxDepth)
+  } catch (thrown) {
+    return refuseAnswer(pipe, text, (thrown as Error).message)
+  }
+  if (!Array.isArray(message)) {
+    pipe.take(message as Received)
+    return true
+  }
+  let whole = true
+  for (const member of message as readonly unknown[]) whole = receiveMember(pipe, member) && whole
+  return whole
+}
+
+/** Fails the request that a broken answer belongs to; false when that is not known. */
+export function refuseAnswer(pipe: Pipe, text: string, issue: string): boolean {
+  return pipe.refuse(answeredId(text), (method) => mcpError('bad_answer', { method, issue }))
+}
+
+/** The id under which a text seems to answer, read from either end of it: the text need not be whole, nor valid. */
+export function answeredId(text: string): number | undefined {
+  const head = text.slice(0, EDGE)
+  if (CALL.test(head)) return undefined
+  const found = HEAD.exec(head) ?? TAIL.exec(text.slice(-EDGE))
+  return found === null ? undefined : Number(found[1])
+}
+
+const EDGE = 256
+const CALL = /^\s*\{\s*(?:"(?:jsonrpc|id)"\s*:\s*(?:"[^"\\]*"|\d+)\s*,\s*)*"method"/
+const HEAD = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"[^"\\]*"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*[,}]/
+const TAIL = /"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"[^"\\]*"\s*)?\}\s*$/
+
+function receiveMember(pipe: Pipe, member: unknown): boolean {
+  let message: Received
+  try {
+    message = readMessage(member)
+  } catch (thrown) {
+    const { id, method } = (member ?? {}) as { id?: unknown; method?: unknown }
+    const issue = (thrown as McpError).message
+    const asks = method !== undefined || typeof id !== 'number'
+    return pipe.refuse(asks ? undefined : id, (of) => mcpError('bad_answer', { method: of, issue }))
+  }
+  pipe.take(message)
+  return true
+}

@@ -1,0 +1,104 @@
+import type { Readable } from 'node:stream'
+import type { ClientLimits } from '../../protocol/client-limits.ts'
+import { mcpError, type McpError } from '../../errors/error.ts'
+import type { LineEvents } from '../../rpc/client-transport.ts'
+import type { Pipe } from '../../rpc/pipe.ts'
+import { answeredId, receiveText, refuseAnswer } from '../io/receive.ts'
+import { LINES, type Framing } from './framing.ts'
+import { plainText } from './plain.ts'
+import { decodeLine, toText } from './text.ts'
+
+export interface Hearing {
+  /** Whether a message ever came. */
+  anything(): boolean
+  /** The first line that was no message. */
+  junk(): string
+  /** Nothing more can come: a last line needs no line break. */
+  end(): void
+  /** From now on what comes is read, so that the server can go on, and thrown away. */
+  stop(): void
+}
+
+export interface HearOptions {
+  readonly events: LineEvents
+  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  /** Where the server writes, for a sentence that complains of it. */
+  readonly where: string
+  readonly framing?: Framing
+  /** Nobody can wait for an answer any longer. */
+  onBroken(reason: McpError): void
+}
+
+/** Reads the messages of a server, one a line. */
+export function hear(input: Readable, pipe: Pipe, options: HearOptions): Hearing {
+  const { events, limits, where, onBroken, framing = LINES } = options
+  const tooLarge = (): McpError =>
+    mcpError('answer_too_large', { limit: limits.clientBytes, unit: 'bytes in one line' })
+  let heard = false
+  let isStopped = false
+  let isOver = false
+  let junk = ''
+  const lines = framing.createReader({
+    maxBytes: limits.clientBytes,
+    decode: decodeLine,
+    onLine,
+    onOversize,
+    onBadEncoding,
+  })
+  input.on('data', onData)
+  return {
+    anything: () => heard,
+    junk: () => junk,
+    end() {
+      isOver = true
+      if (!isStopped) lines.end()
+    },
+    stop() {
+      isStopped = true
+      input.off('data', onData)
+      input.resume()
+    },
+  }
+
+  function onData(chunk: Buffer): void {
+    lines.push(chunk)
+  }
+
+  function onLine(text: string): void {
+    // A server that dies while it writes has not answered.
+    if (isOver && !isWhole(text)) return
+    tell(mayBeMessage(text) && receiveText(pipe, text, limits.depth), text)
+  }
+
+  function onBadEncoding(bytes: Uint8Array): void {
+    const text = toText(bytes)
+    if (!isOver) tell(refuseAnswer(pipe, text, 'it is not valid UTF-8'), text)
+  }
+
+  /** Says once that a server writes what is no message. */
+  function tell(known: boolean, text: string): void {
+    heard ||= known
+    if (known || junk !== '') return
+    junk = plainText(text.slice(0, 200))
+    events.onNote?.('stream', `the server writes things ${where} that are no messages, such as: ${junk}`)
+  }
+
+  /** One answer is too large for its request, when it is known which; otherwise nobody can wait any longer. */
+  function onOversize(head: Uint8Array): void {
+    const id = answeredId(toText(head.subarray(0, 256))) ?? pipe.only
+    if (!pipe.refuse(id, tooLarge) && pipe.size > 0) onBroken(tooLarge())
+  }
+}
+
+function isWhole(text: string): boolean {
+  try {
+    return JSON.parse(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function mayBeMessage(text: string): boolean {
+  const first = text.trimStart().charCodeAt(0)
+  return first === 0x7b || first === 0x5b
+}

@@ -1,0 +1,43 @@
+import { mcpError } from '../../errors/error.ts'
+import type { ClientLimits } from '../../protocol/client-limits.ts'
+import type { Auth } from '../../rpc/call.ts'
+import type { OpenLine } from '../../rpc/client-transport.ts'
+import { Pipe } from '../../rpc/pipe.ts'
+import { receiveText } from '../io/receive.ts'
+
+export interface ConnectMemoryOptions {
+  readonly limits: Pick<ClientLimits, 'depth'>
+  readonly auth?: Auth | undefined
+}
+
+/** A server in this process, as far as a line to it needs to know. */
+export interface MemoryServer {
+  connect(options: { receive(text: string): void; readonly auth?: Auth }): {
+    send(text: string): void
+    close(): void
+  }
+}
+
+/** A line to a server in the same process. Everything is carried as text, as on any other transport. */
+export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMemoryOptions): OpenLine {
+  return async (events) => {
+    const pipe = new Pipe({ events, write: (text) => end.send(text) })
+    const end = server.connect({
+      receive: (text) => void receiveText(pipe, text, limits.depth),
+      ...(auth === undefined ? {} : { auth }),
+    })
+    return {
+      cancels: 'message',
+      request: (outgoing) => pipe.request(outgoing),
+      async send(text) {
+        if (pipe.failure !== undefined) throw pipe.failure
+        end.send(text)
+      },
+      agree: () => undefined,
+      async close() {
+        pipe.fail(mcpError('closed', {}))
+        end.close()
+      },
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { mcpError } from '../../errors/error.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import { sizeProblem } from '../../wire/message-size.ts'
+import type { Origin } from '../../rpc/call.ts'
+import type { Service } from '../../rpc/service.ts'
+import { askedId } from '../io/asked-id.ts'
+import { Connection } from '../io/connection.ts'
+
+export interface MemoryOptions {
+  readonly limits: Limits
+  readonly origin?: Origin
+  /** Takes each message from the server. */
+  receive(text: string): void
+}
+
+/** The client's end of a connection inside one process. */
+export interface MemoryEnd {
+  send(text: string): void
+  close(): void
+}
+
+/** Serves one client in the same process: the same texts as on any other transport, without one. */
+export function serveMemory(service: Service, { limits, origin = {}, receive }: MemoryOptions): MemoryEnd {
+  let open = true
+  const connection = new Connection({
+    service,
+    limits,
+    origin,
+    send: (text) => (open ? receive(text) : undefined),
+  })
+  return {
+    send(text) {
+      if (!open) throw mcpError('connection_closed', { method: 'the message' })
+      const problem = sizeProblem(text.length, limits.memoryBytes)
+      if (problem !== undefined) return connection.refuse(problem, askedId(text))
+      connection.receive(text)
+    },
+    close() {
+      open = false
+      connection.close()
+    },
+  }
+}

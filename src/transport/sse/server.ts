@@ -1,0 +1,206 @@
+import { mcpError } from '../../errors/error.ts'
+import { httpError } from '../../errors/http.ts'
+import type { Limits } from '../../protocol/limits.ts'
+import { LATEST } from '../../protocol/revisions.ts'
+import { lateError } from '../../errors/late.ts'
+import { serverError } from '../../errors/server.ts'
+import { ownerOf } from '../../rpc/call.ts'
+import type { Service } from '../../rpc/service.ts'
+import { toStream } from '../http/server/exchange.ts'
+import type { Guard } from '../http/server/guard.ts'
+import { checkContent, readAccept } from '../http/server/negotiate.ts'
+import { readParsed } from '../http/server/parsed.ts'
+import type { Headers, HttpHead, HttpIn, HttpOut, Site, SiteBeside } from '../http/server/parts.ts'
+import { checkUnsent } from '../io/write-budget.ts'
+import { Watch } from '../http/server/sweeper.ts'
+import { SseClient } from './peer.ts'
+
+export interface SseOptions {
+  readonly limits: Limits
+  readonly guard: Guard
+  /** Writes the reply that tells of an error. */
+  readonly fail: Site['fail']
+}
+
+/** Where the stream is opened and where messages are sent, by the last part of the path. */
+const STREAM = '/sse'
+const MESSAGES = '/messages'
+const ACCEPTED = { 'content-type': 'text/plain' }
+const SOON = { retryAfterMs: 1000 }
+/** So long a stream on which nobody has spoken is kept for its client when others want its place. */
+const FRESH_MS = 10_000
+
+/**
+ * The transport of 2024-11-05: a GET opens the stream on which everything comes, beginning with the address to which the
+ * client posts its messages. Every revision with a handshake is served.
+ */
+export class SseEndpoint implements SiteBeside {
+  readonly option = 'sse'
+  readonly paths: ReadonlySet<string> = new Set([STREAM, MESSAGES])
+  readonly answersElsewhere = true
+  readonly limits: Limits
+  readonly service: Service
+  /** Limits of the streams: how far a client may be behind before it is cut off. */
+  readonly #streaming: Limits
+  readonly #guard: Guard
+  readonly #fail: Site['fail']
+  readonly #clients = new Map<string, SseClient>()
+  readonly #watch: Watch
+  #closing = false
+
+  constructor(service: Service, { limits, guard, fail }: SseOptions) {
+    this.service = withHandshake(service)
+    this.limits = { ...limits, httpBytes: limits.sseBytes }
+    this.#streaming = { ...limits, streamBytes: limits.connectionBytes }
+    this.#guard = guard
+    this.#fail = fail
+    const keepAlive = (): void => this.#clients.forEach((client) => client.keepAlive())
+    const clients = this.#clients
+    const streams = {
+      keepAlive,
+      sweep: () => undefined,
+      get size() {
+        return clients.size
+      },
+    }
+    this.#watch = new Watch(limits, streams, new Set())
+  }
+
+  /** Whether a request for a target is one for this transport. */
+  owns(target: string | undefined): boolean {
+    const path = pathOf({ target })
+    return path.endsWith(STREAM) || path.endsWith(MESSAGES)
+  }
+
+  /** Decides by the head alone. */
+  refuse(head: HttpHead): HttpOut | undefined {
+    const verb = isStream(head) ? 'GET' : 'POST'
+    try {
+      if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
+      this.#guard.check(head)
+      if (head.method !== verb) throw httpError('bad_verb', { verb: head.method.slice(0, 32) })
+      if (verb === 'POST') this.#checkMessage(head)
+      else this.#checkStream(head)
+      return undefined
+    } catch (thrown) {
+      const out = this.turnAway(head, thrown)
+      return out.status === 405 ? { ...out, headers: { ...out.headers, allow: `${verb}, OPTIONS` } } : out
+    }
+  }
+
+  turnAway(head: HttpHead, thrown: unknown): HttpOut {
+    return this.fail(undefined, thrown, undefined, this.#guard.cors(head))
+  }
+
+  /** Opens a stream, or takes a message whose answer comes on one. */
+  answer(request: HttpIn): HttpOut {
+    const headers = this.#guard.cors(request)
+    try {
+      return isStream(request) ? this.#open(request, headers) : this.#take(request, headers)
+    } catch (thrown) {
+      return this.fail(undefined, thrown, undefined, headers)
+    }
+  }
+
+  fail(...reply: Parameters<Site['fail']>): HttpOut {
+    return this.#fail(...reply)
+  }
+
+  /** Finishes what is running, up to a limit, and ends every stream. */
+  async close(): Promise<void> {
+    this.#closing = true
+    await Promise.all([...this.#clients.values()].map((client) => client.close()))
+    this.#clients.clear()
+    this.#watch.end()
+  }
+
+  #checkMessage(head: HttpHead): void {
+    checkContent(head)
+    this.#find(head)
+  }
+
+  #checkStream(head: HttpHead): void {
+    if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
+    if (!readAccept(head).events) throw httpError('bad_accept', {})
+  }
+
+  #open(request: HttpIn, headers: Headers): HttpOut {
+    const { limits, service } = this
+    if (this.#clients.size >= limits.sessions) this.#makeRoom()
+    const id = crypto.randomUUID()
+    const leave = (): void => void this.#clients.delete(id)
+    const owner = ownerOf(request.auth)
+    const streaming = this.#streaming
+    const client = new SseClient({ service, limits, streaming, owner, onGone: leave })
+    this.#clients.set(id, client)
+    this.#watch.begin()
+    client.greet(`${addressOf(request)}?sessionId=${id}`)
+    return toStream(client.stream, headers)
+  }
+
+  #take(request: HttpIn, headers: Headers): HttpOut {
+    const { depth } = this.limits
+    const client = this.#find(request)
+    if (client.owner !== ownerOf(request.auth)) throw httpError('unknown_session', {})
+    if (request.isLate === true) throw mcpError('overloaded', {}, SOON)
+    if (client.stream.waiting > 0) checkUnsent(this.limits)
+    client.receive(request.parsed === undefined ? request.body : toText(request.parsed, depth), request)
+    return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
+  }
+
+  /** The client whose address a message is sent to. */
+  #find({ target = '' }: HttpHead): SseClient {
+    const id = new URLSearchParams(target.split('?', 2)[1]).get('sessionId')
+    const client = this.#clients.get(id ?? '')
+    if (client === undefined) throw httpError('unknown_session', {})
+    return client
+  }
+
+  /** A client that opened a stream and never said a word gives way to a newcomer. */
+  #makeRoom(): void {
+    const { sessions } = this.limits
+    const now = performance.now()
+    for (const [id, client] of this.#clients) {
+      if (client.spoken || now - client.since < FRESH_MS) continue
+      this.#clients.delete(id)
+      void client.close()
+      return this.service.load.count('session_evicted')
+    }
+    throw lateError('session_limit', { limit: sessions }, { retryAfterMs: 30_000 })
+  }
+}
+
+function pathOf({ target = '' }: { readonly target?: string | undefined }): string {
+  return target.split('?', 1)[0] as string
+}
+
+function isStream(head: HttpHead): boolean {
+  return pathOf(head).endsWith(STREAM)
+}
+
+/** Where messages go: beside the stream, on the same server. */
+function addressOf(head: HttpHead): string {
+  const folder = pathOf(head)
+    .slice(0, -STREAM.length)
+    .replace(/^[/\\]+/, '')
+  return folder === '' ? MESSAGES : `/${folder}${MESSAGES}`
+}
+
+function toText(parsed: unknown, maxDepth: number): string {
+  readParsed(parsed, maxDepth)
+  return JSON.stringify(parsed)
+}
+
+/** The same service, without the revision that has no handshake. */
+function withHandshake(service: Service): Service {
+  return {
+    info: service.info,
+    changes: service.changes,
+    load: service.load,
+    dialects: service.dialects,
+    revisions: service.revisions.filter((revision) => revision !== LATEST),
+    answer: (call) => service.answer(call),
+    notice: (call) => service.notice(call),
+    report: (level, message, facts) => service.report(level, message, facts),
+  }
+}

@@ -1,0 +1,100 @@
+import { McpError, mcpError } from '../../errors/error.ts'
+import type { ClientLimits } from '../../protocol/client-limits.ts'
+import type { Line, LineEvents, OpenLine } from '../../rpc/client-transport.ts'
+import { Pipe } from '../../rpc/pipe.ts'
+import { hear, type Hearing } from '../lines/message-reader.ts'
+import { createLineWriter } from '../lines/writer.ts'
+import { failed } from './executable.ts'
+import { checkCommand, toLaunch, type Command } from './launch.ts'
+import { startProcess, type Ending, type ServerProcess } from './process.ts'
+import { createStderrReader, type StderrReader } from './stderr.ts'
+
+export interface ConnectStdioOptions extends Command {
+  /** What becomes of stderr: notes for the client, our own stderr, or nothing. */
+  readonly stderr?: 'note' | 'inherit' | 'ignore'
+  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  /** How long the server may take to end once its stdin is closed. */
+  readonly closeMs?: number
+}
+
+const CLOSE_MS = 2000
+
+/** A line to a server that is started for it, without a shell, and ended with everything that it started. */
+export function connectStdio(options: ConnectStdioOptions): OpenLine {
+  checkCommand(options)
+  return async (events) => {
+    const launch = toLaunch(options)
+    const { stderr = 'note', command } = options
+    const server = await startProcess(launch, stderr === 'note' ? 'pipe' : stderr).catch(
+      (thrown: unknown) => {
+        throw failed(command, startIssue(launch.file, thrown as NodeJS.ErrnoException), thrown)
+      },
+    )
+    if (launch.left.length > 0)
+      events.onNote?.(
+        'stream',
+        `${launch.left.join(', ')} was not set for the server: it makes programs load code`,
+      )
+    return openLine(server, events, options)
+  }
+}
+
+function startIssue(file: string, { code, message }: NodeJS.ErrnoException): string {
+  if (code !== 'ENOENT') return message
+  return `${file} needs something that does not exist, such as the interpreter in its first line`
+}
+
+function openLine(server: ServerProcess, events: LineEvents, options: ConnectStdioOptions): Line {
+  const { command, limits, closeMs = CLOSE_MS } = options
+  const writer = createLineWriter(server.stdin, limits.clientBytes)
+  const pipe = new Pipe({ events, write: writer.write })
+  const stderr = createStderrReader((text) => events.onNote?.('stderr', text))
+  const hears = hear(server.stdout, pipe, { events, limits, onBroken: down, where: 'to stdout' })
+  server.stderr?.on('data', stderr.push)
+  void server.finished.then((ending) => {
+    stderr.end()
+    hears.end()
+    down(toReason(command, ending, stderr, hears.anything()))
+  })
+
+  return {
+    cancels: 'message',
+    request: (outgoing) =>
+      pipe.request(outgoing).catch((error: unknown) => {
+        throw withJunk(error, hears)
+      }),
+    send: (text) => (pipe.failure === undefined ? writer.send(text) : Promise.reject(pipe.failure)),
+    agree: () => undefined,
+    close() {
+      hears.stop()
+      pipe.fail(mcpError('closed', {}))
+      writer.flush()
+      return server.stop(closeMs)
+    },
+  }
+
+  function down(reason: McpError): void {
+    if (pipe.failure !== undefined) return
+    hears.stop()
+    pipe.fail(reason)
+    events.onDown(reason)
+    void server.stop(0)
+  }
+}
+
+/** A silence, with what a server wrote in place of messages when it never wrote one. */
+function withJunk(error: unknown, { anything, junk }: Hearing): unknown {
+  if (!(error instanceof McpError) || error.kind !== 'timeout' || anything() || junk() === '') return error
+  return new McpError('timeout', `${error.message}; its stdout has no messages, but: ${junk()}`, {
+    cause: error,
+  })
+}
+
+function toReason(command: string, ending: Ending, stderr: StderrReader, wasUp: boolean): McpError {
+  const said = stderr.lastLines()
+  const last = said.length === 0 ? '' : `; the end of its stderr:\n  ${said.join('\n  ')}`
+  const data = { exitCode: ending.exitCode, signal: ending.signal, stderr: said }
+  const { message } = failed(command, `the server ${ending.how}${last}`)
+  if (!wasUp) return new McpError('connect_failed', message, { data })
+  return new McpError('stream_lost', `the server ${JSON.stringify(command)} ${ending.how}${last}`, { data })
+}

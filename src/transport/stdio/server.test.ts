@@ -1,0 +1,14 @@
+import { PassThrough } from 'node:stream'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createServer } from '../../index.ts'
+import { serveStdio } from './server.ts'
+
+test('closing waits for what was written, and then for nothing more', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const app = createServer({ name: 'small', version: '1', log: () => undefined })
+  const output = new PassThrough()
+  const server = serveStdio(app.service, { limits: app.limits, input: new PassThrough(), output })
+  await expect(server.close()).resolves.toBeUndefined()
+  await expect(server.closed).resolves.toBeUndefined()
+})

@@ -1,0 +1,89 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Limits } from '../../protocol/limits.ts'
+import type { Service } from '../../rpc/service.ts'
+import { LineServer } from '../lines/server.ts'
+import { everyMs, within, type Timer } from '../io/timer.ts'
+import { guardStdout, unguardStdout } from './guard.ts'
+
+export interface StdioOptions {
+  readonly limits: Limits
+  /** Other streams than the process's own; then the process is left alone. */
+  readonly input?: Readable
+  readonly output?: Writable
+}
+
+export interface StdioServer {
+  /** Resolves when the client is gone and everything was answered. */
+  readonly closed: Promise<void>
+  close(): Promise<void>
+}
+
+const PARENT_CHECK_MS = 2000
+/** Whoever closes our input is about to end us. */
+const FAREWELL_MS = 3000
+const FLUSH_MS = 1000
+
+/** Serves one client over standard input and output, one message a line. */
+export function serveStdio(service: Service, options: StdioOptions): StdioServer {
+  const { limits, input = process.stdin } = options
+  const write = options.output === undefined ? guardStdout() : writerOf(options.output)
+  const output = options.output ?? process.stdout
+  const server = new LineServer({
+    service,
+    limits,
+    origin: {},
+    maxBytes: limits.stdioBytes,
+    input,
+    output,
+    write: (text) => broken || write(text),
+  })
+  const { connection } = server
+  let broken = false
+  let closing: Promise<void> | undefined
+  let finish: () => void = () => undefined
+  const closed = new Promise<void>((resolve) => (finish = resolve))
+  const watch = options.input === undefined ? watchParent(onEnd) : undefined
+
+  input.once('end', onEnd)
+  input.once('error', onEnd)
+  output.on('error', onBroken)
+  return { closed, close: () => close(limits.drainMs) }
+
+  function onEnd(): void {
+    server.end()
+    void close(Math.min(limits.drainMs, FAREWELL_MS))
+  }
+
+  function onBroken(): void {
+    broken = true
+    connection.close()
+    void close(0)
+  }
+
+  function close(drainMs: number): Promise<void> {
+    return (closing ??= stop(drainMs))
+  }
+
+  async function stop(drainMs: number): Promise<void> {
+    clearInterval(watch)
+    await within(drainMs, (drained) => void connection.drained().then(drained))
+    server.stop()
+    connection.close()
+    server.flush()
+    if (!broken) await within(FLUSH_MS, (flushed) => void write('', flushed))
+    if (options.output === undefined) unguardStdout()
+    finish()
+  }
+}
+
+function writerOf(output: Writable): (text: string, written?: () => void) => boolean {
+  return (text, written) => output.write(text, () => written?.())
+}
+
+/** Notices that the process that started us is gone even when the pipe stays open. */
+function watchParent(gone: () => void): Timer {
+  const parent = process.ppid
+  return everyMs(PARENT_CHECK_MS, () => {
+    if (process.ppid !== parent) gone()
+  })
+}

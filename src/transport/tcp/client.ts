@@ -1,0 +1,102 @@
+import type { Socket } from 'node:net'
+import type { ClientLimits } from '../../protocol/client-limits.ts'
+import { McpError, mcpError } from '../../errors/error.ts'
+import type { Line, LineEvents, OpenLine } from '../../rpc/client-transport.ts'
+import { Pipe } from '../../rpc/pipe.ts'
+import type { Framing, FramingName } from '../lines/framing.ts'
+import { hear } from '../lines/message-reader.ts'
+import { createLineWriter } from '../lines/writer.ts'
+import { framingOf, mismatchOf } from './framings.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import { linger } from './linger.ts'
+import { pooled } from './pool.ts'
+import { explain, targetOf } from '../tls/problems.ts'
+import { openSocket } from './open.ts'
+import type { ClientTls } from '../tls/options.ts'
+
+export interface ConnectTcpOptions {
+  readonly tls: ClientTls
+  readonly framing: FramingName | undefined
+  /** How many connections to open at most. */
+  readonly connections: number
+  /** Silence after which the server is asked whether it is still there. */
+  readonly heartbeatMs: number
+  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+}
+
+interface LineOptions extends Omit<ConnectTcpOptions, 'framing'> {
+  readonly framing: Framing
+}
+
+const CLOSE_MS = 500
+
+/** A line to a server on a socket: `tcp:`, `tls:` or `unix:`. */
+export function connectTcp(url: URL, options: ConnectTcpOptions): OpenLine {
+  const open = openSocket(url, options.tls)
+  const framing = framingOf('connect', options.framing)
+  return pooled(
+    async (events) => openLine(url, await open(), events, { ...options, framing }),
+    options.connections,
+  )
+}
+
+function openLine(url: URL, socket: Socket, events: LineEvents, options: LineOptions): Line {
+  const { limits, heartbeatMs, framing } = options
+  const writer = createLineWriter(socket, limits.clientBytes, framing)
+  const pipe = new Pipe({ events, write: writer.write })
+  socket.once('data', (chunk: Uint8Array) => {
+    const reason = mismatchOf(framing, chunk)
+    if (reason !== undefined) down(mcpError('connect_failed', { target: targetOf(url), reason }))
+  })
+  const hears = hear(socket, pipe, { events, limits, framing, onBroken: down, where: 'to the socket' })
+  const heartbeat = startHeartbeat(heartbeatMs, {
+    ask: (text) => writer.write(text),
+    onSilence: () => down(lost('the server does not answer any more')),
+  })
+  let problem: NodeJS.ErrnoException | undefined
+  socket.on('data', heartbeat.heard)
+  socket.on('error', (error) => (problem ??= error))
+  socket.once('end', () => hears.end())
+  socket.once('close', onClose)
+  if (socket.closed) queueMicrotask(onClose)
+
+  return {
+    cancels: 'message',
+    request: (outgoing) => pipe.request(outgoing),
+    send: (text) => (pipe.failure === undefined ? writer.send(text) : Promise.reject(pipe.failure)),
+    agree: heartbeat.agree,
+    async close() {
+      heartbeat.stop()
+      hears.stop()
+      pipe.fail(mcpError('closed', {}))
+      writer.flush()
+      await linger(socket, CLOSE_MS)
+    },
+  }
+
+  function onClose(): void {
+    down(lost(problem === undefined ? closed() : explain(problem, url)))
+  }
+
+  function closed(): string {
+    const how = 'the server closed the connection'
+    if (hears.anything() || url.protocol === 'unix:') return how
+    if (url.protocol === 'tcp:') return `${how}; it may want TLS: connect with tls:// then`
+    const { cert } = options.tls
+    return `${how}; it may ${cert === undefined ? 'want a certificate: give tls: { cert, key }' : 'not accept our certificate'}`
+  }
+
+  function lost(how: string): McpError {
+    if (!hears.anything()) return mcpError('connect_failed', { target: targetOf(url), reason: how })
+    return new McpError('stream_lost', `the connection to ${targetOf(url)} is gone: ${how}`)
+  }
+
+  function down(reason: McpError): void {
+    heartbeat.stop()
+    if (pipe.failure !== undefined) return
+    hears.stop()
+    pipe.fail(reason)
+    events.onDown(reason)
+    socket.destroy()
+  }
+}

@@ -1,0 +1,14 @@
+import { mcpError } from '../../errors/error.ts'
+import type { Pem } from './options.ts'
+
+/** Refuses what is no PEM: a path, most of the time. */
+export function checkPem(where: string, ...given: readonly (Pem | readonly Pem[] | undefined)[]): void {
+  const wrong = given.flat().find((pem) => pem !== undefined && !toText(pem).includes('-----BEGIN'))
+  if (wrong === undefined) return
+  const reason = 'give the PEM text itself, not where it is: readFileSync("cert.pem")'
+  throw mcpError('bad_option', { where, reason })
+}
+
+function toText(pem: Pem): string {
+  return typeof pem === 'string' ? pem : new TextDecoder().decode(pem)
+}

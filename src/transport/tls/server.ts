@@ -1,0 +1,66 @@
+import type { X509Certificate } from 'node:crypto'
+import { createSecureContext, type TLSSocket, type TlsOptions as TlsSettings } from 'node:tls'
+import { mcpError } from '../../errors/error.ts'
+import type { Auth } from '../../rpc/call.ts'
+import { checkPem } from './pem.ts'
+import { isPinned, readPins } from './pins.ts'
+import type { TlsOptions } from './options.ts'
+
+/** TLS as a listener uses it. */
+export interface ServerTls {
+  readonly settings: TlsSettings
+  /** Whether clients need a certificate. */
+  readonly asksClients: boolean
+  /** Who a client is by its certificate, if it needs one; or why it may not come in. */
+  callerOf(socket: TLSSocket): { readonly auth: Auth | undefined } | { readonly problem: string }
+}
+
+/** Reads TLS options; throws when they do not fit together. */
+export function serverTls(where: string, options: TlsOptions): ServerTls {
+  const { key, cert, ca, pin } = options
+  const bad = (reason: string): Error => mcpError('bad_option', { where, reason })
+  if (key === undefined || cert === undefined)
+    throw bad('give both key and cert, as PEM text, e.g. key: readFileSync("key.pem")')
+  checkPem(where, key, cert, ca)
+  const pins = readPins(`${where} pin`, pin)
+  const asksClients = options.requestCert ?? (ca !== undefined || pins !== undefined)
+  if (asksClients && ca === undefined && pins === undefined)
+    throw bad('requestCert needs ca, the authorities of the certificates, or pin, their fingerprints')
+  if (!asksClients && (ca !== undefined || pins !== undefined))
+    throw bad('ca and pin say which certificates clients may have: leave out requestCert: false')
+  const settings = {
+    key: key as string,
+    cert: cert as string,
+    ...(ca === undefined ? {} : { ca: ca as string[] }),
+    requestCert: asksClients,
+    // Without authorities the fingerprint decides.
+    rejectUnauthorized: ca !== undefined,
+  }
+  try {
+    createSecureContext(settings)
+  } catch (cause) {
+    const reason = `the key or a certificate cannot be read: ${(cause as Error).message}`
+    throw mcpError('bad_option', { where, reason }, { cause })
+  }
+  return { settings, asksClients, callerOf }
+
+  function callerOf(socket: TLSSocket): ReturnType<ServerTls['callerOf']> {
+    if (!asksClients) return { auth: undefined }
+    const certificate = socket.getPeerX509Certificate()
+    if (certificate === undefined) return { problem: 'no certificate' }
+    if (pins !== undefined && !isPinned(pins, certificate))
+      return { problem: `the certificate ${certificate.fingerprint256} is not pinned` }
+    return { auth: authOf(certificate, ca !== undefined) }
+  }
+}
+
+/** The owner of a certificate. Its subject is a name only where an authority vouches for it. */
+function authOf({ subject, issuer, fingerprint256 }: X509Certificate, vouched: boolean): Auth {
+  return {
+    sub: vouched ? subject : fingerprint256,
+    ...(vouched ? { iss: issuer } : {}),
+    subject,
+    issuer,
+    fingerprint: fingerprint256,
+  }
+}

@@ -1,0 +1,230 @@
+import { McpError, mcpError } from '../../errors/error.ts'
+import type { ClientLimits } from '../../protocol/client-limits.ts'
+import type { Line, LineEvents, Outgoing, Received } from '../../rpc/client-transport.ts'
+import { Pipe } from '../../rpc/pipe.ts'
+import { pause } from '../http/client/reconnect-backoff.ts'
+import { answeredId, receiveText } from '../io/receive.ts'
+import { within } from '../io/timer.ts'
+import { ClientSession } from './client-session.ts'
+import type { ClientSocket, DialOptions, Told } from './client-socket.ts'
+import { CLOSE } from './close-codes.ts'
+import { ABNORMAL, codeOf, isPassing, toReason } from './endings.ts'
+
+export type LineLimits = Pick<
+  ClientLimits,
+  'clientBytes' | 'depth' | 'resumeMs' | 'reconnectFirstMs' | 'reconnectMaxMs' | 'reconnectFloorMs'
+>
+
+/** How a connection is opened. */
+export interface Opening extends Required<Pick<DialOptions, 'onPong'>> {
+  readonly session: DialOptions['session']
+  /** How long it may take. */
+  readonly mostMs: number
+  /** Aborts when nobody wants the connection any more. */
+  readonly signal: AbortSignal
+  /** Takes the connection, and what the server said of the session. */
+  take(socket: ClientSocket, told: Told | undefined): void
+}
+
+export interface LineOptions {
+  readonly events: LineEvents
+  readonly limits: LineLimits
+  /** Opens a connection. Rejects when it cannot be opened. */
+  open(opening: Opening): Promise<void>
+}
+
+const OPEN = 1
+const CLOSE_MS = 2000
+/** A connection that lasted so long has worked, though nothing came over it. */
+const STEADY_MS = 5000
+/** How unlike the pauses of many clients are that lost the same server. */
+const JITTER = 0.25
+
+/** A line over WebSocket. When its connection is lost and the server keeps the session, it goes on over another. */
+export class WsLine implements Line {
+  readonly cancels = 'message'
+  readonly #options: LineOptions
+  readonly #pipe: Pipe
+  readonly #closing = new AbortController()
+  #socket: ClientSocket | undefined
+  /** What there is to go on with; undefined where the server keeps no session. */
+  #session: ClientSession | undefined
+  /** How many attempts in a row brought nothing, and since when. */
+  #vain = 0
+  #vainSince = 0
+  #triedAt = Number.NEGATIVE_INFINITY
+  #noted = false
+  #onGone: (() => void) | undefined
+
+  constructor(options: LineOptions) {
+    this.#options = options
+    this.#pipe = new Pipe({ events: options.events, write: (text) => this.#write(text) })
+  }
+
+  /** Opens the first connection. */
+  async begin(): Promise<this> {
+    const { limits, open } = this.#options
+    await open({
+      session: limits.resumeMs > 0 ? { count: 0 } : undefined,
+      mostMs: Number.POSITIVE_INFINITY,
+      signal: this.#closing.signal,
+      onPong: (payload) => this.#session?.learn(payload),
+      take: (socket, told) => {
+        if (told !== undefined) this.#session = new ClientSession(told.id, limits.clientBytes, this.#ask)
+        this.#carryOn(socket)
+      },
+    })
+    return this
+  }
+
+  request(outgoing: Outgoing): Promise<Received> {
+    return this.#pipe.request(outgoing)
+  }
+
+  async send(text: string): Promise<void> {
+    if (this.#pipe.failure !== undefined) throw this.#pipe.failure
+    this.#write(text)
+  }
+
+  agree(): void {}
+
+  async close(): Promise<void> {
+    this.#pipe.fail(mcpError('closed', {}))
+    this.#end()
+    const socket = this.#socket
+    if (socket === undefined || socket.readyState > OPEN) return
+    socket.close(CLOSE.done)
+    await within(CLOSE_MS, (gone) => void (this.#onGone = gone))
+    if (socket.terminate === undefined) socket.close()
+    else socket.terminate()
+  }
+
+  #carryOn(socket: ClientSocket): void {
+    let problem: unknown
+    this.#socket = socket
+    socket.onmessage = ({ data }) => this.#take(data)
+    socket.onerror = ({ error }) => (problem ??= codeOf(error))
+    socket.onclose = ({ code, reason }) => {
+      if (this.#socket === socket) this.#lost(code, reason, String(problem))
+    }
+  }
+
+  #write(text: string): void {
+    const { clientBytes } = this.#options.limits
+    const socket = this.#socket
+    if (socket === undefined ? this.#session?.isFull === true : socket.bufferedAmount > clientBytes)
+      throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
+    socket?.send(text)
+    this.#session?.sent(text)
+  }
+
+  readonly #ask = (payload: string): void => this.#socket?.ping?.(payload)
+
+  #take(data: unknown): void {
+    const { clientBytes, depth } = this.#options.limits
+    const pipe = this.#pipe
+    this.#vain = 0
+    if (this.#session !== undefined) this.#session.received++
+    if (pipe.failure !== undefined) return
+    if (typeof data !== 'string')
+      return this.#leave(mcpError('bad_answer', { method: 'a message', issue: 'it is binary' }))
+    // A runtime without a limit of its own has read it all the same; it is not looked at.
+    if (data.length > clientBytes)
+      return void (
+        pipe.refuse(answeredId(data) ?? pipe.only, this.#tooLarge) || this.#leave(this.#tooLarge())
+      )
+    if (receiveText(pipe, data, depth) || this.#noted) return
+    this.#noted = true
+    this.#options.events.onNote?.('stream', 'the server sends things that are no messages')
+  }
+
+  #lost(code: number, reason: string, problem: string): void {
+    this.#socket = undefined
+    if (code === CLOSE.tooLarge) this.#pipe.refuse(this.#pipe.only, weTooLarge)
+    const why = problem === OVERSIZE ? this.#tooLarge() : toReason(code, reason)
+    // What breaks the rules of WebSocket would break them again.
+    const mayGoOn = code === ABNORMAL && !problem.startsWith('WS_ERR_') && this.#pipe.failure === undefined
+    if (mayGoOn && this.#session !== undefined) void this.#resume(this.#session, why)
+    else this.#down(why)
+    this.#onGone?.()
+  }
+
+  /** Tries to go on with the session, for as long as that may bring something. */
+  async #resume(session: ClientSession, why: McpError): Promise<void> {
+    const { limits, open } = this.#options
+    const { signal } = this.#closing
+    if (performance.now() - this.#triedAt > STEADY_MS) this.#vain = 0
+    if (this.#vain === 0) this.#vainSince = performance.now()
+    this.#options.events.onNote?.('stream', `${why.message}; the session goes on over another connection`)
+    for (;;) {
+      const pauseMs = this.#pauseMs()
+      if (pauseMs > 0) await pause(pauseMs, signal).catch(() => undefined)
+      const leftMs = this.#vainSince + limits.resumeMs - performance.now()
+      if (signal.aborted) return
+      if (leftMs <= 0) return this.#down(why)
+      this.#triedAt = performance.now()
+      this.#vain++
+      const opening: Opening = {
+        session: { id: session.id, count: session.received },
+        mostMs: leftMs,
+        signal,
+        onPong: (payload) => session.learn(payload),
+        take: (socket, told) => this.#rejoin(socket, session, told, why),
+      }
+      try {
+        return await open(opening)
+      } catch (error) {
+        if (signal.aborted) return
+        if (!isPassing(error)) return this.#down(why)
+      }
+    }
+  }
+
+  /** How long to wait before the next attempt: not at all when the one before brought something, a while ago. */
+  #pauseMs(): number {
+    const { reconnectFirstMs, reconnectMaxMs, reconnectFloorMs } = this.#options.limits
+    const growing = this.#vain === 0 ? 0 : Math.min(reconnectMaxMs, reconnectFirstMs * 2 ** (this.#vain - 1))
+    const floor = this.#triedAt + reconnectFloorMs - performance.now()
+    return Math.max(floor, growing * (1 - JITTER * Math.random()))
+  }
+
+  #rejoin(socket: ClientSocket, session: ClientSession, told: Told | undefined, why: McpError): void {
+    const missed = told?.id === session.id ? session.missedAfter(told.count) : undefined
+    if (missed === undefined) {
+      socket.onclose = null
+      socket.close(CLOSE.done)
+      return this.#down(why)
+    }
+    this.#carryOn(socket)
+    for (const text of missed) socket.send(text)
+  }
+
+  readonly #tooLarge = (): McpError =>
+    mcpError('answer_too_large', {
+      limit: this.#options.limits.clientBytes,
+      unit: 'bytes in one message',
+    })
+
+  #leave(reason: McpError): void {
+    this.#down(reason)
+    this.#socket?.close(CLOSE.done)
+  }
+
+  #down(reason: McpError): void {
+    if (this.#pipe.failure !== undefined) return
+    this.#end()
+    this.#pipe.fail(reason)
+    this.#options.events.onDown(reason)
+  }
+
+  #end(): void {
+    this.#closing.abort()
+    this.#session?.end()
+  }
+}
+
+const OVERSIZE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
+
+function weTooLarge(method: string): McpError {
+  return new McpError('too_large', `${method} is larger than the server takes`)
+}

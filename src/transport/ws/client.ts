@@ -1,0 +1,81 @@
+import { dial, remedyOf } from '#ws'
+import { mcpError } from '../../errors/error.ts'
+import type { OpenLine } from '../../rpc/client-transport.ts'
+import { afterMs } from '../io/timer.ts'
+import type { ClientSocket, DialOptions, Told } from './client-socket.ts'
+import { ABNORMAL, statusOf, told } from './endings.ts'
+import { WsLine, type LineLimits, type Opening } from './client-transport.ts'
+import { PROTOCOLS } from './protocols.ts'
+
+export interface ConnectWsOptions extends Pick<DialOptions, 'headers' | 'tls' | 'heartbeatMs'> {
+  readonly limits: LineLimits
+  /** How long the server may take to open the connection. */
+  readonly openMs?: number
+}
+
+const OPEN_MS = 30_000
+const UNTOLD = 'the server did not take it; in a browser, it must allow the origin of the page'
+
+/** A line to a server over WebSocket, one message a frame. */
+export function connectWs(url: URL, options: ConnectWsOptions): OpenLine {
+  return (events) =>
+    new WsLine({ events, limits: options.limits, open: (opening) => open(url, options, opening) }).begin()
+}
+
+/** Opens a connection, and gives it away in the very moment: a message may follow at once. */
+function open(url: URL, options: ConnectWsOptions, opening: Opening): Promise<void> {
+  const { headers, tls, heartbeatMs, limits } = options
+  const openMs = Math.min(options.openMs ?? OPEN_MS, opening.mostMs)
+  let session: Told | undefined
+  return new Promise((resolve, reject) => {
+    const socket = dial(url, {
+      protocols: PROTOCOLS,
+      headers,
+      tls,
+      heartbeatMs,
+      maxBytes: limits.clientBytes,
+      ...(opening.session !== undefined && { session: opening.session }),
+      onSession: (said) => void (session = said),
+      onPong: opening.onPong,
+    })
+    const timer = afterMs(openMs, () => fail(`it did not answer within ${openMs} ms`))
+    const stop = (): void => fail('nobody waits for it')
+    let cause: unknown
+    socket.onopen = () => {
+      end()
+      opening.take(socket, session)
+      resolve()
+    }
+    socket.onerror = ({ error }) => (cause = error)
+    socket.onclose = ({ code, reason }) =>
+      fail(whyNot(cause, url) ?? (code === ABNORMAL ? UNTOLD : told(code, reason)))
+    if (opening.signal.aborted) stop()
+    else opening.signal.addEventListener('abort', stop)
+
+    function end(): void {
+      clearTimeout(timer)
+      opening.signal.removeEventListener('abort', stop)
+    }
+
+    function fail(reason: string): void {
+      end()
+      socket.onclose = null
+      drop(socket)
+      const status = statusOf(cause)
+      const extras = { cause, ...(status !== undefined && { data: { status } }) }
+      reject(
+        mcpError('connect_failed', { target: `${url.protocol}//${url.host}${url.pathname}`, reason }, extras),
+      )
+    }
+  })
+}
+
+function whyNot(cause: unknown, url: URL): string | undefined {
+  const status = statusOf(cause)
+  return status === undefined ? remedyOf(cause, url) : `it answered with HTTP status ${status}`
+}
+
+function drop(socket: ClientSocket): void {
+  if (socket.terminate === undefined) socket.close()
+  else socket.terminate()
+}

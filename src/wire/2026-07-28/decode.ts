@@ -1,0 +1,83 @@
+import { serverError } from '../../errors/server.ts'
+import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { META } from '../../protocol/meta.ts'
+import type { Dialect, Dialects } from '../../protocol/switches.ts'
+
+/** The versions that a request may claim in its metadata. */
+const CLAIMABLE: readonly string[] = ['2026-07-28']
+
+/** What a request of this revision says about its sender. */
+export interface Envelope {
+  readonly dialect: Dialect
+  readonly client: { readonly name: string; readonly version: string } | undefined
+  readonly capabilities: JsonObject
+  readonly session: undefined
+}
+
+/** Whether params claim to carry the metadata of this revision. */
+export function isClaim(params: JsonObject | null | undefined): boolean {
+  const meta = params?.['_meta']
+  return isObject(meta) && (META.protocolVersion in meta || META.clientCapabilities in meta)
+}
+
+/** What a server says of itself to whoever reads metadata. */
+export interface Served {
+  readonly revisions: readonly string[]
+  readonly dialects: Dialects
+}
+
+/** Reads the metadata of a request to a server of some revisions. */
+export function openEnvelope(params: JsonObject, { revisions: served, dialects }: Served): Envelope {
+  const meta = params['_meta'] as JsonObject
+  const version = meta[META.protocolVersion]
+  if (typeof version !== 'string')
+    throw serverError('bad_envelope', { reason: `${META.protocolVersion} is not a string` })
+  if (!CLAIMABLE.includes(version) || !served.includes(version)) throw unsupported(version, served)
+  const capabilities = meta[META.clientCapabilities]
+  if (!isObject(capabilities))
+    throw serverError('bad_envelope', { reason: `${META.clientCapabilities} is missing` })
+  const client = meta[META.clientInfo]
+  if (client !== undefined && !isInfo(client)) {
+    throw serverError('bad_envelope', { reason: `${META.clientInfo} needs a name and a version` })
+  }
+  return { dialect: dialects['2026-07-28'], client, capabilities, session: undefined }
+}
+
+/** A result without what this revision wraps around it. */
+export function openResult(sealed: JsonObject): JsonObject {
+  const { resultType, _meta: meta, ...members } = sealed
+  const { [META.serverInfo]: _, ...rest } = (meta ?? {}) as Record<string, unknown>
+  return {
+    ...members,
+    ...(resultType === undefined || resultType === 'complete' ? {} : { resultType }),
+    ...(Object.keys(rest).length === 0 ? {} : { _meta: rest }),
+  }
+}
+
+/** Params without what this revision says about their sender. */
+export function openParams(sealed: JsonObject): JsonObject {
+  const { _meta: meta, ...members } = sealed
+  const own = Object.entries((meta ?? {}) as JsonObject).filter(([key]) => !ENVELOPE.has(key))
+  return own.length === 0 ? members : { ...members, _meta: Object.fromEntries(own) }
+}
+
+const ENVELOPE: ReadonlySet<string> = new Set([
+  META.protocolVersion,
+  META.clientCapabilities,
+  META.clientInfo,
+])
+
+/** The error for a version that cannot be claimed. */
+function unsupported(version: string, served: readonly string[]): Error {
+  const claimable = CLAIMABLE.filter((known) => served.includes(known))
+  const data = { supported: claimable.length === 0 ? served : claimable, requested: version.slice(0, 64) }
+  return serverError('revision_unsupported', { version: version.slice(0, 64) }, { data })
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isInfo(value: unknown): value is { name: string; version: string } {
+  return isObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string'
+}

@@ -1,0 +1,50 @@
+import { mcpError, type McpError } from '../errors/error.ts'
+import { toLimits, type Limits } from '../protocol/limits.ts'
+
+/** A transport whose messages have a limit. */
+export type SizedTransport = 'stdio' | 'tcp' | 'unix' | 'http' | 'ws' | 'sse' | 'memory'
+
+const BY_TRANSPORT: Readonly<Record<SizedTransport, keyof Limits>> = {
+  stdio: 'stdioBytes',
+  tcp: 'tcpBytes',
+  unix: 'tcpBytes',
+  http: 'httpBytes',
+  ws: 'wsBytes',
+  sse: 'sseBytes',
+  memory: 'memoryBytes',
+}
+
+/**
+ * Throws `too_large` when a message is larger than a server takes over a transport: text and bytes before they are parsed,
+ * or a number of bytes before they are read.
+ */
+export function validateMessageSize(
+  transport: SizedTransport,
+  message: string | Uint8Array | number,
+  limits: 'strict' | Partial<Limits> = {},
+): void {
+  const name = BY_TRANSPORT[transport] as keyof Limits | undefined
+  if (name === undefined)
+    throw mcpError('bad_option', { where: 'validateMessageSize', reason: unknown(transport) })
+  const most = toLimits(limits)[name]
+  const problem = sizeProblem(sizeOf(message, transport, most), most)
+  if (problem !== undefined) throw problem
+}
+
+/** Why a message of so many bytes is refused where at most so many are taken, if it is. */
+export function sizeProblem(bytes: number, most: number): McpError | undefined {
+  return bytes > most ? mcpError('too_large', { limit: most }) : undefined
+}
+
+function sizeOf(message: string | Uint8Array | number, transport: SizedTransport, most: number): number {
+  if (typeof message === 'number') return message
+  // In memory letters count, and elsewhere none is less than a byte; only what is close needs to be encoded.
+  const { length } = message
+  if (typeof message !== 'string' || transport === 'memory' || length > most || length * 3 <= most)
+    return length
+  return new TextEncoder().encode(message).length
+}
+
+function unknown(transport: string): string {
+  return `"${transport}" is none of ${Object.keys(BY_TRANSPORT).join(', ')}`
+}
