@@ -73,7 +73,7 @@ function addReports(app: App): void {
   )
 
   app.tool('test_reconnection', { description: 'Hangs up before it answers' }, async (_input, ctx) => {
-    ctx.hangUp(500)
+    ctx.closeStream(500)
     await pause(100, undefined, { signal: ctx.signal })
     return 'The answer came after the client returned'
   })

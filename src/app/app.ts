@@ -10,7 +10,7 @@ import type { Auth } from '../rpc/call.ts'
 import type { Middleware } from '../rpc/dispatch.ts'
 import type { Completer } from '../server/completion.ts'
 import type { Context } from '../server/context.ts'
-import type { Tool } from '../server/definitions.ts'
+import type { ToolDefinition } from '../server/definitions.ts'
 import {
   checkerOf,
   isTemplate,
@@ -105,7 +105,7 @@ export class App<Ctx extends Context = Context> {
     options: ToolOptions<In, Out, Ctx>,
     run: (input: Delivered<In>, context: Ctx) => Returns<Out>,
   ): this {
-    return this.#addTool(name, options as unknown as ToolSpec<Context>, run as unknown as Tool['run'])
+    return this.#addTool(name, options as unknown as ToolSpec<Context>, run as unknown as ToolDefinition['run'])
   }
 
   /** Adds every tool of a flat map. */
@@ -114,7 +114,7 @@ export class App<Ctx extends Context = Context> {
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
       if (run === undefined)
         throw serverError('bad_definition', { item: `tool "${name}"`, reason: 'its handler is missing: run' })
-      this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as Tool['run'])
+      this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as ToolDefinition['run'])
     }
     return this
   }
@@ -128,7 +128,7 @@ export class App<Ctx extends Context = Context> {
     const resource = toResource(
       uri,
       options as unknown as ResourceSpec<Context>,
-      read as unknown as Tool['run'] as never,
+      read as unknown as ToolDefinition['run'] as never,
     )
     const list = isTemplate(resource) ? this.service.templates : this.service.resources
     if (list.items.has(uri)) throw serverError('resource_exists', { uri })
@@ -147,7 +147,7 @@ export class App<Ctx extends Context = Context> {
     const prompt = toPrompt(
       name,
       options as unknown as PromptSpec<Context>,
-      run as unknown as Tool['run'],
+      run as unknown as ToolDefinition['run'],
       this.limits,
     )
     if (this.service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`, 'PROMPT_DUPLICATE')
@@ -281,7 +281,7 @@ export class App<Ctx extends Context = Context> {
     const { auth, receive } = options
     return serveMemory(this.service, {
       limits: this.limits,
-      origin: { auth },
+      source: { auth },
       receive: (text) => receive(text),
     })
   }
@@ -293,8 +293,8 @@ export class App<Ctx extends Context = Context> {
     const { service, limits } = this
     const endpoint = new Endpoint(service, { limits, ...options })
     if (options.sse || (options.gist ?? false) !== false) {
-      const { serveBeside } = await import('./listen/extra-endpoints.ts')
-      await serveBeside(endpoint, options)
+      const { serveExtraEndpoints } = await import('./listen/extra-endpoints.ts')
+      await serveExtraEndpoints(endpoint, options)
     }
     this.#endpoints.add(endpoint)
     return endpoint
@@ -342,7 +342,7 @@ export class App<Ctx extends Context = Context> {
     return { stdio: transports.includes('stdio'), http: transports.includes('http') }
   }
 
-  #addTool(name: string, spec: ToolSpec<Context>, run: Tool['run']): this {
+  #addTool(name: string, spec: ToolSpec<Context>, run: ToolDefinition['run']): this {
     const tool = toTool(name, spec, run, this.limits)
     if (this.service.tools.items.has(name)) throw duplicate(`tool "${name}"`, 'TOOL_DUPLICATE')
     this.#options.profile?.checkTool(name, spec)

@@ -1,14 +1,14 @@
 import { serverError } from '../errors/server.ts'
-import type { Tool } from '../server/definitions.ts'
+import type { ToolDefinition } from '../server/definitions.ts'
 import { checkParamHeaders, paramHeadersOf } from '../wire/param-headers.ts'
 
 /** The tool with the check of the headers that its input schema asks for; refuses one that asks for impossible ones. */
-export function withHeaderCheck(tool: Tool): Tool {
+export function withHeaderCheck(tool: ToolDefinition): ToolDefinition {
   const rules = paramHeadersOf(tool.input.json)
   if ('problem' in rules)
     throw serverError('bad_definition', { item: `tool "${tool.key}"`, reason: rules.problem })
   if (rules.length === 0) return tool
-  const checkHeaders: Tool['checkHeaders'] = (input, lookUp) => {
+  const checkHeaders: ToolDefinition['checkHeaders'] = (input, lookUp) => {
     const problem = checkParamHeaders(rules, input, lookUp)
     if (problem === undefined) return
     const { header, reason } = problem

@@ -1,6 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { checkOptions } from '../base/option-names.ts'
-import { said } from '../base/untrusted-text.ts'
+import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isRevision, REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialects } from '../protocol/switches.ts'
@@ -13,7 +13,7 @@ export function infoOf(options: ServerOptions): JsonObject {
   for (const [key, value] of Object.entries<unknown>({ name, version })) {
     if (value === undefined || value === '') throw badOption('createServer', `a server needs a ${key}`)
     if (typeof value !== 'string')
-      throw badOption('createServer', `${key} must be a string: '${said(value)}'`)
+      throw badOption('createServer', `${key} must be a string: '${untrustedText(value)}'`)
   }
   const optional = Object.entries({ title, description, websiteUrl, icons }).filter(
     ([, value]) => value !== undefined,
@@ -85,7 +85,7 @@ function plainly(thrown: unknown): JsonObject {
 
 function inspected(thrown: unknown): string {
   try {
-    return said(thrown)
+    return untrustedText(thrown)
   } catch {
     return 'something that cannot be shown'
   }

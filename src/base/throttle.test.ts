@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { seldom } from './throttle.ts'
+import { throttle } from './throttle.ts'
 
 test('something is told at most once a second, with how often it went untold', () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const told: [string, number][] = []
-  const tell = seldom((fact: string, more) => told.push([fact, more]))
+  const tell = throttle((fact: string, more) => told.push([fact, more]))
   for (const fact of ['a', 'b', 'c']) tell(fact)
   vi.advanceTimersByTime(1001)
   tell('d')

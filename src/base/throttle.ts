@@ -1,7 +1,7 @@
 const PAUSE_MS = 1000
 
 /** Tells of something at most once a second; `more` says how often it went untold since the last time. */
-export function seldom<Fact>(tell: (fact: Fact, more: number) => void): (fact: Fact) => void {
+export function throttle<Fact>(tell: (fact: Fact, more: number) => void): (fact: Fact) => void {
   let told = Number.NEGATIVE_INFINITY
   let more = 0
   return (fact) => {

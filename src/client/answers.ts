@@ -1,6 +1,6 @@
 import { mcpError, type McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { said } from '../base/untrusted-text.ts'
+import { untrustedText } from '../base/untrusted-text.ts'
 import { checkRoots } from './declared.ts'
 
 /** A form to fill in. `schema` is a flat object of simple properties; defaults are filled in for what is left out. */
@@ -98,7 +98,7 @@ async function elicited(answers: Answers, params: JsonObject, signal: AbortSigna
   }
   if (params['mode'] !== 'url' || answers.elicitUrl === undefined)
     throw unsupportedMode(params['mode'], answers)
-  const url = said(params['url'])
+  const url = untrustedText(params['url'])
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw mcpError('bad_params', {
       method: 'elicitation/create',
@@ -137,6 +137,6 @@ function unsupported(method: string): McpError {
 function unsupportedMode(mode: unknown, answers: Answers): McpError {
   if (answers.elicit === undefined && answers.elicitUrl === undefined)
     return unsupported('elicitation/create')
-  const reason = `the mode "${said(mode).slice(0, 32)}" was not declared`
+  const reason = `the mode "${untrustedText(mode).slice(0, 32)}" was not declared`
   return mcpError('bad_params', { method: 'elicitation/create', reason })
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { said } from '../base/untrusted-text.ts'
+import { untrustedText } from '../base/untrusted-text.ts'
 import { weigh } from './weight.ts'
 import { isWithin } from './within.ts'
 
@@ -54,7 +54,7 @@ export class Cache {
   /** Forgets what a notification is about. */
   changed(notification: string, params: JsonObject): void {
     if (notification === 'notifications/resources/updated') {
-      const uri = said(params['uri'])
+      const uri = untrustedText(params['uri'])
       for (const key of this.#kept.keys())
         if (key.startsWith(READ) && isWithin(uri, key.slice(READ.length))) this.#delete(key)
     }

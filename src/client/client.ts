@@ -13,20 +13,20 @@ import type {
   ResourceTemplate,
   Tool,
 } from '../protocol/spec/2026-07-28.ts'
-import { said } from '../base/untrusted-text.ts'
+import { untrustedText } from '../base/untrusted-text.ts'
 import type { Answers } from './answers.ts'
 import { Cache } from './cache.ts'
 import type { Check } from './checking.ts'
 import { Elicitations } from './elicitations.ts'
 import { Emitter, type ClientEvents, type State } from './events.ts'
 import { checkHeaders } from './headers.ts'
-import { Link } from './reconnecting-connection.ts'
-import type { LinkOptions, RequestOptions } from './connection-options.ts'
+import { ReconnectingConnection } from './reconnecting-connection.ts'
+import type { ConnectionOptions, RequestOptions } from './connection-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
 import { CALL_OPTIONS, type CallOptions, type ClientMiddleware, type ClientRequest } from './options.ts'
-import { ToolBook } from './known-tools.ts'
+import { KnownTools } from './known-tools.ts'
 import type { AnyTools, InputOfTool, NameOf, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
 import type { Change, Watched } from './watched.ts'
@@ -39,7 +39,7 @@ export interface ServerAbout {
   readonly instructions: string | undefined
 }
 
-export interface ClientSettings extends Omit<LinkOptions, 'events'> {
+export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
   readonly answers: Answers
   /** Whether arguments may have to travel as headers, so that tools that ask for impossible ones cannot be called. */
   readonly mirrors: boolean
@@ -51,10 +51,10 @@ export interface ClientSettings extends Omit<LinkOptions, 'events'> {
 
 /** A client of one server. It recovers by itself what can be recovered; close it when it is no longer needed. */
 export class Client<Tools = AnyTools> implements AsyncDisposable {
-  readonly #link: Link
+  readonly #link: ReconnectingConnection
   readonly #events = new Emitter()
   readonly #cache = new Cache()
-  readonly #tools = new ToolBook()
+  readonly #tools = new KnownTools()
   readonly #mirrors: boolean
   readonly #checks: boolean
   readonly #maxPages: number
@@ -65,7 +65,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     this.#mirrors = mirrors
     this.#checks = checks
     this.#maxPages = maxPages
-    this.#link = new Link({ ...options, events: this.#events }, answers, {
+    this.#link = new ReconnectingConnection({ ...options, events: this.#events }, answers, {
       told: (method, params) => this.#told(method, params),
       missed: () => {
         this.#cache.clear()
@@ -274,7 +274,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   ): Promise<JsonObject> {
     const known = this.#tools.get(params.name)
     const idempotent = options.idempotent ?? known?.repeatable ?? false
-    const mirror = known?.mirror
+    const mirror = known?.paramHeaders
     return this.#send('tools/call', params, { ...options, idempotent }, { mirror })
   }
 
@@ -380,7 +380,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
       case 'notifications/resources/list_changed':
         return this.#events.emit('change', { kind: 'resources' })
       case 'notifications/resources/updated':
-        return this.#events.emit('change', { kind: 'resource', uri: said(params['uri']) })
+        return this.#events.emit('change', { kind: 'resource', uri: untrustedText(params['uri']) })
       case 'notifications/elicitation/complete':
         if (this.#elicitations.done(params['elicitationId']))
           this.#events.emit('elicited', { elicitationId: params['elicitationId'] as string })

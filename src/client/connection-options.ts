@@ -1,16 +1,16 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
-import type { OpenLine } from '../rpc/client-transport.ts'
+import type { OpenTransport } from '../rpc/client-transport.ts'
 import type { BackoffTimes } from './backoff.ts'
 import type { Emitter } from './events.ts'
 import type { Progress } from './options.ts'
 import type { Answer } from './questions.ts'
 import type { RecoveryPace } from './recovery-options.ts'
-import type { Mirror } from './known-tools.ts'
+import type { ParamHeaders } from './known-tools.ts'
 
-export interface LinkOptions {
-  readonly open: OpenLine
+export interface ConnectionOptions {
+  readonly open: OpenTransport
   /** Names the server where its revision is remembered. */
   readonly key: string | undefined
   readonly client: JsonObject
@@ -41,7 +41,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Arguments that travel in headers too. */
-  readonly mirror?: Mirror | undefined
+  readonly mirror?: ParamHeaders | undefined
   /** Whether the request may be sent again when its answer was lost. */
   readonly repeatable?: boolean | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
@@ -54,7 +54,7 @@ export interface RequestOptions {
 }
 
 /** What stands behind a link. */
-export interface LinkOwner {
+export interface ConnectionOwner {
   /** Takes notifications that change nothing here. */
   told(method: string, params: JsonObject): void
   /** Notifications may have been missed. */

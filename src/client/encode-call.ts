@@ -6,7 +6,7 @@ import { envelopeOf } from '../wire/2026-07-28/encode.ts'
 import { encodeHeaderValue } from '../wire/headers.ts'
 import { withMembers } from '../wire/result-text.ts'
 import type { Forms } from './forms.ts'
-import type { Mirror } from './known-tools.ts'
+import type { ParamHeaders } from './known-tools.ts'
 
 /** Who sends requests, with what each request of the newest revision says of that, ready to be sent. */
 export interface Sender {
@@ -31,23 +31,23 @@ export interface CallParts {
   readonly forms: Forms
   readonly sender: Sender
   /** Whether progress is asked for, under the id. */
-  readonly tracked: boolean
+  readonly wantsProgress: boolean
 }
 
 /** The text of a request in the form of a revision. */
-export function sealCall({ id, method, params, revision, forms, sender, tracked }: CallParts): string {
+export function encodeCall({ id, method, params, revision, forms, sender, wantsProgress }: CallParts): string {
   const formed = forms.request(method, params)
   const isNewest = revision === LATEST
   const own = formed['_meta'] as JsonObject | null | undefined
   if (own !== undefined) {
     const meta = {
       ...own,
-      ...(tracked && { [META.progressToken]: id }),
+      ...(wantsProgress && { [META.progressToken]: id }),
       ...(isNewest && sender.meta),
     }
     return textOf(id, method, { ...formed, _meta: meta })
   }
-  const token = tracked ? `"${META.progressToken}":${id}` : ''
+  const token = wantsProgress ? `"${META.progressToken}":${id}` : ''
   const envelope = isNewest ? sender.metaText : ''
   const meta = token === '' || envelope === '' ? token + envelope : `${token},${envelope}`
   const bare = JSON.stringify(formed)
@@ -56,7 +56,7 @@ export function sealCall({ id, method, params, revision, forms, sender, tracked 
 }
 
 /** The text of a notification. */
-export function sealNote(method: string, params: JsonObject, forms: Forms): string {
+export function encodeNote(method: string, params: JsonObject, forms: Forms): string {
   return textOf(undefined, method, forms.notification(method, params))
 }
 
@@ -68,7 +68,7 @@ function textOf(id: number | undefined, method: string, params: JsonObject): str
 export function headersOf(
   method: string,
   params: JsonObject,
-  mirror?: Mirror,
+  mirror?: ParamHeaders,
 ): Readonly<Record<string, string>> {
   const named = methodRow(method)?.named
   const name = named === undefined ? undefined : params[named]

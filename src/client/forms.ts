@@ -1,4 +1,4 @@
-import type { Habits } from '../protocol/wire-adapter.ts'
+import type { WireAdapter } from '../protocol/wire-adapter.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** How what the client sends becomes what a revision wants. */
@@ -7,7 +7,7 @@ export interface Forms {
   result(method: string, result: JsonObject): JsonObject
   notification(method: string, params: JsonObject): JsonObject
   /** What a profile makes of that, and of what comes. */
-  readonly habits?: Habits | undefined
+  readonly adapter?: WireAdapter | undefined
 }
 
 const same = (_: string, value: JsonObject): JsonObject => value

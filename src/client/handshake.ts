@@ -1,35 +1,35 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
-import { said } from '../base/untrusted-text.ts'
-import type { Line } from '../rpc/client-transport.ts'
+import { untrustedText } from '../base/untrusted-text.ts'
+import type { ClientTransport } from '../rpc/client-transport.ts'
 import { orAborted } from './backoff.ts'
 import { agreed, exchange, patience } from './first-exchange.ts'
 import type { Agreement, NegotiateOptions, Opened } from './negotiate.ts'
 import { formsOf } from './older-forms.ts'
-import { sealNote } from './encode-call.ts'
+import { encodeNote } from './encode-call.ts'
 
 const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
 
 /** Agrees on one of the revisions that begin with `initialize`, over an older transport where the server has no other. */
-export async function shakeHands(line: Line, options: NegotiateOptions): Promise<Opened> {
+export async function shakeHands(transport: ClientTransport, options: NegotiateOptions): Promise<Opened> {
   const { remembered, signal, timeoutMs } = options
   const known = remembered === 'older'
   let refusal: Error = mcpError('unknown_method', { method: 'initialize', revision: REVISIONS[0] })
   if (!known) {
     try {
-      return { line, agreement: await agreeOn(line, options), verdict: 'handshake' }
+      return { transport, agreement: await agreeOn(transport, options), mode: 'handshake' }
     } catch (error) {
       // What is known to speak this transport, or says so, has no need of an older one.
       if (remembered === 'handshake' || isNewest(error) || signal.aborted) throw error
       refusal = error as Error
     }
   }
-  const older = await line.older?.({ known, timeoutMs, signal })
+  const older = await transport.older?.({ known, timeoutMs, signal })
   if (older === undefined) throw refusal
-  await line.close()
+  await transport.close()
   try {
-    return { line: older, agreement: await agreeOn(older, options), verdict: 'older' }
+    return { transport: older, agreement: await agreeOn(older, options), mode: 'older' }
   } catch (error) {
     await older.close()
     throw error
@@ -51,38 +51,38 @@ function toOlder({ extensions, ...capabilities }: JsonObject): JsonObject {
 }
 
 /** Asks for the newest revision, and for an older one where a server refuses what it does not know but says what it does. */
-async function agreeOn(line: Line, options: NegotiateOptions): Promise<Agreement> {
+async function agreeOn(transport: ClientTransport, options: NegotiateOptions): Promise<Agreement> {
   const { revision: wanted } = options
-  if (wanted !== undefined) return agree(line, wanted, options)
+  if (wanted !== undefined) return agree(transport, wanted, options)
   try {
-    return await agree(line, SHAKEN.at(-1) as Revision, options)
+    return await agree(transport, SHAKEN.at(-1) as Revision, options)
   } catch (error) {
     const supported = error instanceof McpError ? error.data?.['supported'] : undefined
     const known = SHAKEN.slice(0, -1).findLast(
       (revision) => Array.isArray(supported) && supported.includes(revision),
     )
     if (known === undefined) throw error
-    return agree(line, known, options)
+    return agree(transport, known, options)
   }
 }
 
-async function agree(line: Line, asked: Revision, options: NegotiateOptions): Promise<Agreement> {
+async function agree(transport: ClientTransport, asked: Revision, options: NegotiateOptions): Promise<Agreement> {
   const { client, capabilities: offers } = options.sender()
   const params = { protocolVersion: asked, capabilities: toOlder(offers), clientInfo: client }
   const forms = formsOf(asked, options.dialects)
-  const result = await exchange(line, 'initialize', params, { revision: asked, forms }, options)
+  const result = await exchange(transport, 'initialize', params, { revision: asked, forms }, options)
   const { protocolVersion: offered } = result
   if (
     !isRevision(offered) ||
     offered === LATEST ||
     (options.revision !== undefined && offered !== options.revision)
   ) {
-    throw mcpError('no_revision', { offered: said(offered).slice(0, 64) })
+    throw mcpError('no_revision', { offered: untrustedText(offered).slice(0, 64) })
   }
-  line.agree(offered)
+  transport.agree(offered)
   const spoken = { revision: offered, forms: formsOf(offered, options.dialects) }
   const initialized = 'notifications/initialized'
-  const sent = line.send(sealNote(initialized, {}, spoken.forms))
+  const sent = transport.send(encodeNote(initialized, {}, spoken.forms))
   const stop = patience(initialized, options)
   await orAborted(sent, stop.signal).finally(() => stop.end())
   return agreed(spoken, result['serverInfo'] as JsonObject, result)

@@ -3,12 +3,12 @@ import type { Check } from './checking.ts'
 import { weigh } from './weight.ts'
 
 /** The headers in which arguments of a call travel too. */
-export type Mirror = (args: unknown) => Readonly<Record<string, string>>
+export type ParamHeaders = (args: unknown) => Readonly<Record<string, string>>
 
 /** What is known of a tool from the list it was seen in. */
 export interface KnownTool {
   /** Undefined where no argument travels in a header. */
-  readonly mirror: Mirror | undefined
+  readonly paramHeaders: ParamHeaders | undefined
   /** Whether a call may be repeated. */
   readonly repeatable: boolean
   /** Checks arguments and structured output; undefined where there is no schema. What cannot be checked passes. */
@@ -24,7 +24,7 @@ const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
 
 /** The tools that a client has seen. */
-export class ToolBook {
+export class KnownTools {
   readonly #tools = new Map<string, KnownTool>()
   #weight = 0
 
@@ -38,22 +38,22 @@ export class ToolBook {
   }
 
   /** Takes a tool from a list. Returns why it cannot be used where headers repeat arguments. */
-  async add(shown: JsonObject): Promise<string | undefined> {
-    const name = String(shown['name'])
-    const mirror = mayMark(shown['inputSchema']) ? await mirrorOf(shown['inputSchema']) : undefined
-    if (typeof mirror === 'string') return mirror
+  async add(descriptor: JsonObject): Promise<string | undefined> {
+    const name = String(descriptor['name'])
+    const paramHeaders = mayMark(descriptor['inputSchema']) ? await toParamHeadersOf(descriptor['inputSchema']) : undefined
+    if (typeof paramHeaders === 'string') return paramHeaders
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)
-    const weight = name.length + weigh(shown['inputSchema']) + weigh(shown['outputSchema'])
+    const weight = name.length + weigh(descriptor['inputSchema']) + weigh(descriptor['outputSchema'])
     if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) return undefined
     this.#weight += weight
-    const hints = (shown['annotations'] ?? {}) as JsonObject
+    const hints = (descriptor['annotations'] ?? {}) as JsonObject
     const repeatable = hints['idempotentHint'] === true || hints['readOnlyHint'] === true
     this.#tools.set(name, {
-      mirror,
+      paramHeaders,
       repeatable,
-      input: checkOf(shown['inputSchema'], 'input'),
-      output: checkOf(shown['outputSchema'], 'output'),
+      input: checkOf(descriptor['inputSchema'], 'input'),
+      output: checkOf(descriptor['outputSchema'], 'output'),
       weight,
     })
     return undefined
@@ -68,7 +68,7 @@ function mayMark(schema: unknown, depth = 0): boolean {
 }
 
 /** What makes the headers of a tool's calls, or what is wrong with the marks in its schema. */
-async function mirrorOf(schema: unknown): Promise<Mirror | string> {
+async function toParamHeadersOf(schema: unknown): Promise<ParamHeaders | string> {
   const { paramHeadersOf, toParamHeaders } = await import('../wire/param-headers.ts')
   const marked = paramHeadersOf(schema)
   if ('problem' in marked) return marked.problem

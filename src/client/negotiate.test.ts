@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { McpError, type ErrorKind } from '../errors/error.ts'
-import type { Line } from '../rpc/client-transport.ts'
+import type { ClientTransport } from '../rpc/client-transport.ts'
 import { mayForget, negotiate } from './negotiate.ts'
 import { createSender } from './encode-call.ts'
 
@@ -44,7 +44,7 @@ describe('a server that is asked what it is', () => {
     async (kind) => {
       const error = new McpError(kind, 'failed')
       const asked: string[] = []
-      const line: Line = {
+      const transport: ClientTransport = {
         cancels: 'itself',
         request: async ({ method }) => {
           asked.push(method)
@@ -55,7 +55,7 @@ describe('a server that is asked what it is', () => {
         close: async () => undefined,
       }
       const opening = negotiate({
-        open: async () => line,
+        open: async () => transport,
         events: { onMessage: () => undefined, onDown: () => undefined },
         sender: () => createSender({ name: 'asker', version: '1' }, {}),
         revision: undefined,

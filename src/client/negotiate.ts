@@ -3,12 +3,12 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
-import type { Line, LineEvents, OpenLine } from '../rpc/client-transport.ts'
-import { openResult } from '../wire/2026-07-28/decode.ts'
+import type { ClientTransport, TransportEvents, OpenTransport } from '../rpc/client-transport.ts'
+import { decodeResult } from '../wire/2026-07-28/decode.ts'
 import { agreed, exchange } from './first-exchange.ts'
 import { NEWEST, type Forms } from './forms.ts'
 import type { Sender } from './encode-call.ts'
-import type { Verdict } from './opening-mode.ts'
+import type { OpeningMode } from './opening-mode.ts'
 
 /** What client and server agreed on. */
 export interface Agreement {
@@ -20,15 +20,15 @@ export interface Agreement {
 }
 
 export interface NegotiateOptions {
-  readonly open: OpenLine
-  readonly events: LineEvents
+  readonly open: OpenTransport
+  readonly events: TransportEvents
   readonly sender: () => Sender
   /** A revision to insist on; otherwise it is found out. */
   readonly revision: Revision | undefined
   /** How a profile speaks each revision. */
   readonly dialects?: Dialects | undefined
   /** How the server opened last time. */
-  readonly remembered: Verdict | undefined
+  readonly remembered: OpeningMode | undefined
   readonly timeoutMs: number
   /** How long a server may stay silent before it counts as one that does not know the newest revision. */
   readonly probeMs: number
@@ -37,27 +37,27 @@ export interface NegotiateOptions {
   nextId(): number
 }
 
-/** A line, and what was agreed on it. */
+/** A connection, and what was agreed on it. */
 export interface Opened {
-  readonly line: Line
+  readonly transport: ClientTransport
   readonly agreement: Agreement
-  readonly verdict: Verdict
+  readonly mode: OpeningMode
 }
 
-/** Opens a line and agrees on a revision: the newest when the server knows it, otherwise by a handshake. */
+/** Opens a connection and agrees on a revision: the newest when the server knows it, otherwise by a handshake. */
 export async function negotiate(options: NegotiateOptions): Promise<Opened> {
   const { revision, remembered } = options
   let down: Error | undefined
-  const line = await options.open(watched(options.events, (reason) => (down = reason)))
+  const transport = await options.open(watched(options.events, (reason) => (down = reason)))
   const standing = (opened: Opened): Opened => {
     if (down !== undefined) throw down
     return opened
   }
-  const newest = (agreement: Agreement): Opened => standing({ line, agreement, verdict: 'request' })
+  const newest = (agreement: Agreement): Opened => standing({ transport, agreement, mode: 'request' })
   try {
-    if (revision === LATEST) return newest(await discover(line, options, options.timeoutMs))
+    if (revision === LATEST) return newest(await discover(transport, options, options.timeoutMs))
     if (revision === undefined && (remembered ?? 'request') === 'request') {
-      const agreement = await probe(line, options).catch((error: unknown) => {
+      const agreement = await probe(transport, options).catch((error: unknown) => {
         if (down === undefined || options.signal.aborted) throw error
         return undefined
       })
@@ -65,21 +65,21 @@ export async function negotiate(options: NegotiateOptions): Promise<Opened> {
     }
     if (down === undefined) {
       const { shakeHands } = await import('./handshake.ts')
-      return standing(await shakeHands(line, options))
+      return standing(await shakeHands(transport, options))
     }
   } catch (error) {
-    await line.close()
+    await transport.close()
     throw error
   }
   // Some servers do not survive a first request they do not know: begin again with the one they do.
-  await line.close()
+  await transport.close()
   return negotiate({ ...options, remembered: 'handshake' })
 }
 
 /** Asks what the server is; undefined means that it does not know the newest revision. */
-async function probe(line: Line, options: NegotiateOptions): Promise<Agreement | undefined> {
+async function probe(transport: ClientTransport, options: NegotiateOptions): Promise<Agreement | undefined> {
   try {
-    return await discover(line, options, options.probeMs)
+    return await discover(transport, options, options.probeMs)
   } catch (error) {
     if (!(error instanceof McpError) || options.signal.aborted) throw error
     if (error.kind === 'timeout' && options.probeMs >= options.timeoutMs) throw error
@@ -112,18 +112,18 @@ const UNHEARD: ReadonlySet<string> = new Set([
   'bad_option',
 ])
 
-async function discover(line: Line, options: NegotiateOptions, timeoutMs: number): Promise<Agreement> {
+async function discover(transport: ClientTransport, options: NegotiateOptions, timeoutMs: number): Promise<Agreement> {
   const ask = (): Promise<JsonObject> =>
-    exchange(line, 'server/discover', {}, { revision: LATEST, forms: NEWEST }, { ...options, timeoutMs })
+    exchange(transport, 'server/discover', {}, { revision: LATEST, forms: NEWEST }, { ...options, timeoutMs })
   const sealed = await ask().catch((error: unknown) => {
     if (!isListedAllTheSame(error)) throw error
     return ask()
   })
-  const result = openResult(sealed)
+  const result = decodeResult(sealed)
   const versions = result['supportedVersions'] as readonly unknown[]
   if (!versions.includes(LATEST))
     throw mcpError('unknown_method', { method: 'server/discover', revision: LATEST })
-  line.agree(LATEST)
+  transport.agree(LATEST)
   return agreed({ revision: LATEST, forms: NEWEST }, serverOf(sealed), result)
 }
 
@@ -140,8 +140,8 @@ function isListedAllTheSame(error: unknown): boolean {
   return Array.isArray(supported) && supported.includes(LATEST)
 }
 
-/** The same events, and a word when the line goes down while we negotiate. */
-function watched(events: LineEvents, onDown: (reason: Error) => void): LineEvents {
+/** The same events, and a word when the connection goes down while we negotiate. */
+function watched(events: TransportEvents, onDown: (reason: Error) => void): TransportEvents {
   return {
     ...events,
     onMessage: (message) => events.onMessage(message),

@@ -11,12 +11,12 @@ export function formsOf(revision: Revision, dialects: Dialects | undefined): For
     result: (method, result) => lowerResult(method, result, lowering),
     notification: (method, params) => lowerNotification(method, params, lowering),
   }
-  const habits = dialects?.[revision].habits
-  if (habits === undefined) return forms
+  const adapter = dialects?.[revision].adapter
+  if (adapter === undefined) return forms
   return {
-    request: (method, params) => habits.sealRequest(method, forms.request(method, params)),
-    result: (method, result) => habits.sealResult(method, forms.result(method, result)),
+    request: (method, params) => adapter.encodeRequest(method, forms.request(method, params)),
+    result: (method, result) => adapter.encodeResult(method, forms.result(method, result)),
     notification: (method, params) => forms.notification(method, params),
-    habits,
+    adapter,
   }
 }

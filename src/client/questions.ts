@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
-import { replyText, sealError, sealReply } from '../wire/reply.ts'
+import { replyText, encodeError, encodeReply } from '../wire/reply.ts'
 import type { Forms } from './forms.ts'
 
 /** Answers one question of a server; throws the error that goes back. */
@@ -42,12 +42,12 @@ export class Questions {
       const result = await this.#answer(method, params, stop.signal)
       return stop.signal.aborted
         ? undefined
-        : replyText(sealReply(id, JSON.stringify(forms.result(method, result))))
+        : replyText(encodeReply(id, JSON.stringify(forms.result(method, result))))
     } catch (error) {
       if (stop.signal.aborted) return undefined
       const { code, message, data } =
         error instanceof McpError ? error : mcpError('internal', { reference: `question ${id}` })
-      return sealError(id, { code, message, data })
+      return encodeError(id, { code, message, data })
     } finally {
       if (this.#open.get(id) === stop) this.#open.delete(id)
     }

@@ -2,7 +2,7 @@ import { McpError, mcpError } from '../errors/error.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { LATEST } from '../protocol/revisions.ts'
-import type { Line, Received } from '../rpc/client-transport.ts'
+import type { ClientTransport, ServerMessage } from '../rpc/client-transport.ts'
 import type { Answers } from './answers.ts'
 import { createBackoff, orAborted, type Backoff } from './backoff.ts'
 import { Deadline } from '../rpc/deadline.ts'
@@ -11,34 +11,34 @@ import type { State } from './events.ts'
 import { toRemoteError } from './first-exchange.ts'
 import type { Forms } from './forms.ts'
 import { Ids } from './ids.ts'
-import type { LinkOptions, LinkOwner, RequestOptions } from './connection-options.ts'
+import type { ConnectionOptions, ConnectionOwner, RequestOptions } from './connection-options.ts'
 import { mayForget, negotiate, type Agreement, type Opened } from './negotiate.ts'
 import { requireOffered } from './offered.ts'
 import type { Progress } from './options.ts'
 import { Questions } from './questions.ts'
 import type { Attempt, Recovery, Trouble } from './recovery.ts'
 import { readResult } from './results.ts'
-import { createSender, headersOf, sealCall, sealNote, type Sender } from './encode-call.ts'
-import { forget, recall, remember } from './opening-mode.ts'
+import { createSender, headersOf, encodeCall, encodeNote, type Sender } from './encode-call.ts'
+import { forgetMode, recallMode, rememberMode } from './opening-mode.ts'
 
-/** A line that works, and what was agreed on it. */
+/** A connection that works, and what was agreed on it. */
 interface Live {
-  readonly line: Line
+  readonly transport: ClientTransport
   readonly agreement: Agreement
   /** How many requests wait for their answer on it. */
   waiting: number
 }
 
-/** Failures of a line rather than of a request. */
+/** Failures of a connection rather than of a request. */
 const LOST: ReadonlySet<string> = new Set(['session_lost', 'connection_closed', 'stream_lost'])
 
 /**
- * The way to one server, whatever happens to it: opens a line when one is needed, sends requests, answers questions,
- * and opens a new line when the old one is lost.
+ * The way to one server, whatever happens to it: opens a connection when one is needed, sends requests, answers questions,
+ * and opens a new connection when the old one is lost.
  */
-export class Link {
-  readonly #options: LinkOptions
-  readonly #owner: LinkOwner
+export class ReconnectingConnection {
+  readonly #options: ConnectionOptions
+  readonly #owner: ConnectionOwner
   readonly #backoff: Backoff
   readonly #ids: Ids
   #answers: Answers
@@ -54,7 +54,7 @@ export class Link {
   #recovery: Recovery | undefined
   readonly #closing = new AbortController()
 
-  constructor(options: LinkOptions, answers: Answers, owner: LinkOwner) {
+  constructor(options: ConnectionOptions, answers: Answers, owner: ConnectionOwner) {
     this.#options = options
     this.#backoff = createBackoff(options.pace)
     this.#ids = new Ids(options.maxId)
@@ -73,12 +73,12 @@ export class Link {
     return this.#answers
   }
 
-  /** The agreement of the present line; opens one when there is none. */
+  /** The agreement of the present connection; opens one when there is none. */
   async agreement(): Promise<Agreement> {
     return (await this.open()).agreement
   }
 
-  /** The present line, or a new one. Many who wait share one attempt. */
+  /** The present connection, or a new one. Many who wait share one attempt. */
   open(): Promise<Live> {
     if (this.#state === 'closed') return Promise.reject(mcpError('closed', {}))
     this.#live ??= this.#openNow().catch((error: unknown) => {
@@ -117,9 +117,9 @@ export class Link {
   }
 
   async notify(method: string, params: JsonObject): Promise<void> {
-    const { line, agreement } = await this.open()
+    const { transport, agreement } = await this.open()
     const deadline = this.#deadline(method, {})
-    const sent = line.send(sealNote(method, params, agreement.forms))
+    const sent = transport.send(encodeNote(method, params, agreement.forms))
     await orAborted(sent, deadline.signal).finally(() => deadline.end())
   }
 
@@ -151,10 +151,10 @@ export class Link {
     this.#questions.drop()
     await Promise.all([
       live?.then(
-        ({ line }) => line.close(),
+        ({ transport }) => transport.close(),
         () => undefined,
       ),
-      ...retired.map(({ line }) => line.close()),
+      ...retired.map(({ transport }) => transport.close()),
     ])
   }
 
@@ -163,7 +163,7 @@ export class Link {
     await this.#backoff.wait(this.#closing.signal)
     if (this.#state === 'closed') throw mcpError('closed', {})
     const { open, key, revision, dialects, idleMs, probeMs, openMs = idleMs } = this.#options
-    const remembered = dialects === undefined ? recall(key) : 'handshake'
+    const remembered = dialects === undefined ? recallMode(key) : 'handshake'
     let live: Live | undefined
     let opened: Opened
     try {
@@ -184,11 +184,11 @@ export class Link {
         signal: this.#closing.signal,
         nextId: () => this.#ids.next(),
       })
-      const { line, agreement } = opened
-      live = { line, agreement, waiting: 0 }
+      const { transport, agreement } = opened
+      live = { transport, agreement, waiting: 0 }
     } catch (error) {
       this.#backoff.failed()
-      forget(key)
+      forgetMode(key)
       if (!again && (await (await this.#recover(error))?.authenticated(error, begun)) === true)
         return this.#openNow(true)
       if (dialects === undefined && (remembered ?? 'request') !== 'request' && mayForget(error))
@@ -196,28 +196,28 @@ export class Link {
       throw error
     }
     if (this.#closing.signal.aborted) {
-      await live.line.close()
+      await live.transport.close()
       throw mcpError('closed', {})
     }
     this.#current = live
     this.#backoff.worked()
     // A revision that was insisted on says nothing about what else the server knows.
-    if (revision === undefined) remember(key, opened.verdict)
-    live.line.listen?.()
+    if (revision === undefined) rememberMode(key, opened.mode)
+    live.transport.listen?.()
     if (this.#reopening) this.#restore(live)
     this.#reopening = false
     this.#setState('ready')
     return live
   }
 
-  /** Opens a new line when the ids of this one are used up; what waits on the old one goes on waiting. */
+  /** Opens a new connection when the ids of this one are used up; what waits on the old one goes on waiting. */
   #renew(): void {
     if (!this.#ids.spent) return
     if (this.#current !== undefined) this.#retire(this.#current, new Error('the request ids are used up'))
     this.#ids.restart()
   }
 
-  /** Says again what the server was told on the line before. */
+  /** Says again what the server was told on the connection before. */
   #restore(live: Live): void {
     const { revision, capabilities } = live.agreement
     const level = this.#logLevel
@@ -245,22 +245,22 @@ export class Link {
     options: RequestOptions,
     deadline: Deadline,
   ): Promise<JsonObject> {
-    const { line, agreement } = live
+    const { transport, agreement } = live
     if (options.undeclared !== true) requireOffered(agreement, method)
     const id = this.#ids.next()
     const { revision, forms } = agreement
     options.onId?.(id)
-    const tracked =
+    const wantsProgress =
       methodRow(method)?.rounds === true || (options.undeclared === true && options.onProgress !== undefined)
-    const text = sealCall({ id, method, params, revision, forms, sender: this.#sender, tracked })
+    const text = encodeCall({ id, method, params, revision, forms, sender: this.#sender, wantsProgress })
     const onProgress = (params: JsonObject): void => {
       deadline.touch()
       options.onProgress?.(params as unknown as Progress)
     }
-    this.#ids.begin(id, tracked ? onProgress : undefined)
+    this.#ids.begin(id, wantsProgress ? onProgress : undefined)
     live.waiting++
     try {
-      const answer = await line.request({
+      const answer = await transport.request({
         id,
         method,
         text,
@@ -268,7 +268,7 @@ export class Link {
           ...options.headers,
           ...(revision === LATEST && headersOf(method, params, options.mirror)),
         }),
-        stop: deadline,
+        cancel: deadline,
         onMessage: (message) => this.#receive(message, live),
       })
       this.#backoff.answered()
@@ -276,7 +276,7 @@ export class Link {
       return readResult(method, answer.result ?? {}, agreement)
     } catch (error) {
       // Nobody waits for this: a server that does not answer may not take the message either.
-      if (deadline.aborted && line.cancels === 'message') void this.#cancel(line, id, forms, deadline.reason)
+      if (deadline.aborted && transport.cancels === 'message') void this.#cancel(transport, id, forms, deadline.reason)
       throw deadline.aborted ? (deadline.reason as Error) : error
     } finally {
       this.#ids.end(id)
@@ -285,16 +285,16 @@ export class Link {
     }
   }
 
-  async #cancel(line: Line, requestId: number, forms: Forms, why: unknown): Promise<void> {
+  async #cancel(transport: ClientTransport, requestId: number, forms: Forms, why: unknown): Promise<void> {
     const reason = why instanceof McpError ? why.message : 'cancelled'
-    const text = sealNote('notifications/cancelled', { requestId, reason }, forms)
-    await line.send(text).catch(() => undefined)
+    const text = encodeNote('notifications/cancelled', { requestId, reason }, forms)
+    await transport.send(text).catch(() => undefined)
   }
 
   /** Takes what the server sent besides answers. */
-  #receive(message: Received, live?: Live): void {
-    const habits = (live ?? this.#current)?.agreement.forms.habits
-    const { id, method, params: given } = habits === undefined ? message : habits.open(message)
+  #receive(message: ServerMessage, live?: Live): void {
+    const adapter = (live ?? this.#current)?.agreement.forms.adapter
+    const { id, method, params: given } = adapter === undefined ? message : adapter.decode(message)
     if (method === undefined) return
     const params = given ?? {}
     if (id !== undefined) this.#reply(id, method, params, live).catch(() => undefined)
@@ -306,11 +306,11 @@ export class Link {
   async #reply(id: RequestId, method: string, params: JsonObject, from?: Live): Promise<void> {
     if (!this.#questions.begin()) return
     try {
-      const { line, agreement } = from ?? (await this.open())
+      const { transport, agreement } = from ?? (await this.open())
       // At the newest revision servers send no requests, and clients no responses.
       if (agreement.revision === LATEST) return
       const text = await this.#questions.reply({ id, method, params }, agreement.forms)
-      if (text !== undefined) await line.send(text)
+      if (text !== undefined) await transport.send(text)
     } finally {
       this.#questions.end()
     }
@@ -321,13 +321,13 @@ export class Link {
     return createSender(client, { ...capabilitiesOf(this.#answers), ...extensions }, this.#logLevel)
   }
 
-  /** Whether to try again, after what has to be done first: on a new line where the old one is of no use. */
+  /** Whether to try again, after what has to be done first: on a new connection where the old one is of no use. */
   async #mayRepeat(error: unknown, live: Live | undefined, attempt: Attempt): Promise<boolean> {
     const { method, options, trouble } = attempt
     if (!(error instanceof McpError) || this.#state === 'closed' || options.signal?.aborted === true)
       return false
     if (live !== undefined && LOST.has(error.kind)) {
-      // A lost session was refused before anything was done, so this has not run; others on the line may have.
+      // A lost session was refused before anything was done, so this has not run; others on the connection may have.
       if (error.kind === 'session_lost') this.#retire(live, error)
       else if (error.kind === 'connection_closed') this.#lost(live, error)
       const isFirst = !trouble.done.has('reopen')
@@ -356,15 +356,15 @@ export class Link {
     }))
   }
 
-  /** The line is of no use any more. */
+  /** The connection is of no use any more. */
   #lost(live: Live | undefined, reason: Error): void {
     if (live === undefined) return
     this.#retire(live, reason)
     this.#retired.delete(live)
-    void live.line.close().catch(() => undefined)
+    void live.transport.close().catch(() => undefined)
   }
 
-  /** Sends nothing more on a line; it is left when nothing waits on it any longer. */
+  /** Sends nothing more on a connection; it is left when nothing waits on it any longer. */
   #retire(live: Live, reason: Error): void {
     if (this.#state === 'closed' || this.#current !== live) return
     this.#live = undefined
@@ -379,7 +379,7 @@ export class Link {
 
   #leave(live: Live): void {
     if (live.waiting > 0 || !this.#retired.delete(live)) return
-    void live.line.close().catch(() => undefined)
+    void live.transport.close().catch(() => undefined)
   }
 
   async #drop(live: Live): Promise<void> {
@@ -388,7 +388,7 @@ export class Link {
       this.#current = undefined
       this.#reopening = true
     }
-    await live.line.close()
+    await live.transport.close()
   }
 
   #setState(state: State): void {

@@ -1,8 +1,8 @@
 import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST } from '../protocol/revisions.ts'
-import { said } from '../base/untrusted-text.ts'
-import { openResult } from '../wire/2026-07-28/decode.ts'
+import { untrustedText } from '../base/untrusted-text.ts'
+import { decodeResult } from '../wire/2026-07-28/decode.ts'
 import type { Agreement } from './negotiate.ts'
 
 type Check = (result: JsonObject) => string | undefined
@@ -64,17 +64,17 @@ export function checkResult(method: string, result: JsonObject): JsonObject {
 export function readResult(
   method: string,
   sealed: JsonObject,
-  { revision, forms: { habits } }: Pick<Agreement, 'revision' | 'forms'>,
+  { revision, forms: { adapter } }: Pick<Agreement, 'revision' | 'forms'>,
 ): JsonObject {
   if (revision !== LATEST)
-    return checkResult(method, habits === undefined ? sealed : habits.openResult(method, sealed))
+    return checkResult(method, adapter === undefined ? sealed : adapter.decodeResult(method, sealed))
   const { resultType = 'complete' } = sealed
   if (resultType === 'input_required') return sealed
   if (resultType !== 'complete') {
-    const issue = `the result type "${said(resultType).slice(0, 32)}" is unknown`
+    const issue = `the result type "${untrustedText(resultType).slice(0, 32)}" is unknown`
     throw mcpError('bad_answer', { method, issue })
   }
-  return checkResult(method, openResult(sealed))
+  return checkResult(method, decodeResult(sealed))
 }
 
 function listOf(name: string, key: string): Check {

@@ -1,9 +1,9 @@
 import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
-import { said } from '../base/untrusted-text.ts'
+import { untrustedText } from '../base/untrusted-text.ts'
 import type { RequestOptions } from './connection-options.ts'
-import type { Link } from './reconnecting-connection.ts'
+import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { Answer } from './questions.ts'
 
 const MAX_ROUNDS = 10
@@ -20,7 +20,7 @@ export interface Asked {
 }
 
 /** Takes a request through all further rounds: answers what the server asks, and brings back the state it gave. */
-export async function goOn(link: Link, asked: Asked, answer: Answer): Promise<JsonObject> {
+export async function goOn(link: ReconnectingConnection, asked: Asked, answer: Answer): Promise<JsonObject> {
   const { method, params } = asked
   const options = { ...asked.options, repeatable: false }
   let { result } = asked
@@ -56,9 +56,9 @@ async function respond({ method, options, result }: Asked, answer: Answer): Prom
 async function answersTo(questions: JsonObject, answer: Answer, signal: AbortSignal): Promise<JsonObject> {
   const answered = Object.entries(questions).map(async ([key, question]): Promise<[string, JsonObject]> => {
     const { method, params } = (question ?? {}) as { method?: unknown; params?: JsonObject }
-    if (methodRow(said(method))?.embedded !== true)
-      throw invalid('the request', `"${said(method).slice(0, 64)}" cannot be asked`)
-    return [key, await answer(said(method), params ?? {}, signal)]
+    if (methodRow(untrustedText(method))?.embedded !== true)
+      throw invalid('the request', `"${untrustedText(method).slice(0, 64)}" cannot be asked`)
+    return [key, await answer(untrustedText(method), params ?? {}, signal)]
   })
   return Object.fromEntries(await Promise.all(answered))
 }

@@ -1,7 +1,7 @@
 import { ChangeQueue } from './change-queue.ts'
 import type { Emitter } from './events.ts'
 import { join, leave } from './followers.ts'
-import type { Link } from './reconnecting-connection.ts'
+import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import { checkWatched, urisOf, type Change, type Watched } from './watched.ts'
 import { Watcher } from './watcher.ts'
 
@@ -11,7 +11,7 @@ import { Watcher } from './watcher.ts'
  * `onBegun` is called when the server is known to tell of them.
  */
 export async function* watch(
-  link: Link,
+  link: ReconnectingConnection,
   events: Emitter,
   watched: Watched,
   onBegun: () => void = () => undefined,
@@ -43,7 +43,7 @@ export async function* watch(
 
 /** Calls back on every change of a resource, beginning when the server is known to tell of them; gives back what ends it. */
 export async function subscribe(
-  link: Link,
+  link: ReconnectingConnection,
   events: Emitter,
   uri: string,
   listener: (change: Change) => void,

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ChangeQueue } from './change-queue.ts'
 import { LATEST } from '../protocol/revisions.ts'
-import type { Link } from './reconnecting-connection.ts'
+import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { Change, Watched } from './watched.ts'
 import { Watcher } from './watcher.ts'
 
@@ -11,7 +11,7 @@ const LONGEST = 8191
 /** A watcher with so many changes of notes that nobody has read; `rest` reads what came after them. */
 function watch(watched: Watched, waiting = 0): { change(change: Change): void; rest(): Promise<unknown[]> } {
   const queue = new ChangeQueue()
-  const watcher = new Watcher({} as Link, watched, queue, () => undefined)
+  const watcher = new Watcher({} as ReconnectingConnection, watched, queue, () => undefined)
   for (let at = 0; at < waiting; at++) watcher.onChange({ kind: 'resource', uri: `note://all/${at}` })
   return {
     change: (change) => watcher.onChange(change),
@@ -67,7 +67,7 @@ test('after a stream that ended, what is watched counts as changed once the serv
       onId(streams.length)
       await new Promise<void>((resolve) => streams.push(resolve))
     },
-  } as unknown as Link
+  } as unknown as ReconnectingConnection
   const queue = new ChangeQueue()
   let begun = 0
   const watcher = new Watcher(link, { tools: true }, queue, () => begun++)

@@ -5,7 +5,7 @@ import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { pause } from './backoff.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
-import type { Link } from './reconnecting-connection.ts'
+import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import { everything, filterOf, isWanted, urisOf, type Change, type Watched } from './watched.ts'
 import { isWithin } from './within.ts'
 
@@ -20,7 +20,7 @@ const FINAL: ReadonlySet<string> = new Set(['closed', 'unknown_method', 'bad_par
 
 /** Has a server tell of changes, in the way of the revision, for as long as somebody reads them. */
 export class Watcher {
-  readonly #link: Link
+  readonly #link: ReconnectingConnection
   readonly #watched: Watched
   readonly #queue: ChangeQueue
   /** The id of the request that listens. */
@@ -31,7 +31,7 @@ export class Watcher {
   #resumed: number[] = []
   readonly #onBegun: () => void
 
-  constructor(link: Link, watched: Watched, queue: ChangeQueue, onBegun: () => void) {
+  constructor(link: ReconnectingConnection, watched: Watched, queue: ChangeQueue, onBegun: () => void) {
     this.#link = link
     this.#watched = watched
     this.#queue = queue

@@ -6,8 +6,8 @@ import type { Dialect } from '../protocol/switches.ts'
 /** The error object of a reply in a dialect: official code first, the refusal in `data`. */
 export function toErrorObject(error: McpError, dialect: Dialect | undefined): ErrorObject {
   const official = toOfficial(error, dialect)
-  const habits = dialect?.habits
-  return habits === undefined ? official : habits.sealError(error, official)
+  const adapter = dialect?.adapter
+  return adapter === undefined ? official : adapter.encodeError(error, official)
 }
 
 function toOfficial(error: McpError, dialect: Dialect | undefined): ErrorObject {
@@ -49,6 +49,6 @@ export function toRefusal(error: McpError): Readonly<Record<string, unknown>> | 
 export function toStatus(error: McpError, dialect: Dialect | undefined): number {
   const row = errorRow(error.kind)
   const status = (dialect?.revision === '2026-07-28' ? (row.httpFrom2026 ?? row.http) : row.http) ?? 200
-  const habits = dialect?.habits
-  return habits === undefined ? status : habits.statusOf(error, status)
+  const adapter = dialect?.adapter
+  return adapter === undefined ? status : adapter.statusOf(error, status)
 }

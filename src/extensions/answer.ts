@@ -21,7 +21,7 @@ export async function answer({ id, checker, run }: Parts, context: Context): Pro
   if (!checked.ok) throw mcpError('bad_params', { method, reason: checked.issue })
   return settled(context, async () => {
     const result = await rethrown(context, method, () => run(checked.value, context))
-    const keepsNull = result === null && peer.dialect.habits?.allowsOther(method) === true
+    const keepsNull = result === null && peer.dialect.adapter?.allowsNonObject(method) === true
     return (keepsNull ? null : (result ?? {})) as Result
   })
 }

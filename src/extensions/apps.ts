@@ -1,7 +1,7 @@
 import type { CallOptions } from '../client/options.ts'
 import { McpError } from '../errors/error.ts'
 import type { Context } from '../server/context.ts'
-import type { Tool } from '../server/definitions.ts'
+import type { ToolDefinition } from '../server/definitions.ts'
 import { Apps, type AppAction, type AppFacts, type AppShown, type AppUnit } from './app-registry.ts'
 import { defineExtension, type Extension, type Remote } from './define.ts'
 import { listenFor } from './listen-for.ts'
@@ -112,11 +112,11 @@ type MayKnow = (tool: string, context: Context) => boolean
 /** Hides the tools of apps that do not run, whenever they are defined, and tells of every change. */
 function hideTools(registry: Apps, { service, notify }: Host): MayKnow {
   const { tools, changes } = service
-  const { dress } = tools
-  const guards = new Map<string, Tool['visible']>()
+  const { transform } = tools
+  const guards = new Map<string, ToolDefinition['visible']>()
   const owned = new Set<string>()
-  tools.dress = (given) => {
-    const tool = dress(given)
+  tools.transform = (given) => {
+    const tool = transform(given)
     const { key, visible } = tool
     if (!owned.has(key)) return tool
     guards.set(key, visible)

@@ -14,7 +14,7 @@ export async function answerStream(
   call: Call,
   answer: (call: Call) => Result | Promise<Result>,
 ): Promise<Result> {
-  const { id, params, peer, origin } = call
+  const { id, params, peer, source } = call
   const token = progressToken(call) ?? id
   if (typeof token !== 'string' && typeof token !== 'number')
     throw mcpError('bad_params', {
@@ -23,7 +23,7 @@ export async function answerStream(
     })
   const meta = { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token }
   const channel = toChannel(call, token)
-  const inner = new Call(id, 'tools/call', { ...params, _meta: meta }, { peer, channel, origin })
+  const inner = new Call(id, 'tools/call', { ...params, _meta: meta }, { peer, channel, source })
   const stop = (): void =>
     call.cancelled ? inner.cancel(call.signal.reason) : inner.abort(call.signal.reason)
   call.signal.addEventListener('abort', stop)
@@ -42,7 +42,7 @@ function toChannel(call: Call, token: string | number): Channel {
   return {
     emit: (method, params) => call.emit(method, params),
     ask: channel.ask === undefined ? undefined : async (method, params) => channel.ask!(method, params, call),
-    hangUp: (retryMs) => channel.hangUp?.(retryMs),
+    closeStream: (retryMs) => channel.closeStream?.(retryMs),
     report(progress, total, message, content) {
       const blocks = content === undefined ? [] : toContent(content)
       if (!(progress > last) && blocks.length === 0) return
@@ -66,9 +66,9 @@ function above(last: number): number {
 
 /** The result in the form that the client would get from `tools/call`. */
 function formed({ peer }: Call, result: Result): Result {
-  const { revision, habits } = peer.dialect
+  const { revision, adapter } = peer.dialect
   const lowered = lowerResult('tools/call', result, loweringFor(revision))
-  return habits === undefined ? lowered : habits.sealResult('tools/call', lowered)
+  return adapter === undefined ? lowered : adapter.encodeResult('tools/call', lowered)
 }
 
 function formedBlocks(call: Call, content: readonly ContentBlock[]): unknown {

@@ -5,7 +5,7 @@ import { DESCRIPTIONS } from '../protocol/meta.ts'
 import { lateError } from '../errors/late.ts'
 import type { Completer, Owner } from '../server/completion.ts'
 import type { Context } from '../server/context.ts'
-import type { Tool } from '../server/definitions.ts'
+import type { ToolDefinition } from '../server/definitions.ts'
 import { isVisible } from '../server/visibility.ts'
 import { isFor } from './declared.ts'
 import { defineExtension, type Extension, type Remote } from './define.ts'
@@ -75,7 +75,7 @@ function readCompleters(given: ToolCompleters): Completers {
 }
 
 function ownerOf(
-  tools: ReadonlyMap<string, Tool>,
+  tools: ReadonlyMap<string, ToolDefinition>,
   completers: Completers,
   { name }: JsonObject,
   context: Context,

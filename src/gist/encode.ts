@@ -4,8 +4,8 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialect } from '../protocol/switches.ts'
-import { Kept } from '../wire/reply.ts'
-import { sealResult } from '../wire/encode.ts'
+import { CachedText } from '../wire/reply.ts'
+import { encodeResult } from '../wire/encode.ts'
 import { isObject, type GistError, type GistProgress, type ToolDescriptor } from './envelopes.ts'
 
 /** How a handler says in `_meta` of its result what it used. */
@@ -15,13 +15,13 @@ const TOKENS = `${VENDOR}/tokens`
 const TOOL_FAILED = -32000
 
 /** The envelope of a tool's result, in the form of a dialect; a failure of the tool is told twice, for programs and for models. */
-export function sealCalled(
+export function encodeCallResult(
   id: string,
   result: JsonObject,
   { dialect, info, ms }: { readonly dialect: Dialect; readonly info: JsonObject; readonly ms: number },
 ): string {
-  const sealed = sealResult('tools/call', result, dialect, info)
-  const text = sealed instanceof Kept ? sealed.text : sealed
+  const sealed = encodeResult('tools/call', result, dialect, info)
+  const text = sealed instanceof CachedText ? sealed.text : sealed
   const meta = result['_meta']
   const tokens = isObject(meta) ? meta[TOKENS] : undefined
   const used = Number.isFinite(tokens) && (tokens as number) >= 0 ? { tokens_used: tokens } : {}
@@ -45,7 +45,7 @@ function toToolError({ content, _meta }: JsonObject): GistError {
 const lists = new WeakMap<JsonObject, string>()
 
 /** The envelope of a page of tools, as descriptors. */
-export function sealListed(id: string, result: JsonObject, ms: number): string {
+export function encodeToolList(id: string, result: JsonObject, ms: number): string {
   let text = lists.get(result)
   if (text === undefined) lists.set(result, (text = toListText(result)))
   const metadata = JSON.stringify({ duration_ms: toMs(ms) })
@@ -72,7 +72,7 @@ function toDescriptor(tool: JsonObject): ToolDescriptor {
 }
 
 /** The envelope that tells how far a call has come, from a notification of the protocol. */
-export function sealProgress(id: string, { progress, total, message }: JsonObject): string {
+export function encodeProgress(id: string, { progress, total, message }: JsonObject): string {
   return JSON.stringify({
     request_id: id,
     status: 'in_progress',
@@ -87,7 +87,7 @@ function toProgress(done: number, total: unknown): GistProgress {
 }
 
 /** The envelope of an error. Data that cannot be written is left out: an error must always reach whoever waits for it. */
-export function sealFailure(id: string | undefined, thrown: McpError, ms: number): string {
+export function encodeFailure(id: string | undefined, thrown: McpError, ms: number): string {
   const { code, message, data } = toErrorObject(thrown, DIALECTS[LATEST])
   const { refusal, ...rest } = isObject(data) ? data : {}
   const metadata = { duration_ms: toMs(ms) }

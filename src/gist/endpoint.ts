@@ -15,14 +15,14 @@ import type { EventStream } from '../transport/http/server/event-stream.ts'
 import { toJson } from '../transport/http/server/exchange.ts'
 import type { Guard } from '../transport/http/server/guard.ts'
 import { checkContent, readAccept } from '../transport/http/server/negotiate.ts'
-import type { Headers, HttpHead, HttpIn, HttpOut, SiteBeside } from '../transport/http/server/parts.ts'
+import type { Headers, HttpHead, HttpIn, HttpOut, ExtraEndpoint } from '../transport/http/server/parts.ts'
 import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts'
-import { Watch } from '../transport/http/server/sweeper.ts'
+import { Sweeper } from '../transport/http/server/sweeper.ts'
 import { within } from '../transport/io/timer.ts'
 import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
 import { GistExchange } from './exchange.ts'
 import { readBody, readEnvelope, requestIdOf, type Asked, type Handshake } from './decode.ts'
-import { sealCalled, sealFailure, sealListed, statusOf } from './encode.ts'
+import { encodeCallResult, encodeFailure, encodeToolList, statusOf } from './encode.ts'
 import { agree, inFormOf, monthOf, type Cycle } from './version.ts'
 
 export interface GistEndpointOptions {
@@ -51,7 +51,7 @@ const CLOSING = { retryAfterMs: 5000 }
  * The envelopes of the 2025-11 developer specification at a path of their own: a handshake, calls and lists of tools.
  * Each becomes a request of the protocol to the same server, through the same guard, limits and middleware.
  */
-export class GistEndpoint implements SiteBeside {
+export class GistEndpoint implements ExtraEndpoint {
   readonly option = 'gist'
   readonly paths: ReadonlySet<string> = new Set([PATH])
   readonly limits: Limits
@@ -65,7 +65,7 @@ export class GistEndpoint implements SiteBeside {
   readonly #streaming = new WeakSet<HttpSession>()
   readonly #calls = new Map<Call, () => void>()
   readonly #streams = new Set<EventStream>()
-  readonly #watch: Watch
+  readonly #watch: Sweeper
   #closing = false
   #idle: (() => void) | undefined
 
@@ -76,7 +76,7 @@ export class GistEndpoint implements SiteBeside {
     this.#cycle = cycle
     this.#revisions = service.revisions.filter((revision) => revision !== LATEST)
     this.sessions = new Sessions(limits, service, () => performance.now())
-    this.#watch = new Watch(limits, this.sessions, this.#streams)
+    this.#watch = new Sweeper(limits, this.sessions, this.#streams)
   }
 
   /** Whether a request for a target is one for this site. */
@@ -96,11 +96,11 @@ export class GistEndpoint implements SiteBeside {
       if (!accepts.json && !accepts.events) throw httpError('bad_accept', {})
       return undefined
     } catch (thrown) {
-      return this.turnAway(head, thrown)
+      return this.rejectUnread(head, thrown)
     }
   }
 
-  turnAway(head: HttpHead, thrown: unknown): HttpOut {
+  rejectUnread(head: HttpHead, thrown: unknown): HttpOut {
     return this.fail(undefined, thrown, undefined, this.#guard.cors(head))
   }
 
@@ -154,7 +154,7 @@ export class GistEndpoint implements SiteBeside {
     const exchange = this.#exchange(session.id, request, headers, false, () =>
       call.cancel(gone('initialize')),
     )
-    const call = new Call(session.id, 'initialize', params, { peer, channel: exchange, origin: request })
+    const call = new Call(session.id, 'initialize', params, { peer, channel: exchange, source: request })
     return this.#run(call, { request, headers, session: undefined, exchange, begun, seal })
   }
 
@@ -191,11 +191,11 @@ export class GistEndpoint implements SiteBeside {
     const exchange = this.#exchange(id, request, headers, streams, () => call.cancel(gone(method)))
     const meta = params['_meta'] as JsonObject | undefined
     const all = streams ? { ...params, _meta: { ...meta, [META.progressToken]: id } } : params
-    const call = new Call(id, method, all, { peer, channel: exchange, origin: request })
+    const call = new Call(id, method, all, { peer, channel: exchange, source: request })
     const seal = (result: JsonObject): string => {
       const ms = performance.now() - begun
-      if (kind === 'list') return sealListed(id, result, ms)
-      return sealCalled(id, result, { dialect: peer.dialect, info: this.service.info, ms })
+      if (kind === 'list') return encodeToolList(id, result, ms)
+      return encodeCallResult(id, result, { dialect: peer.dialect, info: this.service.info, ms })
     }
     return this.#run(call, { request, headers, session, exchange, begun, seal })
   }
@@ -286,13 +286,13 @@ export class GistEndpoint implements SiteBeside {
   #failed(call: Call, thrown: unknown, { exchange, headers, begun }: Way): HttpOut {
     if (call.cancelled && !this.#closing) return exchange.reply(204, undefined, headers)
     const error = this.#peerError(call.cancelled ? serverError('shutting_down', {}, CLOSING) : thrown)
-    const text = sealFailure(call.id as string, error, performance.now() - begun)
+    const text = encodeFailure(call.id as string, error, performance.now() - begun)
     return exchange.reply(statusOf(error), text, withHints(error, headers))
   }
 
   #refused(id: string | undefined, thrown: unknown, headers: Headers, begun: number): HttpOut {
     const error = this.#peerError(thrown)
-    const text = sealFailure(id, error, performance.now() - begun)
+    const text = encodeFailure(id, error, performance.now() - begun)
     return toJson(statusOf(error), text, withHints(error, headers))
   }
 

@@ -5,7 +5,7 @@ import { EventStream } from '../transport/http/server/event-stream.ts'
 import { toJson, toStream } from '../transport/http/server/exchange.ts'
 import type { Accepts } from '../transport/http/server/negotiate.ts'
 import type { Headers, HttpOut } from '../transport/http/server/parts.ts'
-import { sealProgress } from './encode.ts'
+import { encodeProgress } from './encode.ts'
 
 export interface GistExchangeOptions {
   readonly id: string
@@ -33,7 +33,7 @@ export class GistExchange implements Channel {
   /** Tells progress; for other notifications the gist has no form. */
   emit(method: string, params: JsonObject): void {
     const { id, streams } = this.#options
-    if (streams && method === 'notifications/progress') this.#open().send(sealProgress(id, params))
+    if (streams && method === 'notifications/progress') this.#open().send(encodeProgress(id, params))
   }
 
   /** The reply that ends the exchange; without a text, that of a call nobody waits for. */

@@ -7,7 +7,7 @@ import type { MiddlewareEntry } from '../rpc/dispatch.ts'
 import { checksOf, type Asked, type Checks } from './checks.ts'
 import { fetchOf } from './erlmcp/http-status.ts'
 import type { Fetch } from './error-reply.ts'
-import { habitsOf } from './habits.ts'
+import { adapterOf } from './adapter.ts'
 import { routesOf, type Route } from './routes.ts'
 import { timeoutsOf, type Timeouts } from './timeouts.ts'
 
@@ -54,7 +54,7 @@ export class Profile {
 
   /** The dialects, where messages have another form than the official one. */
   get spoken(): Dialects | undefined {
-    return this.dialects['2025-11-25'].habits === undefined ? undefined : this.dialects
+    return this.dialects['2025-11-25'].adapter === undefined ? undefined : this.dialects
   }
 
   /** The same profile with some choices made otherwise. */
@@ -80,10 +80,10 @@ function toDialects(choices: Choices): Dialects {
 
 /** The newest revision has no place for other names and numbers: there only what a server does can be chosen. */
 function toDialect(revision: Revision, choices: Choices): Dialect {
-  const habits = revision === LATEST ? undefined : habitsOf(choices)
+  const adapter = revision === LATEST ? undefined : adapterOf(choices)
   const chosen = ROWS.flatMap(([name, { values, reader }]) => {
     const value = choices[name as keyof Choices]
     return value === values[0] || reader.startsWith('profiles/') ? [] : [[name, value]]
   })
-  return Object.freeze({ ...DIALECTS[revision], ...Object.fromEntries(chosen), habits }) as Dialect
+  return Object.freeze({ ...DIALECTS[revision], ...Object.fromEntries(chosen), adapter }) as Dialect
 }

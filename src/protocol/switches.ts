@@ -1,5 +1,5 @@
 import type { Choices } from './choices.ts'
-import type { Habits } from './wire-adapter.ts'
+import type { WireAdapter } from './wire-adapter.ts'
 import { REVISIONS, type Revision } from './revisions.ts'
 
 /**
@@ -40,7 +40,7 @@ type Switches = { readonly [Name in keyof typeof SWITCHES]: (typeof SWITCHES)[Na
 /** A revision with the value of every switch. What a profile did not choose is undefined, and official. */
 export interface Dialect extends Switches, Partial<Omit<Choices, keyof Switches>> {
   readonly revision: Revision
-  readonly habits?: Habits | undefined
+  readonly adapter?: WireAdapter | undefined
 }
 
 /** A dialect for every revision. */

@@ -3,13 +3,13 @@ import type { ErrorObject, JsonObject } from './jsonrpc.ts'
 import type { Meaning } from '../errors/remote.ts'
 
 /** The name of a message and what it says. */
-export interface Told {
+export interface MethodParams {
   readonly method: string
   readonly params: JsonObject
 }
 
 /** A message as it came. */
-export interface Came {
+export interface ReceivedMessage {
   readonly id?: unknown
   readonly method?: string
   readonly params?: JsonObject | null
@@ -22,30 +22,30 @@ export type Reader = (text: string, bounds: object) => object
  * What a profile does to messages: from the official form of a revision to its own when they leave, and back when they
  * come. Official dialects have none.
  */
-export interface Habits {
+export interface WireAdapter {
   /** Reads what comes, where that is not done as usual. */
   readonly read: Reader | undefined
   /** A message that came, in the official form. */
-  open<Message extends Came>(message: Message): Message
+  decode<Message extends ReceivedMessage>(message: Message): Message
   /** A request that came. */
-  openRequest(asked: Told): Told
+  decodeRequest(asked: MethodParams): MethodParams
   /** A notification that came. */
-  openNotification(told: Told): Told
+  decodeNotification(told: MethodParams): MethodParams
   /** A result that came, as the answer to a request of ours. */
-  openResult(method: string, result: JsonObject): JsonObject
+  decodeResult(method: string, result: JsonObject): JsonObject
   /** What the numbers of errors that come mean, where they are not only official ones. */
   readonly meaning: Meaning | undefined
   /** The params of a request that leaves. */
-  sealRequest(method: string, params: JsonObject): JsonObject
-  sealNotification(told: Told): Told
-  sealResult(method: string, result: JsonObject): JsonObject
+  encodeRequest(method: string, params: JsonObject): JsonObject
+  encodeNotification(told: MethodParams): MethodParams
+  encodeResult(method: string, result: JsonObject): JsonObject
   /** Whether a method may have a result that is not an object. */
-  allowsOther(method: string): boolean
+  allowsNonObject(method: string): boolean
   /** The text of a result that is not an object; undefined where that is not allowed. */
-  sealOther(method: string, result: unknown): string | undefined
-  sealError(error: McpError, official: ErrorObject): ErrorObject
+  encodeNonObject(method: string, result: unknown): string | undefined
+  encodeError(error: McpError, official: ErrorObject): ErrorObject
   /** The HTTP status of a reply that is an error; `status` is the official one. */
   statusOf(error: McpError, status: number): number
   /** A request was answered; what is told now follows the answer. */
-  answered(method: string, tell: (told: Told) => void): void
+  afterAnswer(method: string, tell: (told: MethodParams) => void): void
 }

@@ -37,7 +37,7 @@ export function ownerOf(auth: Auth | undefined): string {
 }
 
 /** What the transport knows about where a request came from. */
-export interface Origin {
+export interface RequestSource {
   readonly auth?: Auth | undefined
   /** Looks up an HTTP header by its lower-case name; absent on transports without headers. */
   readonly header?: ((name: string) => string | undefined) | undefined
@@ -51,11 +51,11 @@ export interface Channel {
   /** Cancels another request of the same client, where it is known. */
   cancel?(params: JsonObject): void
   /** Refuses what the client sends from now on. */
-  leave?(): void
+  refuseFurther?(): void
   /** Takes reports of progress instead of their being told as usual. */
   readonly report?: (progress: number, total?: number, message?: string, content?: unknown) => void
   /** Drops the connection without ending the stream; the client comes back for the rest. */
-  hangUp?(retryMs: number): void
+  closeStream?(retryMs: number): void
 }
 
 /** One request or notification on its way to a handler. */
@@ -66,7 +66,7 @@ export class Call {
   readonly id: RequestId | undefined
   readonly peer: Peer
   readonly channel: Channel
-  readonly origin: Origin
+  readonly source: RequestSource
   #ended = false
   #cancelled = false
   #aborted = false
@@ -77,14 +77,14 @@ export class Call {
     id: RequestId | undefined,
     method: string,
     params: JsonObject,
-    parts: { readonly peer: Peer; readonly channel: Channel; readonly origin: Origin },
+    parts: { readonly peer: Peer; readonly channel: Channel; readonly source: RequestSource },
   ) {
     this.id = id
     this.method = method
     this.params = params
     this.peer = parts.peer
     this.channel = parts.channel
-    this.origin = parts.origin
+    this.source = parts.source
   }
 
   /** Aborts when the caller cancels or goes away. Made when first asked for. */
@@ -125,7 +125,7 @@ export class Call {
   }
 
   /** Asks a request that lasts to end with its answer; others are left to finish. */
-  wrapUp(): void {
+  endIfLasting(): void {
     if (methodRow(this.method)?.lasting === true) this.abort(serverError('shutting_down', {}))
   }
 

@@ -2,7 +2,7 @@ import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
 /** A message from the server: an answer, a notification, or a question. Members that its kind lacks are undefined. */
-export interface Received {
+export interface ServerMessage {
   readonly id?: RequestId
   readonly method?: string
   readonly params?: JsonObject | null
@@ -11,7 +11,7 @@ export interface Received {
 }
 
 /** A request as the client hands it to a transport. */
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly id: number
   readonly method: string
   /** The whole message, sealed for the revision. */
@@ -19,29 +19,29 @@ export interface Outgoing {
   /** Headers that belong to this request; transports without headers do not ask for them. */
   headers(): Readonly<Record<string, string>>
   /** Aborts when nobody waits for the answer any more; the transport then tells the server in its own way. */
-  readonly stop: Stop
+  readonly cancel: CancelSignal
   /** Takes what arrives for this request before its answer: notifications and questions. */
-  onMessage(message: Received): void
+  onMessage(message: ServerMessage): void
 }
 
 /** The end of somebody's patience. */
-export interface Stop {
+export interface CancelSignal {
   readonly aborted: boolean
   readonly reason: unknown
   /** The same as a signal, made when first asked for: signals are dear. */
   readonly signal: AbortSignal
   /** Sets the one listener. */
-  onStop(listener: StopListener | undefined): void
+  onCancel(listener: CancelListener | undefined): void
 }
 
-export interface StopListener {
-  stopped(): void
+export interface CancelListener {
+  cancelled(): void
 }
 
 /** What a transport tells the client besides answers. */
-export interface LineEvents {
+export interface TransportEvents {
   /** Takes what belongs to no request: notifications, and questions on transports that do not say whose they are. */
-  onMessage(message: Received): void
+  onMessage(message: ServerMessage): void
   /** The line is of no use any more; requests that waited on it were rejected. Not called after `close`. */
   onDown(reason: Error): void
   /** Notifications may have been missed. */
@@ -51,11 +51,11 @@ export interface LineEvents {
 }
 
 /** The client side of a transport: one way to one server. */
-export interface Line {
+export interface ClientTransport {
   /** How the transport cancels: by a message of the client, or by itself when the signal aborts. */
   readonly cancels: 'message' | 'itself'
   /** Sends a request and gives back its answer, whatever it says. Rejects when no answer can come any more. */
-  request(outgoing: Outgoing): Promise<Received>
+  request(outgoing: OutgoingRequest): Promise<ServerMessage>
   /** Sends a message that has no answer. */
   send(text: string, headers?: Readonly<Record<string, string>>): Promise<void>
   /** Tells the transport what was agreed on, from which its own rules follow. */
@@ -66,12 +66,12 @@ export interface Line {
    * An older transport to the same server, when it refused a handshake as one does that speaks only that, or is known
    * to; undefined when there is none.
    */
-  older?(options: OlderOptions): Promise<Line | undefined>
+  older?(options: OlderTransportOptions): Promise<ClientTransport | undefined>
   /** Leaves in the way the transport has, and frees everything. */
   close(): Promise<void>
 }
 
-export interface OlderOptions {
+export interface OlderTransportOptions {
   /** Whether the server is known to speak it. */
   readonly known: boolean
   /** How long the server may take. */
@@ -81,4 +81,4 @@ export interface OlderOptions {
 }
 
 /** Opens a line; called again whenever a new one is needed. */
-export type OpenLine = (events: LineEvents) => Promise<Line>
+export type OpenTransport = (events: TransportEvents) => Promise<ClientTransport>

@@ -1,6 +1,6 @@
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError } from '../errors/error.ts'
-import type { Stop, StopListener } from './client-transport.ts'
+import type { CancelSignal, CancelListener } from './client-transport.ts'
 
 export interface DeadlineOptions {
   readonly method: string
@@ -15,13 +15,13 @@ export interface DeadlineOptions {
 type Timer = ReturnType<typeof setTimeout>
 
 /** The time that one request has, which begins at once: it aborts when the time is up or the caller stops waiting. */
-export class Deadline implements Stop {
+export class Deadline implements CancelSignal {
   readonly #options: DeadlineOptions
   readonly #begun = performance.now()
   #idle: Timer | undefined
   #total: Timer | undefined
   #reason: McpError | undefined
-  #listener: StopListener | undefined
+  #listener: CancelListener | undefined
   #controller: AbortController | undefined
 
   constructor(options: DeadlineOptions) {
@@ -65,7 +65,7 @@ export class Deadline implements Stop {
     return ms < Math.min(this.#options.idleMs, this.left)
   }
 
-  onStop(listener: StopListener | undefined): void {
+  onCancel(listener: CancelListener | undefined): void {
     this.#listener = listener
   }
 
@@ -101,6 +101,6 @@ export class Deadline implements Stop {
     if (this.#reason !== undefined) return
     this.#reason = why
     this.#controller?.abort(why)
-    this.#listener?.stopped()
+    this.#listener?.cancelled()
   }
 }

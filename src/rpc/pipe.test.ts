@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
 import { mcpError } from '../errors/error.ts'
 import { Deadline } from './deadline.ts'
-import type { Outgoing, Received } from './client-transport.ts'
+import type { OutgoingRequest, ServerMessage } from './client-transport.ts'
 import { Pipe } from './pipe.ts'
 
 interface Made {
   readonly pipe: Pipe
   readonly written: string[]
-  readonly messages: Received[]
+  readonly messages: ServerMessage[]
   readonly notes: string[]
 }
 
 function make(write?: (text: string) => void): Made {
   const written: string[] = []
-  const messages: Received[] = []
+  const messages: ServerMessage[] = []
   const notes: string[] = []
   const pipe = new Pipe({
     write: write ?? ((text) => void written.push(text)),
@@ -26,10 +26,10 @@ function make(write?: (text: string) => void): Made {
   return { pipe, written, messages, notes }
 }
 
-function outgoing(id: number, signal?: AbortSignal): Outgoing {
+function outgoing(id: number, signal?: AbortSignal): OutgoingRequest {
   const method = 'tools/call'
-  const stop = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal })
-  return { id, method, text: `request ${id}`, stop, headers: () => ({}), onMessage: () => undefined }
+  const cancel = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal })
+  return { id, method, text: `request ${id}`, cancel, headers: () => ({}), onMessage: () => undefined }
 }
 
 test('answers reach their requests in whatever order they come', async () => {

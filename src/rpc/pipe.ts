@@ -1,9 +1,9 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import type { RequestId } from '../protocol/jsonrpc.ts'
-import type { LineEvents, Outgoing, Received, StopListener } from './client-transport.ts'
+import type { TransportEvents, OutgoingRequest, ServerMessage, CancelListener } from './client-transport.ts'
 
 export interface PipeOptions {
-  readonly events: LineEvents
+  readonly events: TransportEvents
   /** Writes one message; throws when it cannot be taken. */
   write(text: string): void
 }
@@ -13,7 +13,7 @@ export interface PipeOptions {
  * handed to the client, and no request waits longer than the stream lives.
  */
 export class Pipe {
-  readonly #events: LineEvents
+  readonly #events: TransportEvents
   readonly #write: (text: string) => void
   readonly #waiting = new Map<RequestId, Waiting>()
   #failure: McpError | undefined
@@ -38,14 +38,14 @@ export class Pipe {
     return this.#waiting.size === 1 ? this.#waiting.keys().next().value : undefined
   }
 
-  request(outgoing: Outgoing): Promise<Received> {
+  request(outgoing: OutgoingRequest): Promise<ServerMessage> {
     return new Promise((resolve, reject) => {
-      const { stop } = outgoing
+      const { cancel } = outgoing
       if (this.#failure !== undefined) return reject(unanswered(outgoing.method, this.#failure))
-      if (stop.aborted) return reject(stop.reason as Error)
+      if (cancel.aborted) return reject(cancel.reason as Error)
       const waiting = new Waiting(outgoing, this.#waiting, resolve, reject)
       this.#waiting.set(outgoing.id, waiting)
-      stop.onStop(waiting)
+      cancel.onCancel(waiting)
       try {
         this.#write(outgoing.text)
       } catch (thrown) {
@@ -56,7 +56,7 @@ export class Pipe {
   }
 
   /** Takes a message from the server. An answer that nobody waits for is ignored. */
-  take(message: Received): void {
+  take(message: ServerMessage): void {
     if (message.method !== undefined) return this.#events.onMessage(message)
     // An error without an id is about a message that could not be read: that of the one who waits, if there is just one.
     const waiting = this.#waiting.get((message.id ?? this.only) as RequestId)
@@ -84,23 +84,23 @@ export class Pipe {
     }
   }
 
-  #complain({ error }: Received): void {
+  #complain({ error }: ServerMessage): void {
     const text = `the server could not read a message and says: ${error?.message.slice(0, 256) ?? 'nothing'}`
     this.#events.onNote?.('stream', text)
   }
 }
 
 /** A request on its way, until it is answered or nobody waits any more. */
-class Waiting implements StopListener {
-  readonly outgoing: Outgoing
-  readonly resolve: (answer: Received) => void
+class Waiting implements CancelListener {
+  readonly outgoing: OutgoingRequest
+  readonly resolve: (answer: ServerMessage) => void
   readonly reject: (error: unknown) => void
   readonly #all: Map<RequestId, Waiting>
 
   constructor(
-    outgoing: Outgoing,
+    outgoing: OutgoingRequest,
     all: Map<RequestId, Waiting>,
-    resolve: (answer: Received) => void,
+    resolve: (answer: ServerMessage) => void,
     reject: (error: unknown) => void,
   ) {
     this.outgoing = outgoing
@@ -111,12 +111,12 @@ class Waiting implements StopListener {
 
   end(): void {
     this.#all.delete(this.outgoing.id)
-    this.outgoing.stop.onStop(undefined)
+    this.outgoing.cancel.onCancel(undefined)
   }
 
-  stopped(): void {
+  cancelled(): void {
     this.end()
-    this.reject(this.outgoing.stop.reason)
+    this.reject(this.outgoing.cancel.reason)
   }
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { DESCRIPTIONS } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
-import type { Prompt, Template } from './definitions.ts'
+import type { PromptDefinition, TemplateDefinition } from './definitions.ts'
 import { findPrompt } from './prompts.ts'
 import { rethrown } from './settle.ts'
 import { isVisible } from './visibility.ts'
@@ -36,8 +36,8 @@ export interface Owner {
 export type OwnerOf = (ref: JsonObject, context: Context) => Owner | undefined
 
 export interface CompletionParts {
-  readonly prompts: ReadonlyMap<string, Prompt>
-  readonly templates: ReadonlyMap<string, Template>
+  readonly prompts: ReadonlyMap<string, PromptDefinition>
+  readonly templates: ReadonlyMap<string, TemplateDefinition>
   /** Completers by the name of the prompt or the text of the template, then by argument. */
   readonly completers: ReadonlyMap<string, ReadonlyMap<string, Completer>>
   /** What extensions can complete, by the type of the reference. */
@@ -113,7 +113,7 @@ function findOwner(parts: CompletionParts, context: Context): Owner {
 /** The URI of the template that is called so, where that is a way to name it. */
 function uriNamed(name: unknown, { templates }: CompletionParts, { call }: Context): unknown {
   if (call.peer.dialect.resourceRefs !== 'name') return undefined
-  const named = [...templates.values()].find(({ shown }) => shown['name'] === name)
+  const named = [...templates.values()].find(({ descriptor }) => descriptor['name'] === name)
   return named === undefined ? name : named.key
 }
 

@@ -63,12 +63,12 @@ export class Context {
 
   /** The authenticated caller, if the transport authenticates. */
   get auth(): Auth | undefined {
-    return this.call.origin.auth
+    return this.call.source.auth
   }
 
   /** An HTTP header of the request by name; undefined on other transports. */
   get header(): (name: string) => string | undefined {
-    return (name) => this.call.origin.header?.(name.toLowerCase())
+    return (name) => this.call.source.header?.(name.toLowerCase())
   }
 
   /** Whether the client holds a session, so that what it asks next comes from the same peer. */
@@ -124,8 +124,8 @@ export class Context {
   }
 
   /** Drops the connection of a stream that can be resumed; the client comes back for the rest after `retryMs`. */
-  get hangUp(): (retryMs?: number) => void {
-    return (retryMs = 1000) => this.call.channel.hangUp?.(retryMs)
+  get closeStream(): (retryMs?: number) => void {
+    return (retryMs = 1000) => this.call.channel.closeStream?.(retryMs)
   }
 }
 

@@ -10,7 +10,7 @@ export interface Item {
   /** Rises with each registration; cursors name it. */
   readonly place: number
   /** What the list shows, in the newest form. */
-  readonly shown: JsonObject
+  readonly descriptor: JsonObject
   readonly visible: ((context: Context) => boolean) | undefined
   readonly scopes: readonly string[] | undefined
 }
@@ -18,7 +18,7 @@ export interface Item {
 /** What a handler of a tool may give back; the shapes are told apart in reply.ts. */
 export type Returned = unknown
 
-export interface Tool extends Item {
+export interface ToolDefinition extends Item {
   readonly input: Checker
   readonly output: Checker | undefined
   readonly timeoutMs: number | undefined
@@ -27,16 +27,16 @@ export interface Tool extends Item {
   run(input: unknown, context: Context): Returned
 }
 
-export interface Resource extends Item {
+export interface ResourceDefinition extends Item {
   readonly mimeType: string | undefined
   read(variables: Readonly<Record<string, string | string[]>>, context: Context): unknown
 }
 
-export interface Template extends Resource {
+export interface TemplateDefinition extends ResourceDefinition {
   readonly template: UriTemplate
 }
 
-export interface Prompt extends Item {
+export interface PromptDefinition extends Item {
   readonly args: Checker | undefined
   readonly argNames: readonly string[]
   run(args: unknown, context: Context): unknown

@@ -22,7 +22,7 @@ export class List<Kind extends Item> {
   readonly #name: ListName
   readonly #options: ListOptions
   /** Changes what is added before it is. */
-  dress: (item: Kind) => Kind = (item) => item
+  transform: (item: Kind) => Kind = (item) => item
   #guarded: readonly Kind[] | undefined
   #pages = new Map<string, Result>()
   /** The keys of pages that follow a kept one. */
@@ -35,7 +35,7 @@ export class List<Kind extends Item> {
   }
 
   add(item: Kind): void {
-    this.items.set(item.key, this.dress(item))
+    this.items.set(item.key, this.transform(item))
     this.#forget()
   }
 
@@ -83,7 +83,7 @@ export class List<Kind extends Item> {
     const last = shown.at(-1)
     const more = last !== undefined && rest.length > shown.length
     return {
-      [this.#name]: shown.map((item) => item.shown),
+      [this.#name]: shown.map((item) => item.descriptor),
       ...(more ? { nextCursor: writeCursor(this.#name, last.place, this.#age()) } : {}),
       ttlMs: this.#options.ttlMs,
       cacheScope: isPrivate ? 'private' : 'public',

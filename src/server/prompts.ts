@@ -8,13 +8,13 @@ import type { Dialect } from '../protocol/switches.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { issueExtras } from './argument-issue.ts'
 import type { Context } from './context.ts'
-import type { Prompt } from './definitions.ts'
+import type { PromptDefinition } from './definitions.ts'
 import { isRole } from './roles.ts'
 import { rethrown, settled } from './settle.ts'
 import { isVisible } from './visibility.ts'
 
 /** `prompts/get`: find the prompt, check its arguments, run it, shape what it returned. */
-export async function getPrompt(prompts: ReadonlyMap<string, Prompt>, context: Context): Promise<Result> {
+export async function getPrompt(prompts: ReadonlyMap<string, PromptDefinition>, context: Context): Promise<Result> {
   const prompt = findPrompt(prompts, context.call.params['name'], context)
   const args = readArguments(context)
   const checked =
@@ -31,13 +31,13 @@ export async function getPrompt(prompts: ReadonlyMap<string, Prompt>, context: C
     const shaped = await rethrown(context, `prompt "${prompt.key}"`, async () =>
       toMessages(await prompt.run(checked.value, context), context),
     )
-    const { description } = prompt.shown
+    const { description } = prompt.descriptor
     return { ...(description === undefined ? {} : { description }), ...shaped }
   })
 }
 
 /** The prompt of a name, as the caller sees it. */
-export function findPrompt(prompts: ReadonlyMap<string, Prompt>, name: unknown, context: Context): Prompt {
+export function findPrompt(prompts: ReadonlyMap<string, PromptDefinition>, name: unknown, context: Context): PromptDefinition {
   if (typeof name !== 'string') {
     throw mcpError('bad_params', {
       method: context.call.method,

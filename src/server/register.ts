@@ -10,7 +10,7 @@ import { SchemaError } from '../schema/schema-error.ts'
 import type { AnySchema } from '../schema/schema.ts'
 import { parseTemplate } from '../uri-template/parse.ts'
 import type { Context } from './context.ts'
-import type { Item, Prompt, Resource, Template, Tool } from './definitions.ts'
+import type { Item, PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition } from './definitions.ts'
 
 /** What a tool does to the world, as hints for the client. */
 export interface Hints {
@@ -86,7 +86,7 @@ const NO_INPUT: JsonObject = Object.freeze({ type: 'object', additionalPropertie
 let places = 0
 
 /** A tool from its definition; refuses what no client could use, naming the tool. */
-export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run'], limits: Limits): Tool {
+export function toTool(name: string, spec: ToolSpec<Context>, run: ToolDefinition['run'], limits: Limits): ToolDefinition {
   const item = `tool "${name}"`
   checkName(item, name, limits)
   if (typeof spec === 'function') throw refused(item, 'write tool(name, {}, handler)')
@@ -97,7 +97,7 @@ export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run'], 
   if (input.json['type'] !== 'object')
     throw refused(item, 'the input must be an object schema; wrap it in one')
   const output = spec.output === undefined ? undefined : checkerOf(item, 'output', spec.output, limits)
-  const shown = {
+  const descriptor = {
     name,
     ...describe(spec),
     inputSchema: input.json,
@@ -106,15 +106,15 @@ export function toTool(name: string, spec: ToolSpec<Context>, run: Tool['run'], 
     ...(spec._meta === undefined ? {} : { _meta: spec._meta }),
   }
   const timeoutMs = spec.timeout === undefined ? undefined : toMs(spec.timeout, `${item} timeout`)
-  return { ...toItem(name, shown, spec), input, output, timeoutMs, run }
+  return { ...toItem(name, descriptor, spec), input, output, timeoutMs, run }
 }
 
 /** A resource or, when its URI has variables, a template. */
 export function toResource(
   uri: string,
   spec: ResourceSpec<Context>,
-  read: Resource['read'],
-): Resource | Template {
+  read: ResourceDefinition['read'],
+): ResourceDefinition | TemplateDefinition {
   const item = `resource "${uri}"`
   if (typeof spec === 'function') throw refused(item, 'write resource(uri, {}, handler)')
   checkOptions(item, spec, RESOURCE_OPTIONS)
@@ -135,17 +135,17 @@ export function toResource(
   }
   if (!URL.canParse(uri))
     throw refused(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
-  const shown = { uri, ...about, ...(size === undefined ? {} : { size }) }
-  return { ...toItem(uri, shown, spec), mimeType, read }
+  const descriptor = { uri, ...about, ...(size === undefined ? {} : { size }) }
+  return { ...toItem(uri, descriptor, spec), mimeType, read }
 }
 
-/** A prompt from its definition; its arguments are shown from the properties of its schema. */
+/** A prompt from its definition; its arguments are descriptor from the properties of its schema. */
 export function toPrompt(
   name: string,
   spec: PromptSpec<Context>,
-  run: Prompt['run'],
+  run: PromptDefinition['run'],
   limits: Limits,
-): Prompt {
+): PromptDefinition {
   const item = `prompt "${name}"`
   checkName(item, name, limits)
   if (typeof spec === 'function') throw refused(item, 'write prompt(name, {}, handler)')
@@ -153,25 +153,25 @@ export function toPrompt(
   if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
   const args = spec.args === undefined ? undefined : checkerOf(item, 'args', spec.args, limits)
   const shownArgs = args === undefined ? [] : toArguments(item, args.json)
-  const shown = {
+  const descriptor = {
     name,
     ...describe(spec),
     ...(shownArgs.length === 0 ? {} : { arguments: shownArgs }),
     ...(spec._meta === undefined ? {} : { _meta: spec._meta }),
   }
-  return { ...toItem(name, shown, spec), args, argNames: shownArgs.map((one) => one.name), run }
+  return { ...toItem(name, descriptor, spec), args, argNames: shownArgs.map((one) => one.name), run }
 }
 
-export function isTemplate(resource: Resource | Template): resource is Template {
+export function isTemplate(resource: ResourceDefinition | TemplateDefinition): resource is TemplateDefinition {
   return 'template' in resource
 }
 
-function toItem(key: string, shown: JsonObject, spec: Described<Context>): Item {
+function toItem(key: string, descriptor: JsonObject, spec: Described<Context>): Item {
   for (const name of Object.keys(spec._meta ?? {})) {
     const problem = metaKeyProblem(name)
     if (problem !== undefined) throw refused(`"${key}"`, `the _meta key "${name}" cannot be used: ${problem}`)
   }
-  return { key, place: ++places, shown, visible: spec.visible, scopes: spec.scopes }
+  return { key, place: ++places, descriptor, visible: spec.visible, scopes: spec.scopes }
 }
 
 function describe({ title, description, icons }: Described<Context>): JsonObject {
@@ -240,7 +240,7 @@ export function checkerOf(
   }
 }
 
-function templateOf(item: string, uri: string): Template['template'] {
+function templateOf(item: string, uri: string): TemplateDefinition['template'] {
   try {
     return parseTemplate(uri)
   } catch (error) {

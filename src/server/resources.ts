@@ -5,13 +5,13 @@ import { lateError } from '../errors/late.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { match } from '../uri-template/match.ts'
 import type { Context } from './context.ts'
-import type { Resource, Template } from './definitions.ts'
+import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import { rethrown, settled } from './settle.ts'
 import { isVisible } from './visibility.ts'
 
 export interface ResourceLists {
-  readonly resources: ReadonlyMap<string, Resource>
-  readonly templates: ReadonlyMap<string, Template>
+  readonly resources: ReadonlyMap<string, ResourceDefinition>
+  readonly templates: ReadonlyMap<string, TemplateDefinition>
   readonly ttlMs: number
 }
 
@@ -45,7 +45,7 @@ export function findResource(
   lists: ResourceLists,
   uri: string,
   context: Context,
-): { readonly resource: Resource; readonly variables: Variables } | undefined {
+): { readonly resource: ResourceDefinition; readonly variables: Variables } | undefined {
   const exact = lists.resources.get(uri)
   if (exact !== undefined && isVisible(exact, context)) return { resource: exact, variables: {} }
   for (const template of lists.templates.values()) {

@@ -10,7 +10,7 @@ import { Load } from '../rpc/load.ts'
 import type { Service } from '../rpc/service.ts'
 import type { Completer, OwnerOf } from './completion.ts'
 import { Context } from './context.ts'
-import type { Prompt, Resource, Template, Tool } from './definitions.ts'
+import type { PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition } from './definitions.ts'
 import { follow, initialized } from './following.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
@@ -30,7 +30,7 @@ export interface ExtensionEntry {
 }
 
 /** Answers a call in another way than by its method; `answer` is the usual way. */
-export type Front = (call: Call, answer: Answer) => Result | Promise<Result>
+export type Interceptor = (call: Call, answer: Answer) => Result | Promise<Result>
 
 type Answer = (call: Call) => Result | Promise<Result>
 
@@ -60,15 +60,15 @@ export class ServerService implements Service {
   readonly load: Load = new Load()
   readonly revisions: readonly Revision[]
   readonly dialects: Dialects
-  readonly tools: List<Tool>
-  readonly resources: List<Resource>
-  readonly templates: List<Template>
-  readonly prompts: List<Prompt>
+  readonly tools: List<ToolDefinition>
+  readonly resources: List<ResourceDefinition>
+  readonly templates: List<TemplateDefinition>
+  readonly prompts: List<PromptDefinition>
   readonly completers: Map<string, Map<string, Completer>> = new Map()
   readonly middleware: MiddlewareEntry<Context>[] = []
   readonly providers: Provider[] = []
   readonly methods: Map<string, Handler<Context>> = new Map()
-  readonly fronts: Map<string, Front> = new Map()
+  readonly interceptors: Map<string, Interceptor> = new Map()
   readonly extensions: Map<string, ExtensionEntry> = new Map()
   /** What may be completed besides prompts and templates, by the type of the reference. */
   readonly refs: Map<string, OwnerOf> = new Map()
@@ -161,7 +161,7 @@ export class ServerService implements Service {
   }
 
   #fold(): Answer {
-    const { fronts, methods, providers } = this
+    const { interceptors, methods, providers } = this
     const dispatch = createDispatch({
       routes: this.#routes(),
       middleware: this.middleware,
@@ -174,9 +174,9 @@ export class ServerService implements Service {
         return isOurs ? context : provided(context, providers)
       },
     })
-    if (fronts.size === 0) return dispatch
+    if (interceptors.size === 0) return dispatch
     return (call) => {
-      const front = fronts.get(call.method)
+      const front = interceptors.get(call.method)
       return front === undefined ? dispatch(call) : front(call, dispatch)
     }
   }

@@ -1,11 +1,11 @@
 import { LONGEST_MS } from '../base/duration.ts'
 import { serverError } from '../errors/server.ts'
 import type { Context } from './context.ts'
-import type { Tool } from './definitions.ts'
+import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
 
 /** Runs a tool that may take only so long; when the time is up its signal aborts and the result says so. */
-export function withTimeout(tool: Tool, input: unknown, context: Context): Promise<unknown> {
+export function withTimeout(tool: ToolDefinition, input: unknown, context: Context): Promise<unknown> {
   const ms = tool.timeoutMs!
   return new Promise((resolve, reject) => {
     const stop = (): void => {

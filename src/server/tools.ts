@@ -5,7 +5,7 @@ import { nearest } from '../base/option-names.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Checked, Unfit } from '../schema/checker.ts'
 import type { Context } from './context.ts'
-import type { Tool } from './definitions.ts'
+import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
 import { issueExtras } from './argument-issue.ts'
 import { checkKept, isWholeResult, toFailure, toResult, toStructuredResult } from './reply.ts'
@@ -15,7 +15,7 @@ import { ToolError } from '../errors/tool-error.ts'
 import { isVisible } from './visibility.ts'
 
 /** `tools/call`: find the tool, check its arguments, run it, shape what it returned. */
-export function callTool(tools: ReadonlyMap<string, Tool>, context: Context): Result | Promise<Result> {
+export function callTool(tools: ReadonlyMap<string, ToolDefinition>, context: Context): Result | Promise<Result> {
   const { params } = context.call
   const { name, requestId } = params
   if (typeof name !== 'string')
@@ -32,7 +32,7 @@ export function callTool(tools: ReadonlyMap<string, Tool>, context: Context): Re
   return requestId === undefined ? answer : after(answer, (result) => withRequestId(result, requestId))
 }
 
-function perform(tool: Tool, input: object, context: Context): Result | Promise<Result> {
+function perform(tool: ToolDefinition, input: object, context: Context): Result | Promise<Result> {
   if (isLaterRound(context.call))
     return openRounds(context).then(async () => run(tool, await tool.input.check(input), context))
   const checked = tool.input.check(input)
@@ -51,13 +51,13 @@ function withRequestId(result: Result, requestId: unknown): Result {
 }
 
 /** Only whoever sees a tool learns which headers it wants. */
-function checkHeaders(tool: Tool, { call }: Context): void {
-  const { origin, params, peer } = call
-  if (origin.header !== undefined && peer.dialect.paramHeaders)
-    tool.checkHeaders?.(params['arguments'], (name) => origin.header?.(name))
+function checkHeaders(tool: ToolDefinition, { call }: Context): void {
+  const { source, params, peer } = call
+  if (source.header !== undefined && peer.dialect.paramHeaders)
+    tool.checkHeaders?.(params['arguments'], (name) => source.header?.(name))
 }
 
-function run(tool: Tool, input: Checked<unknown>, context: Context): Result | Promise<Result> {
+function run(tool: ToolDefinition, input: Checked<unknown>, context: Context): Result | Promise<Result> {
   if (!input.ok) return refuseInput(tool, input, context)
   try {
     const value =
@@ -71,7 +71,7 @@ function run(tool: Tool, input: Checked<unknown>, context: Context): Result | Pr
   }
 }
 
-async function finishLater(tool: Tool, value: Promise<unknown>, context: Context): Promise<Result> {
+async function finishLater(tool: ToolDefinition, value: Promise<unknown>, context: Context): Promise<Result> {
   try {
     const arrived = await value
     return await finish(tool, isGenerator(arrived) ? await drain(arrived, context) : arrived, context)
@@ -80,7 +80,7 @@ async function finishLater(tool: Tool, value: Promise<unknown>, context: Context
   }
 }
 
-function finish(tool: Tool, value: unknown, context: Context): Result | Promise<Result> {
+function finish(tool: ToolDefinition, value: unknown, context: Context): Result | Promise<Result> {
   if (context.rounds !== undefined && context.rounds.questions.size > 0)
     return inputRequired(context, context.rounds)
   if (tool.output === undefined) return toResult(value)
@@ -107,7 +107,7 @@ function after<Value, Next>(
 }
 
 /** Errors for the peer are thrown on; what the author threw on purpose is told to the model; the rest is masked. */
-function failed(tool: Tool, thrown: unknown, context: Context): Result | Promise<Result> {
+function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result | Promise<Result> {
   if (context.rounds !== undefined && context.rounds.questions.size > 0)
     return inputRequired(context, context.rounds)
   if (thrown instanceof ToolError)
@@ -137,7 +137,7 @@ function told(error: McpError, context: Context): Result {
   return toFailure(error)
 }
 
-function refuseInput(tool: Tool, { issue, first }: Unfit, context: Context): Result {
+function refuseInput(tool: ToolDefinition, { issue, first }: Unfit, context: Context): Result {
   const facts = { name: tool.key, issue }
   const { params, peer } = context.call
   const extras = issueExtras(first, { value: params['arguments'], dialect: peer.dialect })
@@ -146,13 +146,13 @@ function refuseInput(tool: Tool, { issue, first }: Unfit, context: Context): Res
   return toFailure(serverError('tool_input', facts, extras))
 }
 
-function brokenOutput(tool: Tool, issue: string, context: Context): McpError {
+function brokenOutput(tool: ToolDefinition, issue: string, context: Context): McpError {
   const reference = crypto.randomUUID()
   context.parts.report('error', `tool "${tool.key}" broke its output schema: ${issue}`, { reference })
   return serverError('tool_output', { name: tool.key, reference })
 }
 
-function unknownTool(name: string, tools: ReadonlyMap<string, Tool>, context: Context): McpError {
+function unknownTool(name: string, tools: ReadonlyMap<string, ToolDefinition>, context: Context): McpError {
   const { nameLength } = context.parts.limits
   if (name.length > nameLength) return serverError('name_too_long', { limit: nameLength })
   const seen = [...tools.values()].filter((tool) => isVisible(tool, context)).map((tool) => tool.key)

@@ -1,6 +1,6 @@
 import { orAborted } from '../client/backoff.ts'
 import { mcpError } from '../errors/error.ts'
-import type { Line, LineEvents, OpenLine, Received } from '../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OpenTransport, ServerMessage } from '../rpc/client-transport.ts'
 
 /** Trouble to make on purpose. */
 export interface Faults {
@@ -10,12 +10,12 @@ export interface Faults {
   loseSession(): void
   /** Delays every message from the server. */
   slow(ms: number): void
-  /** How many lines were opened so far. */
+  /** How many connections were opened so far. */
   readonly opened: number
 }
 
-/** A line that fails when told to. */
-export function withFaults(open: OpenLine): { readonly open: OpenLine; readonly faults: Faults } {
+/** A connection that fails when told to. */
+export function withFaults(open: OpenTransport): { readonly open: OpenTransport; readonly faults: Faults } {
   let delayMs = 0
   let opened = 0
   let dropAfter: number | undefined
@@ -38,19 +38,19 @@ export function withFaults(open: OpenLine): { readonly open: OpenLine; readonly 
       opened++
       const broken = new AbortController()
       const waiting: Waiting = new Set()
-      const line = await open(faulty(events, broken))
+      const transport = await open(faulty(events, broken))
       breakNow = () => {
         if (broken.signal.aborted) return
         broken.abort(mcpError('connection_closed', { method: 'the request' }))
         for (const fail of waiting) fail(broken.signal.reason as Error)
-        void line.close()
+        void transport.close()
         events.onDown(broken.signal.reason as Error)
       }
-      return wrapped(line, broken.signal, waiting)
+      return wrapped(transport, broken.signal, waiting)
     },
   }
 
-  function faulty(events: LineEvents, broken: AbortController): LineEvents {
+  function faulty(events: TransportEvents, broken: AbortController): TransportEvents {
     return {
       ...events,
       onMessage: (message) =>
@@ -62,24 +62,24 @@ export function withFaults(open: OpenLine): { readonly open: OpenLine; readonly 
     }
   }
 
-  function wrapped(line: Line, broken: AbortSignal, waiting: Waiting): Line {
+  function wrapped(transport: ClientTransport, broken: AbortSignal, waiting: Waiting): ClientTransport {
     return {
-      cancels: line.cancels,
-      agree: (revision) => line.agree(revision),
-      send: (text, headers) => line.send(text, headers),
-      close: () => line.close(),
+      cancels: transport.cancels,
+      agree: (revision) => transport.agree(revision),
+      send: (text, headers) => transport.send(text, headers),
+      close: () => transport.close(),
       async request(outgoing) {
         if (forgotten) {
           forgotten = false
           throw mcpError('session_lost', {})
         }
-        const onMessage = (message: Received): void =>
+        const onMessage = (message: ServerMessage): void =>
           void later(broken).then(
             () => outgoing.onMessage(message),
             () => undefined,
           )
-        return orBroken(waiting, outgoing.stop.signal, async () => {
-          const answer = await line.request({ ...outgoing, onMessage })
+        return orBroken(waiting, outgoing.cancel.signal, async () => {
+          const answer = await transport.request({ ...outgoing, onMessage })
           await later(broken)
           return answer
         })
@@ -98,10 +98,10 @@ export function withFaults(open: OpenLine): { readonly open: OpenLine; readonly 
   }
 }
 
-/** What ends the requests that wait, when the line breaks. */
+/** What ends the requests that wait, when the connection breaks. */
 type Waiting = Set<(reason: Error) => void>
 
-/** What a request gives, unless the line breaks, which it may do at once, or nobody waits any more. */
+/** What a request gives, unless the connection breaks, which it may do at once, or nobody waits any more. */
 function orBroken<Value>(
   waiting: Waiting,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { serverError } from '../errors/server.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
-import { isClaim } from './2026-07-28/decode.ts'
+import { hasEnvelope } from './2026-07-28/decode.ts'
 
 /** Checks that a batch may be answered here at all. Its members are read one by one afterwards. */
 export function checkBatch(members: readonly unknown[], dialect: Dialect, maxMembers: number): void {
@@ -10,6 +10,6 @@ export function checkBatch(members: readonly unknown[], dialect: Dialect, maxMem
   if (members.length > maxMembers) throw serverError('batch_too_long', { limit: maxMembers })
   const opening = members.some((member) => (member as { method?: unknown } | null)?.method === 'initialize')
   if (opening) throw serverError('batch_refused', { reason: 'initialize must come alone' })
-  const claiming = members.some((member) => isClaim((member as { params?: JsonObject } | null)?.params))
+  const claiming = members.some((member) => hasEnvelope((member as { params?: JsonObject } | null)?.params))
   if (claiming) throw serverError('batch_refused', { reason: 'a request of 2026-07-28 must come alone' })
 }

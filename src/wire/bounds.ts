@@ -1,12 +1,12 @@
 import type { Limits } from '../protocol/limits.ts'
 import { serverError } from '../errors/server.ts'
-import { readText, type Incoming } from './message.ts'
+import { readText, type Message } from './message.ts'
 import { endOfString, skipSpace } from './skip.ts'
 
 export type Bounds = Pick<Limits, 'depth' | 'keys' | 'stringLength'>
 
 /** Reads the text of one message, or of a batch, unless it has too many members or too long a string. */
-export function readBounded(text: string, bounds: Bounds): Incoming | readonly unknown[] {
+export function readBounded(text: string, bounds: Bounds): Message | readonly unknown[] {
   // No text has more members than letters, nor a string that is longer than itself.
   if (text.length > bounds.keys || text.length > bounds.stringLength) checkBounds(text, bounds)
   return readText(text, bounds.depth)

@@ -3,56 +3,56 @@ import { JSONRPC, type JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { ElicitRequestParams, ElicitResult } from '../protocol/spec/2026-07-28.ts'
 import type { Dialect } from '../protocol/switches.ts'
-import { sealText } from './2026-07-28/encode.ts'
-import { Kept } from './reply.ts'
+import { encodeText } from './2026-07-28/encode.ts'
+import { CachedText } from './reply.ts'
 import { resultText } from './result-text.ts'
 import { loweringFor, lowerNotification, lowerRequest, lowerResult } from './lower.ts'
 
 /** The text of a result, in the form of a dialect. Results that are lists keep their text. */
-export function sealResult(
+export function encodeResult(
   method: string,
   result: JsonObject,
   dialect: Dialect,
   info: JsonObject,
-): string | Kept {
+): string | CachedText {
   // Middleware may return anything; what is no object would end as a text that is no JSON.
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
-    const other = dialect.habits?.sealOther(method, result)
+    const other = dialect.adapter?.encodeNonObject(method, result)
     if (other !== undefined) return other
     throw new TypeError(`the result of ${method} is not an object`)
   }
   return methodRow(method)?.list === undefined
     ? toText(method, result, dialect, info)
-    : keptText(method, result, dialect, info)
+    : cachedText(method, result, dialect, info)
 }
 
 /** The text of a notification, in the form of a dialect. */
-export function sealNotification(method: string, params: JsonObject, { revision, habits }: Dialect): string {
+export function encodeNotification(method: string, params: JsonObject, { revision, adapter }: Dialect): string {
   const lowered = lowerNotification(method, params, loweringFor(revision))
-  const told = habits === undefined ? undefined : habits.sealNotification({ method, params: lowered })
+  const told = adapter === undefined ? undefined : adapter.encodeNotification({ method, params: lowered })
   return `{"jsonrpc":"2.0","method":${JSON.stringify(told?.method ?? method)},"params":${JSON.stringify(told?.params ?? lowered)}}`
 }
 
 /** The text of a request to the client, in the form of a dialect. */
-export function sealRequest(
+export function encodeRequest(
   id: number,
   method: string,
   params: JsonObject,
-  { revision, habits }: Dialect,
+  { revision, adapter }: Dialect,
 ): string {
   const lowered = lowerRequest(method, params, loweringFor(revision))
-  const sealed = habits === undefined ? lowered : habits.sealRequest(method, lowered)
+  const sealed = adapter === undefined ? lowered : adapter.encodeRequest(method, lowered)
   return JSON.stringify({ jsonrpc: JSONRPC, id, method, params: sealed })
 }
 
 /** The client's answer to a request, as an answer to what was asked before it took the form of a dialect. */
-export function openAnswer(
+export function decodeAnswer(
   method: string,
   given: JsonObject,
   asked: JsonObject,
-  { revision, habits }: Dialect,
+  { revision, adapter }: Dialect,
 ): JsonObject {
-  const answer = habits === undefined ? given : habits.openResult(method, given)
+  const answer = adapter === undefined ? given : adapter.decodeResult(method, given)
   const raise = method === 'elicitation/create' ? loweringFor(revision).elicitAnswer : undefined
   if (raise === undefined) return answer
   return raise(
@@ -70,28 +70,28 @@ export function toPeerError(thrown: unknown, report: (reference: string, thrown:
 }
 
 /** The texts of lists, by the identity of the result: a list is one object until something in it changes. */
-const texts = new WeakMap<JsonObject, Map<Dialect, string | Kept>>()
+const texts = new WeakMap<JsonObject, Map<Dialect, string | CachedText>>()
 /** Shorter texts are cheaper to encode than to send in pieces. */
-const LONG_LETTERS = 16_384
+const LONG_CHARS = 16_384
 
-function keptText(method: string, result: JsonObject, dialect: Dialect, info: JsonObject): string | Kept {
+function cachedText(method: string, result: JsonObject, dialect: Dialect, info: JsonObject): string | CachedText {
   let byDialect = texts.get(result)
   if (byDialect === undefined) texts.set(result, (byDialect = new Map()))
   let kept = byDialect.get(dialect)
   if (kept === undefined) {
     const text = toText(method, result, dialect, info)
-    byDialect.set(dialect, (kept = text.length < LONG_LETTERS ? text : new Kept(text)))
+    byDialect.set(dialect, (kept = text.length < LONG_CHARS ? text : new CachedText(text)))
   }
   return kept
 }
 
 function toText(method: string, result: JsonObject, dialect: Dialect, info: JsonObject): string {
-  const { revision, habits } = dialect
+  const { revision, adapter } = dialect
   if (revision !== '2026-07-28') {
     const lowered = lowerResult(method, result, loweringFor(revision))
-    return resultText(habits === undefined ? lowered : habits.sealResult(method, lowered))
+    return resultText(adapter === undefined ? lowered : adapter.encodeResult(method, lowered))
   }
-  return sealText(result, infoText(info), methodRow(method)?.cached === true)
+  return encodeText(result, infoText(info), methodRow(method)?.cached === true)
 }
 
 const infoTexts = new WeakMap<JsonObject, string>()

@@ -3,7 +3,7 @@ import { JSONRPC, type ErrorMessage, type JsonObject, type RequestId } from '../
 import { scan, type Finding } from './scan.ts'
 
 /** A message as it came in. The members that its kind does not have are undefined. */
-export interface Incoming {
+export interface Message {
   readonly id?: RequestId
   readonly method?: string
   readonly params?: JsonObject | null
@@ -14,7 +14,7 @@ export interface Incoming {
 export const NO_PARAMS: JsonObject = Object.freeze({})
 
 /** Reads the text of one message, or of a batch as an array of values still to be read one by one. */
-export function readText(text: string, maxDepth: number): Incoming | readonly unknown[] {
+export function readText(text: string, maxDepth: number): Message | readonly unknown[] {
   return readScanned(text, maxDepth, scan(text, maxDepth))
 }
 
@@ -23,7 +23,7 @@ export function readScanned(
   text: string,
   maxDepth: number,
   finding: Finding | undefined,
-): Incoming | readonly unknown[] {
+): Message | readonly unknown[] {
   if (finding?.kind === 'deep') throw mcpError('too_deep', { limit: maxDepth })
   const value = parse(text)
   if (finding?.kind === 'duplicate')
@@ -35,7 +35,7 @@ export function readScanned(
 }
 
 /** Takes an already parsed value as a message; throws when it is none. */
-export function readMessage(value: unknown): Incoming {
+export function readMessage(value: unknown): Message {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed('it is not an object', value)
   const message = value as Record<string, unknown>
@@ -73,11 +73,11 @@ export function readableId(error: unknown): RequestId | undefined {
 }
 
 /** The call that was refused because its params have no names. */
-export function positionalCall(error: unknown): Incoming | undefined {
+export function positionalCall(error: unknown): Message | undefined {
   return positional.get(error as object)
 }
 
-const positional = new WeakMap<object, Incoming>()
+const positional = new WeakMap<object, Message>()
 const TWINS = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
 const ids = new WeakMap<object, RequestId>()
 
@@ -89,7 +89,7 @@ function parse(text: string): unknown {
   }
 }
 
-function readCall(message: Record<string, unknown>): Incoming {
+function readCall(message: Record<string, unknown>): Message {
   if (typeof message['method'] !== 'string' || message['method'] === '') {
     throw malformed('the method is not a name', message)
   }
@@ -97,7 +97,7 @@ function readCall(message: Record<string, unknown>): Incoming {
   if (params !== undefined && params !== null) {
     if (typeof params !== 'object' || Array.isArray(params)) {
       const error = badParams(message, 'they are not an object')
-      if (Array.isArray(params)) positional.set(error, message as Incoming)
+      if (Array.isArray(params)) positional.set(error, message as Message)
       throw error
     }
     const meta = (params as Record<string, unknown>)['_meta']
@@ -105,10 +105,10 @@ function readCall(message: Record<string, unknown>): Incoming {
       throw badParams(message, '_meta is not an object')
     }
   }
-  return message as Incoming
+  return message as Message
 }
 
-function readAnswer(message: Record<string, unknown>): Incoming {
+function readAnswer(message: Record<string, unknown>): Message {
   if ('error' in message) {
     const error = message['error'] as { code?: unknown; message?: unknown } | null
     const valid =
@@ -121,7 +121,7 @@ function readAnswer(message: Record<string, unknown>): Incoming {
   ) {
     throw malformed('the result is not an object', message)
   }
-  return message as Incoming
+  return message as Message
 }
 
 function isId(id: unknown): id is RequestId {

@@ -2,7 +2,7 @@ import { idText, type ErrorObject, type RequestId } from '../protocol/jsonrpc.ts
 import type { Dialect } from '../protocol/switches.ts'
 
 /** A text that is given again and again, so that its bytes are worth keeping. */
-export class Kept {
+export class CachedText {
   readonly text: string
   #bytes: Uint8Array | undefined
 
@@ -16,16 +16,16 @@ export class Kept {
 }
 
 /** A reply around a kept text: transports that send bytes need not encode it anew. */
-export interface KeptReply {
+export interface CachedReply {
   readonly before: string
-  readonly kept: Kept
+  readonly kept: CachedText
   readonly after: string
 }
 
-export type Reply = string | KeptReply
+export type Reply = string | CachedReply
 
 /** A reply that carries a sealed result. */
-export function sealReply(id: RequestId, result: string | Kept): Reply {
+export function encodeReply(id: RequestId, result: string | CachedText): Reply {
   const before = `{"jsonrpc":"2.0","id":${idText(id)},"result":`
   return typeof result === 'string' ? `${before}${result}}` : { before, kept: result, after: '}' }
 }
@@ -36,7 +36,7 @@ export function replyText(reply: Reply): string {
 }
 
 /** The text of an error reply. When the id of the request could not be read it has none, or null where the dialect wants that. */
-export function sealError(id: RequestId | undefined, error: ErrorObject, dialect?: Dialect): string {
+export function encodeError(id: RequestId | undefined, error: ErrorObject, dialect?: Dialect): string {
   const unread = dialect?.nullIdErrors === true ? '"id":null,' : ''
   const about = id === undefined ? unread : `"id":${idText(id)},`
   return `{"jsonrpc":"2.0",${about}"error":${errorText(error)}}`

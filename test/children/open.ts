@@ -3,18 +3,18 @@ import { Deadline } from '../../src/rpc/deadline.ts'
 import type { McpError } from '../../src/errors/error.ts'
 import { toLimits } from '../../src/protocol/limits.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
-import type { Line, Received } from '../../src/rpc/client-transport.ts'
+import type { ClientTransport, ServerMessage } from '../../src/rpc/client-transport.ts'
 import { connectStdio, type ConnectStdioOptions } from '../../src/transport/stdio/client.ts'
 
 /** A line to a child, with all that it tells, and short ways to use it. */
 export interface Opened {
-  readonly line: Line
+  readonly line: ClientTransport
   readonly notes: readonly string[]
-  readonly messages: readonly Received[]
+  readonly messages: readonly ServerMessage[]
   readonly downs: readonly Error[]
   /** Resolves when the line goes down. */
   readonly down: Promise<Error>
-  call(method: string, params?: JsonObject, signal?: AbortSignal): Promise<Received>
+  call(method: string, params?: JsonObject, signal?: AbortSignal): Promise<ServerMessage>
   /** The result of a call that succeeds. */
   result(method: string, params?: JsonObject): Promise<Record<string, unknown>>
 }
@@ -29,7 +29,7 @@ export type Launch = Partial<ConnectStdioOptions>
 /** Starts the server of this folder, or another command. */
 export async function open(options: Launch = {}): Promise<Opened> {
   const notes: string[] = []
-  const messages: Received[] = []
+  const messages: ServerMessage[] = []
   const downs: Error[] = []
   let id = 0
   let fall: (reason: Error) => void
@@ -50,8 +50,8 @@ export async function open(options: Launch = {}): Promise<Opened> {
   })
   const call: Opened['call'] = (method, params = {}, signal) => {
     const text = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
-    const stop = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal })
-    return line.request({ id, method, text, stop, headers: () => ({}), onMessage: () => undefined })
+    const cancel = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal })
+    return line.request({ id, method, text, cancel, headers: () => ({}), onMessage: () => undefined })
   }
   const result: Opened['result'] = async (method, params) => {
     const { result: value } = await call(method, params)

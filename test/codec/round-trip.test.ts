@@ -4,11 +4,11 @@ import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { methodRow } from '../../src/protocol/methods.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { DIALECTS } from '../../src/protocol/switches.ts'
-import { openParams, openResult } from '../../src/wire/2026-07-28/decode.ts'
+import { decodeParams, decodeResult } from '../../src/wire/2026-07-28/decode.ts'
 import { envelopeOf } from '../../src/wire/2026-07-28/encode.ts'
-import { readText, type Incoming } from '../../src/wire/message.ts'
-import { replyText, sealReply } from '../../src/wire/reply.ts'
-import { sealNotification, sealRequest, sealResult } from '../../src/wire/encode.ts'
+import { readText, type Message } from '../../src/wire/message.ts'
+import { replyText, encodeReply } from '../../src/wire/reply.ts'
+import { encodeNotification, encodeRequest, encodeResult } from '../../src/wire/encode.ts'
 import { arbitrariesOf } from '../corpus/arbitrary.ts'
 import { corpus, type Example } from '../corpus/corpus.ts'
 
@@ -40,17 +40,17 @@ function opened({ kind, method, value }: Example, revision: Revision): unknown {
   const embedded = methodRow(method)?.embedded === true
   if (kind === 'result' && newest && embedded) {
     const retry = enveloped({ name: 'tool', inputResponses: { answer: value } })
-    const { params } = read(sealRequest(1, 'tools/call', retry, DIALECTS[revision]))
+    const { params } = read(encodeRequest(1, 'tools/call', retry, DIALECTS[revision]))
     return (params!['inputResponses'] as JsonObject)['answer']
   }
   if (kind === 'result') {
-    const { result } = read(replyText(sealReply(1, sealResult(method, value, DIALECTS[revision], INFO))))
-    return newest ? openResult(result!) : result
+    const { result } = read(replyText(encodeReply(1, encodeResult(method, value, DIALECTS[revision], INFO))))
+    return newest ? decodeResult(result!) : result
   }
-  if (kind === 'notification') return read(sealNotification(method, value, DIALECTS[revision])).params
+  if (kind === 'notification') return read(encodeNotification(method, value, DIALECTS[revision])).params
   const isEnveloped = newest && !embedded
-  const { params } = read(sealRequest(1, method, isEnveloped ? enveloped(value) : value, DIALECTS[revision]))
-  return isEnveloped ? openParams(params!) : params
+  const { params } = read(encodeRequest(1, method, isEnveloped ? enveloped(value) : value, DIALECTS[revision]))
+  return isEnveloped ? decodeParams(params!) : params
 }
 
 function enveloped(params: JsonObject): JsonObject {
@@ -69,6 +69,6 @@ function expected({ kind, method, value }: Example, revision: Revision): JsonObj
   return { ...(hinted ? { ttlMs: 0, cacheScope: 'private' } : {}), ...members, ...told }
 }
 
-function read(text: string): Incoming {
-  return readText(text, 128) as Incoming
+function read(text: string): Message {
+  return readText(text, 128) as Message
 }

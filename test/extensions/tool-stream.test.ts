@@ -300,7 +300,7 @@ test('a client that is far behind misses plain progress, but no piece of content
   const connection = new Connection({
     service,
     limits,
-    origin: {},
+    source: {},
     send: (line) => sent.push(line),
     isBehind: () => true,
   })

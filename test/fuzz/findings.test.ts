@@ -6,7 +6,7 @@ import { DIALECTS } from '../../src/protocol/switches.ts'
 import { toChecker } from '../../src/schema/checker.ts'
 import { provePattern, toMatcher } from '../../src/schema/pattern.ts'
 import { checkValue, encodeHeaderValue } from '../../src/wire/headers.ts'
-import { openAnswer } from '../../src/wire/encode.ts'
+import { decodeAnswer } from '../../src/wire/encode.ts'
 import { scripted, spoken, type Script } from '../client/scripted.ts'
 import { processorMs } from '../harness/processor.ts'
 
@@ -26,7 +26,7 @@ test('the answer to a lowered form may have a content that is no object', () => 
   const asked = { mode: 'form', message: 'm', requestedSchema: { type: 'object', properties: { cargo } } }
   for (const content of [null, 'coal', 3, ['coal']]) {
     const answer = { action: 'accept', content }
-    expect(openAnswer('elicitation/create', answer, asked, DIALECTS['2025-06-18'])).toEqual(answer)
+    expect(decodeAnswer('elicitation/create', answer, asked, DIALECTS['2025-06-18'])).toEqual(answer)
   }
 })
 

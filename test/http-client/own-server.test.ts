@@ -3,7 +3,7 @@ import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
-import type { Line, Outgoing, Received } from '../../src/rpc/client-transport.ts'
+import type { ClientTransport, OutgoingRequest, ServerMessage } from '../../src/rpc/client-transport.ts'
 import { after, failure, open, outgoing, until, type Opened, type OutgoingParts } from './peer.ts'
 
 const LATEST = '2026-07-28'
@@ -30,9 +30,9 @@ async function start(sessions = true): Promise<Work> {
       await Promise.resolve()
       return 'counted'
     })
-    .tool('poll', {}, async (_, { progress, hangUp }) => {
+    .tool('poll', {}, async (_, { progress, closeStream }) => {
       progress(1, 3)
-      hangUp(40)
+      closeStream(40)
       progress(2, 3)
       await new Promise((resolve) => setTimeout(resolve, 80))
       progress(3, 3)
@@ -51,7 +51,7 @@ async function start(sessions = true): Promise<Work> {
 }
 
 /** A request as the client would seal it. */
-function sealed(revision: Revision, method: string, params: JsonObject, parts: OutgoingParts = {}): Outgoing {
+function sealed(revision: Revision, method: string, params: JsonObject, parts: OutgoingParts = {}): OutgoingRequest {
   if (revision !== LATEST) return outgoing(method, { ...parts, params })
   const meta = {
     [META.protocolVersion]: revision,
@@ -84,16 +84,16 @@ async function connect(url: string, revision: Revision): Promise<Opened> {
 }
 
 function call(
-  line: Line,
+  line: ClientTransport,
   revision: Revision,
   name: string,
   parts: OutgoingParts & { readonly args?: object; readonly meta?: object } = {},
-): Promise<Received> {
+): Promise<ServerMessage> {
   const { args = {}, meta = {}, ...rest } = parts
   return line.request(sealed(revision, 'tools/call', { name, arguments: args, _meta: meta }, rest))
 }
 
-function textOf({ result }: Received): unknown {
+function textOf({ result }: ServerMessage): unknown {
   return (result?.['content'] as readonly JsonObject[] | undefined)?.[0]?.['text']
 }
 
@@ -111,7 +111,7 @@ describe.each(REVISIONS)('against our own server at %s', (revision) => {
     const { url } = await start()
     const { line } = await connect(url, revision)
     const heard: unknown[] = []
-    const onMessage = ({ params }: Received): void => void heard.push(params?.['progress'])
+    const onMessage = ({ params }: ServerMessage): void => void heard.push(params?.['progress'])
     expect(textOf(await call(line, revision, 'count', { meta: { progressToken: 1 }, onMessage }))).toBe(
       'counted',
     )
@@ -122,7 +122,7 @@ describe.each(REVISIONS)('against our own server at %s', (revision) => {
     const { url } = await start()
     const { line } = await connect(url, revision)
     const heard: unknown[] = []
-    const onMessage = ({ params }: Received): void => void heard.push(params?.['progress'])
+    const onMessage = ({ params }: ServerMessage): void => void heard.push(params?.['progress'])
     expect(textOf(await call(line, revision, 'poll', { meta: { progressToken: 1 }, onMessage }))).toBe(
       'polled',
     )
@@ -211,7 +211,7 @@ test.each(['2025-06-18', '2025-11-25'] as const)(
   async (revision) => {
     const { url } = await start()
     const { line } = await connect(url, revision)
-    const onMessage = ({ id, method }: Received): void => {
+    const onMessage = ({ id, method }: ServerMessage): void => {
       expect(method).toBe('elicitation/create')
       const result = { action: 'accept', content: { name: 'Ada' } }
       void line.send(JSON.stringify({ jsonrpc: '2.0', id, result }))

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { afterEach } from 'vitest'
 import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
 import { Deadline } from '../../src/rpc/deadline.ts'
-import type { Line, LineEvents, Outgoing, Received } from '../../src/rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OutgoingRequest, ServerMessage } from '../../src/rpc/client-transport.ts'
 import { connectHttp, type HttpConnectOptions } from '../../src/transport/http/client/client.ts'
 
 /** A request as a server made for a test sees it. */
@@ -132,8 +132,8 @@ export function note(n: number): object {
 
 /** A line and what it told. */
 export interface Opened {
-  readonly line: Line
-  readonly messages: Received[]
+  readonly line: ClientTransport
+  readonly messages: ServerMessage[]
   readonly notes: string[]
   readonly downs: Error[]
 }
@@ -145,8 +145,8 @@ export async function open(
   url: string,
   options: Partial<HttpConnectOptions> & { readonly bytes?: number } = {},
 ): Promise<Opened> {
-  const opened = { messages: [] as Received[], notes: [] as string[], downs: [] as Error[] }
-  const told: LineEvents = {
+  const opened = { messages: [] as ServerMessage[], notes: [] as string[], downs: [] as Error[] }
+  const told: TransportEvents = {
     onMessage: (message) => void opened.messages.push(message),
     onDown: (reason) => void opened.downs.push(reason),
     onNote: (_, text) => void opened.notes.push(text),
@@ -161,13 +161,13 @@ export async function open(
 let nextId = 1
 
 /** What a test says of a request; the rest is as usual. */
-export interface OutgoingParts extends Partial<Omit<Outgoing, 'headers' | 'stop'>> {
+export interface OutgoingParts extends Partial<Omit<OutgoingRequest, 'headers' | 'stop'>> {
   readonly params?: object
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
-export function outgoing(method: string, parts: OutgoingParts = {}): Outgoing {
+export function outgoing(method: string, parts: OutgoingParts = {}): OutgoingRequest {
   const { params = {}, headers = {}, signal, ...rest } = parts
   const id = rest.id ?? nextId++
   return {
@@ -175,13 +175,13 @@ export function outgoing(method: string, parts: OutgoingParts = {}): Outgoing {
     method,
     text: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
     headers: () => headers,
-    stop: new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal }),
+    cancel: new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal }),
     onMessage: () => undefined,
     ...rest,
   }
 }
 
-export function ask(line: Line, method: string, parts: OutgoingParts = {}): Promise<Received> {
+export function ask(line: ClientTransport, method: string, parts: OutgoingParts = {}): Promise<ServerMessage> {
   return line.request(outgoing(method, parts))
 }
 

@@ -277,8 +277,8 @@ describe('a stream that is resumed', () => {
 describe('hanging up', () => {
   const polling = (): { readonly app: App; readonly gate: Gate } => {
     const gate = new Gate()
-    const app = tools().tool('poll', {}, async (_, { hangUp, progress }) => {
-      hangUp(40)
+    const app = tools().tool('poll', {}, async (_, { closeStream, progress }) => {
+      closeStream(40)
       gate.enter()
       await gate.opened
       progress(1)

@@ -137,7 +137,7 @@ function addRunningTools(app: App): void {
   })
   app.tool('hang-up', { input: NAME }, async ({ name }, ctx) => {
     ctx.progress(1)
-    ctx.hangUp(10)
+    ctx.closeStream(10)
     ctx.progress(2)
     const message = await ends.of(name).promise
     ctx.progress(3)

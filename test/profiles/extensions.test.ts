@@ -20,14 +20,14 @@ function createApp(): App {
 }
 
 const { service } = createApp()
-const methods = [...service.methods.keys(), ...service.fronts.keys()].filter((method) =>
+const methods = [...service.methods.keys(), ...service.interceptors.keys()].filter((method) =>
   method.startsWith(`${VENDOR}/`),
 )
 
 test.each(methods)('%s is known without our prefix', (method) => {
-  const { habits } = erlmcp.dialects['2025-11-25']
+  const { adapter } = erlmcp.dialects['2025-11-25']
   const bare = method.slice(VENDOR.length + 1)
-  expect(habits?.openRequest({ method: bare, params: {} }).method).toBe(method)
+  expect(adapter?.decodeRequest({ method: bare, params: {} }).method).toBe(method)
 })
 
 test('tools/stream, health/status and subscriptions/list are answered by these names, declared or not [S2-4.1-2] [S2-9.4-2] [S2-9.4-11] [S2-9.4-12]', async () => {

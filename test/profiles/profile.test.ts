@@ -46,9 +46,9 @@ describe('a profile', () => {
   })
 
   test('leaves the forms of 2026-07-28 as they are, and changes what a server does there', () => {
-    expect(erlmcp.dialects['2026-07-28'].habits).toBeUndefined()
+    expect(erlmcp.dialects['2026-07-28'].adapter).toBeUndefined()
     expect(erlmcp.dialects['2026-07-28'].toolFailures).toBe('error')
-    expect(erlmcp.dialects['2025-11-25'].habits).toBeDefined()
+    expect(erlmcp.dialects['2025-11-25'].adapter).toBeDefined()
   })
 
   test('refuses a switch or a value that does not exist, and says which there are', () => {

@@ -5,9 +5,9 @@ import { scenario } from '../harness/scenario.ts'
 const app = createServer({ name: 'drops', version: '1' }).tool(
   'drop',
   {},
-  async (_, { progress, hangUp }) => {
+  async (_, { progress, closeStream }) => {
     progress(1)
-    hangUp(1)
+    closeStream(1)
     await new Promise((resolve) => setTimeout(resolve, 10))
     progress(2)
     return 'whole'

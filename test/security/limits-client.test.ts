@@ -4,7 +4,7 @@ import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
 import { LATEST } from '../../src/protocol/revisions.ts'
-import { Pace } from '../../src/transport/http/client/reconnect-backoff.ts'
+import { ReconnectBackoff } from '../../src/transport/http/client/reconnect-backoff.ts'
 import {
   all,
   answer,
@@ -180,7 +180,7 @@ describe('coming back', () => {
 
   test('limits.reconnectFirstMs limits.reconnectMaxMs the time before each attempt grows from one to the other, with jitter', () => {
     for (const jitter of [0, 1]) {
-      const pace = new Pace(defaults, () => jitter)
+      const pace = new ReconnectBackoff(defaults, () => jitter)
       const waits = Array.from({ length: 8 }, () => pace.next(undefined, false) / (1 + 0.2 * jitter))
       expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
     }
@@ -193,7 +193,7 @@ describe('coming back', () => {
       [100, 100],
       [101, 101],
     ] as const) {
-      expect(new Pace(defaults, () => 0).next(asked, false)).toBe(waited)
+      expect(new ReconnectBackoff(defaults, () => 0).next(asked, false)).toBe(waited)
     }
   })
 

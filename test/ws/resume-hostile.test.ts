@@ -301,7 +301,7 @@ describe('the owner', () => {
     const opening = sessions.open(headers(session.id), again) as Opening
     expect(opening.session).toBe(session)
     session.carryOn(nobody, opening)
-    expect(session.connection.origin.auth).toBe(again)
+    expect(session.connection.source.auth).toBe(again)
   })
 
   test('who is too late is too late, whenever it was noticed', () => {

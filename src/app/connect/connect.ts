@@ -11,7 +11,7 @@ import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { checkOptions } from '../../base/option-names.ts'
 import { isRevision, REVISIONS, type Revision } from '../../protocol/revisions.ts'
 import type { Profile } from '../../profiles/profile.ts'
-import type { OpenLine } from '../../rpc/client-transport.ts'
+import type { OpenTransport } from '../../rpc/client-transport.ts'
 import { readCallerHeaders, type HeaderRecord } from '../../transport/http/client/headers.ts'
 import { connectHttp } from '../../transport/http/client/client.ts'
 import type { FramingName } from '../../transport/lines/framing.ts'
@@ -52,7 +52,7 @@ export interface ConnectOptions {
   readonly heartbeat?: Duration | false
   /** How many TCP or Unix connections to use in turn at most, with a server of 2026-07-28. */
   readonly connections?: number
-  /** How messages on a TCP or Unix socket are told apart, which must be what the server does; by lines unless given. */
+  /** How messages on a TCP or Unix socket are told apart, which must be what the server does; by connections unless given. */
   readonly framing?: FramingName
 }
 
@@ -149,7 +149,7 @@ interface WayOptions {
 }
 
 interface Way {
-  readonly open: OpenLine
+  readonly open: OpenTransport
   readonly key: string | undefined
   readonly mirrors: boolean
 }
@@ -159,7 +159,7 @@ function wayTo(target: Target, options: ConnectOptions, more: WayOptions): Way {
   if (!isTarget(target))
     throw mcpError('bad_option', { where: 'connect', reason: 'name a URL, { command, args } or a server' })
   if (isLocal(target)) {
-    const open: OpenLine = async (events) => {
+    const open: OpenTransport = async (events) => {
       const { connectMemory } = await import('../../transport/memory/client.ts')
       return connectMemory(target, { limits })(events)
     }
@@ -168,7 +168,7 @@ function wayTo(target: Target, options: ConnectOptions, more: WayOptions): Way {
   if (isCommand(target)) {
     const { inherit = 'safe' } = options
     const key = JSON.stringify([target.command, target.args ?? [], target.cwd ?? ''])
-    const open: OpenLine = async (events) => {
+    const open: OpenTransport = async (events) => {
       const { connectStdio } = await import('#stdio')
       return connectStdio({ ...target, inherit, limits })(events)
     }
@@ -186,10 +186,10 @@ function wayToUrl(url: URL, options: ConnectOptions, { limits, credentials }: Wa
   const current = (): HeaderRecord => readCallerHeaders({ ...headers, ...credentials?.headers })
   // What HTTP does not have is refused there too.
   if (!url.protocol.startsWith('http') || (options.tls ?? options.framing) !== undefined) {
-    const open: OpenLine = async (events) => {
-      const { dial } = await import('./sockets.ts')
+    const open: OpenTransport = async (events) => {
+      const { openSocketTransport } = await import('./sockets.ts')
       const sent = credentials === undefined ? headers : current()
-      return (await dial(url, { ...options, headers: sent }, limits))(events)
+      return (await openSocketTransport(url, { ...options, headers: sent }, limits))(events)
     }
     return { open, key: url.href, mirrors: false }
   }

@@ -2,9 +2,9 @@ import type { ConnectOptions } from './connect.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { toMs } from '../../base/duration.ts'
 import { mcpError } from '../../errors/error.ts'
-import type { OpenLine } from '../../rpc/client-transport.ts'
+import type { OpenTransport } from '../../rpc/client-transport.ts'
 
-type Dial = (url: URL, options: ConnectOptions, limits: ClientLimits) => Promise<OpenLine>
+type Dial = (url: URL, options: ConnectOptions, limits: ClientLimits) => Promise<OpenTransport>
 
 /** How a server is reached with which a client stays connected, by the scheme of its URL. */
 const SCHEMES: ReadonlyMap<string, Dial> = new Map([
@@ -15,8 +15,8 @@ const SCHEMES: ReadonlyMap<string, Dial> = new Map([
   ['unix:', dialTcp],
 ])
 
-/** What opens a line to a URL. */
-export const dial: Dial = (url, options, limits) =>
+/** What opens a connection to a URL. */
+export const openSocketTransport: Dial = (url, options, limits) =>
   (SCHEMES.get(url.protocol) ?? dialHttp)(url, options, limits)
 
 /** HTTP needs nothing of this; whoever gave such options is told. */
@@ -27,7 +27,7 @@ const dialHttp: Dial = async (_url, options) => {
   throw mcpError('bad_option', { where: 'connect tls', reason })
 }
 
-async function dialWs(url: URL, options: ConnectOptions, limits: ClientLimits): Promise<OpenLine> {
+async function dialWs(url: URL, options: ConnectOptions, limits: ClientLimits): Promise<OpenTransport> {
   const { headers = {}, tls = {} } = options
   if (url.protocol === 'ws:') refuse(options, ['tls'], 'wss')
   refuse(options, ['framing', 'connections'], 'tcp')
@@ -36,7 +36,7 @@ async function dialWs(url: URL, options: ConnectOptions, limits: ClientLimits): 
   return connectWs(url, { headers, tls, heartbeatMs, limits })
 }
 
-async function dialTcp(url: URL, options: ConnectOptions, limits: ClientLimits): Promise<OpenLine> {
+async function dialTcp(url: URL, options: ConnectOptions, limits: ClientLimits): Promise<OpenTransport> {
   const { tls = {}, framing, connections = 1 } = options
   if (url.protocol !== 'tls:') refuse(options, ['tls'], 'tls')
   const heartbeatMs = toHeartbeatMs(options.heartbeat)

@@ -4,7 +4,7 @@ import { checkOptions } from '../../base/option-names.ts'
 import type { Context } from '../../server/context.ts'
 import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
-import { survive } from './uncaught.ts'
+import { reportUncaught } from './uncaught.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, type ListenOptions } from '../options.ts'
 
 /** The transports that have an address. */
@@ -74,7 +74,7 @@ export async function listen<Ctx extends Context>(
   if (wantsStdio) guardStdout()
   const opened = await openAll(app as unknown as App<Context>, wanted, asked)
   const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
-  return running(opened, stdio, options.survive === false ? () => undefined : survive(app.service))
+  return running(opened, stdio, options.survive === false ? () => undefined : reportUncaught(app.service))
 }
 
 /** Opens one transport after the other; when one cannot be opened, none stays open. */

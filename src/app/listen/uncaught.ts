@@ -1,8 +1,8 @@
 import type { Service } from '../../rpc/service.ts'
-import { seldom } from '../../base/throttle.ts'
+import { throttle } from '../../base/throttle.ts'
 
 const services = new Set<Service>()
-const tell = seldom((error: unknown, more: number) => {
+const tell = throttle((error: unknown, more: number) => {
   const facts = more === 0 ? { error } : { error, more }
   for (const service of services)
     service.report('error', 'user code let an error escape; the process goes on', facts)
@@ -12,7 +12,7 @@ const tell = seldom((error: unknown, more: number) => {
  * Keeps the process alive when an error escapes from user code that nobody waits for: it is counted, and reported at most
  * once a second. What this returns ends it.
  */
-export function survive(service: Service): () => void {
+export function reportUncaught(service: Service): () => void {
   if (services.size === 0) {
     process.on('uncaughtException', onError)
     process.on('unhandledRejection', onError)

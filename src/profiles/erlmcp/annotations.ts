@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { FREE_ANNOTATIONS } from '../../protocol/meta.ts'
 import { methodRow } from '../../protocol/methods.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 import { eachOf } from '../shapes.ts'
 
 /** Puts annotations that the protocol does not know, which are in `_meta` officially, among the others. */
-export const annotations: MakeHabit = (choices) => {
+export const annotations: CreateAdapter = (choices) => {
   if (choices.annotations !== 'free') return undefined
   return {
-    sealResult(method, result) {
+    encodeResult(method, result) {
       const list = methodRow(method)?.list
       return list === 'resources' || list === 'resourceTemplates' ? eachOf(result, list, withFree) : result
     },

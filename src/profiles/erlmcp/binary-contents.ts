@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 import { eachOf } from '../shapes.ts'
 
 /** Writes the bytes of a resource in `data` too, and reads them from there. */
-export const binaryContents: MakeHabit = (choices) => {
+export const binaryContents: CreateAdapter = (choices) => {
   if (choices.binaryContents !== 'both') return undefined
   return {
-    sealResult: (method, result) =>
+    encodeResult: (method, result) =>
       method === 'resources/read' ? eachOf(result, 'contents', withData) : result,
-    openResult: (method, result) =>
+    decodeResult: (method, result) =>
       method === 'resources/read' ? eachOf(result, 'contents', withBlob) : result,
   }
 }

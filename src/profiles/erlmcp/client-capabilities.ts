@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 import { changed, isObject } from '../shapes.ts'
 
 /** Writes what a client can do as switches that are on, and its experimental features also as a list. */
-export const clientCapabilities: MakeHabit = (choices) => {
+export const clientCapabilities: CreateAdapter = (choices) => {
   if (choices.clientCapabilities !== 'enabled') return undefined
   return {
-    sealRequest: (method, params) =>
+    encodeRequest: (method, params) =>
       method === 'initialize' ? changed(params, 'capabilities', enabled) : params,
   }
 }

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { DESCRIPTIONS } from '../../protocol/meta.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 import { isObject } from '../shapes.ts'
 
 /** Writes completions as a list of values with their descriptions, and reads them so. */
-export const completionShape: MakeHabit = (choices) => {
+export const completionShape: CreateAdapter = (choices) => {
   if (choices.completionShape !== 'listed') return undefined
   return {
-    sealResult: (method, result) => (method === 'completion/complete' ? toListed(result) : result),
-    openResult: (method, result) => (method === 'completion/complete' ? fromListed(result) : result),
+    encodeResult: (method, result) => (method === 'completion/complete' ? toListed(result) : result),
+    decodeResult: (method, result) => (method === 'completion/complete' ? fromListed(result) : result),
   }
 }
 

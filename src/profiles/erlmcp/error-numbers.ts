@@ -1,19 +1,19 @@
 import type { ErrorObject, JsonObject } from '../../protocol/jsonrpc.ts'
 import { earlierCodeOf, erlmcpCodeOf, erlmcpMeaning } from './mcp-codes.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 import { isObject } from '../shapes.ts'
 
 /** These refusals say no more than the code of JSON-RPC beside them. */
 const PLAIN: ReadonlySet<unknown> = new Set(['PROTOCOL_ERROR', 'INTERNAL_ERROR'])
 
 /** Gives errors the number of the profile, else that of their refusal, and understands both. */
-export const errorNumbers: MakeHabit = (choices) => {
+export const errorNumbers: CreateAdapter = (choices) => {
   const own = choices.errorNumbers !== 'official'
   const core = choices.errorNumbers === 'erlmcp-core'
   const refused = choices.refusalCodes === 'code'
   if (!own && !refused) return undefined
   return {
-    sealError(error, official) {
+    encodeError(error, official) {
       const first = core ? earlierCodeOf(error.kind) : undefined
       const number = first ?? (own ? erlmcpCodeOf(error.kind) : undefined)
       const code = number ?? (refused ? refusalCodeOf(official) : undefined) ?? official.code

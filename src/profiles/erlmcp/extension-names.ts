@@ -1,5 +1,5 @@
 import { VENDOR } from '../../protocol/meta.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 
 /** The methods of extensions, as they are called without our prefix. */
 const BARE: ReadonlySet<string> = new Set([
@@ -16,10 +16,10 @@ const BARE: ReadonlySet<string> = new Set([
 ])
 
 /** Understands the methods of extensions without our prefix. */
-export const extensionNames: MakeHabit = (choices) => {
+export const extensionNames: CreateAdapter = (choices) => {
   if (choices.extensionNames !== 'bare') return undefined
   return {
-    openRequest: ({ method, params }) => ({
+    decodeRequest: ({ method, params }) => ({
       method: BARE.has(method) ? `${VENDOR}/${method}` : method,
       params,
     }),

@@ -1,13 +1,13 @@
 import { toRefusal } from '../../errors/reply.ts'
 import type { Choices } from '../../protocol/choices.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 import { errorReply, type Fetch } from '../error-reply.ts'
 
 /** Statuses that tell a client to authenticate, or that its session is gone. */
 const TAKEN: ReadonlySet<number> = new Set([401, 404])
 
 /** Gives errors that officially travel in an ordinary reply the status of their refusal. */
-export const httpStatus: MakeHabit = (choices) => {
+export const httpStatus: CreateAdapter = (choices) => {
   const { httpStatusFromRefusal } = choices
   if (httpStatusFromRefusal === false) return undefined
   return {

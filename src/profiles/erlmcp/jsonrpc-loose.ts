@@ -2,15 +2,15 @@ import type { Reader } from '../../protocol/wire-adapter.ts'
 import { methodRow } from '../../protocol/methods.ts'
 import { readBounded, type Bounds } from '../../wire/bounds.ts'
 import { positionalCall } from '../../wire/message.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 
 /** Lets methods that no revision knows take params by position, and give back values that are no objects. */
-export const jsonrpcLoose: MakeHabit = (choices) => {
+export const jsonrpcLoose: CreateAdapter = (choices) => {
   if (!choices.jsonrpcLoose) return undefined
   return {
     read: readLoosely,
-    allowsOther: isUnknown,
-    sealOther: (method, result) => (isUnknown(method) ? (JSON.stringify(result) ?? 'null') : undefined),
+    allowsNonObject: isUnknown,
+    encodeNonObject: (method, result) => (isUnknown(method) ? (JSON.stringify(result) ?? 'null') : undefined),
   }
 }
 

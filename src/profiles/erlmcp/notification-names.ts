@@ -1,5 +1,5 @@
 import { methodRow } from '../../protocol/methods.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 
 const PREFIX = 'notifications/'
 /** What is sent without the prefix. */
@@ -13,14 +13,14 @@ const BARE: ReadonlySet<string> = new Set([
 ])
 
 /** Sends notifications by their bare names, and understands all of them so. */
-export const notificationNames: MakeHabit = (choices) => {
+export const notificationNames: CreateAdapter = (choices) => {
   if (choices.notificationNames !== 'bare') return undefined
   return {
-    sealNotification: ({ method, params }) => ({
+    encodeNotification: ({ method, params }) => ({
       method: BARE.has(method) ? method.slice(PREFIX.length) : method,
       params,
     }),
-    openNotification: ({ method, params }) => ({
+    decodeNotification: ({ method, params }) => ({
       method: methodRow(PREFIX + method)?.kind === 'notification' ? PREFIX + method : method,
       params,
     }),

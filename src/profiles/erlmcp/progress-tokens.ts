@@ -1,13 +1,13 @@
-import type { Told } from '../../protocol/wire-adapter.ts'
+import type { MethodParams } from '../../protocol/wire-adapter.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 
 /** Reads a progress token from the params themselves where `_meta` has none. */
-export const progressTokens: MakeHabit = (choices) =>
-  choices.progressTokens === 'direct' ? { openRequest: withToken } : undefined
+export const progressTokens: CreateAdapter = (choices) =>
+  choices.progressTokens === 'direct' ? { decodeRequest: withToken } : undefined
 
-function withToken(asked: Told): Told {
+function withToken(asked: MethodParams): MethodParams {
   const { progressToken, _meta, ...params } = asked.params
   const meta = (_meta ?? {}) as JsonObject
   if (progressToken === undefined || meta[META.progressToken] !== undefined) return asked

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 import { changed, eachOf } from '../shapes.ts'
 
 /** Reads a bare URI in the `resource` of a content block as a link to it. */
-export const resourceBlocks: MakeHabit = (choices) => {
+export const resourceBlocks: CreateAdapter = (choices) => {
   if (choices.resourceBlocks !== 'uri') return undefined
   return {
-    openResult(method, result) {
+    decodeResult(method, result) {
       if (method === 'tools/call') return eachOf(result, 'content', toLink)
       return method === 'prompts/get' ? eachOf(result, 'messages', withLink) : result
     },

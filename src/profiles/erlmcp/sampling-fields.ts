@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { STOP_REASONS } from '../../protocol/stop-reasons.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 
 const SHORT: ReadonlyMap<unknown, string> = new Map(
   [...STOP_REASONS].map(([short, long]) => [long, short] as const),
 )
 
 /** Writes `system` beside `systemPrompt`, and stop reasons in snake case with a list of content; both are always understood. */
-export const samplingFields: MakeHabit = (choices) => {
+export const samplingFields: CreateAdapter = (choices) => {
   if (choices.samplingFields !== 'short') return undefined
   return {
-    sealRequest: (method, params) => (method === 'sampling/createMessage' ? withSystem(params) : params),
-    sealResult: (method, result) => (method === 'sampling/createMessage' ? toShort(result) : result),
+    encodeRequest: (method, params) => (method === 'sampling/createMessage' ? withSystem(params) : params),
+    encodeResult: (method, result) => (method === 'sampling/createMessage' ? toShort(result) : result),
   }
 }
 

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 import { changed, isObject } from '../shapes.ts'
 
 /** Declares what a server uses of its client too, and completion in every spelling. */
-export const serverCapabilities: MakeHabit = (choices) => {
+export const serverCapabilities: CreateAdapter = (choices) => {
   if (choices.serverCapabilities !== 'extra') return undefined
   return {
-    sealResult: (method, result) =>
+    encodeResult: (method, result) =>
       method === 'initialize' ? changed(result, 'capabilities', withExtra) : result,
-    openResult: (method, result) =>
+    decodeResult: (method, result) =>
       method === 'initialize' ? changed(result, 'capabilities', withCompletions) : result,
   }
 }

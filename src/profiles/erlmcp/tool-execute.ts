@@ -1,10 +1,10 @@
-import type { MakeHabit } from '../habits.ts'
+import type { CreateAdapter } from '../adapter.ts'
 
 /** Understands `tool/execute` as `tools/call`. */
-export const toolExecute: MakeHabit = (choices) => {
+export const toolExecute: CreateAdapter = (choices) => {
   if (choices.toolExecute !== 'alias') return undefined
   return {
-    openRequest: ({ method, params }) => ({
+    decodeRequest: ({ method, params }) => ({
       method: method === 'tool/execute' ? 'tools/call' : method,
       params,
     }),

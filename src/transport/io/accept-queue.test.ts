@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { Intake } from './accept-queue.ts'
+import { AcceptQueue } from './accept-queue.ts'
 
 const onTime = { isLate: () => false }
 const late = { isLate: () => true }
 const FEW = 32
 
-/** An intake whose clock the test moves. */
-function make(pulse = onTime, maxMs = 300): { readonly intake: Intake; pass(ms: number): void } {
+/** An acceptQueue whose clock the test moves. */
+function make(loopMonitor = onTime, maxMs = 300): { readonly acceptQueue: AcceptQueue; pass(ms: number): void } {
   let now = 1000
-  const intake = new Intake({ pulse, maxMs, now: () => now })
-  return { intake, pass: (ms) => void (now += ms) }
+  const acceptQueue = new AcceptQueue({ loopMonitor, maxMs, now: () => now })
+  return { acceptQueue, pass: (ms) => void (now += ms) }
 }
 
 function turn(): Promise<void> {
@@ -17,54 +17,54 @@ function turn(): Promise<void> {
 }
 
 test('who is known is served at once, and so is a newcomer when none came just before', async () => {
-  const { intake } = make()
+  const { acceptQueue } = make()
   const [first, second] = [{}, {}]
-  expect([intake.enter(first), intake.enter(first)]).toEqual([true, true])
-  expect(intake.enter(second)).toBe(false)
-  expect(intake.enter(second)).toBe(true)
+  expect([acceptQueue.enter(first), acceptQueue.enter(first)]).toEqual([true, true])
+  expect(acceptQueue.enter(second)).toBe(false)
+  expect(acceptQueue.enter(second)).toBe(true)
   const rush = make()
-  rush.intake.enter({})
+  rush.acceptQueue.enter({})
   await turn()
-  expect(rush.intake.enter({})).toBe(false)
+  expect(rush.acceptQueue.enter({})).toBe(false)
   const calm = make()
-  calm.intake.enter({})
+  calm.acceptQueue.enter({})
   await turn()
   calm.pass(11)
-  expect(calm.intake.enter({})).toBe(true)
+  expect(calm.acceptQueue.enter({})).toBe(true)
 })
 
 test('whoever comes while others stand in line goes to its end', async () => {
-  const { intake } = make()
+  const { acceptQueue } = make()
   const served: string[] = []
   const known = {}
-  intake.enter(known)
-  intake.queue(() => served.push('first'))
-  expect(intake.enter(known)).toBe(false)
-  intake.queue(() => served.push('second'))
-  await intake.emptied()
+  acceptQueue.enter(known)
+  acceptQueue.queue(() => served.push('first'))
+  expect(acceptQueue.enter(known)).toBe(false)
+  acceptQueue.queue(() => served.push('second'))
+  await acceptQueue.emptied()
   expect(served).toEqual(['first', 'second'])
-  expect(intake.enter(known)).toBe(true)
+  expect(acceptQueue.enter(known)).toBe(true)
 })
 
 test('while the loop is late nobody is served out of turn', () => {
-  const { intake } = make(late)
+  const { acceptQueue } = make(late)
   const known = {}
-  intake.enter(known)
-  expect(intake.enter(known)).toBe(false)
+  acceptQueue.enter(known)
+  expect(acceptQueue.enter(known)).toBe(false)
 })
 
 /** A hundred in line, each of whom takes ten milliseconds; the order in which they are served, and who is told to be late. */
 async function serveHundred(
   maxMs: number,
 ): Promise<readonly { readonly at: number; readonly isLate: boolean }[]> {
-  const { intake, pass } = make(onTime, maxMs)
+  const { acceptQueue, pass } = make(onTime, maxMs)
   const served: { readonly at: number; readonly isLate: boolean }[] = []
   for (let at = 0; at < 100; at++)
-    intake.queue((isLate) => {
+    acceptQueue.queue((isLate) => {
       served.push({ at, isLate })
       pass(isLate ? 0 : 10)
     })
-  await intake.emptied()
+  await acceptQueue.emptied()
   return served
 }
 

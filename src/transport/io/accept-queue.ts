@@ -1,4 +1,4 @@
-import type { Pulse } from './loop-monitor.ts'
+import type { LoopMonitor } from './loop-monitor.ts'
 
 /** How long requests are served before it is seen who else has come. */
 const SERVE_MS = 50
@@ -16,8 +16,8 @@ interface Waiting {
   serve(isLate: boolean): void
 }
 
-export interface IntakeOptions {
-  readonly pulse: Pick<Pulse, 'isLate'>
+export interface AcceptQueueOptions {
+  readonly loopMonitor: Pick<LoopMonitor, 'isLate'>
   /** Who waited longer in a long line is told that it is late. */
   readonly maxMs: number
   readonly now?: () => number
@@ -28,8 +28,8 @@ export interface IntakeOptions {
  * before anybody else is served: the runtime accepts one new connection each turn, so a busy server would otherwise
  * not see how many wait outside, nor for how long.
  */
-export class Intake {
-  readonly #pulse: Pick<Pulse, 'isLate'>
+export class AcceptQueue {
+  readonly #loopMonitor: Pick<LoopMonitor, 'isLate'>
   readonly #maxMs: number
   readonly #now: () => number
   readonly #known = new WeakSet<object>()
@@ -40,15 +40,15 @@ export class Intake {
   #newcomerAt = Number.NEGATIVE_INFINITY
   #onEmpty: (() => void) | undefined
 
-  constructor({ pulse, maxMs, now = () => performance.now() }: IntakeOptions) {
-    this.#pulse = pulse
+  constructor({ loopMonitor, maxMs, now = () => performance.now() }: AcceptQueueOptions) {
+    this.#loopMonitor = loopMonitor
     this.#maxMs = maxMs
     this.#now = now
   }
 
   /** A request comes on a connection. False when it cannot be served at once: then it must `queue`. */
   enter(connection: object): boolean {
-    const isFree = this.#line.length === 0 && !this.#pulse.isLate()
+    const isFree = this.#line.length === 0 && !this.#loopMonitor.isLate()
     if (this.#known.has(connection)) return isFree
     this.#known.add(connection)
     const isCalm = this.#now() - this.#newcomerAt > RUSH_MS

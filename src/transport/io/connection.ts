@@ -3,21 +3,21 @@ import { mcpError } from '../../errors/error.ts'
 import { serverError } from '../../errors/server.ts'
 import { idText, type JsonObject, type RequestId } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import { Call, type Channel, type Origin, type Peer } from '../../rpc/call.ts'
+import { Call, type Channel, type RequestSource, type Peer } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Session } from '../../rpc/session.ts'
-import { isClaim, openEnvelope } from '../../wire/2026-07-28/decode.ts'
+import { hasEnvelope, decodeEnvelope } from '../../wire/2026-07-28/decode.ts'
 import { checkBatch } from '../../wire/batch.ts'
 import { checkId } from '../../wire/id.ts'
 import { readBounded } from '../../wire/bounds.ts'
-import { NO_PARAMS, readableId, readMessage, type Incoming } from '../../wire/message.ts'
-import { replyText, sealError, sealReply } from '../../wire/reply.ts'
-import { openAnswer, sealNotification, sealRequest, sealResult, toPeerError } from '../../wire/encode.ts'
+import { NO_PARAMS, readableId, readMessage, type Message } from '../../wire/message.ts'
+import { replyText, encodeError, encodeReply } from '../../wire/reply.ts'
+import { decodeAnswer, encodeNotification, encodeRequest, encodeResult, toPeerError } from '../../wire/encode.ts'
 
 export interface ConnectionOptions {
   readonly service: Service
   readonly limits: Limits
-  readonly origin: Origin
+  readonly source: RequestSource
   /** Writes one message. */
   send(text: string): void
   /** Whether the client is far behind with reading; then it misses what it can do without. */
@@ -36,7 +36,7 @@ export class Connection implements Channel {
   readonly #service: Service
   readonly #limits: Limits
   /** Where what is received from now on comes from. */
-  origin: Origin
+  source: RequestSource
   readonly #send: (text: string) => void
   readonly #read: typeof readBounded
   readonly #isBehind: () => boolean
@@ -50,12 +50,12 @@ export class Connection implements Channel {
   #closing = false
   #idle: (() => void) | undefined
 
-  constructor({ service, limits, origin, send, isBehind = () => false }: ConnectionOptions) {
+  constructor({ service, limits, source, send, isBehind = () => false }: ConnectionOptions) {
     this.#service = service
     this.#limits = limits
-    this.origin = origin
+    this.source = source
     this.#send = send
-    this.#read = (service.dialects['2025-11-25'].habits?.read ?? readBounded) as typeof readBounded
+    this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#isBehind = isBehind
     this.#session = new Session(service.dialects, (method, params) =>
       this.emit(method, params, this.#session),
@@ -73,7 +73,7 @@ export class Connection implements Channel {
     this.#size = text.length
     try {
       const message = this.#read(text, this.#limits)
-      reply = Array.isArray(message) ? this.#takeBatch(message) : this.#take(message as Incoming)
+      reply = Array.isArray(message) ? this.#takeBatch(message) : this.#take(message as Message)
     } catch (thrown) {
       return this.refuse(thrown)
     }
@@ -90,36 +90,36 @@ export class Connection implements Channel {
     // Progress that brings content is all that a client may have of it before the end.
     if (DISPENSABLE.has(method) && params['_meta'] === undefined && this.#isBehind())
       return this.#service.load.count('notice_dropped')
-    this.#send(sealNotification(method, params, peer.dialect))
+    this.#send(encodeNotification(method, params, peer.dialect))
   }
 
   async ask(method: string, params: JsonObject, call: Call): Promise<JsonObject> {
     const { dialect } = this.#session
     const answer = await this.#session.pending.ask(
       method,
-      (id) => this.#send(sealRequest(id, method, params, dialect)),
+      (id) => this.#send(encodeRequest(id, method, params, dialect)),
       {
         signal: call.signal,
         timeoutMs: this.#limits.questionMs,
         cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
       },
     )
-    return openAnswer(method, answer, params, dialect)
+    return decodeAnswer(method, answer, params, dialect)
   }
 
-  leave(): void {
+  refuseFurther(): void {
     this.#closing = true
   }
 
   /** No more answers will come from the client: what waits for one fails. */
-  deafen(): void {
+  rejectPending(): void {
     this.#session.pending.close()
   }
 
   /** Lets what is running finish and refuses what is new; resolves once nothing is being answered. */
   drained(): Promise<void> {
     this.#closing = true
-    for (const call of this.#calls.values()) call.wrapUp()
+    for (const call of this.#calls.values()) call.endIfLasting()
     return new Promise((resolve) => {
       if (this.#calls.size === 0) resolve()
       else this.#idle = () => setTimeout(resolve)
@@ -152,9 +152,9 @@ export class Connection implements Channel {
     return joined(replies as readonly Reply[])
   }
 
-  #take(message: Incoming): Reply | Promise<Reply> {
-    const { habits } = this.#session.dialect
-    const { id, method, params } = habits === undefined ? message : habits.open(message)
+  #take(message: Message): Reply | Promise<Reply> {
+    const { adapter } = this.#session.dialect
+    const { id, method, params } = adapter === undefined ? message : adapter.decode(message)
     if (method !== undefined && id !== undefined) {
       checkId(id, this.#limits.idLength)
       return this.#answer(id, method, params ?? NO_PARAMS)
@@ -168,7 +168,7 @@ export class Connection implements Channel {
     let peer: Peer = this.#session
     let mustWait = false
     try {
-      if (isClaim(params)) peer = openEnvelope(params, this.#service)
+      if (hasEnvelope(params)) peer = decodeEnvelope(params, this.#service)
       else if (!this.#session.opened && !this.#isEarly(method)) {
         throw serverError('not_initialized', { method: method.slice(0, 256) })
       }
@@ -177,7 +177,7 @@ export class Connection implements Channel {
     } catch (thrown) {
       return this.#errorText(id, thrown, peer)
     }
-    const call = new Call(id, method, params, { peer, channel: this, origin: this.origin })
+    const call = new Call(id, method, params, { peer, channel: this, source: this.source })
     if (mustWait) return this.#answerInTurn(call)
     const outer = this.#beginning
     this.#beginning = call
@@ -241,7 +241,7 @@ export class Connection implements Channel {
   #note(method: string, params: JsonObject): void {
     if (method === 'notifications/cancelled') return this.cancel(params)
     this.#service.notice(
-      new Call(undefined, method, params, { peer: this.#session, channel: this, origin: this.origin }),
+      new Call(undefined, method, params, { peer: this.#session, channel: this, source: this.source }),
     )
   }
 
@@ -259,10 +259,10 @@ export class Connection implements Channel {
   }
 
   #resultText({ id, method, peer }: Call, result: JsonObject): string {
-    const sealed = sealResult(method, result, peer.dialect, this.#service.info)
-    const { habits } = peer.dialect
-    if (habits !== undefined) habits.answered(method, (told) => this.emit(told.method, told.params, peer))
-    return replyText(sealReply(id as RequestId, sealed))
+    const sealed = encodeResult(method, result, peer.dialect, this.#service.info)
+    const { adapter } = peer.dialect
+    if (adapter !== undefined) adapter.afterAnswer(method, (told) => this.emit(told.method, told.params, peer))
+    return replyText(encodeReply(id as RequestId, sealed))
   }
 
   #errorText(id: RequestId | undefined, thrown: unknown, peer: Peer): string {
@@ -270,7 +270,7 @@ export class Connection implements Channel {
       this.#service.report('error', 'a request failed', { reference, error: cause }),
     )
     this.#service.load.count(error.kind)
-    return sealError(id, toErrorObject(error, peer.dialect), peer.dialect)
+    return encodeError(id, toErrorObject(error, peer.dialect), peer.dialect)
   }
 }
 

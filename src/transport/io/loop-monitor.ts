@@ -8,7 +8,7 @@ const LATE_MS = 50
 const UNWELL_MS = 5000
 
 /** Feels whether the event loop keeps up with the requests: its beats come late when it does not. */
-export class Pulse {
+export class LoopMonitor {
   readonly #endpoint: Endpoint
   #timer: Timer
   #beat = 0

@@ -13,7 +13,7 @@ export interface Flow {
 let total = 0
 /** How many have a part of them, and those among them who wait, in the order in which they began to. */
 let holders = 0
-const waiting = new Set<Reading>()
+const waiting = new Set<ReadBudget>()
 
 /** Nobody waits with less. */
 const SMALL_BYTES = 65_536
@@ -22,7 +22,7 @@ const SMALL_BYTES = 65_536
  * Counts the bytes of one body or message while it is read, against the limits of one and of all together. When half of
  * what all may have is taken, large messages are read one after the other.
  */
-export class Reading {
+export class ReadBudget {
   readonly #limits: Limits
   readonly #maxBytes: number
   readonly #flow: Flow | undefined

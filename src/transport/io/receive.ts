@@ -1,5 +1,5 @@
 import { mcpError, type McpError } from '../../errors/error.ts'
-import type { Received } from '../../rpc/client-transport.ts'
+import type { ServerMessage } from '../../rpc/client-transport.ts'
 import type { Pipe } from '../../rpc/pipe.ts'
 import { readMessage, readText } from '../../wire/message.ts'
 
@@ -15,7 +15,7 @@ export function receiveText(pipe: Pipe, text: string, maxDepth: number): boolean
     return refuseAnswer(pipe, text, (thrown as Error).message)
   }
   if (!Array.isArray(message)) {
-    pipe.take(message as Received)
+    pipe.take(message as ServerMessage)
     return true
   }
   let whole = true
@@ -42,7 +42,7 @@ const HEAD = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"[^"\\]*"\s*,\s*)?"id"\s*:\s*(\d{1,15}
 const TAIL = /"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"[^"\\]*"\s*)?\}\s*$/
 
 function receiveMember(pipe: Pipe, member: unknown): boolean {
-  let message: Received
+  let message: ServerMessage
   try {
     message = readMessage(member)
   } catch (thrown) {

@@ -5,9 +5,9 @@ import { everyMs, type Timer } from './timer.ts'
 /** Bytes that wait for all clients to read. */
 let total = 0
 /** Those for whom something waits. */
-const slow = new Set<Sending>()
+const slow = new Set<WriteBudget>()
 /** Those among them who have been given all the time there is. */
-const patient = new Set<Sending>()
+const patient = new Set<WriteBudget>()
 let watch: Timer
 
 const LOOK_MS = 50
@@ -37,7 +37,7 @@ interface Handle {
   readonly _parent?: Handle
 }
 
-export interface SendingOptions {
+export interface WriteBudgetOptions {
   /** The socket, once there is one. */
   outlet(): Outlet | null
   /** How long the client may take nothing of what waits for it. */
@@ -50,14 +50,14 @@ export interface SendingOptions {
  * Counts the bytes that wait for one client, and looks whether it takes them. The timeout of a socket does not do for
  * that: it begins anew with every byte that the client sends.
  */
-export class Sending {
-  readonly #options: SendingOptions
+export class WriteBudget {
+  readonly #options: WriteBudgetOptions
   #size = 0
   #patienceMs = 0
   #left: number | undefined
   #since = 0
 
-  constructor(options: SendingOptions) {
+  constructor(options: WriteBudgetOptions) {
     this.#options = options
   }
 

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { mcpError, type McpError } from '../../errors/error.ts'
-import type { LineEvents } from '../../rpc/client-transport.ts'
+import type { TransportEvents } from '../../rpc/client-transport.ts'
 import type { Pipe } from '../../rpc/pipe.ts'
 import { answeredId, receiveText, refuseAnswer } from '../io/receive.ts'
 import { LINES, type Framing } from './framing.ts'
 import { plainText } from './plain.ts'
 import { decodeLine, toText } from './text.ts'
 
-export interface Hearing {
+export interface MessageReader {
   /** Whether a message ever came. */
   anything(): boolean
   /** The first line that was no message. */
@@ -19,8 +19,8 @@ export interface Hearing {
   stop(): void
 }
 
-export interface HearOptions {
-  readonly events: LineEvents
+export interface MessageReaderOptions {
+  readonly events: TransportEvents
   readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
   /** Where the server writes, for a sentence that complains of it. */
   readonly where: string
@@ -30,7 +30,7 @@ export interface HearOptions {
 }
 
 /** Reads the messages of a server, one a line. */
-export function hear(input: Readable, pipe: Pipe, options: HearOptions): Hearing {
+export function createMessageReader(input: Readable, pipe: Pipe, options: MessageReaderOptions): MessageReader {
   const { events, limits, where, onBroken, framing = LINES } = options
   const tooLarge = (): McpError =>
     mcpError('answer_too_large', { limit: limits.clientBytes, unit: 'bytes in one line' })

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { mcpError } from '../../errors/error.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import type { Origin } from '../../rpc/call.ts'
+import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import type { LineReader, LineReaderOptions } from '../../wire/lines.ts'
 import { askedId } from '../io/asked-id.ts'
@@ -12,7 +12,7 @@ import { decodeLine, toText } from './text.ts'
 export interface LineServerOptions {
   readonly service: Service
   readonly limits: Limits
-  readonly origin: Origin
+  readonly source: RequestSource
   /** The longest message. */
   readonly maxBytes: number
   /** How messages are told apart; by lines unless given. */
@@ -25,7 +25,7 @@ export interface LineServerOptions {
   readonly resume?: () => void
 }
 
-const BATCH_LETTERS = 65_536
+const BATCH_CHARS = 65_536
 
 /** One client on two streams of lines: no more is read from it than it reads itself. */
 export class LineServer implements LineReaderOptions {
@@ -44,7 +44,7 @@ export class LineServer implements LineReaderOptions {
   #batch = ''
 
   constructor(options: LineServerOptions) {
-    const { service, limits, origin, maxBytes, input, output, write, framing = LINES } = options
+    const { service, limits, source, maxBytes, input, output, write, framing = LINES } = options
     this.#input = input
     this.#output = output
     this.#write = write
@@ -53,7 +53,7 @@ export class LineServer implements LineReaderOptions {
     this.connection = new Connection({
       service,
       limits,
-      origin,
+      source,
       send: (text) => this.#send(text),
       isBehind: () => output.writableLength > limits.streamBytes,
     })
@@ -83,7 +83,7 @@ export class LineServer implements LineReaderOptions {
   end(): void {
     this.lines.end()
     this.#takeAll()
-    this.connection.deafen()
+    this.connection.rejectPending()
   }
 
   /** Takes nothing more from the client. */
@@ -119,6 +119,6 @@ export class LineServer implements LineReaderOptions {
   #send(text: string): void {
     if (this.#batch === '') queueMicrotask(this.flush)
     this.#batch += this.#seal(text)
-    if (this.#batch.length > BATCH_LETTERS) this.flush()
+    if (this.#batch.length > BATCH_CHARS) this.flush()
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createServer } from '../../app/app.ts'
 import { Deadline } from '../../rpc/deadline.ts'
-import type { Line, Received } from '../../rpc/client-transport.ts'
+import type { ClientTransport, ServerMessage } from '../../rpc/client-transport.ts'
 import { connectMemory } from './client.ts'
 
 const INITIALIZE = {
@@ -10,7 +10,7 @@ const INITIALIZE = {
   clientInfo: { name: 'test', version: '1' },
 }
 
-async function open(): Promise<{ line: Line; messages: Received[]; call: ReturnType<typeof caller> }> {
+async function open(): Promise<{ line: ClientTransport; messages: ServerMessage[]; call: ReturnType<typeof caller> }> {
   const app = createServer({ id: 'memory', version: '1' })
   app.tool('echo', { description: 'Says it again' }, () => 'hello')
   app.tool('wait', { description: 'Takes long' }, () => new Promise(() => undefined))
@@ -18,7 +18,7 @@ async function open(): Promise<{ line: Line; messages: Received[]; call: ReturnT
     ctx.progress(1, 2)
     return 'counted'
   })
-  const messages: Received[] = []
+  const messages: ServerMessage[] = []
   const line = await connectMemory(app, { limits: app.limits })({
     onMessage: (message) => void messages.push(message),
     onDown: () => undefined,
@@ -26,12 +26,12 @@ async function open(): Promise<{ line: Line; messages: Received[]; call: ReturnT
   return { line, messages, call: caller(line) }
 }
 
-function caller(line: Line): (method: string, params: object) => Promise<Received> {
+function caller(line: ClientTransport): (method: string, params: object) => Promise<ServerMessage> {
   let id = 0
   return (method, params) => {
     const text = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
-    const stop = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal: undefined })
-    return line.request({ id, method, text, stop, headers: () => ({}), onMessage: () => undefined })
+    const cancel = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal: undefined })
+    return line.request({ id, method, text, cancel, headers: () => ({}), onMessage: () => undefined })
   }
 }
 

@@ -1,7 +1,7 @@
 import { mcpError } from '../../errors/error.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { Auth } from '../../rpc/call.ts'
-import type { OpenLine } from '../../rpc/client-transport.ts'
+import type { OpenTransport } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import { receiveText } from '../io/receive.ts'
 
@@ -19,7 +19,7 @@ export interface MemoryServer {
 }
 
 /** A line to a server in the same process. Everything is carried as text, as on any other transport. */
-export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMemoryOptions): OpenLine {
+export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMemoryOptions): OpenTransport {
   return async (events) => {
     const pipe = new Pipe({ events, write: (text) => end.send(text) })
     const end = server.connect({

@@ -1,14 +1,14 @@
 import { mcpError } from '../../errors/error.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { sizeProblem } from '../../wire/message-size.ts'
-import type { Origin } from '../../rpc/call.ts'
+import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { askedId } from '../io/asked-id.ts'
 import { Connection } from '../io/connection.ts'
 
 export interface MemoryOptions {
   readonly limits: Limits
-  readonly origin?: Origin
+  readonly source?: RequestSource
   /** Takes each message from the server. */
   receive(text: string): void
 }
@@ -20,12 +20,12 @@ export interface MemoryEnd {
 }
 
 /** Serves one client in the same process: the same texts as on any other transport, without one. */
-export function serveMemory(service: Service, { limits, origin = {}, receive }: MemoryOptions): MemoryEnd {
+export function serveMemory(service: Service, { limits, source = {}, receive }: MemoryOptions): MemoryEnd {
   let open = true
   const connection = new Connection({
     service,
     limits,
-    origin,
+    source,
     send: (text) => (open ? receive(text) : undefined),
   })
   return {

@@ -1,7 +1,7 @@
 import { McpError, mcpError } from '../../errors/error.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { Revision } from '../../protocol/revisions.ts'
-import type { Line, LineEvents, OlderOptions, Outgoing, Received } from '../../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OlderTransportOptions, OutgoingRequest, ServerMessage } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import type { ReadEvent } from '../../wire/sse-reader.ts'
 import type { ReadingOptions } from '../http/client/answer.ts'
@@ -18,7 +18,7 @@ import { afterMs } from '../io/timer.ts'
 export interface SseParts {
   readonly target: URL
   readonly fetch: typeof globalThis.fetch
-  readonly events: LineEvents
+  readonly events: TransportEvents
   readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
   callerHeaders(): Promise<HeaderRecord>
 }
@@ -27,7 +27,7 @@ export interface SseParts {
 const ADDRESS_MS = 10_000
 
 /** Opens a line over the transport of 2024-11-05; undefined when the server at the URL does not speak it. */
-export async function openSse(parts: SseParts, options: OlderOptions): Promise<Line | undefined> {
+export async function openSse(parts: SseParts, options: OlderTransportOptions): Promise<ClientTransport | undefined> {
   const line = new SseLine(parts)
   try {
     if (await line.open(options)) return line
@@ -40,7 +40,7 @@ export async function openSse(parts: SseParts, options: OlderOptions): Promise<L
 }
 
 /** One stream from the server, and a POST for each message to it. */
-class SseLine implements Line {
+class SseLine implements ClientTransport {
   readonly cancels = 'message'
   readonly #parts: SseParts
   readonly #holds = new Holds()
@@ -57,7 +57,7 @@ class SseLine implements Line {
   }
 
   /** Opens the stream and waits for the address; false when there is no stream, or no address on it in time. */
-  async open({ signal, timeoutMs }: OlderOptions): Promise<boolean> {
+  async open({ signal, timeoutMs }: OlderTransportOptions): Promise<boolean> {
     const hold = (this.#stream = this.#holds.begin(() => mcpError('closed', {}), signal))
     let isLate = false
     const timer = afterMs(Math.min(timeoutMs, ADDRESS_MS), () => {
@@ -88,9 +88,9 @@ class SseLine implements Line {
     return true
   }
 
-  request(outgoing: Outgoing): Promise<Received> {
+  request(outgoing: OutgoingRequest): Promise<ServerMessage> {
     const answered = this.#pipe.request(outgoing)
-    if (this.#pipe.failure === undefined && !outgoing.stop.aborted) void this.#deliver(outgoing)
+    if (this.#pipe.failure === undefined && !outgoing.cancel.aborted) void this.#deliver(outgoing)
     return answered
   }
 
@@ -175,9 +175,9 @@ class SseLine implements Line {
     if (!this.#pipe.refuse(this.#pipe.only, problem) && this.#pipe.size > 0) this.#down(problem())
   }
 
-  async #deliver(outgoing: Outgoing): Promise<void> {
-    const { id, method, text, stop } = outgoing
-    const hold = this.#holds.begin(() => mcpError('closed', {}), stop.signal)
+  async #deliver(outgoing: OutgoingRequest): Promise<void> {
+    const { id, method, text, cancel } = outgoing
+    const hold = this.#holds.begin(() => mcpError('closed', {}), cancel.signal)
     try {
       const response = await hold.race(this.#post({ text, method, headers: outgoing.headers() }, hold.signal))
       if (response.status === 404) throw this.#refused(response, method)

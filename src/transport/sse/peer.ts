@@ -1,5 +1,5 @@
 import type { Limits } from '../../protocol/limits.ts'
-import type { Origin } from '../../rpc/call.ts'
+import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { EventStream } from '../http/server/event-stream.ts'
@@ -17,7 +17,7 @@ export interface SseClientOptions {
 }
 
 /** Between messages, so that none is kept for longer than it takes. */
-const NOWHERE: Origin = {}
+const NOWHERE: RequestSource = {}
 
 /** One client of the transport of 2024-11-05: what it posts comes in, everything for it leaves on its stream. */
 export class SseClient {
@@ -43,7 +43,7 @@ export class SseClient {
     this.#connection = new Connection({
       service,
       limits,
-      origin: NOWHERE,
+      source: NOWHERE,
       send: (text) => this.stream.send(text, 'message'),
       isBehind: () => this.stream.waiting > streamBytes,
     })
@@ -55,11 +55,11 @@ export class SseClient {
   }
 
   /** Takes what was posted, from where it came: the token of a message may be another than that of the stream. */
-  receive(text: string, origin: Origin): void {
+  receive(text: string, source: RequestSource): void {
     this.spoken = true
-    this.#connection.origin = origin
+    this.#connection.source = source
     this.#connection.receive(text)
-    this.#connection.origin = NOWHERE
+    this.#connection.source = NOWHERE
   }
 
   keepAlive(): void {

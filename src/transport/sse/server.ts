@@ -10,16 +10,16 @@ import { toStream } from '../http/server/exchange.ts'
 import type { Guard } from '../http/server/guard.ts'
 import { checkContent, readAccept } from '../http/server/negotiate.ts'
 import { readParsed } from '../http/server/parsed.ts'
-import type { Headers, HttpHead, HttpIn, HttpOut, Site, SiteBeside } from '../http/server/parts.ts'
+import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from '../http/server/parts.ts'
 import { checkUnsent } from '../io/write-budget.ts'
-import { Watch } from '../http/server/sweeper.ts'
+import { Sweeper } from '../http/server/sweeper.ts'
 import { SseClient } from './peer.ts'
 
 export interface SseOptions {
   readonly limits: Limits
   readonly guard: Guard
   /** Writes the reply that tells of an error. */
-  readonly fail: Site['fail']
+  readonly fail: HttpHandler['fail']
 }
 
 /** Where the stream is opened and where messages are sent, by the last part of the path. */
@@ -34,7 +34,7 @@ const FRESH_MS = 10_000
  * The transport of 2024-11-05: a GET opens the stream on which everything comes, beginning with the address to which the
  * client posts its messages. Every revision with a handshake is served.
  */
-export class SseEndpoint implements SiteBeside {
+export class SseEndpoint implements ExtraEndpoint {
   readonly option = 'sse'
   readonly paths: ReadonlySet<string> = new Set([STREAM, MESSAGES])
   readonly answersElsewhere = true
@@ -43,9 +43,9 @@ export class SseEndpoint implements SiteBeside {
   /** Limits of the streams: how far a client may be behind before it is cut off. */
   readonly #streaming: Limits
   readonly #guard: Guard
-  readonly #fail: Site['fail']
+  readonly #fail: HttpHandler['fail']
   readonly #clients = new Map<string, SseClient>()
-  readonly #watch: Watch
+  readonly #watch: Sweeper
   #closing = false
 
   constructor(service: Service, { limits, guard, fail }: SseOptions) {
@@ -63,7 +63,7 @@ export class SseEndpoint implements SiteBeside {
         return clients.size
       },
     }
-    this.#watch = new Watch(limits, streams, new Set())
+    this.#watch = new Sweeper(limits, streams, new Set())
   }
 
   /** Whether a request for a target is one for this transport. */
@@ -83,12 +83,12 @@ export class SseEndpoint implements SiteBeside {
       else this.#checkStream(head)
       return undefined
     } catch (thrown) {
-      const out = this.turnAway(head, thrown)
+      const out = this.rejectUnread(head, thrown)
       return out.status === 405 ? { ...out, headers: { ...out.headers, allow: `${verb}, OPTIONS` } } : out
     }
   }
 
-  turnAway(head: HttpHead, thrown: unknown): HttpOut {
+  rejectUnread(head: HttpHead, thrown: unknown): HttpOut {
     return this.fail(undefined, thrown, undefined, this.#guard.cors(head))
   }
 
@@ -102,7 +102,7 @@ export class SseEndpoint implements SiteBeside {
     }
   }
 
-  fail(...reply: Parameters<Site['fail']>): HttpOut {
+  fail(...reply: Parameters<HttpHandler['fail']>): HttpOut {
     return this.#fail(...reply)
   }
 

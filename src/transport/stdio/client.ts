@@ -1,8 +1,8 @@
 import { McpError, mcpError } from '../../errors/error.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
-import type { Line, LineEvents, OpenLine } from '../../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OpenTransport } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
-import { hear, type Hearing } from '../lines/message-reader.ts'
+import { createMessageReader, type MessageReader } from '../lines/message-reader.ts'
 import { createLineWriter } from '../lines/writer.ts'
 import { failed } from './executable.ts'
 import { checkCommand, toLaunch, type Command } from './launch.ts'
@@ -20,7 +20,7 @@ export interface ConnectStdioOptions extends Command {
 const CLOSE_MS = 2000
 
 /** A line to a server that is started for it, without a shell, and ended with everything that it started. */
-export function connectStdio(options: ConnectStdioOptions): OpenLine {
+export function connectStdio(options: ConnectStdioOptions): OpenTransport {
   checkCommand(options)
   return async (events) => {
     const launch = toLaunch(options)
@@ -44,12 +44,12 @@ function startIssue(file: string, { code, message }: NodeJS.ErrnoException): str
   return `${file} needs something that does not exist, such as the interpreter in its first line`
 }
 
-function openLine(server: ServerProcess, events: LineEvents, options: ConnectStdioOptions): Line {
+function openLine(server: ServerProcess, events: TransportEvents, options: ConnectStdioOptions): ClientTransport {
   const { command, limits, closeMs = CLOSE_MS } = options
   const writer = createLineWriter(server.stdin, limits.clientBytes)
   const pipe = new Pipe({ events, write: writer.write })
   const stderr = createStderrReader((text) => events.onNote?.('stderr', text))
-  const hears = hear(server.stdout, pipe, { events, limits, onBroken: down, where: 'to stdout' })
+  const hears = createMessageReader(server.stdout, pipe, { events, limits, onBroken: down, where: 'to stdout' })
   server.stderr?.on('data', stderr.push)
   void server.finished.then((ending) => {
     stderr.end()
@@ -83,7 +83,7 @@ function openLine(server: ServerProcess, events: LineEvents, options: ConnectStd
 }
 
 /** A silence, with what a server wrote in place of messages when it never wrote one. */
-function withJunk(error: unknown, { anything, junk }: Hearing): unknown {
+function withJunk(error: unknown, { anything, junk }: MessageReader): unknown {
   if (!(error instanceof McpError) || error.kind !== 'timeout' || anything() || junk() === '') return error
   return new McpError('timeout', `${error.message}; its stdout has no messages, but: ${junk()}`, {
     cause: error,

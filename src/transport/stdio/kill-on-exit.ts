@@ -1,7 +1,7 @@
 import process from 'node:process'
 
 /** Something that must not outlive this process. */
-export interface Mortal {
+export interface Killable {
   /** Ends it at once, without waiting. */
   killNow(): void
 }
@@ -9,10 +9,10 @@ export interface Mortal {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 type Deadly = (typeof SIGNALS)[number]
 
-const living = new Set<Mortal>()
+const living = new Set<Killable>()
 
 /** Ends it when this process ends, by itself or by a signal. Listens only while there is something to end. */
-export function dieWithUs(mortal: Mortal): void {
+export function killOnExit(mortal: Killable): void {
   if (living.size === 0) {
     process.on('exit', killAll)
     for (const signal of SIGNALS) process.on(signal, onSignal)
@@ -21,7 +21,7 @@ export function dieWithUs(mortal: Mortal): void {
 }
 
 /** It has ended by itself. */
-export function releaseMortal(mortal: Mortal): void {
+export function releaseKillable(mortal: Killable): void {
   if (living.delete(mortal) && living.size === 0) stopListening()
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import process from 'node:process'
 import type { Readable, Writable } from 'node:stream'
 import { afterMs } from '../io/timer.ts'
-import { dieWithUs, releaseMortal } from './kill-on-exit.ts'
+import { killOnExit, releaseKillable } from './kill-on-exit.ts'
 import type { Launch } from './launch.ts'
 import { createTree, type Tree } from './tree.ts'
 
@@ -61,7 +61,7 @@ export class ServerProcess {
     child.on('error', ignore)
     this.#exited = new Promise((resolve) => child.once('exit', resolve))
     this.finished = new Promise((resolve) => this.#watch(resolve))
-    dieWithUs(this.#tree)
+    killOnExit(this.#tree)
   }
 
   /** Ends the whole tree: asks by closing stdin, then firmly, then by force. Resolves when it is gone. */
@@ -82,7 +82,7 @@ export class ServerProcess {
     }
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream?.destroy()
     this.#child.unref()
-    releaseMortal(tree)
+    releaseKillable(tree)
   }
 
   async #exitsWithin(ms: number): Promise<boolean> {

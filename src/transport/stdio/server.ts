@@ -31,7 +31,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   const server = new LineServer({
     service,
     limits,
-    origin: {},
+    source: {},
     maxBytes: limits.stdioBytes,
     input,
     output,

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
-import type { Line, LineEvents, OpenLine } from '../../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OpenTransport } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import type { Framing, FramingName } from '../lines/framing.ts'
-import { hear } from '../lines/message-reader.ts'
+import { createMessageReader } from '../lines/message-reader.ts'
 import { createLineWriter } from '../lines/writer.ts'
 import { framingOf, mismatchOf } from './framings.ts'
 import { startHeartbeat } from './heartbeat.ts'
@@ -31,7 +31,7 @@ interface LineOptions extends Omit<ConnectTcpOptions, 'framing'> {
 const CLOSE_MS = 500
 
 /** A line to a server on a socket: `tcp:`, `tls:` or `unix:`. */
-export function connectTcp(url: URL, options: ConnectTcpOptions): OpenLine {
+export function connectTcp(url: URL, options: ConnectTcpOptions): OpenTransport {
   const open = openSocket(url, options.tls)
   const framing = framingOf('connect', options.framing)
   return pooled(
@@ -40,7 +40,7 @@ export function connectTcp(url: URL, options: ConnectTcpOptions): OpenLine {
   )
 }
 
-function openLine(url: URL, socket: Socket, events: LineEvents, options: LineOptions): Line {
+function openLine(url: URL, socket: Socket, events: TransportEvents, options: LineOptions): ClientTransport {
   const { limits, heartbeatMs, framing } = options
   const writer = createLineWriter(socket, limits.clientBytes, framing)
   const pipe = new Pipe({ events, write: writer.write })
@@ -48,7 +48,7 @@ function openLine(url: URL, socket: Socket, events: LineEvents, options: LineOpt
     const reason = mismatchOf(framing, chunk)
     if (reason !== undefined) down(mcpError('connect_failed', { target: targetOf(url), reason }))
   })
-  const hears = hear(socket, pipe, { events, limits, framing, onBroken: down, where: 'to the socket' })
+  const hears = createMessageReader(socket, pipe, { events, limits, framing, onBroken: down, where: 'to the socket' })
   const heartbeat = startHeartbeat(heartbeatMs, {
     ask: (text) => writer.write(text),
     onSilence: () => down(lost('the server does not answer any more')),

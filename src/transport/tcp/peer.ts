@@ -3,8 +3,8 @@ import { mcpError } from '../../errors/error.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
-import { Reading } from '../io/read-budget.ts'
-import { Sending, type Outlet } from '../io/write-budget.ts'
+import { ReadBudget } from '../io/read-budget.ts'
+import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import type { Framing } from '../lines/framing.ts'
 import { mismatchOf } from './framings.ts'
 import { LineServer } from '../lines/server.ts'
@@ -31,8 +31,8 @@ export class Peer {
   readonly #limits: Limits
   readonly #framing: Framing
   readonly #server: LineServer
-  readonly #reading: Reading
-  readonly #sending: Sending
+  readonly #reading: ReadBudget
+  readonly #sending: WriteBudget
   #isBehind = false
   #leaving: Promise<void> | undefined
   /** Whether the client sends nothing more. */
@@ -49,11 +49,11 @@ export class Peer {
     this.#service = service
     this.#limits = limits
     this.#framing = framing
-    this.#reading = new Reading(limits, limits.tcpBytes, {
+    this.#reading = new ReadBudget(limits, limits.tcpBytes, {
       pause: () => socket.pause(),
       resume: () => this.#read(),
     })
-    this.#sending = new Sending({
+    this.#sending = new WriteBudget({
       outlet: () => socket as Outlet,
       patienceMs: limits.bodyMs,
       cut: () => this.#cut(),
@@ -62,7 +62,7 @@ export class Peer {
     this.#server = new LineServer({
       service,
       limits,
-      origin: { auth },
+      source: { auth },
       maxBytes: limits.tcpBytes,
       framing,
       input: socket,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LATEST } from '../../protocol/revisions.ts'
-import type { Line, LineEvents, Outgoing, Received } from '../../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OutgoingRequest, ServerMessage } from '../../rpc/client-transport.ts'
 import { pooled } from './pool.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
@@ -8,21 +8,21 @@ afterEach(() => void vi.useRealTimers())
 
 /** A line, in the order of opening, and what was done with it. */
 interface Opening {
-  readonly events: LineEvents
+  readonly events: TransportEvents
   readonly did: string[]
   resolve(): void
   reject(): void
 }
 
 /** A pool of two lines at the newest revision; every line but the first opens when the test says so. */
-async function open(): Promise<{ readonly line: Line; readonly openings: Opening[] }> {
+async function open(): Promise<{ readonly line: ClientTransport; readonly openings: Opening[] }> {
   const openings: Opening[] = []
-  const openLine = (events: LineEvents): Promise<Line> =>
+  const openLine = (events: TransportEvents): Promise<ClientTransport> =>
     new Promise((resolve, reject) => {
       const did: string[] = []
-      const line: Line = {
+      const line: ClientTransport = {
         cancels: 'message',
-        request: ({ id }) => (did.push(`request ${id}`), Promise.resolve({} as Received)),
+        request: ({ id }) => (did.push(`request ${id}`), Promise.resolve({} as ServerMessage)),
         send: (text) => (did.push(text), Promise.resolve()),
         agree: (revision) => void did.push(revision),
         close: () => (did.push('close'), Promise.resolve()),
@@ -38,8 +38,8 @@ async function open(): Promise<{ readonly line: Line; readonly openings: Opening
 }
 
 /** Sends a request whose place is that of the second line. */
-async function request(line: Line, id: number): Promise<void> {
-  await line.request({ id } as Outgoing)
+async function request(line: ClientTransport, id: number): Promise<void> {
+  await line.request({ id } as OutgoingRequest)
   await settled()
 }
 

@@ -1,5 +1,5 @@
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
-import type { Line, LineEvents, OpenLine, Outgoing, Received } from '../../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OpenTransport, OutgoingRequest, ServerMessage } from '../../rpc/client-transport.ts'
 
 /** How long a line that could not be opened, or was lost, is done without. */
 const RETRY_MS = 1000
@@ -9,34 +9,34 @@ const CANCELS = '"notifications/cancelled"'
  * Opens up to so many lines to one server and sends requests over them in turn, where each request stands alone. The
  * first carries everything else, and what comes before the others are open; when it is lost, all are.
  */
-export function pooled(open: OpenLine, size: number): OpenLine {
+export function pooled(open: OpenTransport, size: number): OpenTransport {
   if (size === 1) return open
   return async (events) => new PooledLine(await open(events), { open, events, size })
 }
 
 interface PoolOptions {
-  readonly open: OpenLine
-  readonly events: LineEvents
+  readonly open: OpenTransport
+  readonly events: TransportEvents
   readonly size: number
 }
 
-class PooledLine implements Line {
+class PooledLine implements ClientTransport {
   readonly cancels = 'message'
-  readonly #first: Line
+  readonly #first: ClientTransport
   readonly #options: PoolOptions
   /** The lines that are open, by their place. */
-  readonly #lines = new Map<number, Line>()
+  readonly #lines = new Map<number, ClientTransport>()
   /** When a line may be opened at a place; never, while one is being opened. */
   readonly #openAt = new Map<number, number>()
   #revision: Revision | undefined
   #isClosed = false
 
-  constructor(first: Line, options: PoolOptions) {
+  constructor(first: ClientTransport, options: PoolOptions) {
     this.#first = first
     this.#options = options
   }
 
-  request(outgoing: Outgoing): Promise<Received> {
+  request(outgoing: OutgoingRequest): Promise<ServerMessage> {
     const place = outgoing.id % this.#options.size
     if (this.#revision !== LATEST || place === 0) return this.#first.request(outgoing)
     const line = this.#lines.get(place)
@@ -70,7 +70,7 @@ class PooledLine implements Line {
       this.#lines.delete(place)
       this.#openAt.set(place, performance.now() + RETRY_MS)
     }
-    const add = (line: Line): void => {
+    const add = (line: ClientTransport): void => {
       // A line may be lost before it is handed over.
       if (this.#isClosed || isLost) return void line.close()
       line.agree(LATEST)
@@ -81,7 +81,7 @@ class PooledLine implements Line {
 }
 
 /** The same listeners as a new object, wherever they are defined. */
-function spread(events: LineEvents): Omit<LineEvents, 'onDown'> {
+function spread(events: TransportEvents): Omit<TransportEvents, 'onDown'> {
   return {
     onMessage: (message) => events.onMessage(message),
     onMissed: () => events.onMissed?.(),

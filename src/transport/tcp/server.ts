@@ -8,7 +8,7 @@ import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import type { Framing } from '../lines/framing.ts'
 import { checkUnsent } from '../io/write-budget.ts'
-import { seldom } from '../../base/throttle.ts'
+import { throttle } from '../../base/throttle.ts'
 import { everyMs } from '../io/timer.ts'
 import { linger } from './linger.ts'
 import { Peer } from './peer.ts'
@@ -44,7 +44,7 @@ export async function listenTcp(
   service.load.check = () => checkUnsent(limits)
   const peers = new Set<Peer>()
   const sockets = new Set<Socket>()
-  const refused = seldom((why: string, more) =>
+  const refused = throttle((why: string, more) =>
     service.report('warning', 'a connection was refused', { why, more }),
   )
   const settings = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS }
@@ -65,7 +65,7 @@ export async function listenTcp(
   const url = await door.open(server)
   server.on(
     'error',
-    seldom((error: Error, more) => service.report('error', 'the listener failed', { error, more })),
+    throttle((error: Error, more) => service.report('error', 'the listener failed', { error, more })),
   )
   const timer = everyMs(lookMs(limits), () => {
     const now = performance.now()
@@ -109,7 +109,7 @@ export async function listenTcp(
     const limit = limits.connections
     const send = (text: string): void => void socket.write(framing.seal(text), framing.encoding)
     socket.on('error', () => undefined)
-    new Connection({ service, limits, origin: {}, send }).refuse(
+    new Connection({ service, limits, source: {}, send }).refuse(
       lateError('too_many_connections', { limit }, { retryAfterMs: 5000 }),
     )
     void linger(socket, LEAVE_MS)

@@ -19,7 +19,7 @@ export interface ClientSocket {
 }
 
 /** What a server says of the session when it opens a connection. */
-export interface Told {
+export interface SessionAck {
   readonly id: string
   /** How many messages it got of it. */
   readonly count: number
@@ -35,9 +35,9 @@ export interface DialOptions {
   /** How often a server from which nothing came is asked whether it is there, where the runtime does not do that itself. */
   readonly heartbeatMs: number
   /** The session to go on with, and how many messages were got of it; without an id a new one. Undefined where none is wanted. */
-  readonly session?: Partial<Told> & Pick<Told, 'count'>
+  readonly session?: Partial<SessionAck> & Pick<SessionAck, 'count'>
   /** Takes what the server says of the session, before the connection is open. Not called where the runtime cannot. */
-  onSession?(told: Told): void
+  onSession?(told: SessionAck): void
   /** Takes the payload of an answered ping. */
   onPong?(payload: string): void
 }

@@ -1,16 +1,16 @@
 import { McpError, mcpError } from '../../errors/error.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
-import type { Line, LineEvents, Outgoing, Received } from '../../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OutgoingRequest, ServerMessage } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import { pause } from '../http/client/reconnect-backoff.ts'
 import { answeredId, receiveText } from '../io/receive.ts'
 import { within } from '../io/timer.ts'
 import { ClientSession } from './client-session.ts'
-import type { ClientSocket, DialOptions, Told } from './client-socket.ts'
+import type { ClientSocket, DialOptions, SessionAck } from './client-socket.ts'
 import { CLOSE } from './close-codes.ts'
 import { ABNORMAL, codeOf, isPassing, toReason } from './endings.ts'
 
-export type LineLimits = Pick<
+export type WsTransportLimits = Pick<
   ClientLimits,
   'clientBytes' | 'depth' | 'resumeMs' | 'reconnectFirstMs' | 'reconnectMaxMs' | 'reconnectFloorMs'
 >
@@ -23,12 +23,12 @@ export interface Opening extends Required<Pick<DialOptions, 'onPong'>> {
   /** Aborts when nobody wants the connection any more. */
   readonly signal: AbortSignal
   /** Takes the connection, and what the server said of the session. */
-  take(socket: ClientSocket, told: Told | undefined): void
+  take(socket: ClientSocket, told: SessionAck | undefined): void
 }
 
-export interface LineOptions {
-  readonly events: LineEvents
-  readonly limits: LineLimits
+export interface WsTransportOptions {
+  readonly events: TransportEvents
+  readonly limits: WsTransportLimits
   /** Opens a connection. Rejects when it cannot be opened. */
   open(opening: Opening): Promise<void>
 }
@@ -41,9 +41,9 @@ const STEADY_MS = 5000
 const JITTER = 0.25
 
 /** A line over WebSocket. When its connection is lost and the server keeps the session, it goes on over another. */
-export class WsLine implements Line {
+export class WsClientTransport implements ClientTransport {
   readonly cancels = 'message'
-  readonly #options: LineOptions
+  readonly #options: WsTransportOptions
   readonly #pipe: Pipe
   readonly #closing = new AbortController()
   #socket: ClientSocket | undefined
@@ -56,7 +56,7 @@ export class WsLine implements Line {
   #noted = false
   #onGone: (() => void) | undefined
 
-  constructor(options: LineOptions) {
+  constructor(options: WsTransportOptions) {
     this.#options = options
     this.#pipe = new Pipe({ events: options.events, write: (text) => this.#write(text) })
   }
@@ -77,7 +77,7 @@ export class WsLine implements Line {
     return this
   }
 
-  request(outgoing: Outgoing): Promise<Received> {
+  request(outgoing: OutgoingRequest): Promise<ServerMessage> {
     return this.#pipe.request(outgoing)
   }
 
@@ -188,7 +188,7 @@ export class WsLine implements Line {
     return Math.max(floor, growing * (1 - JITTER * Math.random()))
   }
 
-  #rejoin(socket: ClientSocket, session: ClientSession, told: Told | undefined, why: McpError): void {
+  #rejoin(socket: ClientSocket, session: ClientSession, told: SessionAck | undefined, why: McpError): void {
     const missed = told?.id === session.id ? session.missedAfter(told.count) : undefined
     if (missed === undefined) {
       socket.onclose = null

@@ -1,14 +1,14 @@
 import { dial, remedyOf } from '#ws'
 import { mcpError } from '../../errors/error.ts'
-import type { OpenLine } from '../../rpc/client-transport.ts'
+import type { OpenTransport } from '../../rpc/client-transport.ts'
 import { afterMs } from '../io/timer.ts'
-import type { ClientSocket, DialOptions, Told } from './client-socket.ts'
+import type { ClientSocket, DialOptions, SessionAck } from './client-socket.ts'
 import { ABNORMAL, statusOf, told } from './endings.ts'
-import { WsLine, type LineLimits, type Opening } from './client-transport.ts'
+import { WsClientTransport, type WsTransportLimits, type Opening } from './client-transport.ts'
 import { PROTOCOLS } from './protocols.ts'
 
 export interface ConnectWsOptions extends Pick<DialOptions, 'headers' | 'tls' | 'heartbeatMs'> {
-  readonly limits: LineLimits
+  readonly limits: WsTransportLimits
   /** How long the server may take to open the connection. */
   readonly openMs?: number
 }
@@ -17,16 +17,16 @@ const OPEN_MS = 30_000
 const UNTOLD = 'the server did not take it; in a browser, it must allow the origin of the page'
 
 /** A line to a server over WebSocket, one message a frame. */
-export function connectWs(url: URL, options: ConnectWsOptions): OpenLine {
+export function connectWs(url: URL, options: ConnectWsOptions): OpenTransport {
   return (events) =>
-    new WsLine({ events, limits: options.limits, open: (opening) => open(url, options, opening) }).begin()
+    new WsClientTransport({ events, limits: options.limits, open: (opening) => open(url, options, opening) }).begin()
 }
 
 /** Opens a connection, and gives it away in the very moment: a message may follow at once. */
 function open(url: URL, options: ConnectWsOptions, opening: Opening): Promise<void> {
   const { headers, tls, heartbeatMs, limits } = options
   const openMs = Math.min(options.openMs ?? OPEN_MS, opening.mostMs)
-  let session: Told | undefined
+  let session: SessionAck | undefined
   return new Promise((resolve, reject) => {
     const socket = dial(url, {
       protocols: PROTOCOLS,

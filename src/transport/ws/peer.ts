@@ -5,8 +5,8 @@ import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
-import { Reading } from '../io/read-budget.ts'
-import { Sending, type Outlet } from '../io/write-budget.ts'
+import { ReadBudget } from '../io/read-budget.ts'
+import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import { afterMs, within } from '../io/timer.ts'
 import { CLOSE } from './close-codes.ts'
 import type { ServerSocket } from './server-socket.ts'
@@ -41,8 +41,8 @@ export class Peer implements Carrier {
   readonly #stream: Socket
   readonly #session: WsSession | undefined
   readonly #connection: Connection
-  readonly #reading: Reading
-  readonly #sending: Sending
+  readonly #reading: ReadBudget
+  readonly #sending: WriteBudget
   /** Messages that came while the client was behind with reading. */
   #inbox: string[] | undefined
   #paused = false
@@ -57,11 +57,11 @@ export class Peer implements Carrier {
     this.#limits = limits
     this.#socket = socket
     this.#stream = stream
-    this.#reading = new Reading(limits, limits.wsBytes, {
+    this.#reading = new ReadBudget(limits, limits.wsBytes, {
       pause: () => socket.pause(),
       resume: () => this.#read(),
     })
-    this.#sending = new Sending({
+    this.#sending = new WriteBudget({
       outlet: () => stream as Outlet,
       patienceMs: limits.bodyMs,
       cut: () => this.#cut('slow_reader'),
@@ -72,7 +72,7 @@ export class Peer implements Carrier {
       new Connection({
         service,
         limits,
-        origin: { auth },
+        source: { auth },
         send: (text) => this.send(text),
         isBehind: () => this.isBehind,
       })

@@ -57,7 +57,7 @@ export function serveWs(endpoint: Endpoint): WsTaker {
   const server = new WebSocketServer(settings)
   server.on('wsClientError', ({ message }, socket, request) => {
     const error = httpError('bad_upgrade', { reason: message })
-    const { status, headers, body } = endpoint.turnAway(new NodeHead(request), error)
+    const { status, headers, body } = endpoint.rejectUnread(new NodeHead(request), error)
     replyRaw(socket, { status, headers: { ...headers, 'sec-websocket-version': '13' }, body: body ?? '' })
   })
   server.on('headers', (headers, request: Request) => {
@@ -84,7 +84,7 @@ export function serveWs(endpoint: Endpoint): WsTaker {
       if (peers.size >= limit && !sessions.makeRoom(request.headers, request.auth))
         throw lateError('too_many_connections', { limit }, LATER)
     } catch (thrown) {
-      return replyRaw(stream, endpoint.turnAway(asked, thrown))
+      return replyRaw(stream, endpoint.rejectUnread(asked, thrown))
     }
     server.handleUpgrade(request, stream, head, (socket) => {
       const session = opening?.session

@@ -59,7 +59,7 @@ export class WsSession implements Keeper {
     this.connection = new Connection({
       service,
       limits,
-      origin: { auth },
+      source: { auth },
       send: (text) => this.#send(text),
       isBehind: () => this.#carrier?.isBehind ?? this.#backlog.isHalfFull,
     })
@@ -110,7 +110,7 @@ export class WsSession implements Keeper {
   /** Goes on over a connection to a client that got so many messages, beginning with what it missed. */
   carryOn(carrier: Carrier, { count, auth }: Pick<Opening, 'count' | 'auth'>): void {
     this.#carrier = carrier
-    this.connection.origin = { auth }
+    this.connection.source = { auth }
     for (const text of this.#backlog.after(count)) carrier.send(text)
   }
 

@@ -15,7 +15,7 @@ export interface Envelope {
 }
 
 /** Whether params claim to carry the metadata of this revision. */
-export function isClaim(params: JsonObject | null | undefined): boolean {
+export function hasEnvelope(params: JsonObject | null | undefined): boolean {
   const meta = params?.['_meta']
   return isObject(meta) && (META.protocolVersion in meta || META.clientCapabilities in meta)
 }
@@ -27,7 +27,7 @@ export interface Served {
 }
 
 /** Reads the metadata of a request to a server of some revisions. */
-export function openEnvelope(params: JsonObject, { revisions: served, dialects }: Served): Envelope {
+export function decodeEnvelope(params: JsonObject, { revisions: served, dialects }: Served): Envelope {
   const meta = params['_meta'] as JsonObject
   const version = meta[META.protocolVersion]
   if (typeof version !== 'string')
@@ -44,7 +44,7 @@ export function openEnvelope(params: JsonObject, { revisions: served, dialects }
 }
 
 /** A result without what this revision wraps around it. */
-export function openResult(sealed: JsonObject): JsonObject {
+export function decodeResult(sealed: JsonObject): JsonObject {
   const { resultType, _meta: meta, ...members } = sealed
   const { [META.serverInfo]: _, ...rest } = (meta ?? {}) as Record<string, unknown>
   return {
@@ -55,7 +55,7 @@ export function openResult(sealed: JsonObject): JsonObject {
 }
 
 /** Params without what this revision says about their sender. */
-export function openParams(sealed: JsonObject): JsonObject {
+export function decodeParams(sealed: JsonObject): JsonObject {
   const { _meta: meta, ...members } = sealed
   const own = Object.entries((meta ?? {}) as JsonObject).filter(([key]) => !ENVELOPE.has(key))
   return own.length === 0 ? members : { ...members, _meta: Object.fromEntries(own) }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { META } from '../../protocol/meta.ts'
-import { sealText } from './encode.ts'
+import { encodeText } from './encode.ts'
 
 const INFO = '{"name":"own","version":"1"}'
 
 test('a result whose _meta is no object is written without it', () => {
   for (const _meta of [null, [], ['x'], 3, 'x', true]) {
-    const sealed: unknown = JSON.parse(sealText({ content: [], _meta }, INFO, false))
+    const sealed: unknown = JSON.parse(encodeText({ content: [], _meta }, INFO, false))
     expect(sealed).toEqual({
       resultType: 'complete',
       _meta: { [META.serverInfo]: { name: 'own', version: '1' } },
@@ -16,7 +16,7 @@ test('a result whose _meta is no object is written without it', () => {
 })
 
 test('a result names its server once, whatever its own _meta says', () => {
-  const text = sealText({ _meta: { [META.serverInfo]: { name: 'other' }, note: 1 } }, INFO, false)
+  const text = encodeText({ _meta: { [META.serverInfo]: { name: 'other' }, note: 1 } }, INFO, false)
   expect(text.split(META.serverInfo)).toHaveLength(2)
   expect(JSON.parse(text)).toMatchObject({ _meta: { [META.serverInfo]: { name: 'own' }, note: 1 } })
 })

@@ -3,7 +3,7 @@ import { META } from '../../protocol/meta.ts'
 import { resultText, withMembers } from '../result-text.ts'
 
 /** The text of a result at this revision: its type, caching hints where the method has them, and the server's name. */
-export function sealText(result: JsonObject, infoText: string, cached: boolean): string {
+export function encodeText(result: JsonObject, infoText: string, cached: boolean): string {
   const { _meta: meta, resultType } = result
   let front = `"_meta":${metaText(meta, infoText)},`
   if (resultType === undefined) {

@@ -3,10 +3,10 @@ import type { JsonObject } from '../../../src/protocol/jsonrpc.ts'
 import { META } from '../../../src/protocol/meta.ts'
 import { REVISIONS, type Revision } from '../../../src/protocol/revisions.ts'
 import { DIALECTS } from '../../../src/protocol/switches.ts'
-import { sealText } from '../../../src/wire/2026-07-28/encode.ts'
-import { openResult } from '../../../src/wire/2026-07-28/decode.ts'
+import { encodeText } from '../../../src/wire/2026-07-28/encode.ts'
+import { decodeResult } from '../../../src/wire/2026-07-28/decode.ts'
 import { loweringFor, lowerNotification, lowerRequest, lowerResult } from '../../../src/wire/lower.ts'
-import { openAnswer } from '../../../src/wire/encode.ts'
+import { decodeAnswer } from '../../../src/wire/encode.ts'
 import { corpus, type Example } from '../../corpus/corpus.ts'
 import { claim, target, type Target } from '../fuzz.ts'
 import { spell } from '../json-text.ts'
@@ -55,26 +55,26 @@ export const lowerTarget: Target = target<Input>({
 
 function checkSealed(value: JsonObject): void {
   for (const cached of [true, false]) {
-    const text = sealText(value, INFO, cached)
+    const text = encodeText(value, INFO, cached)
     const sealed = JSON.parse(text) as JsonObject
     claim(JSON.stringify(sealed).length === text.length, 'a sealed result says something twice')
     claim(
       sealed['resultType'] !== undefined && (sealed['_meta'] as JsonObject)[META.serverInfo] !== undefined,
       'a sealed result lacks its seal',
     )
-    const { ttlMs: _1, cacheScope: _2, ...opened } = openResult(sealed)
+    const { ttlMs: _1, cacheScope: _2, ...opened } = decodeResult(sealed)
     const {
       ttlMs: _3,
       cacheScope: _4,
       ...plain
-    } = openResult(JSON.parse(JSON.stringify(value)) as JsonObject)
+    } = decodeResult(JSON.parse(JSON.stringify(value)) as JsonObject)
     claim(canonical(opened) === canonical(plain), 'a sealed result opens as another')
   }
 }
 
 function checkAnswer(answer: JsonObject, asked: JsonObject, revision: Revision): void {
   try {
-    openAnswer('elicitation/create', answer, asked, DIALECTS[revision])
+    decodeAnswer('elicitation/create', answer, asked, DIALECTS[revision])
   } catch (thrown) {
     if (!(thrown instanceof McpError)) throw thrown
   }

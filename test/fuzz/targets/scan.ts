@@ -1,5 +1,5 @@
 import { McpError } from '../../../src/errors/error.ts'
-import { readText, type Incoming } from '../../../src/wire/message.ts'
+import { readText, type Message } from '../../../src/wire/message.ts'
 import { isQuiet } from '../../../src/wire/quiet.ts'
 import { scan } from '../../../src/wire/scan.ts'
 import { claim, target, type Target } from '../fuzz.ts'
@@ -38,7 +38,7 @@ function checkReading(
   const readings = Array.isArray(message) ? (message as readonly unknown[]) : [message]
   claim(members.length === readings.length, 'the batch has another length')
   for (const [at, member] of members.entries()) {
-    const reading = readings[at] as Incoming
+    const reading = readings[at] as Message
     const { id, ...rest } = asObject(reading)
     const { id: parsedId, ...parsedRest } = asObject(member)
     claim(
@@ -64,7 +64,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function read(text: string): Incoming | readonly unknown[] | McpError {
+function read(text: string): Message | readonly unknown[] | McpError {
   try {
     return readText(text, DEPTH)
   } catch (thrown) {

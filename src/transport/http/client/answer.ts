@@ -1,5 +1,5 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
-import type { Outgoing, Received } from '../../../rpc/client-transport.ts'
+import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
 import { readBody } from './body.ts'
 import { answers, readReceived } from './message.ts'
 
@@ -13,9 +13,9 @@ export interface ReadingOptions {
 /** The answer in a reply that is one JSON text. */
 export async function readJsonAnswer(
   response: Response,
-  outgoing: Outgoing,
+  outgoing: OutgoingRequest,
   { maxBytes, maxDepth, signal }: ReadingOptions,
-): Promise<Received> {
+): Promise<ServerMessage> {
   const text = await readBody(response, maxBytes, signal).catch((error: unknown) => {
     throw error instanceof McpError
       ? error
@@ -29,11 +29,11 @@ export async function readJsonAnswer(
 /** Finds the answer among the messages of a text; the others are passed on where they are new. */
 export function take(
   text: string | undefined,
-  outgoing: Outgoing,
+  outgoing: OutgoingRequest,
   maxDepth: number,
   isNew: boolean,
-): Received | undefined {
-  let answer: Received | undefined
+): ServerMessage | undefined {
+  let answer: ServerMessage | undefined
   for (const message of read(text, outgoing, maxDepth)) {
     if (answers(message, outgoing.id)) answer ??= message
     else if (message.method !== undefined && isNew) outgoing.onMessage(message)
@@ -41,7 +41,7 @@ export function take(
   return answer
 }
 
-function read(text: string | undefined, outgoing: Outgoing, maxDepth: number): readonly Received[] {
+function read(text: string | undefined, outgoing: OutgoingRequest, maxDepth: number): readonly ServerMessage[] {
   if (text === undefined) throw invalid(outgoing, 'it is not UTF-8')
   try {
     return readReceived(text, maxDepth)
@@ -50,6 +50,6 @@ function read(text: string | undefined, outgoing: Outgoing, maxDepth: number): r
   }
 }
 
-function invalid({ method }: Outgoing, issue: string, cause?: unknown): McpError {
+function invalid({ method }: OutgoingRequest, issue: string, cause?: unknown): McpError {
   return mcpError('bad_answer', { method, issue }, cause === undefined ? {} : { cause })
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CLIENT_LIMITS } from '../../../protocol/client-limits.ts'
 import { Deadline } from '../../../rpc/deadline.ts'
-import type { Line } from '../../../rpc/client-transport.ts'
+import type { ClientTransport } from '../../../rpc/client-transport.ts'
 import { connectHttp } from './client.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers())
 const NONE = { onMessage: () => undefined, onDown: () => undefined }
 
 /** A line with a session, to a server that ends it as the test says. */
-async function open(end: (signal: AbortSignal) => Promise<Response>): Promise<Line> {
+async function open(end: (signal: AbortSignal) => Promise<Response>): Promise<ClientTransport> {
   const limits = { clientBytes: CLIENT_LIMITS.clientBytes.usual, depth: CLIENT_LIMITS.depth.usual }
   const fetch = async (_: unknown, { method, signal }: RequestInit = {}): Promise<Response> => {
     if (method === 'DELETE') return end(signal as AbortSignal)
@@ -19,9 +19,9 @@ async function open(end: (signal: AbortSignal) => Promise<Response>): Promise<Li
   }
   const line = await connectHttp('http://127.0.0.1/mcp', { limits, fetch })(NONE)
   const method = 'initialize'
-  const stop = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal: undefined })
+  const cancel = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal: undefined })
   const text = '{"jsonrpc":"2.0","id":1,"method":"initialize"}'
-  await line.request({ id: 1, method, text, headers: () => ({}), stop, onMessage: () => undefined })
+  await line.request({ id: 1, method, text, headers: () => ({}), cancel, onMessage: () => undefined })
   line.agree('2025-11-25')
   return line
 }

@@ -1,7 +1,7 @@
 import { mcpError, type McpError } from '../../../errors/error.ts'
 import type { ClientLimits } from '../../../protocol/client-limits.ts'
 import { LATEST, type Revision } from '../../../protocol/revisions.ts'
-import type { Line, LineEvents, OlderOptions, OpenLine, Outgoing, Received } from '../../../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OlderTransportOptions, OpenTransport, OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
 import { readJsonAnswer, type ReadingOptions } from './answer.ts'
 import { dropBody, readRest } from './body.ts'
 import type { follow as Follow } from './follow.ts'
@@ -15,7 +15,7 @@ import {
   type HeaderRecord,
 } from './headers.ts'
 import { Holds, type Hold } from './holds.ts'
-import type { Pace, Reconnect } from './reconnect-backoff.ts'
+import type { ReconnectBackoff, Reconnect } from './reconnect-backoff.ts'
 import { readTarget } from './target.ts'
 
 export interface HttpConnectOptions {
@@ -37,7 +37,7 @@ let follow: typeof Follow | undefined
 const failures = () => import('./failure.ts')
 
 /** Opens lines to the server at a URL. Nothing is sent before the first request. */
-export function connectHttp(url: string | URL, options: HttpConnectOptions): OpenLine {
+export function connectHttp(url: string | URL, options: HttpConnectOptions): OpenTransport {
   const target = readTarget(url)
   const { headers = {} } = options
   const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
@@ -45,18 +45,18 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions): Ope
     fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
   const fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const send = createSend(target, fetch)
-  return (events) => Promise.resolve(new HttpLine({ ...options, fetch, target, send, callerHeaders, events }))
+  return (events) => Promise.resolve(new HttpClientTransport({ ...options, fetch, target, send, callerHeaders, events }))
 }
 
 interface Parts extends HttpConnectOptions {
   readonly fetch: typeof globalThis.fetch
   readonly target: URL
   readonly send: Send
-  readonly events: LineEvents
+  readonly events: TransportEvents
   callerHeaders(): Promise<HeaderRecord>
 }
 
-class HttpLine implements Line {
+class HttpClientTransport implements ClientTransport {
   readonly #parts: Parts
   readonly #holds = new Holds()
   #agreed: Revision | undefined
@@ -77,9 +77,9 @@ class HttpLine implements Line {
     return this.#agreed === undefined || this.#agreed === LATEST ? 'itself' : 'message'
   }
 
-  async request(outgoing: Outgoing): Promise<Received> {
+  async request(outgoing: OutgoingRequest): Promise<ServerMessage> {
     this.#check()
-    const hold = this.#hold(outgoing.method, outgoing.stop.signal)
+    const hold = this.#hold(outgoing.method, outgoing.cancel.signal)
     this.#waiting++
     try {
       const answer = await hold.race(this.#exchange(outgoing, hold.signal))
@@ -129,7 +129,7 @@ class HttpLine implements Line {
     )
   }
 
-  async older(options: OlderOptions): Promise<Line | undefined> {
+  async older(options: OlderTransportOptions): Promise<ClientTransport | undefined> {
     if (!options.known && ![400, 404, 405].includes(this.#refusal)) return undefined
     const { openSse } = await import('../../sse/client.ts')
     return openSse(this.#parts, options)
@@ -139,7 +139,7 @@ class HttpLine implements Line {
     return (this.#closing ??= this.#end())
   }
 
-  async #exchange(outgoing: Outgoing, signal: AbortSignal): Promise<Received> {
+  async #exchange(outgoing: OutgoingRequest, signal: AbortSignal): Promise<ServerMessage> {
     const opens = outgoing.method === 'initialize'
     if (opens) this.#session = undefined
     const { text, method } = outgoing
@@ -178,7 +178,7 @@ class HttpLine implements Line {
   }
 
   /** What only streams need is loaded with the first of them. */
-  async #follow(first: Response, outgoing: Outgoing, options: ReadingOptions): Promise<Received> {
+  async #follow(first: Response, outgoing: OutgoingRequest, options: ReadingOptions): Promise<ServerMessage> {
     const { method } = outgoing
     const { signal } = options
     follow ??= (await import('./follow.ts')).follow
@@ -209,7 +209,7 @@ class HttpLine implements Line {
       text,
       headers,
       method,
-    }: Pick<Outgoing, 'text' | 'method'> & { readonly headers?: HeaderRecord | undefined },
+    }: Pick<OutgoingRequest, 'text' | 'method'> & { readonly headers?: HeaderRecord | undefined },
     signal: AbortSignal,
   ): Promise<Response> {
     const own = { 'content-type': 'application/json', accept: ACCEPT }
@@ -260,10 +260,10 @@ class HttpLine implements Line {
     return { maxBytes, maxDepth, signal, leftovers: this.#holds.leftovers }
   }
 
-  async #pace(): Promise<Pace> {
-    const { Pace } = await import('./reconnect-backoff.ts')
+  async #pace(): Promise<ReconnectBackoff> {
+    const { ReconnectBackoff } = await import('./reconnect-backoff.ts')
     const { reconnect = {}, random = Math.random } = this.#parts
-    return new Pace(reconnect, random)
+    return new ReconnectBackoff(reconnect, random)
   }
 
   #check(): void {

@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { fromErrorObject } from '../../../errors/remote.ts'
-import type { Outgoing, Received } from '../../../rpc/client-transport.ts'
+import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
 import type { ReadingOptions } from './answer.ts'
 import { dropBody, readBody } from './body.ts'
 import { mediaTypeOf, retryAfterOf } from './headers.ts'
@@ -19,9 +19,9 @@ const OPENING: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
 /** The error that a reply with a bad status amounts to: the server's own, which is an answer, or ours, which is thrown. */
 export async function readFailure(
   response: Response,
-  outgoing: Outgoing,
+  outgoing: OutgoingRequest,
   options: ReadingOptions,
-): Promise<Received> {
+): Promise<ServerMessage> {
   const answer = await readErrorBody(response, outgoing, options)
   if (answer !== undefined && !NO_ANSWER.has(response.status)) return answer
   throw toFailure(response, outgoing.method, answer)
@@ -29,9 +29,9 @@ export async function readFailure(
 
 async function readErrorBody(
   response: Response,
-  { id }: Outgoing,
+  { id }: OutgoingRequest,
   { maxBytes, maxDepth, signal }: ReadingOptions,
-): Promise<Received | undefined> {
+): Promise<ServerMessage | undefined> {
   if (mediaTypeOf(response.headers) !== 'application/json') {
     dropBody(response)
     return undefined
@@ -48,7 +48,7 @@ async function readErrorBody(
 }
 
 /** What a bad status means, with what is needed to do something about it. */
-export function toFailure(response: Response, method: string, answer?: Received): McpError {
+export function toFailure(response: Response, method: string, answer?: ServerMessage): McpError {
   const { status, headers } = response
   const wwwAuthenticate = headers.get('www-authenticate')
   const said = answer?.error === undefined ? undefined : fromErrorObject(answer.error)

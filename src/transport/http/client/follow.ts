@@ -1,8 +1,8 @@
 import { mcpError, type McpError } from '../../../errors/error.ts'
-import type { Outgoing, Received } from '../../../rpc/client-transport.ts'
+import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
 import { take, type ReadingOptions } from './answer.ts'
 import { tooLarge } from './body.ts'
-import type { Pace } from './reconnect-backoff.ts'
+import type { ReconnectBackoff } from './reconnect-backoff.ts'
 import { isMessageEvent, Place, readStream } from './stream.ts'
 
 export interface FollowOptions extends ReadingOptions {
@@ -10,17 +10,17 @@ export interface FollowOptions extends ReadingOptions {
   resumes(): boolean
   /** Opens the stream again after an event, if there was one. */
   get(lastId: string | undefined): Promise<Response>
-  pace(): Promise<Pace>
+  pace(): Promise<ReconnectBackoff>
   /** Why a reply that is no stream does not resume one. */
   refused(response: Response): Promise<McpError>
 }
 
 /** Reads a stream to the answer, coming back for it when the connection is lost and the stream can be resumed. */
-export async function follow(first: Response, outgoing: Outgoing, options: FollowOptions): Promise<Received> {
+export async function follow(first: Response, outgoing: OutgoingRequest, options: FollowOptions): Promise<ServerMessage> {
   const { method } = outgoing
   const { signal, get } = options
   const place = new Place()
-  let pace: Pace | undefined
+  let pace: ReconnectBackoff | undefined
   for (let response = first; ;) {
     const since = performance.now()
     const answer = await readStreamAnswer(response, outgoing, { ...options, place })
@@ -39,11 +39,11 @@ export async function follow(first: Response, outgoing: Outgoing, options: Follo
 /** Reads a connection of the stream on which an answer comes; undefined when it ended before the answer. */
 async function readStreamAnswer(
   response: Response,
-  outgoing: Outgoing,
+  outgoing: OutgoingRequest,
   { place, ...options }: ReadingOptions & { readonly place: Place },
-): Promise<Received | undefined> {
+): Promise<ServerMessage | undefined> {
   const { maxBytes, maxDepth } = options
-  let answer: Received | undefined
+  let answer: ServerMessage | undefined
   place.begin()
   await readStream(response, {
     ...options,

@@ -1,18 +1,18 @@
-import type { LineEvents, Received } from '../../../rpc/client-transport.ts'
+import type { TransportEvents, ServerMessage } from '../../../rpc/client-transport.ts'
 import type { ReadEvent } from '../../../wire/sse-reader.ts'
 import { dropBody } from './body.ts'
 import { readReceived } from './message.ts'
-import type { Pace } from './reconnect-backoff.ts'
+import type { ReconnectBackoff } from './reconnect-backoff.ts'
 import { isStream, resume } from './resume.ts'
 import { isMessageEvent, Place, readStream } from './stream.ts'
 
 export interface ListenOptions {
   readonly maxBytes: number
   readonly maxDepth: number
-  readonly pace: Pace
+  readonly pace: ReconnectBackoff
   readonly signal: AbortSignal
   readonly leftovers: Set<() => void>
-  readonly events: LineEvents
+  readonly events: TransportEvents
   get(lastId: string | undefined): Promise<Response>
   /** The server no longer knows the session. */
   onLost(): void
@@ -64,7 +64,7 @@ async function readNotifications(
     onOversize: () => note(`brought an event of more than ${maxBytes} bytes, which is left out`),
   })
 
-  function read({ data }: ReadEvent): readonly Received[] {
+  function read({ data }: ReadEvent): readonly ServerMessage[] {
     try {
       return readReceived(data, maxDepth)
     } catch {
@@ -73,7 +73,7 @@ async function readNotifications(
     }
   }
 
-  function take(message: Received): void {
+  function take(message: ServerMessage): void {
     if (message.method !== undefined) events.onMessage(message)
   }
 }

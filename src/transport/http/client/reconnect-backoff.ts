@@ -17,7 +17,7 @@ const JITTER = 0.2
 const LONGEST_MS = 2_000_000_000
 
 /** How long to wait before coming back to one stream, and how often. */
-export class Pace {
+export class ReconnectBackoff {
   readonly #options: Required<Reconnect>
   readonly #random: () => number
   #growth = 0

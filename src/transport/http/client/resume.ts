@@ -1,12 +1,12 @@
 import { McpError } from '../../../errors/error.ts'
 import { dropBody } from './body.ts'
 import { mediaTypeOf, retryAfterOf } from './headers.ts'
-import { pause, type Pace } from './reconnect-backoff.ts'
+import { pause, type ReconnectBackoff } from './reconnect-backoff.ts'
 import type { Place } from './stream.ts'
 
 export interface ResumeOptions {
   readonly place: Place
-  readonly pace: Pace
+  readonly pace: ReconnectBackoff
   readonly signal: AbortSignal
   /** Whether the attempts are counted, so that they end. */
   readonly counted: boolean

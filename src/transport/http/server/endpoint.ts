@@ -4,18 +4,18 @@ import { httpError } from '../../../errors/http.ts'
 import { serverError } from '../../../errors/server.ts'
 import { idText, type JsonObject, type RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
-import type { Told } from '../../../protocol/wire-adapter.ts'
+import type { MethodParams } from '../../../protocol/wire-adapter.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
 import { Call, type Peer } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
-import { isClaim } from '../../../wire/2026-07-28/decode.ts'
+import { hasEnvelope } from '../../../wire/2026-07-28/decode.ts'
 import { checkBatch } from '../../../wire/batch.ts'
 import { checkId } from '../../../wire/id.ts'
 import { readBounded } from '../../../wire/bounds.ts'
-import { NO_PARAMS, readableId, readMessage, type Incoming } from '../../../wire/message.ts'
-import { sealError, sealReply, type Reply } from '../../../wire/reply.ts'
-import { sealResult, toPeerError } from '../../../wire/encode.ts'
+import { NO_PARAMS, readableId, readMessage, type Message } from '../../../wire/message.ts'
+import { encodeError, encodeReply, type Reply } from '../../../wire/reply.ts'
+import { encodeResult, toPeerError } from '../../../wire/encode.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
 import { admit, callerOf, inTurn } from './admission.ts'
 import { answerBatch, partOf } from './batch.ts'
@@ -25,11 +25,11 @@ import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import { readParsedBounded } from './parsed.ts'
-import type { Headers, HttpHead, HttpIn, HttpOut, Site, SiteBeside } from './parts.ts'
+import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from './parts.ts'
 import { checkUnsent } from '../../io/write-budget.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
-import { Watch } from './sweeper.ts'
+import { Sweeper } from './sweeper.ts'
 
 export interface EndpointOptions extends GuardOptions {
   readonly limits: Limits
@@ -39,9 +39,9 @@ export interface EndpointOptions extends GuardOptions {
 }
 
 /** One URL that serves every revision: what it is given is plain parts, and its answer is the return value. */
-export class Endpoint implements Site {
+export class Endpoint implements HttpHandler {
   /** What else is served beside it. */
-  readonly beside: SiteBeside[] = []
+  readonly extraEndpoints: ExtraEndpoint[] = []
   /** What the server has to tell and to count. */
   readonly service: Service
   readonly guard: Guard
@@ -52,7 +52,7 @@ export class Endpoint implements Site {
   /** The requests that take their time, and what says of each that it is over. */
   readonly #calls = new Map<Call, () => void>()
   readonly #streams = new Set<EventStream>()
-  readonly #watch: Watch
+  readonly #watch: Sweeper
   #closing = false
   #idle: (() => void) | undefined
 
@@ -61,10 +61,10 @@ export class Endpoint implements Site {
     this.limits = options.limits
     service.load.check = () => checkUnsent(options.limits)
     this.guard = createGuard(options)
-    this.#read = (service.dialects['2025-11-25'].habits?.read ?? readBounded) as typeof readBounded
+    this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
     this.sessions = new Sessions(options.limits, service, options.now ?? (() => performance.now()))
-    this.#watch = new Watch(options.limits, this.sessions, this.#streams)
+    this.#watch = new Sweeper(options.limits, this.sessions, this.#streams)
   }
 
   /** How many requests are being answered. */
@@ -86,12 +86,12 @@ export class Endpoint implements Site {
       if (!accepts.json && !accepts.events) throw httpError('bad_accept', {})
       return undefined
     } catch (thrown) {
-      return this.turnAway(head, thrown)
+      return this.rejectUnread(head, thrown)
     }
   }
 
   /** The reply to a request that is not even read to its end. */
-  turnAway(head: HttpHead, thrown: unknown): HttpOut {
+  rejectUnread(head: HttpHead, thrown: unknown): HttpOut {
     return this.fail(undefined, thrown, undefined, this.guard.cors(head))
   }
 
@@ -120,20 +120,20 @@ export class Endpoint implements Site {
     headers: Headers,
   ): HttpOut {
     const error = this.#peerError(thrown)
-    const text = sealError(id, toErrorObject(error, dialect), dialect)
+    const text = encodeError(id, toErrorObject(error, dialect), dialect)
     return toJson(toStatus(error, dialect), text, this.#errorHeaders(error, headers))
   }
 
   /** Finishes what is running, up to a limit, and ends everything. New requests are refused from now on. */
   async close(): Promise<void> {
-    await Promise.all([this.#drain(), ...this.beside.map((site) => site.close())])
+    await Promise.all([this.#drain(), ...this.extraEndpoints.map((site) => site.close())])
     this.sessions.close()
     this.#watch.end()
   }
 
   async #drain(): Promise<void> {
     this.#closing = true
-    for (const call of this.#calls.keys()) call.wrapUp()
+    for (const call of this.#calls.keys()) call.endIfLasting()
     if (this.#calls.size > 0) {
       let timer: Timer
       await new Promise<void>((resolve) => {
@@ -150,12 +150,12 @@ export class Endpoint implements Site {
     const { limits } = this
     const message = parsed === undefined ? this.#read(body, limits) : readParsedBounded(parsed, limits)
     if (Array.isArray(message)) return this.#batch(message, request, headers)
-    return this.#take(message as Incoming, request, headers)
+    return this.#take(message as Message, request, headers)
   }
 
-  #take(message: Incoming, request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
-    const { habits } = this.service.dialects['2025-11-25']
-    const { id, method, params } = habits === undefined ? message : habits.open(message)
+  #take(message: Message, request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
+    const { adapter } = this.service.dialects['2025-11-25']
+    const { id, method, params } = adapter === undefined ? message : adapter.decode(message)
     if (method !== undefined && id !== undefined) {
       checkId(id, this.limits.idLength)
       return this.#request(id, method, params ?? NO_PARAMS, request, headers)
@@ -175,7 +175,7 @@ export class Endpoint implements Site {
     let dialect: Dialect | undefined
     try {
       if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
-      if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) {
+      if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) {
         dialect = this.service.dialects[LATEST]
         const peer = openRequest(method, params, request, this.service)
         return this.#call(id, method, params, request, { peer, session: undefined, headers })
@@ -205,8 +205,8 @@ export class Endpoint implements Site {
     const session = this.sessions.create(request.auth)
     const opened = (): void => {
       if (session.session.opened) this.sessions.keep(session)
-      const tell = ({ method, params: more }: Told): void => session.session.notify(method, more)
-      session.session.dialect.habits?.answered('initialize', tell)
+      const tell = ({ method, params: more }: MethodParams): void => session.session.notify(method, more)
+      session.session.dialect.adapter?.afterAnswer('initialize', tell)
       this.#watch.begin()
     }
     const told = (out: HttpOut): HttpOut => {
@@ -248,7 +248,7 @@ export class Endpoint implements Site {
       streams: this.#streams,
       onGone,
     })
-    const call = new Call(id, method, params, { peer, channel: exchange, origin: request })
+    const call = new Call(id, method, params, { peer, channel: exchange, source: request })
     const { load } = this.service
     const mustWait = admit(id, request, session, { load, limits })
     try {
@@ -282,9 +282,9 @@ export class Endpoint implements Site {
   }
 
   #text(call: Call, result: JsonObject): Reply {
-    return sealReply(
+    return encodeReply(
       call.id as RequestId,
-      sealResult(call.method, result, call.peer.dialect, this.service.info),
+      encodeResult(call.method, result, call.peer.dialect, this.service.info),
     )
   }
 
@@ -292,7 +292,7 @@ export class Endpoint implements Site {
     if (call.cancelled) return exchange.reply(204, undefined, headers)
     const error = this.#peerError(thrown)
     const { dialect } = call.peer
-    const text = sealError(call.id, toErrorObject(error, dialect))
+    const text = encodeError(call.id, toErrorObject(error, dialect))
     return exchange.reply(toStatus(error, dialect), text, this.#errorHeaders(error, headers))
   }
 
@@ -319,7 +319,7 @@ export class Endpoint implements Site {
 
   /** Takes a notification; at most it stops something, so it needs no answer. */
   #note(method: string, params: JsonObject, request: HttpIn, headers: Headers): HttpOut {
-    if (isClaim(params) || request.header('mcp-protocol-version') === LATEST) return { status: 202, headers }
+    if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) return { status: 202, headers }
     if (!this.#stateful) {
       statelessPeer(request, this.service.dialects)
       return { status: 202, headers }
@@ -329,7 +329,7 @@ export class Endpoint implements Site {
     else {
       const channel = { emit: (name: string, more: JsonObject) => session.session.notify(name, more) }
       this.service.notice(
-        new Call(undefined, method, params, { peer: session.session, channel, origin: request }),
+        new Call(undefined, method, params, { peer: session.session, channel, source: request }),
       )
     }
     return { status: 202, headers }

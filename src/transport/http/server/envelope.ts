@@ -4,13 +4,13 @@ import { META } from '../../../protocol/meta.ts'
 import { methodRow } from '../../../protocol/methods.ts'
 import type { Peer } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
-import { isClaim, openEnvelope } from '../../../wire/2026-07-28/decode.ts'
+import { hasEnvelope, decodeEnvelope } from '../../../wire/2026-07-28/decode.ts'
 import { checkRequestHeaders, type HeaderProblem } from '../../../wire/headers.ts'
 import type { HttpIn } from './parts.ts'
 
 /** Reads the metadata of a request and checks that its headers repeat what its body says. */
 export function openRequest(method: string, params: JsonObject, request: HttpIn, service: Service): Peer {
-  if (!isClaim(params)) {
+  if (!hasEnvelope(params)) {
     if (method === 'initialize')
       throw mismatch({ header: 'MCP-Protocol-Version', reason: 'does not belong to initialize' })
     throw serverError('bad_envelope', {
@@ -30,7 +30,7 @@ export function openRequest(method: string, params: JsonObject, request: HttpIn,
     })
     if (problem !== undefined) throw mismatch(problem)
   }
-  return openEnvelope(params, service)
+  return decodeEnvelope(params, service)
 }
 
 function mismatch({ header, reason }: HeaderProblem): Error {

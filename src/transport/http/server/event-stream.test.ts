@@ -19,7 +19,7 @@ class Reader implements Sink {
     this.how = 'ended'
   }
 
-  cut(): void {
+  abort(): void {
     this.how = 'cut'
   }
 

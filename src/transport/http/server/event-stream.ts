@@ -179,7 +179,7 @@ export class EventStream {
   /** A client that reads too slowly loses its connection; a named stream waits for it to come back. */
   #drop(sink: Sink): void {
     this.#gone(sink)
-    sink.cut()
+    sink.abort()
   }
 
   #detach(text?: string): void {

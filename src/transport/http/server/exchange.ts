@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Call, Channel, Peer } from '../../../rpc/call.ts'
 import { replyText, type Reply } from '../../../wire/reply.ts'
-import { openAnswer, sealNotification, sealRequest } from '../../../wire/encode.ts'
+import { decodeAnswer, encodeNotification, encodeRequest } from '../../../wire/encode.ts'
 import { EventStream } from './event-stream.ts'
 import type { Accepts } from './negotiate.ts'
 import { JSON_HEADERS, NO_HEADERS, STREAM_HEADERS, type Headers, type HttpOut, type Sink } from './parts.ts'
@@ -35,7 +35,7 @@ export class Exchange implements Channel {
   emit(method: string, params: JsonObject, peer: Peer): void {
     const { batch, accepts } = this.#options
     if (batch !== undefined) batch.emit(method, params, peer)
-    else if (accepts.events) this.#open(peer).send(sealNotification(method, params, peer.dialect))
+    else if (accepts.events) this.#open(peer).send(encodeNotification(method, params, peer.dialect))
   }
 
   /** Asks the client on the stream of this request; its answer comes with a later POST of the session. */
@@ -50,7 +50,7 @@ export class Exchange implements Channel {
     this.#options.session?.cancel(params)
   }
 
-  hangUp(retryMs: number): void {
+  closeStream(retryMs: number): void {
     const { session, accepts } = this.#options
     if (session !== undefined && accepts.events) this.#open(session.session).hangUp(retryMs)
   }
@@ -100,15 +100,15 @@ export class Exchange implements Channel {
     if (stream.ended) throw mcpError('connection_closed', { method })
     const answer = await session.pending.ask(
       method,
-      (id) => stream.send(sealRequest(id, method, params, dialect)),
+      (id) => stream.send(encodeRequest(id, method, params, dialect)),
       {
         signal: call.signal,
         timeoutMs: this.#options.limits.questionMs,
         cancel: (requestId) =>
-          stream.send(sealNotification('notifications/cancelled', { requestId }, dialect)),
+          stream.send(encodeNotification('notifications/cancelled', { requestId }, dialect)),
       },
     )
-    return openAnswer(method, answer, params, dialect)
+    return decodeAnswer(method, answer, params, dialect)
   }
 }
 

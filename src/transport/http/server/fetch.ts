@@ -3,8 +3,8 @@ import type { Auth } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import type { Endpoint } from './endpoint.ts'
-import { NO_HEADERS, type HttpHead, type HttpIn, type HttpOut, type Sink, type Site } from './parts.ts'
-import { Reading } from '../../io/read-budget.ts'
+import { NO_HEADERS, type HttpHead, type HttpIn, type HttpOut, type Sink, type HttpHandler } from './parts.ts'
+import { ReadBudget } from '../../io/read-budget.ts'
 
 export interface FetchExtras {
   readonly auth?: Auth
@@ -14,10 +14,10 @@ export interface FetchExtras {
 export function serveFetch(
   endpoint: Endpoint,
 ): (request: Request, extras?: FetchExtras) => Promise<Response> {
-  const { beside } = endpoint
+  const { extraEndpoints } = endpoint
   return async (request, extras) => {
     const head = headOf(request)
-    const site: Site = beside.find((one) => one.owns(head.target)) ?? endpoint
+    const site: HttpHandler = extraEndpoints.find((one) => one.owns(head.target)) ?? endpoint
     const refused = site.refuse(head)
     if (refused !== undefined) return toResponse(refused)
     try {
@@ -32,7 +32,7 @@ export function serveFetch(
       }
       return toResponse(await site.answer(parts))
     } catch (thrown) {
-      return toResponse(thrown instanceof McpError ? site.turnAway(head, thrown) : broken(site, thrown))
+      return toResponse(thrown instanceof McpError ? site.rejectUnread(head, thrown) : broken(site, thrown))
     }
   }
 }
@@ -51,13 +51,13 @@ function headOf(request: Request): HttpHead {
   }
 }
 
-function broken(site: Site, thrown: unknown): HttpOut {
+function broken(site: HttpHandler, thrown: unknown): HttpOut {
   return site.fail(undefined, thrown, undefined, NO_HEADERS)
 }
 
 /** Reads the whole body; throws when it is too large, breaks off, or is not UTF-8. */
-async function readBody(request: Request, { limits }: Site): Promise<string> {
-  const reading = new Reading(limits, limits.httpBytes)
+async function readBody(request: Request, { limits }: HttpHandler): Promise<string> {
+  const reading = new ReadBudget(limits, limits.httpBytes)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge
   const chunks: Uint8Array[] = []
@@ -111,7 +111,7 @@ function toReadable(stream: NonNullable<HttpOut['stream']>): ReadableStream<Uint
         if (open && text !== undefined && text !== '') controller.enqueue(encoder.encode(text))
         close(() => controller.close())
       },
-      cut: () => close(() => controller.error(new Error('the client reads too slowly'))),
+      abort: () => close(() => controller.error(new Error('the client reads too slowly'))),
       get waiting() {
         return Math.max(0, -(controller.desiredSize ?? 0))
       },

@@ -14,14 +14,14 @@ import { httpError } from '../../../errors/http.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
-import { seldom } from '../../../base/throttle.ts'
+import { throttle } from '../../../base/throttle.ts'
 import { authorityOf, listening } from '../../tcp/listening.ts'
 import type { ServerTls } from '../../tls/server.ts'
 import type { Endpoint } from './endpoint.ts'
-import { Intake } from '../../io/accept-queue.ts'
-import { serveNode, turnAway } from './node.ts'
+import { AcceptQueue } from '../../io/accept-queue.ts'
+import { serveNode, rejectUnread } from './node.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
-import { Pulse } from '../../io/loop-monitor.ts'
+import { LoopMonitor } from '../../io/loop-monitor.ts'
 
 export interface HttpListenOptions {
   readonly port: number
@@ -66,11 +66,11 @@ const SPARE = 64
 /** Opens a listener of our own: the endpoint at its path, and two paths that tell whether the server is well. */
 export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions): Promise<HttpServer> {
   const { host, path, upgradesOnly = false, secure } = options
-  const { beside } = endpoint
-  checkPath(path, beside)
-  const pulse = new Pulse(endpoint)
-  const intake = new Intake({ pulse, maxMs: endpoint.limits.waitMs })
-  const serve = serveNode(endpoint, intake)
+  const { extraEndpoints } = endpoint
+  checkPath(path, extraEndpoints)
+  const loopMonitor = new LoopMonitor(endpoint)
+  const acceptQueue = new AcceptQueue({ loopMonitor, maxMs: endpoint.limits.waitMs })
+  const serve = serveNode(endpoint, acceptQueue)
   let ready = true
   const server = await createListener(endpoint.limits, secure, answer)
   // Node would drop those beyond its limit without a word.
@@ -92,7 +92,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   await listening(server, { host, port: options.port }, `${host}:${options.port}`)
   server.on(
     'error',
-    seldom((error: Error, more) => endpoint.service.report('error', 'the listener failed', { error, more })),
+    throttle((error: Error, more) => endpoint.service.report('error', 'the listener failed', { error, more })),
   )
   const { port } = server.address() as AddressInfo
   return {
@@ -105,12 +105,12 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const refused = tooManyHeaders(request) ?? identify(request)
-    if (refused !== undefined) return turnAway(request, response, refused)
+    if (refused !== undefined) return rejectUnread(request, response, refused)
     const asked = request.url === path ? path : pathOf(request)
-    if (asked === path && upgradesOnly) return turnAway(request, response, upgradeRequired(endpoint))
-    if (asked === path || beside.some(({ paths }) => paths.has(asked))) return serve(request, response)
+    if (asked === path && upgradesOnly) return rejectUnread(request, response, upgradeRequired(endpoint))
+    if (asked === path || extraEndpoints.some(({ paths }) => paths.has(asked))) return serve(request, response)
     const gone = failure(endpoint, httpError('unknown_path', {}))
-    turnAway(request, response, wellness(asked, ready, pulse.well) ?? gone)
+    rejectUnread(request, response, wellness(asked, ready, loopMonitor.well) ?? gone)
   }
 
   function upgrade(at: string, to: UpgradeTaker): void {
@@ -142,7 +142,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
 
   async function close(): Promise<void> {
     ready = false
-    await Promise.all([endpoint.close(), intake.emptied(), taker?.close()])
+    await Promise.all([endpoint.close(), acceptQueue.emptied(), taker?.close()])
     await letIn(() => came)
     await left(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -151,7 +151,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   }
 }
 
-function checkPath(path: string, beside: Endpoint['beside']): void {
+function checkPath(path: string, beside: Endpoint['extraEndpoints']): void {
   const where = 'listen http path'
   if (!path.startsWith('/')) throw mcpError('bad_option', { where, reason: 'it must begin with /' })
   const option = beside.find(({ paths }) => paths.has(path))?.option

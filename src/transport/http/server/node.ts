@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mcpError, type McpError } from '../../../errors/error.ts'
 import type { Auth } from '../../../rpc/call.ts'
-import { replyText, type KeptReply, type Reply } from '../../../wire/reply.ts'
+import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
 import type { Endpoint } from './endpoint.ts'
-import { Intake } from '../../io/accept-queue.ts'
+import { AcceptQueue } from '../../io/accept-queue.ts'
 import {
   JSON_HEADERS,
   NO_HEADERS,
@@ -13,11 +13,11 @@ import {
   type HttpIn,
   type HttpOut,
   type Sink,
-  type Site,
+  type HttpHandler,
 } from './parts.ts'
-import { Pulse } from '../../io/loop-monitor.ts'
-import { Reading } from '../../io/read-budget.ts'
-import { Sending, type Outlet } from '../../io/write-budget.ts'
+import { LoopMonitor } from '../../io/loop-monitor.ts'
+import { ReadBudget } from '../../io/read-budget.ts'
+import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
 /** A request that a framework may have worked on: its body parsed, its caller authenticated. */
 type NodeRequest = IncomingMessage & {
@@ -35,11 +35,11 @@ const LINGER_MS = 500
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
 export function serveNode(
   endpoint: Endpoint,
-  intake: Intake = new Intake({ pulse: new Pulse(endpoint), maxMs: endpoint.limits.waitMs }),
+  acceptQueue: AcceptQueue = new AcceptQueue({ loopMonitor: new LoopMonitor(endpoint), maxMs: endpoint.limits.waitMs }),
 ): (request: NodeRequest, response: ServerResponse) => void {
-  const serve = serveSite(endpoint, intake)
-  if (endpoint.beside.length === 0) return serve
-  const beside = endpoint.beside.map((site) => ({ site, serve: serveSite(site, intake) }))
+  const serve = serveSite(endpoint, acceptQueue)
+  if (endpoint.extraEndpoints.length === 0) return serve
+  const beside = endpoint.extraEndpoints.map((site) => ({ site, serve: serveSite(site, acceptQueue) }))
   return (request, response) => {
     const target = targetOf(request)
     const found = beside.find(({ site }) => site.owns(target)) ?? { serve }
@@ -47,30 +47,30 @@ export function serveNode(
   }
 }
 
-function serveSite(site: Site, intake: Intake): (request: NodeRequest, response: ServerResponse) => void {
+function serveSite(site: HttpHandler, acceptQueue: AcceptQueue): (request: NodeRequest, response: ServerResponse) => void {
   return (request, response) => {
     const parts = new NodeIn(request, response)
     const refused = site.refuse(parts)
-    if (refused !== undefined) return turnAway(request, response, refused)
+    if (refused !== undefined) return rejectUnread(request, response, refused)
     if (request.method !== 'POST') return respond(response, site, site.answer(parts))
     if (parts.parsed !== undefined) return answerInTurn(request, parts)
     readBody(request, site, (text, reading) => {
-      if (typeof text !== 'string') return turnAway(request, response, site.turnAway(parts, text))
+      if (typeof text !== 'string') return rejectUnread(request, response, site.rejectUnread(parts, text))
       parts.body = text
       answerInTurn(request, parts, reading)
     })
   }
 
-  function answerInTurn({ socket }: NodeRequest, parts: NodeIn, reading?: Reading): void {
-    if (intake.enter(socket)) return answer(parts, reading)
-    intake.queue((isLate) => {
+  function answerInTurn({ socket }: NodeRequest, parts: NodeIn, reading?: ReadBudget): void {
+    if (acceptQueue.enter(socket)) return answer(parts, reading)
+    acceptQueue.queue((isLate) => {
       // Nobody waits for the answer to a request whose client is gone; other messages are taken all the same.
       parts.isLate = isLate || (socket.destroyed && site.answersElsewhere !== true)
       answer(parts, reading)
     })
   }
 
-  function answer(parts: NodeIn, reading: Reading | undefined): void {
+  function answer(parts: NodeIn, reading: ReadBudget | undefined): void {
     respond(parts.response, site, site.answer(parts))
     reading?.end()
   }
@@ -159,10 +159,10 @@ function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
  */
 function readBody(
   request: IncomingMessage,
-  site: Site,
-  done: (text: string | McpError, reading: Reading) => void,
+  site: HttpHandler,
+  done: (text: string | McpError, reading: ReadBudget) => void,
 ): void {
-  const reading = new Reading(site.limits, site.limits.httpBytes, request)
+  const reading = new ReadBudget(site.limits, site.limits.httpBytes, request)
   const announced = Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
   if (tooLarge !== undefined) return done(tooLarge, reading)
@@ -197,7 +197,7 @@ function readBody(
 }
 
 /** Replies to a request whose body is not wanted: one that is large or late is not read, and its connection is not used again. */
-export function turnAway(request: IncomingMessage, response: ServerResponse, out: HttpOut): void {
+export function rejectUnread(request: IncomingMessage, response: ServerResponse, out: HttpOut): void {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
   const comesSoon = encoding === undefined && Number(length) <= SMALL_BYTES && out.status !== 408
   if (request.complete || comesSoon) return write(response, out)
@@ -211,7 +211,7 @@ export function turnAway(request: IncomingMessage, response: ServerResponse, out
   response.once('close', () => clearTimeout(timer))
 }
 
-function respond(response: ServerResponse, site: Site, out: HttpOut | Promise<HttpOut>): void {
+function respond(response: ServerResponse, site: HttpHandler, out: HttpOut | Promise<HttpOut>): void {
   if (!(out instanceof Promise)) return write(response, out, site)
   void out.then(
     (late) => write(response, late, site),
@@ -220,7 +220,7 @@ function respond(response: ServerResponse, site: Site, out: HttpOut | Promise<Ht
 }
 
 /** Writes a reply. A large one, or a stream, is watched for its endpoint. */
-function write(response: ServerResponse, out: HttpOut, site?: Site): void {
+function write(response: ServerResponse, out: HttpOut, site?: HttpHandler): void {
   if (response.destroyed || response.headersSent) return out.stream?.attach(GONE)
   if (out.stream !== undefined) {
     const sink = new ResponseSink(response, out, site)
@@ -253,7 +253,7 @@ function toSend(text: string, length: number): string | Buffer {
   return length > SMALL_BYTES ? Buffer.from(text) : text
 }
 
-function writePieces(response: ServerResponse, { before, kept, after }: KeptReply): void {
+function writePieces(response: ServerResponse, { before, kept, after }: CachedReply): void {
   response.cork()
   response.write(before)
   response.write(kept.bytes)
@@ -262,8 +262,8 @@ function writePieces(response: ServerResponse, { before, kept, after }: KeptRepl
 }
 
 /** Counts a large reply until it has left; a client that takes nothing of it for a while is dropped. */
-function watchLeaving(response: ServerResponse, length: number, site: Site): void {
-  const sending = new Sending({
+function watchLeaving(response: ServerResponse, length: number, site: HttpHandler): void {
+  const sending = new WriteBudget({
     outlet: () => response.socket as Outlet | null,
     patienceMs: site.limits.bodyMs,
     cut: () => cut(response, site),
@@ -273,7 +273,7 @@ function watchLeaving(response: ServerResponse, length: number, site: Site): voi
 }
 
 /** Drops a client that reads too slowly. */
-function cut(response: ServerResponse, site: Site | undefined): void {
+function cut(response: ServerResponse, site: HttpHandler | undefined): void {
   if (response.destroyed) return
   site?.service.load.count('slow_reader')
   response.destroy()
@@ -283,10 +283,10 @@ function cut(response: ServerResponse, site: Site | undefined): void {
 class ResponseSink implements Sink {
   readonly #response: ServerResponse
   readonly #out: HttpOut
-  readonly #site: Site | undefined
-  #sending: Sending | undefined
+  readonly #site: HttpHandler | undefined
+  #sending: WriteBudget | undefined
 
-  constructor(response: ServerResponse, out: HttpOut, site: Site | undefined) {
+  constructor(response: ServerResponse, out: HttpOut, site: HttpHandler | undefined) {
     this.#response = response
     this.#out = out
     this.#site = site
@@ -302,10 +302,10 @@ class ResponseSink implements Sink {
     response.write(text)
     if (this.#sending === undefined && response.writableLength > SMALL_BYTES) {
       // One that takes nothing at all is found out by the comments that keep it alive.
-      this.#sending = new Sending({
+      this.#sending = new WriteBudget({
         outlet: () => response.socket as Outlet | null,
         patienceMs: Number.POSITIVE_INFINITY,
-        cut: () => this.cut(),
+        cut: () => this.abort(),
       })
       response.on('drain', () => this.#recount()).once('close', () => this.#recount())
     }
@@ -318,7 +318,7 @@ class ResponseSink implements Sink {
     if (length > SMALL_BYTES && this.#site !== undefined) watchLeaving(this.#response, length, this.#site)
   }
 
-  cut(): void {
+  abort(): void {
     cut(this.#response, this.#site)
   }
 
@@ -348,7 +348,7 @@ class ResponseSink implements Sink {
 const GONE: Sink = {
   write: () => undefined,
   end: () => undefined,
-  cut: () => undefined,
+  abort: () => undefined,
   waiting: 0,
   onGone: (listener) => queueMicrotask(listener),
 }

@@ -1,16 +1,16 @@
 import { mcpError } from '../../../errors/error.ts'
 import { serverError } from '../../../errors/server.ts'
 import type { Bounds } from '../../../wire/bounds.ts'
-import { readMessage, type Incoming } from '../../../wire/message.ts'
+import { readMessage, type Message } from '../../../wire/message.ts'
 
 /** Takes a body that a framework parsed as a message, or as a batch still to be read one by one. */
-export function readParsed(value: unknown, maxDepth: number): Incoming | readonly unknown[] {
+export function readParsed(value: unknown, maxDepth: number): Message | readonly unknown[] {
   if (isDeeper(value, maxDepth)) throw mcpError('too_deep', { limit: maxDepth })
   return Array.isArray(value) ? value : readMessage(value)
 }
 
 /** The same, unless it has too many members or too long a string. */
-export function readParsedBounded(value: unknown, bounds: Bounds): Incoming | readonly unknown[] {
+export function readParsedBounded(value: unknown, bounds: Bounds): Message | readonly unknown[] {
   const message = readParsed(value, bounds.depth)
   checkParsed(value, bounds)
   return message

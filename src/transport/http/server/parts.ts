@@ -44,7 +44,7 @@ export interface HttpOut {
 }
 
 /** What adapters serve: it decides by the head first, and then by the whole request. */
-export interface Site {
+export interface HttpHandler {
   readonly limits: Limits
   /** What the server has to tell and to count. */
   readonly service: Service
@@ -53,14 +53,14 @@ export interface Site {
   /** A reply here means that the body need not be read. */
   refuse(head: HttpHead): HttpOut | undefined
   /** The reply to a request that is not even read to its end. */
-  turnAway(head: HttpHead, thrown: unknown): HttpOut
+  rejectUnread(head: HttpHead, thrown: unknown): HttpOut
   answer(request: HttpIn): HttpOut | Promise<HttpOut>
   /** The reply that tells of an error. */
   fail(id: RequestId | undefined, thrown: unknown, dialect: Dialect | undefined, headers: Headers): HttpOut
 }
 
 /** A site at paths of its own beside that of an endpoint. */
-export interface SiteBeside extends Site {
+export interface ExtraEndpoint extends HttpHandler {
   /** The option that opens it. */
   readonly option: string
   /** Where it is on a listener of our own. */
@@ -76,7 +76,7 @@ export interface Sink {
   /** Writes what is left, if anything, and ends the reply once everything written has been sent. */
   end(text?: string): void
   /** Drops the connection, and what was not sent with it. */
-  cut(): void
+  abort(): void
   /** Characters or bytes written that the client has not taken yet. */
   readonly waiting: number
   onGone(listener: () => void): void

@@ -7,7 +7,7 @@ import { ownerOf, type Auth, type Call } from '../../../rpc/call.ts'
 import type { Load } from '../../../rpc/load.ts'
 import type { Service } from '../../../rpc/service.ts'
 import { Session } from '../../../rpc/session.ts'
-import { sealNotification } from '../../../wire/encode.ts'
+import { encodeNotification } from '../../../wire/encode.ts'
 import { EventStream, readEventId } from './event-stream.ts'
 
 /** The stream for what belongs to no request. */
@@ -153,7 +153,7 @@ export class HttpSession {
   }
 
   #notify(method: string, params: JsonObject): void {
-    this.standalone().send(sealNotification(method, params, this.session.dialect))
+    this.standalone().send(encodeNotification(method, params, this.session.dialect))
   }
 }
 

@@ -8,7 +8,7 @@ const SWEEP_MS = 30_000
 type Watched = Pick<Sessions, 'size' | 'sweep' | 'keepAlive'>
 
 /** Looks after the sessions and streams of an endpoint for as long as there are any. */
-export class Watch {
+export class Sweeper {
   readonly #everyMs: number
   readonly #wantsComments: boolean
   readonly #sessions: Watched
