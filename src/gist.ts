@@ -1,9 +1,4 @@
-export {
-  connectGist,
-  type GistCallOptions,
-  type GistClient,
-  type GistConnectOptions,
-} from './gist/client.ts'
+export { connectGist, type GistCallOptions, type GistClient, type GistConnectOptions } from './gist/client.ts'
 export type { GistResult } from './gist/answers.ts'
 export type {
   ConnectionDescriptor,

@@ -8,7 +8,12 @@ import { call, initialize, headed, message } from './http/messages.ts'
 import { open, start } from './http/server.ts'
 import { post, send } from './http/wire.ts'
 
-const HTTP = ['server/tools.ts', 'rpc/dispatch.ts', 'transport/http/server/endpoint.ts', 'transport/http/server/node.ts']
+const HTTP = [
+  'server/tools.ts',
+  'rpc/dispatch.ts',
+  'transport/http/server/endpoint.ts',
+  'transport/http/server/node.ts',
+]
 
 test('over HTTP the way to a tool is four files long, each entered once, at 2025-11-25', async () => {
   const { port } = await start(failing())

@@ -57,7 +57,10 @@ test('an index file is for users, not for neighbours', () => {
 
 test('a Node built-in is a breach outside the listed files, with or without its prefix', () => {
   const breaches = findBreaches(
-    plant({ 'src/server/bad.ts': "import 'node:fs'\n", 'src/transport/http/server/guard.ts': "import 'fs'\n" }),
+    plant({
+      'src/server/bad.ts': "import 'node:fs'\n",
+      'src/transport/http/server/guard.ts': "import 'fs'\n",
+    }),
   )
   expect(breaches).toEqual([
     'server/bad.ts: may not import node:fs; files that may are listed in boundaries.json',

@@ -1,10 +1,13 @@
 import { mcpError } from '../errors/error.ts'
-import { serverError } from '../errors/server.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { BAD_DEFINITION, RESOURCE_EXISTS } from '../errors/server.ts'
 import { toMs } from '../base/duration.ts'
-import { toLimits, type Limits } from '../protocol/limits.ts'
+import { toLimits } from '../base/limits.ts'
+import type { Limits } from '../protocol/limits.ts'
 import { METHODS, methodRow } from '../protocol/methods.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
-import { checkOptions, nearest } from '../base/option-names.ts'
+import { checkOptions } from '../base/options.ts'
+import { nearest } from '../base/nearest.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
 import type { Middleware } from '../rpc/dispatch.ts'
@@ -105,7 +108,11 @@ export class App<Ctx extends Context = Context> {
     options: ToolOptions<In, Out, Ctx>,
     run: (input: Delivered<In>, context: Ctx) => Returns<Out>,
   ): this {
-    return this.#addTool(name, options as unknown as ToolSpec<Context>, run as unknown as ToolDefinition['run'])
+    return this.#addTool(
+      name,
+      options as unknown as ToolSpec<Context>,
+      run as unknown as ToolDefinition['run'],
+    )
   }
 
   /** Adds every tool of a flat map. */
@@ -113,7 +120,7 @@ export class App<Ctx extends Context = Context> {
     if (Array.isArray(tools)) throw badOption('tools', 'they are a map by name: { add: { input, run } }')
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
       if (run === undefined)
-        throw serverError('bad_definition', { item: `tool "${name}"`, reason: 'its handler is missing: run' })
+        throw mcpError(BAD_DEFINITION, { item: `tool "${name}"`, reason: 'its handler is missing: run' })
       this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as ToolDefinition['run'])
     }
     return this
@@ -131,7 +138,7 @@ export class App<Ctx extends Context = Context> {
       read as unknown as ToolDefinition['run'] as never,
     )
     const list = isTemplate(resource) ? this.service.templates : this.service.resources
-    if (list.items.has(uri)) throw serverError('resource_exists', { uri })
+    if (list.items.has(uri)) throw mcpError(RESOURCE_EXISTS, { uri })
     if (isTemplate(resource)) this.service.templates.add(resource)
     else this.service.resources.add(resource)
     this.#change('resources')
@@ -162,12 +169,12 @@ export class App<Ctx extends Context = Context> {
     const names = prompts.items.get(owner)?.argNames ?? templates.items.get(owner)?.template.variables
     const item = `completion of "${owner}"`
     if (names === undefined)
-      throw serverError('bad_definition', {
+      throw mcpError(BAD_DEFINITION, {
         item,
         reason: 'there is no such prompt or template yet; define it first',
       })
     if (!names.includes(argument)) {
-      throw serverError('bad_definition', {
+      throw mcpError(BAD_DEFINITION, {
         item,
         reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}`,
       })
@@ -379,9 +386,9 @@ function checked(where: string, options: MountOptions): MountOptions {
 
 function duplicate(item: string, refusal: RefusalName): Error {
   const reason = 'it is defined already; remove it first to replace it'
-  return serverError('bad_definition', { item, reason }, { refusal })
+  return mcpError(BAD_DEFINITION, { item, reason }, { refusal })
 }
 
 function badOption(where: string, reason: string): Error {
-  return mcpError('bad_option', { where, reason })
+  return mcpError(BAD_OPTION, { where, reason })
 }

@@ -1,4 +1,6 @@
-import { serverError } from '../errors/server.ts'
+import { mcpError } from '../errors/error.ts'
+import { BAD_DEFINITION } from '../errors/server.ts'
+import { HEADER_MISMATCH } from '../errors/wire.ts'
 import type { ToolDefinition } from '../server/definitions.ts'
 import { checkParamHeaders, paramHeadersOf } from '../wire/param-headers.ts'
 
@@ -6,13 +8,13 @@ import { checkParamHeaders, paramHeadersOf } from '../wire/param-headers.ts'
 export function withHeaderCheck(tool: ToolDefinition): ToolDefinition {
   const rules = paramHeadersOf(tool.input.json)
   if ('problem' in rules)
-    throw serverError('bad_definition', { item: `tool "${tool.key}"`, reason: rules.problem })
+    throw mcpError(BAD_DEFINITION, { item: `tool "${tool.key}"`, reason: rules.problem })
   if (rules.length === 0) return tool
   const checkHeaders: ToolDefinition['checkHeaders'] = (input, lookUp) => {
     const problem = checkParamHeaders(rules, input, lookUp)
     if (problem === undefined) return
     const { header, reason } = problem
-    throw serverError('header_mismatch', { header, reason }, { data: { header } })
+    throw mcpError(HEADER_MISMATCH, { header, reason }, { data: { header } })
   }
   return { ...tool, checkHeaders }
 }

@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
-import { checkOptions } from '../base/option-names.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { checkOptions } from '../base/options.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isRevision, REVISIONS, type Revision } from '../protocol/revisions.ts'
@@ -109,5 +110,5 @@ function printable(message: string): string {
 }
 
 function badOption(where: string, reason: string): Error {
-  return mcpError('bad_option', { where, reason })
+  return mcpError(BAD_OPTION, { where, reason })
 }

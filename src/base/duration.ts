@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
 
 /** Milliseconds, or text such as `'20s'`, `'2m'`, `'1h'`, `'250ms'`. */
 export type Duration = number | string
@@ -14,7 +15,7 @@ export function toMs(duration: Duration, where: string): number {
   const ms =
     typeof duration === 'number' ? duration : Number(parts?.[1]) * (UNITS[parts?.[2] ?? ''] ?? Number.NaN)
   if (ms >= 0) return ms
-  throw mcpError('bad_option', {
+  throw mcpError(BAD_OPTION, {
     where,
     reason: `"${duration}" is no duration; write milliseconds or '20s', '2m', '1h'`,
   })

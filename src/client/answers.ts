@@ -1,4 +1,7 @@
-import { mcpError, type McpError } from '../errors/error.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { UNKNOWN_METHOD } from '../errors/rpc.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import { checkRoots } from './declared.ts'
@@ -63,7 +66,7 @@ export async function answerQuestion(
     case 'elicitation/create':
       return elicited(answers, params, signal)
     default:
-      throw mcpError('unknown_method', { method: method.slice(0, 128), revision: 'this client' })
+      throw mcpError(UNKNOWN_METHOD, { method: method.slice(0, 128), revision: 'this client' })
   }
 }
 
@@ -79,7 +82,7 @@ async function sampled(
 ): Promise<JsonObject> {
   if (sample === undefined) throw unsupported('sampling/createMessage')
   if (params['tools'] !== undefined && sampleTools !== true) {
-    throw mcpError('bad_params', { method: 'sampling/createMessage', reason: 'tools were not declared' })
+    throw mcpError(BAD_PARAMS, { method: 'sampling/createMessage', reason: 'tools were not declared' })
   }
   const { system, ...rest } = params
   const isShort = system !== undefined && params['systemPrompt'] === undefined
@@ -100,7 +103,7 @@ async function elicited(answers: Answers, params: JsonObject, signal: AbortSigna
     throw unsupportedMode(params['mode'], answers)
   const url = untrustedText(params['url'])
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw mcpError('bad_params', {
+    throw mcpError(BAD_PARAMS, {
       method: 'elicitation/create',
       reason: 'the URL is not an http or https URL',
     })
@@ -113,7 +116,7 @@ async function elicited(answers: Answers, params: JsonObject, signal: AbortSigna
 
 function wordFor(action: FormAnswer['action'], { rejects }: Answers): string {
   if (!ACTIONS.has(action))
-    throw mcpError('bad_option', { where: 'answers', reason: `"${String(action)}" is no action` })
+    throw mcpError(BAD_OPTION, { where: 'answers', reason: `"${String(action)}" is no action` })
   if (action !== 'decline' && action !== 'reject') return action
   return rejects === true ? 'reject' : 'decline'
 }
@@ -131,12 +134,12 @@ function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
 }
 
 function unsupported(method: string): McpError {
-  return mcpError('unknown_method', { method, revision: 'this client' })
+  return mcpError(UNKNOWN_METHOD, { method, revision: 'this client' })
 }
 
 function unsupportedMode(mode: unknown, answers: Answers): McpError {
   if (answers.elicit === undefined && answers.elicitUrl === undefined)
     return unsupported('elicitation/create')
   const reason = `the mode "${untrustedText(mode).slice(0, 32)}" was not declared`
-  return mcpError('bad_params', { method: 'elicitation/create', reason })
+  return mcpError(BAD_PARAMS, { method: 'elicitation/create', reason })
 }

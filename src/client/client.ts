@@ -1,8 +1,10 @@
 import { McpError, mcpError } from '../errors/error.ts'
+import { BAD_ANSWER } from '../errors/client.ts'
+import { TOOL_ARGUMENTS } from '../errors/server.ts'
 import { toMs } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LOG_LEVELS } from '../protocol/log-levels.ts'
-import { checkOptions, checkWord } from '../base/option-names.ts'
+import { checkOptions, checkWord } from '../base/options.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import type {
   CallToolResult,
@@ -282,7 +284,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   async #checkInput(name: string, input: JsonObject, sure = false): Promise<void> {
     const checked = await this.#tools.get(name)?.input?.(input)
     if (checked === undefined || checked.ok) return
-    if (sure) throw mcpError('tool_arguments', { name, issue: checked.issue })
+    if (sure) throw mcpError(TOOL_ARGUMENTS, { name, issue: checked.issue })
     await this.#learn()
     return this.#checkInput(name, input, true)
   }
@@ -392,5 +394,5 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 }
 
 function checkOutput(name: string, checked: Awaited<ReturnType<Check>>): void {
-  if (!checked.ok) throw mcpError('bad_answer', { method: `the tool "${name}"`, issue: checked.issue })
+  if (!checked.ok) throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
 }

@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
-import { checkOptions } from '../base/option-names.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Answers, Root } from './answers.ts'
 
@@ -13,7 +14,7 @@ export interface DeclaredExtension {
 export function declarationOf(extensions?: readonly DeclaredExtension[]): JsonObject | undefined {
   if (extensions === undefined) return undefined
   if (!Array.isArray(extensions) || !extensions.every((one) => typeof one?.id === 'string'))
-    throw mcpError('bad_option', { where: 'extensions', reason: 'list them: [health]' })
+    throw mcpError(BAD_OPTION, { where: 'extensions', reason: 'list them: [health]' })
   return { extensions: Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings])) }
 }
 
@@ -33,7 +34,7 @@ export function capabilitiesOf(answers: Answers): JsonObject {
 export function checkRoots(roots: readonly Root[]): readonly Root[] {
   const foreign = roots.find(({ uri }) => !uri.startsWith('file://'))
   if (foreign === undefined) return roots
-  throw mcpError('bad_option', { where: 'roots', reason: `"${foreign.uri}" is not a file:// URI` })
+  throw mcpError(BAD_OPTION, { where: 'roots', reason: `"${foreign.uri}" is not a file:// URI` })
 }
 
 const ANSWERS = ['elicit', 'elicitUrl', 'rejects', 'sample', 'sampleTools', 'roots']
@@ -43,7 +44,7 @@ export function checkAnswers(answers: Answers): Answers {
   checkOptions('answers', answers, ANSWERS)
   for (const name of ['elicit', 'elicitUrl', 'sample'] as const) {
     if (answers[name] !== undefined && typeof answers[name] !== 'function')
-      throw mcpError('bad_option', { where: 'answers', reason: `${name} must be a function` })
+      throw mcpError(BAD_OPTION, { where: 'answers', reason: `${name} must be a function` })
   }
   if (Array.isArray(answers.roots)) checkRoots(answers.roots as readonly Root[])
   return answers

@@ -35,7 +35,15 @@ export interface CallParts {
 }
 
 /** The text of a request in the form of a revision. */
-export function encodeCall({ id, method, params, revision, forms, sender, wantsProgress }: CallParts): string {
+export function encodeCall({
+  id,
+  method,
+  params,
+  revision,
+  forms,
+  sender,
+  wantsProgress,
+}: CallParts): string {
   const formed = forms.request(method, params)
   const isNewest = revision === LATEST
   const own = formed['_meta'] as JsonObject | null | undefined

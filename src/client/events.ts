@@ -1,5 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { checkWord } from '../base/option-names.ts'
+import { checkWord } from '../base/options.ts'
 import { printable } from '../errors/printable.ts'
 
 /** How far a client is with its server. */

@@ -1,9 +1,11 @@
 import { McpError, mcpError } from '../errors/error.ts'
+import { NO_REVISION } from '../errors/client.ts'
+import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
-import { orAborted } from './backoff.ts'
+import { orAborted } from '../base/backoff.ts'
 import { agreed, exchange, patience } from './first-exchange.ts'
 import type { Agreement, NegotiateOptions, Opened } from './negotiate.ts'
 import { formsOf } from './older-forms.ts'
@@ -15,7 +17,7 @@ const SHAKEN = REVISIONS.filter((revision) => revision !== LATEST)
 export async function shakeHands(transport: ClientTransport, options: NegotiateOptions): Promise<Opened> {
   const { remembered, signal, timeoutMs } = options
   const known = remembered === 'older'
-  let refusal: Error = mcpError('unknown_method', { method: 'initialize', revision: REVISIONS[0] })
+  let refusal: Error = mcpError(UNKNOWN_METHOD, { method: 'initialize', revision: REVISIONS[0] })
   if (!known) {
     try {
       return { transport, agreement: await agreeOn(transport, options), mode: 'handshake' }
@@ -66,7 +68,11 @@ async function agreeOn(transport: ClientTransport, options: NegotiateOptions): P
   }
 }
 
-async function agree(transport: ClientTransport, asked: Revision, options: NegotiateOptions): Promise<Agreement> {
+async function agree(
+  transport: ClientTransport,
+  asked: Revision,
+  options: NegotiateOptions,
+): Promise<Agreement> {
   const { client, capabilities: offers } = options.sender()
   const params = { protocolVersion: asked, capabilities: toOlder(offers), clientInfo: client }
   const forms = formsOf(asked, options.dialects)
@@ -77,7 +83,7 @@ async function agree(transport: ClientTransport, asked: Revision, options: Negot
     offered === LATEST ||
     (options.revision !== undefined && offered !== options.revision)
   ) {
-    throw mcpError('no_revision', { offered: untrustedText(offered).slice(0, 64) })
+    throw mcpError(NO_REVISION, { offered: untrustedText(offered).slice(0, 64) })
   }
   transport.agree(offered)
   const spoken = { revision: offered, forms: formsOf(offered, options.dialects) }

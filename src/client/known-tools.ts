@@ -40,7 +40,9 @@ export class KnownTools {
   /** Takes a tool from a list. Returns why it cannot be used where headers repeat arguments. */
   async add(descriptor: JsonObject): Promise<string | undefined> {
     const name = String(descriptor['name'])
-    const paramHeaders = mayMark(descriptor['inputSchema']) ? await toParamHeadersOf(descriptor['inputSchema']) : undefined
+    const paramHeaders = mayMark(descriptor['inputSchema'])
+      ? await toParamHeadersOf(descriptor['inputSchema'])
+      : undefined
     if (typeof paramHeaders === 'string') return paramHeaders
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)

@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { weigh } from './weight.ts'
@@ -34,7 +35,7 @@ export async function* eachItem<Item>(
     items += list.length
     weight += weigh(result)
     if (seen.has(cursor))
-      throw mcpError('bad_answer', { method, issue: 'the list does not end: a cursor came twice' })
+      throw mcpError(BAD_ANSWER, { method, issue: 'the list does not end: a cursor came twice' })
     if (pages + 1 >= maxPages) throw tooMuch(maxPages, 'pages')
     if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
     if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
@@ -44,5 +45,5 @@ export async function* eachItem<Item>(
 }
 
 function tooMuch(limit: number, unit: string): Error {
-  return mcpError('answer_too_large', { limit, unit: `${unit} of one list` })
+  return mcpError(ANSWER_TOO_LARGE, { limit, unit: `${unit} of one list` })
 }

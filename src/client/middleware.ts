@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientMiddleware, ClientRequest } from './options.ts'
 
@@ -10,7 +11,7 @@ export class Middleware {
 
   add(method: string | undefined, wrap: ClientMiddleware | undefined): void {
     if (typeof wrap !== 'function')
-      throw mcpError('bad_option', { where: 'use', reason: 'the middleware is not a function' })
+      throw mcpError(BAD_OPTION, { where: 'use', reason: 'the middleware is not a function' })
     this.#entries.push({ method, wrap })
   }
 

@@ -1,4 +1,5 @@
 import { McpError, mcpError } from '../errors/error.ts'
+import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
@@ -112,7 +113,11 @@ const UNHEARD: ReadonlySet<string> = new Set([
   'bad_option',
 ])
 
-async function discover(transport: ClientTransport, options: NegotiateOptions, timeoutMs: number): Promise<Agreement> {
+async function discover(
+  transport: ClientTransport,
+  options: NegotiateOptions,
+  timeoutMs: number,
+): Promise<Agreement> {
   const ask = (): Promise<JsonObject> =>
     exchange(transport, 'server/discover', {}, { revision: LATEST, forms: NEWEST }, { ...options, timeoutMs })
   const sealed = await ask().catch((error: unknown) => {
@@ -122,7 +127,7 @@ async function discover(transport: ClientTransport, options: NegotiateOptions, t
   const result = decodeResult(sealed)
   const versions = result['supportedVersions'] as readonly unknown[]
   if (!versions.includes(LATEST))
-    throw mcpError('unknown_method', { method: 'server/discover', revision: LATEST })
+    throw mcpError(UNKNOWN_METHOD, { method: 'server/discover', revision: LATEST })
   transport.agree(LATEST)
   return agreed({ revision: LATEST, forms: NEWEST }, serverOf(sealed), result)
 }

@@ -1,8 +1,9 @@
-import { mcpError, type McpError } from '../errors/error.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
 
 /** Why something cannot be connected to, and what to write instead. */
 export function noTarget(target: unknown): McpError {
-  return mcpError('bad_option', { where: 'connect', reason: reasonOf(target) })
+  return mcpError(BAD_OPTION, { where: 'connect', reason: reasonOf(target) })
 }
 
 const FORMS = 'name a URL, { command, args } or a server'

@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { NOT_OFFERED } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Agreement } from './negotiate.ts'
@@ -23,5 +24,5 @@ export function offers({ capabilities, revision }: Agreement, method: string): b
 /** Refuses a method that needs what the server did not declare. */
 export function requireOffered(agreement: Agreement, method: string): void {
   if (!offers(agreement, method))
-    throw mcpError('not_offered', { method, capability: methodRow(method)?.capability ?? '' })
+    throw mcpError(NOT_OFFERED, { method, capability: methodRow(method)?.capability ?? '' })
 }

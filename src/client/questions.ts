@@ -1,4 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
+import { CANCELLED, CONNECTION_CLOSED } from '../errors/rpc.ts'
+import { INTERNAL } from '../errors/wire.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { replyText, encodeError, encodeReply } from '../wire/reply.ts'
 import type { Forms } from './forms.ts'
@@ -46,7 +48,7 @@ export class Questions {
     } catch (error) {
       if (stop.signal.aborted) return undefined
       const { code, message, data } =
-        error instanceof McpError ? error : mcpError('internal', { reference: `question ${id}` })
+        error instanceof McpError ? error : mcpError(INTERNAL, { reference: `question ${id}` })
       return encodeError(id, { code, message, data })
     } finally {
       if (this.#open.get(id) === stop) this.#open.delete(id)
@@ -55,13 +57,12 @@ export class Questions {
 
   /** The server no longer wants an answer. */
   cancel(id: unknown): void {
-    this.#open.get(id)?.abort(mcpError('cancelled', { reason: ' by the server' }))
+    this.#open.get(id)?.abort(mcpError(CANCELLED, { reason: ' by the server' }))
   }
 
   /** No answer can be given any more. */
   drop(): void {
-    for (const stop of this.#open.values())
-      stop.abort(mcpError('connection_closed', { method: 'a question' }))
+    for (const stop of this.#open.values()) stop.abort(mcpError(CONNECTION_CLOSED, { method: 'a question' }))
     this.#open.clear()
   }
 }

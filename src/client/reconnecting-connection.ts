@@ -1,10 +1,12 @@
 import { McpError, mcpError } from '../errors/error.ts'
+import { CLOSED } from '../errors/rpc.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { ClientTransport, ServerMessage } from '../rpc/client-transport.ts'
 import type { Answers } from './answers.ts'
-import { createBackoff, orAborted, type Backoff } from './backoff.ts'
+import { orAborted } from '../base/backoff.ts'
+import { createBackoff, type Backoff } from './backoff.ts'
 import { Deadline } from '../rpc/deadline.ts'
 import { capabilitiesOf, checkAnswers } from './declared.ts'
 import type { State } from './events.ts'
@@ -80,7 +82,7 @@ export class ReconnectingConnection {
 
   /** The present connection, or a new one. Many who wait share one attempt. */
   open(): Promise<Live> {
-    if (this.#state === 'closed') return Promise.reject(mcpError('closed', {}))
+    if (this.#state === 'closed') return Promise.reject(mcpError(CLOSED, {}))
     this.#live ??= this.#openNow().catch((error: unknown) => {
       this.#live = undefined
       throw error
@@ -147,7 +149,7 @@ export class ReconnectingConnection {
     this.#live = undefined
     this.#current = undefined
     this.#retired.clear()
-    this.#closing.abort(mcpError('closed', {}))
+    this.#closing.abort(mcpError(CLOSED, {}))
     this.#questions.drop()
     await Promise.all([
       live?.then(
@@ -161,7 +163,7 @@ export class ReconnectingConnection {
   async #openNow(again = false): Promise<Live> {
     const begun = performance.now()
     await this.#backoff.wait(this.#closing.signal)
-    if (this.#state === 'closed') throw mcpError('closed', {})
+    if (this.#state === 'closed') throw mcpError(CLOSED, {})
     const { open, key, revision, dialects, idleMs, probeMs, openMs = idleMs } = this.#options
     const remembered = dialects === undefined ? recallMode(key) : 'handshake'
     let live: Live | undefined
@@ -197,7 +199,7 @@ export class ReconnectingConnection {
     }
     if (this.#closing.signal.aborted) {
       await live.transport.close()
-      throw mcpError('closed', {})
+      throw mcpError(CLOSED, {})
     }
     this.#current = live
     this.#backoff.worked()
@@ -276,7 +278,8 @@ export class ReconnectingConnection {
       return readResult(method, answer.result ?? {}, agreement)
     } catch (error) {
       // Nobody waits for this: a server that does not answer may not take the message either.
-      if (deadline.aborted && transport.cancels === 'message') void this.#cancel(transport, id, forms, deadline.reason)
+      if (deadline.aborted && transport.cancels === 'message')
+        void this.#cancel(transport, id, forms, deadline.reason)
       throw deadline.aborted ? (deadline.reason as Error) : error
     } finally {
       this.#ids.end(id)

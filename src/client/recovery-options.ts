@@ -1,7 +1,8 @@
 import { toMs, type Duration } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
-import { checkOptions } from '../base/option-names.ts'
-import type { BackoffTimes } from './backoff.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { checkOptions } from '../base/options.ts'
+import type { BackoffTimes } from '../base/backoff.ts'
 
 /** What a client does by itself when a server refuses for now. */
 export interface RecoveryOptions {
@@ -28,7 +29,7 @@ export function readRecovery(option: RecoveryOptions | false = {}): RecoveryPace
   const { tries = 5, first = 100, longest = 32_000, timeouts = false } = option
   if (!(Number.isInteger(tries) && tries > 0)) {
     const reason = 'it must be a whole number above 0'
-    throw mcpError('bad_option', { where: 'connect recovery tries', reason })
+    throw mcpError(BAD_OPTION, { where: 'connect recovery tries', reason })
   }
   const where = 'connect recovery'
   return { tries, firstMs: toMs(first, where), maxMs: toMs(longest, where), timeouts }

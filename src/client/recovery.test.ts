@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { McpError, type ErrorKind } from '../errors/error.ts'
+import { type ErrorKind, McpError } from '../errors/error.ts'
+import { REMOTE } from '../errors/client.ts'
 import { refusalRow } from '../errors/refusal.ts'
 import { REFUSALS, type RefusalName } from '../protocol/refusals.ts'
 import { RESERVED_REFUSALS } from '../protocol/reserved-refusals.ts'

@@ -2,7 +2,7 @@ import { McpError } from '../errors/error.ts'
 import { refusalRow } from '../errors/refusal.ts'
 import type { RefusalRow } from '../protocol/refusals.ts'
 import type { Deadline } from '../rpc/deadline.ts'
-import { delayOf, pause } from './backoff.ts'
+import { delayOf, pause } from '../base/backoff.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { RecoveryPace } from './recovery-options.ts'
 

@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { BAD_ANSWER } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
@@ -56,7 +57,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
 /** Refuses a result that lacks what its method promises. */
 export function checkResult(method: string, result: JsonObject): JsonObject {
   const issue = CHECKS.get(method)?.(result)
-  if (issue !== undefined) throw mcpError('bad_answer', { method, issue })
+  if (issue !== undefined) throw mcpError(BAD_ANSWER, { method, issue })
   return result
 }
 
@@ -72,7 +73,7 @@ export function readResult(
   if (resultType === 'input_required') return sealed
   if (resultType !== 'complete') {
     const issue = `the result type "${untrustedText(resultType).slice(0, 32)}" is unknown`
-    throw mcpError('bad_answer', { method, issue })
+    throw mcpError(BAD_ANSWER, { method, issue })
   }
   return checkResult(method, decodeResult(sealed))
 }

@@ -1,4 +1,7 @@
+import { pause } from '../base/backoff.ts'
 import { mcpError } from '../errors/error.ts'
+import { BAD_ANSWER } from '../errors/client.ts'
+import { CANCELLED } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
@@ -44,6 +47,7 @@ async function respond({ method, options, result }: Asked, answer: Answer): Prom
   if (inputRequests === undefined && requestState === undefined) throw invalid(method, 'it asks for nothing')
   const signal = options.signal ?? new AbortController().signal
   if (inputRequests === undefined) await pause(PAUSE_MS, signal)
+  if (signal.aborted) throw mcpError(CANCELLED, { reason: '' }, { cause: signal.reason })
   options.onRound?.()
   return {
     ...(inputRequests === undefined
@@ -69,20 +73,5 @@ function isBounded(questions: unknown): boolean {
 }
 
 function invalid(method: string, issue: string): Error {
-  return mcpError('bad_answer', { method, issue })
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer)
-      reject(mcpError('cancelled', { reason: '' }, { cause: signal.reason }))
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
-  })
+  return mcpError(BAD_ANSWER, { method, issue })
 }

@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
-import { checkOptions } from '../base/option-names.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientEvents } from './events.ts'
 import { isWithin } from './within.ts'
@@ -19,7 +20,7 @@ export interface Watched {
 export function checkWatched(watched: Watched): void {
   checkOptions('watch', watched, ['tools', 'prompts', 'resources', 'signal'])
   if (typeof watched.resources === 'string')
-    throw mcpError('bad_option', { where: 'watch', reason: 'resources must be true, or a list of URIs' })
+    throw mcpError(BAD_OPTION, { where: 'watch', reason: 'resources must be true, or a list of URIs' })
 }
 
 /** The resources that are watched one by one. */

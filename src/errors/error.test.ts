@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ERRORS, errorRow, type ErrorKind } from './error.ts'
+import { REMOTE } from './client.ts'
+import { ERRORS, rowOf, type ErrorKind } from './error.ts'
 
 /** Codes that programs compare `error.code` with. No page lists the codes of errors that are never sent. */
 const LOCAL: Readonly<Record<string, number>> = {
@@ -19,10 +20,10 @@ const LOCAL: Readonly<Record<string, number>> = {
 }
 
 test('errors that are never sent have the codes that programs know', () => {
-  const local = Object.entries(ERRORS).filter(([, { where }]) => where === 'local')
+  const local = [...ERRORS].filter(([, { where }]) => where === 'local')
   expect(Object.fromEntries(local.map(([kind, { code }]) => [kind, code]))).toEqual(LOCAL)
 })
 
 test('an unknown kind has the row of an error that a server sent', () => {
-  expect(errorRow('never heard of' as ErrorKind)).toBe(ERRORS.remote)
+  expect(rowOf('never heard of' as ErrorKind)).toBe(REMOTE)
 })

@@ -1,27 +1,19 @@
-import { addErrors, ERRORS, McpError, type ErrorExtras, type ErrorKind } from './error.ts'
+import { McpError, type ErrorExtras, type ErrorKind } from './error.ts'
 import type { ErrorObject, JsonObject } from '../protocol/jsonrpc.ts'
+import type { CodeMeaning } from '../protocol/wire-adapter.ts'
 import { refusalNamed, refusalRow } from './refusal.ts'
 import { isRetryable, type RefusalName } from '../protocol/refusals.ts'
-import { LATE_ERRORS } from './late.ts'
-import { QUEUE_ERRORS } from './queue.ts'
-import { SERVER_ERRORS } from './server.ts'
-import { withHints } from './server-hints.ts'
-
-// A client knows the errors of servers from the first that it gets.
-addErrors(withHints({ ...ERRORS, ...SERVER_ERRORS, ...LATE_ERRORS, ...QUEUE_ERRORS }))
-
-/** What a number says where a server speaks otherwise than officially. */
-export type Meaning = (code: number) => { readonly kind?: ErrorKind; readonly refusal?: RefusalName }
 
 const LONGEST_WAIT_MS = 3_600_000
 
 /** An error that a server answered with, as one of ours: of the kind that says the same, or `remote`. */
-export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: Meaning): McpError {
+export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: CodeMeaning): McpError {
   const facts = isObject(data) ? data : { value: data }
   const told = isObject(facts['refusal']) ? facts['refusal'] : {}
   const meant = meaning?.(code) ?? {}
   const refusal = nameOf(told, code) ?? meant.refusal
-  const kind = BY_REFUSAL.get(refusal ?? '') ?? meant.kind ?? BY_CODE.get(code) ?? 'remote'
+  const kind =
+    BY_REFUSAL.get(refusal ?? '') ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code) ?? 'remote'
   return new McpError(kind, message, {
     code,
     ...(data === undefined ? {} : { data: facts }),

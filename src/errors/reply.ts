@@ -1,4 +1,4 @@
-import { errorRow, type McpError } from './error.ts'
+import { rowOf, type McpError } from './error.ts'
 import type { ErrorObject } from '../protocol/jsonrpc.ts'
 import { REFUSALS, type RefusalRow, type SentRefusalName } from '../protocol/refusals.ts'
 import type { Dialect } from '../protocol/switches.ts'
@@ -11,7 +11,7 @@ export function toErrorObject(error: McpError, dialect: Dialect | undefined): Er
 }
 
 function toOfficial(error: McpError, dialect: Dialect | undefined): ErrorObject {
-  const row = errorRow(error.kind)
+  const row = rowOf(error.kind)
   const early = dialect !== undefined && dialect.revision < '2026-07-28'
   const code = early && hasUrlsToVisit(error) ? (row.codeBefore2026 ?? row.code) : row.code
   const refusal = toRefusal(error)
@@ -47,7 +47,7 @@ export function toRefusal(error: McpError): Readonly<Record<string, unknown>> | 
 
 /** The HTTP status for a request that ends in this error. */
 export function toStatus(error: McpError, dialect: Dialect | undefined): number {
-  const row = errorRow(error.kind)
+  const row = rowOf(error.kind)
   const status = (dialect?.revision === '2026-07-28' ? (row.httpFrom2026 ?? row.http) : row.http) ?? 200
   const adapter = dialect?.adapter
   return adapter === undefined ? status : adapter.statusOf(error, status)

@@ -1,45 +1,292 @@
-import { addErrors, type ErrorTable, type MakeError } from './error.ts'
+/* Errors of server features: tools, resources, prompts, completion and questions. */
 
-/** The errors that only servers throw, over every transport; those of parts that are loaded when needed stand apart. */
-// oxfmt-ignore
-export const SERVER_ERRORS = {
-  // Reading and routing
-  id_in_use:            { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'a request with id {id} is still being answered' },
-  batch_refused:        { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'a batch is not accepted here: {reason}' },
-  batch_too_long:       { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'a batch is not accepted here: it has more than {limit} members' },
-  too_many_keys:        { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'the objects of the message have more than {limit} members' },
-  string_too_long:      { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'a string in the message is longer than {limit} characters' },
-  id_too_long:          { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'the id is longer than {limit} characters' },
-  method_too_long:      { where: 'wire', code: -32601, httpFrom2026: 404, refusal: 'PROTOCOL_ERROR', text: 'the method is longer than {limit} characters' },
-  name_too_long:        { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'the name is longer than {limit} characters' },
-  cursor_too_long:      { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'the cursor is longer than {limit} characters' },
-  not_initialized:      { where: 'wire', code: -32600, http: 400, refusal: 'SERVER_UNINITIALIZED', retryable: true, text: '{method} came before initialize' },
-  already_initialized:  { where: 'wire', code: -32600, http: 400, refusal: 'PROTOCOL_ERROR', text: 'this session is initialized already' },
-  version_rejected:     { where: 'wire', code: -32602, refusal: 'INVALID_PROTOCOL_VERSION', text: 'protocol version {version} is not served here' },
-  bad_capabilities:     { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'invalid params for initialize: {reason}' },
-  revision_unsupported: { where: 'wire', code: -32022, http: 400, refusal: 'INVALID_PROTOCOL_VERSION', text: 'protocol version {version} is not supported' },
-  header_mismatch:      { where: 'wire', code: -32020, http: 400, refusal: 'INVALID_HEADER', text: 'the header {header} {reason}' },
-  bad_envelope:         { where: 'wire', code: -32602, http: 400, refusal: 'MISSING_REQUIRED_FIELD', text: 'params._meta is not a 2026-07-28 envelope: {reason}' },
-  unknown_tool:         { where: 'wire', code: -32602, refusal: 'TOOL_NOT_FOUND', text: 'tool "{name}" does not exist{nearest}' },
-  bad_cursor:           { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'the cursor is not one of this list' },
-  cursor_expired:       { where: 'wire', code: -32602, refusal: 'INVALID_PARAMS', text: 'the cursor is older than {ms} ms' },
-  description_too_long: { where: 'wire', code: -32602, text: '{item}: the description has {length} characters; shorten it, or raise limits.descriptionLength', hint: 'Shorten the description.' },
-  resource_exists:      { where: 'wire', code: -32602, refusal: 'RESOURCE_DUPLICATE', text: 'resource "{uri}": it is defined already; remove it first to replace it', hint: 'Remove the first, or choose another URI.' },
-  shutting_down:        { where: 'wire', code: 1077, http: 503, refusal: 'SERVER_SHUTTING_DOWN', retryable: true, text: 'the server is shutting down' },
-  too_many_calls:       { where: 'wire', code: 1060, http: 429, refusal: 'CONCURRENT_LIMIT_EXCEEDED', retryable: true, text: '{limit} requests of this caller are being answered already' },
-
-  // For the model
-  tool_failed:          { where: 'result', code: -32603, refusal: 'INTERNAL_ERROR', retryable: true, text: 'tool "{name}" failed (reference {reference})' },
-  tool_input:           { where: 'result', code: -32602, refusal: 'INVALID_PARAMS', text: 'arguments of tool "{name}" are invalid: {issue}' },
-  tool_output:          { where: 'result', code: -32603, refusal: 'INTERNAL_ERROR', retryable: true, text: 'tool "{name}" answered with something that breaks its output schema (reference {reference})' },
-  tool_timeout:         { where: 'result', code: -32603, refusal: 'TIMEOUT', retryable: true, text: 'tool "{name}" did not finish within {ms} ms' },
-  ask_refused:          { where: 'result', code: -32603, text: 'the client refused {method}: {reason}', hint: 'Ask for something the user is likely to allow.' },
-
-  // In this process only
-  bad_definition:       { where: 'local', code: -32603, text: '{item}: {reason}', hint: 'Correct the definition.' },
+export const TOOL_ARGUMENTS = {
+  kind: 'tool_arguments',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'arguments of tool "{name}" are invalid: {issue}',
+  hint: 'Correct the arguments and call again.',
 } as const
-SERVER_ERRORS satisfies ErrorTable
 
-export type ServerErrorKind = keyof typeof SERVER_ERRORS
+export const NAME_TOO_LONG = {
+  kind: 'name_too_long',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'the name is longer than {limit} characters',
+  hint: 'List the tools or prompts first.',
+} as const
 
-export const serverError: MakeError<typeof SERVER_ERRORS> = /* @__PURE__ */ addErrors(SERVER_ERRORS)
+export const CURSOR_TOO_LONG = {
+  kind: 'cursor_too_long',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'the cursor is longer than {limit} characters',
+  hint: 'Start again without a cursor.',
+} as const
+
+export const ALREADY_INITIALIZED = {
+  kind: 'already_initialized',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'this session is initialized already',
+  hint: 'Open a new connection to negotiate again.',
+} as const
+
+export const VERSION_REJECTED = {
+  kind: 'version_rejected',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PROTOCOL_VERSION',
+  text: 'protocol version {version} is not served here',
+  hint: 'Use one of data.supported.',
+} as const
+
+export const BAD_CAPABILITIES = {
+  kind: 'bad_capabilities',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'invalid params for initialize: {reason}',
+  hint: 'Send capabilities as an object, {} for none.',
+} as const
+
+export const UNKNOWN_TOOL = {
+  kind: 'unknown_tool',
+  where: 'wire',
+  code: -32602,
+  refusal: 'TOOL_NOT_FOUND',
+  text: 'tool "{name}" does not exist{nearest}',
+  hint: 'List the tools first.',
+} as const
+
+export const BAD_CURSOR = {
+  kind: 'bad_cursor',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'the cursor is not one of this list',
+  hint: 'Start again without a cursor.',
+} as const
+
+export const CURSOR_EXPIRED = {
+  kind: 'cursor_expired',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'the cursor is older than {ms} ms',
+  hint: 'Start again without a cursor.',
+} as const
+
+export const DESCRIPTION_TOO_LONG = {
+  kind: 'description_too_long',
+  where: 'wire',
+  code: -32602,
+  text: '{item}: the description has {length} characters; shorten it, or raise limits.descriptionLength',
+  hint: 'Shorten the description.',
+} as const
+
+export const RESOURCE_EXISTS = {
+  kind: 'resource_exists',
+  where: 'wire',
+  code: -32602,
+  refusal: 'RESOURCE_DUPLICATE',
+  text: 'resource "{uri}": it is defined already; remove it first to replace it',
+  hint: 'Remove the first, or choose another URI.',
+} as const
+
+export const TOOL_FAILED = {
+  kind: 'tool_failed',
+  where: 'result',
+  code: -32603,
+  refusal: 'INTERNAL_ERROR',
+  retryable: true,
+  text: 'tool "{name}" failed (reference {reference})',
+  hint: 'Look up the reference in the log of the server.',
+} as const
+
+export const TOOL_INPUT = {
+  kind: 'tool_input',
+  where: 'result',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'arguments of tool "{name}" are invalid: {issue}',
+  hint: 'Correct the arguments and call again.',
+} as const
+
+export const TOOL_OUTPUT = {
+  kind: 'tool_output',
+  where: 'result',
+  code: -32603,
+  refusal: 'INTERNAL_ERROR',
+  retryable: true,
+  text: 'tool "{name}" answered with something that breaks its output schema (reference {reference})',
+  hint: 'Look up the reference in the log of the server.',
+} as const
+
+export const TOOL_TIMEOUT = {
+  kind: 'tool_timeout',
+  where: 'result',
+  code: -32603,
+  refusal: 'TIMEOUT',
+  retryable: true,
+  text: 'tool "{name}" did not finish within {ms} ms',
+  hint: 'Ask for less, or raise the timeout of the tool.',
+} as const
+
+export const BAD_DEFINITION = {
+  kind: 'bad_definition',
+  where: 'local',
+  code: -32603,
+  text: '{item}: {reason}',
+  hint: 'Correct the definition.',
+} as const
+
+export const URI_TOO_LONG = {
+  kind: 'uri_too_long',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_URI',
+  text: 'the URI is longer than {limit} characters',
+  hint: 'Use a shorter URI, or raise limits.uriLength.',
+} as const
+
+export const UNKNOWN_RESOURCE = {
+  kind: 'unknown_resource',
+  where: 'wire',
+  code: -32602,
+  codeBefore2026: -32002,
+  refusal: 'RESOURCE_NOT_FOUND',
+  text: 'resource "{uri}" does not exist',
+  hint: 'List the resources and templates first.',
+} as const
+
+export const RESOURCE_DENIED = {
+  kind: 'resource_denied',
+  where: 'wire',
+  code: 1014,
+  refusal: 'AUTHZ_FORBIDDEN',
+  text: 'this caller may not read "{uri}"',
+  hint: 'Ask whoever runs the server for access.',
+} as const
+
+export const UNKNOWN_PROMPT = {
+  kind: 'unknown_prompt',
+  where: 'wire',
+  code: -32602,
+  refusal: 'PROMPT_NOT_FOUND',
+  text: 'prompt "{name}" does not exist{nearest}',
+  hint: 'List the prompts first.',
+} as const
+
+export const PROMPT_ARGUMENTS = {
+  kind: 'prompt_arguments',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'arguments of prompt "{name}" are invalid: {issue}',
+  hint: 'Correct the arguments and ask again.',
+} as const
+
+export const UNKNOWN_COMPLETION = {
+  kind: 'unknown_completion',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'nothing to complete: {reason}',
+  hint: 'Name a prompt or a resource template and one of its arguments.',
+} as const
+
+export const COMPLETION_CONTEXT = {
+  kind: 'completion_context',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'invalid params for completion/complete: {reason}',
+  hint: 'Send context.arguments as an object of strings.',
+} as const
+
+export const PROGRESS_FAILED = {
+  kind: 'progress_failed',
+  where: 'wire',
+  code: -32603,
+  refusal: 'INTERNAL_ERROR',
+  retryable: true,
+  text: 'progress could not be reported: {reason}',
+  hint: 'Try again, or ask without a progress token.',
+} as const
+
+export const TOO_MANY_SUBSCRIPTIONS = {
+  kind: 'too_many_subscriptions',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'this session has {limit} subscriptions already',
+  hint: 'Unsubscribe from something first.',
+} as const
+
+export const TOO_MANY_STREAMS = {
+  kind: 'too_many_streams',
+  where: 'wire',
+  code: 1060,
+  http: 429,
+  refusal: 'CONCURRENT_LIMIT_EXCEEDED',
+  retryable: true,
+  text: 'this caller listens on {limit} streams already',
+  hint: 'Listen for everything on one stream, or raise limits.streams.',
+} as const
+
+export const MISSING_CAPABILITY = {
+  kind: 'missing_capability',
+  where: 'wire',
+  code: -32021,
+  http: 400,
+  text: 'this needs the client capability {capability}, which the request did not declare',
+  hint: 'Declare it in the metadata of the request; connect does for what is in answers: { elicit, sample, roots }.',
+} as const
+
+export const URL_NEEDED = {
+  kind: 'url_needed',
+  where: 'wire',
+  code: -32603,
+  codeBefore2026: -32042,
+  text: 'this needs the user to visit a URL first',
+  hint: 'Open the URL of each elicitation, then repeat the request.',
+} as const
+
+export const CANNOT_ASK = {
+  kind: 'cannot_ask',
+  where: 'result',
+  code: -32603,
+  text: 'the client cannot be asked for {capability}: {reason}',
+  hint: 'Check ctx.client.supports() before asking.',
+} as const
+
+export const ASK_INVALID = {
+  kind: 'ask_invalid',
+  where: 'result',
+  code: -32603,
+  text: 'the client answered {method} with something invalid: {issue}',
+  hint: 'Ask again.',
+} as const
+
+export const INPUT_REQUIRED = {
+  kind: 'input_required',
+  where: 'local',
+  code: -32603,
+  text: 'the request ends here until the client answers; the handler runs again then',
+  hint: 'Let this error pass: do not catch it around ctx.elicit, ctx.sample or ctx.roots.',
+} as const
+
+export const BAD_STATE = {
+  kind: 'bad_state',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'requestState was not accepted: {reason}',
+  hint: 'Send the request again without requestState.',
+} as const

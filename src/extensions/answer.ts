@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Checker } from '../schema/checker.ts'
 import type { Context } from '../server/context.ts'
@@ -18,7 +19,7 @@ export async function answer({ id, checker, run }: Parts, context: Context): Pro
   requireDeclared(peer, id, method)
   const { _meta: _1, inputResponses: _2, requestState: _3, ...own } = params
   const checked = checker === undefined ? { ok: true as const, value: {} } : await checker.check(own)
-  if (!checked.ok) throw mcpError('bad_params', { method, reason: checked.issue })
+  if (!checked.ok) throw mcpError(BAD_PARAMS, { method, reason: checked.issue })
   return settled(context, async () => {
     const result = await rethrown(context, method, () => run(checked.value, context))
     const keepsNull = result === null && peer.dialect.adapter?.allowsNonObject(method) === true

@@ -1,6 +1,7 @@
-import { McpError } from '../errors/error.ts'
-import { serverError } from '../errors/server.ts'
-import { checkOptions } from '../base/option-names.ts'
+import { McpError, mcpError } from '../errors/error.ts'
+import { BAD_DEFINITION } from '../errors/server.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
+import { checkOptions } from '../base/options.ts'
 import type { Context } from '../server/context.ts'
 
 export type AppState = 'registered' | 'running' | 'stopped'
@@ -186,7 +187,7 @@ function toShown({ unit, state }: Entry): AppShown {
 
 /** What the author of a server has to correct. */
 function badDefinition(reason: string): Error {
-  return serverError('bad_definition', { item: 'apps', reason })
+  return mcpError(BAD_DEFINITION, { item: 'apps', reason })
 }
 
 /** What a client has to correct. */

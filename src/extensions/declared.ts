@@ -1,4 +1,5 @@
 import { McpError } from '../errors/error.ts'
+import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Peer } from '../rpc/call.ts'
 

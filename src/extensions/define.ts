@@ -1,8 +1,9 @@
 import type { CallOptions } from '../client/options.ts'
 import { mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { metaKeyProblem } from '../protocol/meta.ts'
-import { checkOptions } from '../base/option-names.ts'
+import { checkOptions } from '../base/options.ts'
 import type { AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
 import { install, type Host, type Served } from './install.ts'
@@ -114,5 +115,5 @@ function check(definition: ExtensionDefinition<unknown, never, unknown>): void {
 }
 
 function refused(reason: string): Error {
-  return mcpError('bad_option', { where: 'defineExtension', reason })
+  return mcpError(BAD_OPTION, { where: 'defineExtension', reason })
 }

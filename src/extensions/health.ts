@@ -1,6 +1,7 @@
 import { toMs, type Duration } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
-import { checkOptions } from '../base/option-names.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { checkOptions } from '../base/options.ts'
 import type { CallOptions } from '../client/options.ts'
 import { defineExtension, type Extension } from './define.ts'
 import type { Host } from './install.ts'
@@ -89,7 +90,7 @@ function createLook(options: HealthOptions): () => Promise<ReadonlyMap<string, C
   const timeoutMs = toMs(options.timeout ?? '2s', 'health timeout')
   const checks = Object.entries(options.checks ?? {}).map(([name, check]) => {
     if (typeof check !== 'function')
-      throw mcpError('bad_option', { where: 'health', reason: `the check "${name}" is not a function` })
+      throw mcpError(BAD_OPTION, { where: 'health', reason: `the check "${name}" is not a function` })
     return [name, bounded(check, timeoutMs)] as const
   })
   let looking: Promise<ReadonlyMap<string, Checked>> | undefined

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
-import { serverError } from '../errors/server.ts'
+import { mcpError } from '../errors/error.ts'
+import { BAD_DEFINITION } from '../errors/server.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checker } from '../schema/checker.ts'
 import type { AnySchema } from '../schema/schema.ts'
@@ -77,5 +78,5 @@ function notifier({ id, notices }: Installed, service: ServerService): Host['not
 }
 
 function refused(item: string, reason: string, refusal?: RefusalName): Error {
-  return serverError('bad_definition', { item, reason }, refusal === undefined ? {} : { refusal })
+  return mcpError(BAD_DEFINITION, { item, reason }, refusal === undefined ? {} : { refusal })
 }

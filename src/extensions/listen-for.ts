@@ -1,4 +1,4 @@
-import { pause } from '../client/backoff.ts'
+import { pause } from '../base/backoff.ts'
 import { McpError } from '../errors/error.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'

@@ -1,6 +1,8 @@
 import type { Client } from '../client/client.ts'
 import type { CallOptions } from '../client/options.ts'
 import { mcpError } from '../errors/error.ts'
+import { BAD_ANSWER } from '../errors/client.ts'
+import { NOT_OFFERED } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { AnySchema } from '../schema/schema.ts'
 import { has } from './declared.ts'
@@ -35,13 +37,13 @@ export function remoteOf(
 export async function requireServed(client: Requester, id: string, method: string): Promise<void> {
   const { capabilities } = await client.server()
   if (has(capabilities['extensions'], id) || has(capabilities['experimental'], id)) return
-  throw mcpError('not_offered', { method, capability: `extensions["${id}"]` })
+  throw mcpError(NOT_OFFERED, { method, capability: `extensions["${id}"]` })
 }
 
 async function checked(method: string, schema: unknown, result: JsonObject): Promise<unknown> {
   if (schema === undefined) return result
   const { toChecker } = await import('../schema/checker.ts')
   const verdict = await toChecker(schema as AnySchema, 'output').check(result)
-  if (!verdict.ok) throw mcpError('bad_answer', { method, issue: verdict.issue })
+  if (!verdict.ok) throw mcpError(BAD_ANSWER, { method, issue: verdict.issue })
   return verdict.value
 }

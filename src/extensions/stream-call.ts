@@ -1,5 +1,6 @@
 import type { ContentBlock } from '../protocol/content.ts'
 import { mcpError } from '../errors/error.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { Call, type Channel } from '../rpc/call.ts'
@@ -17,7 +18,7 @@ export async function answerStream(
   const { id, params, peer, source } = call
   const token = progressToken(call) ?? id
   if (typeof token !== 'string' && typeof token !== 'number')
-    throw mcpError('bad_params', {
+    throw mcpError(BAD_PARAMS, {
       method: call.method,
       reason: 'it needs a progress token, or a smaller id',
     })

@@ -1,8 +1,9 @@
 import type { CallOptions } from '../client/options.ts'
 import { mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { UNKNOWN_COMPLETION } from '../errors/server.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { DESCRIPTIONS } from '../protocol/meta.ts'
-import { lateError } from '../errors/late.ts'
 import type { Completer, Owner } from '../server/completion.ts'
 import type { Context } from '../server/context.ts'
 import type { ToolDefinition } from '../server/definitions.ts'
@@ -67,7 +68,7 @@ function readCompleters(given: ToolCompleters): Completers {
     const wrong = Object.entries(byArgument).find(([, completer]) => typeof completer !== 'function')
     if (wrong !== undefined) {
       const reason = `what completes "${wrong[0]}" of "${tool}" is not a function`
-      throw mcpError('bad_option', { where: 'toolCompletion', reason })
+      throw mcpError(BAD_OPTION, { where: 'toolCompletion', reason })
     }
     return [tool, new Map(Object.entries(byArgument))] as const
   })
@@ -84,7 +85,7 @@ function ownerOf(
   if (tool === undefined || !isVisible(tool, context)) {
     const reason =
       typeof name === 'string' ? `there is no tool "${name.slice(0, 128)}"` : 'ref.name is not a string'
-    throw lateError('unknown_completion', { reason })
+    throw mcpError(UNKNOWN_COMPLETION, { reason })
   }
   const properties = Object.entries((tool.input.json['properties'] ?? {}) as Record<string, unknown>)
   const listed = properties.flatMap(([argument, schema]) => {

@@ -1,6 +1,7 @@
 import type { CallOptions } from '../client/options.ts'
 import type { ContentBlock } from '../protocol/content.ts'
 import { mcpError } from '../errors/error.ts'
+import { ANSWER_TOO_LARGE } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { CallToolResult } from '../protocol/spec/2026-07-28.ts'
 import { requireDeclared } from './declared.ts'
@@ -73,7 +74,7 @@ async function* pieces(
     size += JSON.stringify(piece).length
     if (size <= MAX_WAITING) return
     waiting = []
-    stop.abort(mcpError('answer_too_large', { limit: MAX_WAITING, unit: 'characters that nobody took' }))
+    stop.abort(mcpError(ANSWER_TOO_LARGE, { limit: MAX_WAITING, unit: 'characters that nobody took' }))
   }
   let ended = false
   const answered = remote

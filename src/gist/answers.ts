@@ -1,4 +1,5 @@
-import { mcpError, type McpError } from '../errors/error.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
+import { BAD_ANSWER } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import { printable } from '../errors/printable.ts'
@@ -78,5 +79,5 @@ function isWords(value: unknown): value is readonly string[] {
 }
 
 function bad(method: string, issue: string): McpError {
-  return mcpError('bad_answer', { method: `the ${method}`, issue })
+  return mcpError(BAD_ANSWER, { method: `the ${method}`, issue })
 }

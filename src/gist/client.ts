@@ -1,8 +1,12 @@
-import { CLIENT_LIMITS, readLimits, type ClientLimits } from '../protocol/client-limits.ts'
+import { readLimits } from '../base/limits.ts'
+import { CLIENT_LIMITS, type ClientLimits } from '../protocol/client-limits.ts'
 import { toMs, type Duration } from '../base/duration.ts'
-import { mcpError, type McpError } from '../errors/error.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { ANSWER_TOO_LARGE, BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
+import { CLOSED } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { checkOptions } from '../base/option-names.ts'
+import { checkOptions } from '../base/options.ts'
 import type { CallerHeaders } from '../transport/http/client/headers.ts'
 import { readDescriptor, readListed, readResult, type GistResult } from './answers.ts'
 import {
@@ -97,7 +101,7 @@ export class GistClient implements AsyncDisposable {
 
   /** What was agreed on. */
   get descriptor(): ConnectionDescriptor {
-    if (this.#descriptor === undefined) throw mcpError('closed', {})
+    if (this.#descriptor === undefined) throw mcpError(CLOSED, {})
     return this.#descriptor
   }
 
@@ -132,7 +136,7 @@ export class GistClient implements AsyncDisposable {
       cursor = listed.next_cursor
       if (cursor === undefined) return all
     }
-    throw mcpError('answer_too_large', { limit: this.#parts.limits.pages, unit: 'pages' })
+    throw mcpError(ANSWER_TOO_LARGE, { limit: this.#parts.limits.pages, unit: 'pages' })
   }
 
   /** Gives up what is under way. The server forgets the session after a while. */
@@ -158,7 +162,7 @@ export class GistClient implements AsyncDisposable {
     const answer = await this.#parts.poster.post({ request_id: id, session, ...body }, posting)
     const { request_id: about } = answer
     if (about !== id && (answer['status'] !== 'error' || typeof about === 'string'))
-      throw mcpError('bad_answer', { method: 'the call', issue: 'it answers another request' })
+      throw mcpError(BAD_ANSWER, { method: 'the call', issue: 'it answers another request' })
     return answer as unknown as ResultEnvelope
   }
 
@@ -169,7 +173,7 @@ export class GistClient implements AsyncDisposable {
     const descriptor = readDescriptor(lower === undefined ? answer : await this.#offer(lower))
     const revision = revisionOf(descriptor.mcp_version)
     if (revision === undefined || !this.#isNear(revision))
-      throw mcpError('no_revision', { offered: descriptor.mcp_version.slice(0, 64) })
+      throw mcpError(NO_REVISION, { offered: descriptor.mcp_version.slice(0, 64) })
     return descriptor
   }
 
@@ -192,7 +196,7 @@ export class GistClient implements AsyncDisposable {
     })
     const best = near.toSorted().at(-1)
     if (best === undefined)
-      throw mcpError('no_revision', { offered: supported.slice(0, 8).map(shown).join(', ') })
+      throw mcpError(NO_REVISION, { offered: supported.slice(0, 8).map(shown).join(', ') })
     return monthOf(best)
   }
 
@@ -218,5 +222,5 @@ function shown(value: unknown): string {
 }
 
 function badOption(name: string, reason: string): McpError {
-  return mcpError('bad_option', { where: `connectGist ${name}`, reason })
+  return mcpError(BAD_OPTION, { where: `connectGist ${name}`, reason })
 }

@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import { checkBounds, type Bounds } from '../wire/bounds.ts'
@@ -34,16 +35,16 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{
 export function readBody({ body, parsed }: HttpIn, limits: Bounds): unknown {
   const { depth: maxDepth, keys, stringLength } = limits
   if (parsed !== undefined) {
-    if (isDeeper(parsed, maxDepth)) throw mcpError('too_deep', { limit: maxDepth })
+    if (isDeeper(parsed, maxDepth)) throw mcpError(TOO_DEEP, { limit: maxDepth })
     checkParsed(parsed, limits)
     return parsed
   }
   if (body.length > keys || body.length > stringLength) checkBounds(body, limits)
   // As the params of a message, the envelope and its arguments are what a scan looks at.
   const finding = scan(`{"params":${body}}`, maxDepth + 1)
-  if (finding?.kind === 'deep') throw mcpError('too_deep', { limit: maxDepth })
+  if (finding?.kind === 'deep') throw mcpError(TOO_DEEP, { limit: maxDepth })
   const value = parse(body)
-  if (finding?.kind === 'duplicate') throw mcpError('duplicate_key', { key: finding.key.slice(0, 64) })
+  if (finding?.kind === 'duplicate') throw mcpError(DUPLICATE_KEY, { key: finding.key.slice(0, 64) })
   return value
 }
 
@@ -120,10 +121,10 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw mcpError('parse_failed', {})
+    throw mcpError(PARSE_FAILED, {})
   }
 }
 
 function wrong(reason: string): Error {
-  return mcpError('bad_params', { method: 'POST /gist', reason })
+  return mcpError(BAD_PARAMS, { method: 'POST /gist', reason })
 }

@@ -1,11 +1,12 @@
-import { mcpError, type McpError } from '../errors/error.ts'
-import { httpError } from '../errors/http.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
+import { BAD_ACCEPT, BAD_VERB } from '../errors/http.ts'
+import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
+import { BAD_PARAMS, REVISION_UNSUPPORTED } from '../errors/wire.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS } from '../protocol/switches.ts'
-import { serverError } from '../errors/server.ts'
 import { Call, type Peer } from '../rpc/call.ts'
 import type { Service } from '../rpc/service.ts'
 import { Session } from '../rpc/session.ts'
@@ -89,11 +90,11 @@ export class GistEndpoint implements ExtraEndpoint {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
       this.#guard.check(head)
-      if (this.#closing) throw serverError('shutting_down', {}, CLOSING)
-      if (head.method !== 'POST') throw httpError('bad_verb', { verb: head.method.slice(0, 32) })
+      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)
+      if (head.method !== 'POST') throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
       checkContent(head)
       const accepts = readAccept(head)
-      if (!accepts.json && !accepts.events) throw httpError('bad_accept', {})
+      if (!accepts.json && !accepts.events) throw mcpError(BAD_ACCEPT, {})
       return undefined
     } catch (thrown) {
       return this.rejectUnread(head, thrown)
@@ -112,7 +113,7 @@ export class GistEndpoint implements ExtraEndpoint {
       const value = readBody(request, this.limits)
       id = requestIdOf(value)
       const envelope = readEnvelope(value)
-      if (this.#closing) throw serverError('shutting_down', {}, CLOSING)
+      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)
       return envelope.kind === 'handshake'
         ? this.#open(envelope, request, headers, begun)
         : this.#ask(envelope, request, headers, begun)
@@ -130,7 +131,7 @@ export class GistEndpoint implements ExtraEndpoint {
     this.#closing = true
     if (this.#calls.size > 0)
       await within(this.limits.drainMs, (done) => (this.#idle = () => setTimeout(done)))
-    for (const call of this.#calls.keys()) call.cancel(serverError('shutting_down', {}))
+    for (const call of this.#calls.keys()) call.cancel(mcpError(SHUTTING_DOWN, {}))
     this.sessions.close()
     this.#watch.end()
   }
@@ -220,7 +221,7 @@ export class GistEndpoint implements ExtraEndpoint {
     if (session === undefined || this.#streaming.has(session)) return true
     if (json) return false
     const reason = 'this session did not agree on the capability "stream"; accept application/json'
-    throw mcpError('bad_params', { method: 'POST /gist', reason })
+    throw mcpError(BAD_PARAMS, { method: 'POST /gist', reason })
   }
 
   #exchange(
@@ -285,7 +286,7 @@ export class GistEndpoint implements ExtraEndpoint {
 
   #failed(call: Call, thrown: unknown, { exchange, headers, begun }: Way): HttpOut {
     if (call.cancelled && !this.#closing) return exchange.reply(204, undefined, headers)
-    const error = this.#peerError(call.cancelled ? serverError('shutting_down', {}, CLOSING) : thrown)
+    const error = this.#peerError(call.cancelled ? mcpError(SHUTTING_DOWN, {}, CLOSING) : thrown)
     const text = encodeFailure(call.id as string, error, performance.now() - begun)
     return exchange.reply(statusOf(error), text, withHints(error, headers))
   }
@@ -306,12 +307,12 @@ export class GistEndpoint implements ExtraEndpoint {
 
   #unsupported(version: string): McpError {
     const data = { supported: this.#revisions.map(monthOf), requested: version }
-    return serverError('revision_unsupported', { version }, { data })
+    return mcpError(REVISION_UNSUPPORTED, { version }, { data })
   }
 }
 
 function gone(method: string): McpError {
-  return mcpError('connection_closed', { method })
+  return mcpError(CONNECTION_CLOSED, { method })
 }
 
 /** What the headers tell about an error: the verbs to use, or when to try again. */

@@ -1,5 +1,8 @@
 import type { ClientLimits } from '../protocol/client-limits.ts'
 import { McpError, mcpError } from '../errors/error.ts'
+import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../errors/client.ts'
+import { CLOSED } from '../errors/rpc.ts'
+import { STREAM_LOST } from '../errors/transport.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { Deadline } from '../rpc/deadline.ts'
 import { readBody } from '../transport/http/client/body.ts'
@@ -52,9 +55,9 @@ export class Poster {
 
   /** Sends an envelope; gives back the one that it is answered with. */
   async post(envelope: JsonObject, { idleMs, totalMs, signal, onProgress }: Posting): Promise<JsonObject> {
-    if (this.#closed) throw mcpError('closed', {})
+    if (this.#closed) throw mcpError(CLOSED, {})
     const deadline = new Deadline({ method: METHOD, idleMs, totalMs, signal })
-    const hold = this.#holds.begin(() => mcpError('closed', {}), deadline.signal)
+    const hold = this.#holds.begin(() => mcpError(CLOSED, {}), deadline.signal)
     const onPart = (part: ResultEnvelope): void => {
       deadline.touch()
       onProgress?.(part)
@@ -92,7 +95,7 @@ export class Poster {
 
   async #read(response: Response, signal: AbortSignal): Promise<JsonObject> {
     const text = await readBody(response, this.#limits.clientBytes, signal).catch((error: unknown) => {
-      throw error instanceof McpError ? error : mcpError('stream_lost', { method: METHOD }, { cause: error })
+      throw error instanceof McpError ? error : mcpError(STREAM_LOST, { method: METHOD }, { cause: error })
     })
     const value = this.#parse(text)
     // Whatever else answers in JSON is something in between.
@@ -124,11 +127,11 @@ export class Poster {
       },
       onRetry: () => undefined,
       onOversize: () => {
-        problem ??= mcpError('answer_too_large', { limit: this.#limits.clientBytes, unit: 'bytes' })
+        problem ??= mcpError(ANSWER_TOO_LARGE, { limit: this.#limits.clientBytes, unit: 'bytes' })
       },
     })
     if (answer !== undefined) return answer
-    throw problem ?? mcpError('stream_lost', { method: METHOD })
+    throw problem ?? mcpError(STREAM_LOST, { method: METHOD })
   }
 
   #parse(text: string | undefined): JsonObject {
@@ -148,5 +151,5 @@ function parse(text: string | undefined): unknown {
 }
 
 function bad(issue: string): McpError {
-  return mcpError('bad_answer', { method: METHOD, issue })
+  return mcpError(BAD_ANSWER, { method: METHOD, issue })
 }

@@ -52,13 +52,18 @@ function opened<Message extends ReceivedMessage>(message: Message, adapter: Wire
   const { id, method, params } = message
   if (method === undefined || hasEnvelope(params)) return message
   const told = { method, params: params ?? {} }
-  return { ...message, ...(id === undefined ? adapter.decodeNotification(told) : adapter.decodeRequest(told)) }
+  return {
+    ...message,
+    ...(id === undefined ? adapter.decodeNotification(told) : adapter.decodeRequest(told)),
+  }
 }
 
 /** All parts as one adapter: each part receives what the one before it returned. */
 function joined(parts: readonly PartialAdapter[]): WireAdapter {
-  const inTurn = <Value>(value: Value, step: (part: PartialAdapter, value: Value) => Value | undefined): Value =>
-    parts.reduce((last, part) => step(part, last) ?? last, value)
+  const inTurn = <Value>(
+    value: Value,
+    step: (part: PartialAdapter, value: Value) => Value | undefined,
+  ): Value => parts.reduce((last, part) => step(part, last) ?? last, value)
   const find = <Name extends keyof PartialAdapter>(name: Name): PartialAdapter[Name] | undefined =>
     parts.find((part) => part[name] !== undefined)?.[name]
   const all: WireAdapter = {

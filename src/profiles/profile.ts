@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
-import { checkOptions } from '../base/option-names.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { checkOptions } from '../base/options.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { CHOICES, type ChoiceRow, type Choices } from '../protocol/choices.ts'
 import { DIALECTS, type Dialect, type Dialects } from '../protocol/switches.ts'
@@ -70,7 +71,7 @@ function checkValue(name: string, value: unknown): void {
   if (values.includes(value as string)) return
   const known = values.map((one) => JSON.stringify(one)).join(', ')
   const reason = `${name} is one of ${known}, not ${JSON.stringify(value)}`
-  throw mcpError('bad_option', { where: 'profile', reason })
+  throw mcpError(BAD_OPTION, { where: 'profile', reason })
 }
 
 function toDialects(choices: Choices): Dialects {

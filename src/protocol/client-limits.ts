@@ -1,6 +1,3 @@
-import { mcpError } from '../errors/error.ts'
-import { checkOptions } from '../base/option-names.ts'
-
 /** A limit: its usual value and its strict value. `Infinity` turns one off. */
 export interface LimitRow {
   readonly usual: number
@@ -31,22 +28,3 @@ export const CLIENT_LIMITS = {
 CLIENT_LIMITS satisfies Record<string, LimitRow>
 
 export type ClientLimits = { readonly [Name in keyof typeof CLIENT_LIMITS]: number }
-
-/** Values for the limits of a table from an option: `'strict'`, or single limits changed. */
-export function readLimits<Name extends string>(
-  table: Readonly<Record<Name, LimitRow>>,
-  option: 'strict' | Partial<Readonly<Record<Name, number>>> = {},
-): Readonly<Record<Name, number>> {
-  const column = option === 'strict' ? 'strict' : 'usual'
-  const rows = Object.entries<LimitRow>(table)
-  const base = Object.fromEntries(rows.map(([name, row]) => [name, row[column]])) as Record<Name, number>
-  if (option === 'strict') return base
-  if (typeof option !== 'object')
-    throw mcpError('bad_option', { where: 'limits', reason: `write 'strict', or an object` })
-  checkOptions('limits', option, Object.keys(table))
-  for (const [name, value] of Object.entries<number | undefined>(option)) {
-    if (typeof value !== 'number' || !(value > 0 || value === table[name as Name].least))
-      throw mcpError('bad_option', { where: `limits.${name}`, reason: 'it must be a positive number' })
-  }
-  return { ...base, ...option }
-}

@@ -1,4 +1,4 @@
-import { CLIENT_LIMITS, readLimits, type ClientLimits, type LimitRow } from './client-limits.ts'
+import type { ClientLimits, LimitRow } from './client-limits.ts'
 
 /** The limits that only servers have. */
 export const LIMITS = {
@@ -96,8 +96,3 @@ export const LIMITS = {
 LIMITS satisfies Record<string, LimitRow>
 
 export type Limits = ClientLimits & { readonly [Name in keyof typeof LIMITS]: number }
-
-/** Limits from an option: `'strict'`, or single limits changed. */
-export function toLimits(option: 'strict' | Partial<Limits> = {}): Limits {
-  return readLimits({ ...CLIENT_LIMITS, ...LIMITS }, option)
-}

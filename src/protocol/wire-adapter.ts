@@ -1,6 +1,5 @@
-import type { McpError } from '../errors/error.ts'
 import type { ErrorObject, JsonObject } from './jsonrpc.ts'
-import type { Meaning } from '../errors/remote.ts'
+import type { RefusalName } from './refusals.ts'
 
 /** The name of a message and what it says. */
 export interface MethodParams {
@@ -14,6 +13,15 @@ export interface ReceivedMessage {
   readonly method?: string
   readonly params?: JsonObject | null
 }
+
+/** An error on its way to the peer, as far as an adapter looks at it. */
+export interface SentError {
+  readonly kind: string
+  readonly refusal: RefusalName | undefined
+}
+
+/** The error of ours, or the refusal, that a code on the wire stands for. */
+export type CodeMeaning = (code: number) => { readonly kind?: string; readonly refusal?: RefusalName }
 
 /** Reads the text of a message, or of a batch, within bounds. */
 export type Reader = (text: string, bounds: object) => object
@@ -34,7 +42,7 @@ export interface WireAdapter {
   /** A result that came, as the answer to a request of ours. */
   decodeResult(method: string, result: JsonObject): JsonObject
   /** What the numbers of errors that come mean, where they are not only official ones. */
-  readonly meaning: Meaning | undefined
+  readonly meaning: CodeMeaning | undefined
   /** The params of a request that leaves. */
   encodeRequest(method: string, params: JsonObject): JsonObject
   encodeNotification(told: MethodParams): MethodParams
@@ -43,9 +51,9 @@ export interface WireAdapter {
   allowsNonObject(method: string): boolean
   /** The text of a result that is not an object; undefined where that is not allowed. */
   encodeNonObject(method: string, result: unknown): string | undefined
-  encodeError(error: McpError, official: ErrorObject): ErrorObject
+  encodeError(error: SentError, official: ErrorObject): ErrorObject
   /** The HTTP status of a reply that is an error; `status` is the official one. */
-  statusOf(error: McpError, status: number): number
+  statusOf(error: SentError, status: number): number
   /** A request was answered; what is told now follows the answer. */
   afterAnswer(method: string, tell: (told: MethodParams) => void): void
 }

@@ -1,7 +1,8 @@
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Dialect } from '../protocol/switches.ts'
-import { serverError } from '../errors/server.ts'
+import { mcpError } from '../errors/error.ts'
+import { SHUTTING_DOWN } from '../errors/rpc.ts'
 import type { Session } from './session.ts'
 
 /** What a client says about itself. */
@@ -126,7 +127,7 @@ export class Call {
 
   /** Asks a request that lasts to end with its answer; others are left to finish. */
   endIfLasting(): void {
-    if (methodRow(this.method)?.lasting === true) this.abort(serverError('shutting_down', {}))
+    if (methodRow(this.method)?.lasting === true) this.abort(mcpError(SHUTTING_DOWN, {}))
   }
 
   /** Marks the request as answered. */

@@ -1,5 +1,6 @@
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError } from '../errors/error.ts'
+import { CANCELLED, TIMEOUT } from '../errors/rpc.ts'
 import type { CancelSignal, CancelListener } from './client-transport.ts'
 
 export interface DeadlineOptions {
@@ -88,13 +89,13 @@ export class Deadline implements CancelSignal {
   /** The caller stops waiting. */
   handleEvent(): void {
     const why: unknown = this.#options.signal?.reason
-    this.#abort(why instanceof McpError ? why : mcpError('cancelled', { reason: '' }, { cause: why }))
+    this.#abort(why instanceof McpError ? why : mcpError(CANCELLED, { reason: '' }, { cause: why }))
   }
 
   /** A time that is too long for a timer never comes. */
   #after(wait: number, ms: number): Timer | undefined {
     if (wait > LONGEST_MS) return undefined
-    return setTimeout(() => this.#abort(mcpError('timeout', { method: this.#options.method, ms })), wait)
+    return setTimeout(() => this.#abort(mcpError(TIMEOUT, { method: this.#options.method, ms })), wait)
   }
 
   #abort(why: McpError): void {

@@ -1,7 +1,7 @@
 import { mcpError } from '../errors/error.ts'
+import { METHOD_TOO_LONG, NOT_OFFERED, UNKNOWN_METHOD } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isMethodAt, methodRow } from '../protocol/methods.ts'
-import { serverError } from '../errors/server.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import type { Call } from './call.ts'
 
@@ -77,12 +77,12 @@ function wrapped<Context>(
 }
 
 function noHandler(call: Call, methodLength: number): Error {
-  if (call.method.length > methodLength) return serverError('method_too_long', { limit: methodLength })
+  if (call.method.length > methodLength) return mcpError(METHOD_TOO_LONG, { limit: methodLength })
   const { revision } = call.peer.dialect
   const row = methodRow(call.method)
   const known =
     row !== undefined && row.from !== 'server' && row.kind === 'request' && isMethodAt(row, revision)
   return known && row.capability !== undefined
-    ? mcpError('not_offered', { method: call.method, capability: row.capability })
-    : mcpError('unknown_method', { method: call.method.slice(0, 256), revision })
+    ? mcpError(NOT_OFFERED, { method: call.method, capability: row.capability })
+    : mcpError(UNKNOWN_METHOD, { method: call.method.slice(0, 256), revision })
 }

@@ -1,4 +1,5 @@
-import { mcpError, type ErrorKind } from '../errors/error.ts'
+import { type ErrorKind, mcpError } from '../errors/error.ts'
+import { OVERLOADED } from '../errors/rpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Call } from './call.ts'
@@ -79,7 +80,7 @@ export class Load {
    * servers ever have more to do than they may, so what that takes is loaded when one does.
    */
   async inTurn(turn: Turn, limits: Limits): Promise<Result> {
-    if (limits.queued === 0) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
+    if (limits.queued === 0) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
     const { answerInTurn } = await import('./queue.ts')
     return answerInTurn(this, turn, limits)
   }

@@ -1,6 +1,6 @@
 import { LONGEST_MS } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
-import { serverError } from '../errors/server.ts'
+import { ASK_REFUSED, CONNECTION_CLOSED } from '../errors/rpc.ts'
 import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 
 interface Waiting {
@@ -32,7 +32,7 @@ export class Pending {
     const id = this.#next++
     const { signal, timeoutMs, cancel } = options
     return new Promise<JsonObject>((resolve, reject) => {
-      if (this.#closed) throw mcpError('connection_closed', { method })
+      if (this.#closed) throw mcpError(CONNECTION_CLOSED, { method })
       signal.throwIfAborted()
       const giveUp = (reason: Error): void => {
         done()
@@ -41,7 +41,7 @@ export class Pending {
       }
       const onAbort = (): void => giveUp(signal.reason as Error)
       const onTimeout = (): void =>
-        giveUp(serverError('ask_refused', { method, reason: `no answer within ${timeoutMs} ms` }))
+        giveUp(mcpError(ASK_REFUSED, { method, reason: `no answer within ${timeoutMs} ms` }))
       const timer = timeoutMs > LONGEST_MS ? undefined : setTimeout(onTimeout, timeoutMs)
       const done = (): void => {
         clearTimeout(timer)
@@ -76,12 +76,12 @@ export class Pending {
     if (answer.error === undefined) return waiting.resolve(answer.result ?? {})
     const { message, code, data } = answer.error
     waiting.reject(
-      serverError('ask_refused', { method: waiting.method, reason: message }, { data: { code, data } }),
+      mcpError(ASK_REFUSED, { method: waiting.method, reason: message }, { data: { code, data } }),
     )
   }
 
   close(): void {
     this.#closed = true
-    for (const { method, reject } of this.#waiting.values()) reject(mcpError('connection_closed', { method }))
+    for (const { method, reject } of this.#waiting.values()) reject(mcpError(CONNECTION_CLOSED, { method }))
   }
 }

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import { mcpError } from '../errors/error.ts'
+import { BAD_ANSWER } from '../errors/client.ts'
+import { CLOSED, OVERLOADED, TIMEOUT } from '../errors/rpc.ts'
+import { STREAM_LOST } from '../errors/transport.ts'
 import { Deadline } from './deadline.ts'
 import type { OutgoingRequest, ServerMessage } from './client-transport.ts'
 import { Pipe } from './pipe.ts'
@@ -90,7 +93,7 @@ test('an abort rejects with its reason and leaves nothing behind', async () => {
   const { pipe, written } = make()
   const controller = new AbortController()
   const request = pipe.request(outgoing(1, controller.signal))
-  const reason = mcpError('timeout', { method: 'tools/call', ms: 1 })
+  const reason = mcpError(TIMEOUT, { method: 'tools/call', ms: 1 })
   controller.abort(reason)
   await expect(request).rejects.toBe(reason)
   await expect(pipe.request(outgoing(2, controller.signal))).rejects.toBe(reason)
@@ -99,7 +102,7 @@ test('an abort rejects with its reason and leaves nothing behind', async () => {
 
 test('a request that cannot be written is rejected and waits for nothing', async () => {
   const { pipe } = make(() => {
-    throw mcpError('overloaded', {})
+    throw mcpError(OVERLOADED, {})
   })
   await expect(pipe.request(outgoing(1))).rejects.toMatchObject({ kind: 'overloaded' })
   expect(pipe.size).toBe(0)
@@ -111,7 +114,7 @@ test('one request can be failed by its id', async () => {
   expect(pipe.only).toBe(1)
   const second = pipe.request(outgoing(2))
   expect(pipe.only).toBeUndefined()
-  const toError = (method: string) => mcpError('bad_answer', { method, issue: 'why' })
+  const toError = (method: string) => mcpError(BAD_ANSWER, { method, issue: 'why' })
   expect([pipe.refuse(9, toError), pipe.refuse(undefined, toError), pipe.refuse(1, toError)]).toEqual([
     false,
     false,
@@ -125,9 +128,9 @@ test('one request can be failed by its id', async () => {
 test('when the stream fails, everything that waits and all that follows is rejected for the first reason', async () => {
   const { pipe, written } = make()
   const requests = Array.from({ length: 200 }, (_, id) => pipe.request(outgoing(id)))
-  const reason = mcpError('stream_lost', { method: 'x' }, { data: { exitCode: 1 } })
+  const reason = mcpError(STREAM_LOST, { method: 'x' }, { data: { exitCode: 1 } })
   pipe.fail(reason)
-  pipe.fail(mcpError('closed', {}))
+  pipe.fail(mcpError(CLOSED, {}))
   const outcomes = await Promise.allSettled([...requests, pipe.request(outgoing(200))])
   for (const outcome of outcomes) {
     expect(outcome).toMatchObject({ reason: { kind: 'stream_lost', cause: reason, data: { exitCode: 1 } } })

@@ -1,4 +1,5 @@
 import { McpError, mcpError } from '../errors/error.ts'
+import { CLOSED } from '../errors/rpc.ts'
 import type { RequestId } from '../protocol/jsonrpc.ts'
 import type { TransportEvents, OutgoingRequest, ServerMessage, CancelListener } from './client-transport.ts'
 
@@ -121,7 +122,7 @@ class Waiting implements CancelListener {
 }
 
 function unanswered(method: string, reason: McpError): McpError {
-  if (reason.kind === 'closed') return mcpError('closed', {}, { cause: reason })
+  if (reason.kind === 'closed') return mcpError(CLOSED, {}, { cause: reason })
   const extras = {
     cause: reason,
     ...(reason.data === undefined ? {} : { data: reason.data }),

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { toLimits } from '../protocol/limits.ts'
+import { toLimits } from '../base/limits.ts'
 import { Call } from './call.ts'
 import { Load } from './load.ts'
 import { answerInTurn, Queue, type Waiting } from './queue.ts'

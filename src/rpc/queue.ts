@@ -1,7 +1,7 @@
 import { LONGEST_MS } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
+import { OVERLOADED, QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE } from '../errors/rpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { queueError } from '../errors/queue.ts'
 import type { Result } from './dispatch.ts'
 import type { Load, Turn } from './load.ts'
 
@@ -106,10 +106,10 @@ export class Queue {
 
   #checkRoom({ caller, bytes }: Waiting, limits: QueueLimits): void {
     const { queued, queuedBytes, queuedPerCaller } = limits
-    if (this.#all.size >= queued) throw queueError('queue_full', { limit: queued }, SOON)
-    if (this.#bytes + bytes > queuedBytes) throw queueError('queue_bytes', { limit: queuedBytes }, SOON)
+    if (this.#all.size >= queued) throw mcpError(QUEUE_FULL, { limit: queued }, SOON)
+    if (this.#bytes + bytes > queuedBytes) throw mcpError(QUEUE_BYTES, { limit: queuedBytes }, SOON)
     if (caller !== undefined && (this.#callers.get(caller)?.length ?? 0) >= queuedPerCaller)
-      throw queueError('queue_share', { limit: queuedPerCaller }, SOON)
+      throw mcpError(QUEUE_SHARE, { limit: queuedPerCaller }, SOON)
   }
 
   #add(place: Place): void {
@@ -145,7 +145,7 @@ export class Queue {
         const now = performance.now()
         for (const place of this.#all) {
           if (place.until > now) return this.#watch(place)
-          this.#leave(place, mcpError('overloaded', {}, SOON))
+          this.#leave(place, mcpError(OVERLOADED, {}, SOON))
         }
       },
       Math.min(LONGEST_MS, Math.ceil(until - performance.now())),

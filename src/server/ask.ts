@@ -1,5 +1,7 @@
 import { mcpError } from '../errors/error.ts'
-import { lateError } from '../errors/late.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { ASK_INVALID, CANNOT_ASK, INPUT_REQUIRED } from '../errors/server.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ContentBlock } from '../protocol/content.ts'
 import { STOP_REASONS } from '../protocol/stop-reasons.ts'
@@ -95,7 +97,7 @@ export async function elicitUrl(
   const { peer } = context.call
   requireFeature(peer, 'elicitation.url')
   if (!URL.canParse(url))
-    throw mcpError('bad_option', { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL` })
+    throw mcpError(BAD_OPTION, { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL` })
   const elicitationId = crypto.randomUUID()
   const live = peer.session !== undefined
   const params = { mode: 'url', message, url, ...(live ? { elicitationId } : {}) }
@@ -168,7 +170,7 @@ async function ask<Value>(
   const { call } = context
   if (call.peer.dialect.questions === 'rounds') return askInRounds(context, question, read)
   if (call.channel.ask === undefined) {
-    throw lateError('cannot_ask', {
+    throw mcpError(CANNOT_ASK, {
       capability: question.method,
       reason: 'it has no stream to be asked on',
     })
@@ -191,7 +193,7 @@ async function askInRounds<Value>(
   const answer = rounds.answers.get(key)
   if (answer === undefined) {
     rounds.questions.set(key, { method: question.method, params: question.params })
-    throw lateError('input_required', {})
+    throw mcpError(INPUT_REQUIRED, {})
   }
   try {
     if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
@@ -202,12 +204,12 @@ async function askInRounds<Value>(
     rounds.answers.delete(key)
     if (!(error instanceof Malformed)) throw explained(question, error)
     const reason = `the answer to "${key}" cannot be read: ${error.message}`
-    throw mcpError('bad_params', { method: context.call.method, reason })
+    throw mcpError(BAD_PARAMS, { method: context.call.method, reason })
   }
 }
 
 function explained({ method }: Asking, error: unknown): unknown {
-  return error instanceof Invalid ? lateError('ask_invalid', { method, issue: error.message }) : error
+  return error instanceof Invalid ? mcpError(ASK_INVALID, { method, issue: error.message }) : error
 }
 
 function readAction(answer: JsonObject): 'accept' | 'decline' | 'cancel' {

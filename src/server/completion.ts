@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
-import { lateError } from '../errors/late.ts'
+import { COMPLETION_CONTEXT, UNKNOWN_COMPLETION } from '../errors/server.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { DESCRIPTIONS } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
@@ -53,7 +54,7 @@ export async function complete(parts: CompletionParts, context: Context): Promis
   const completer = completers?.get(name)
   if (completer === undefined) {
     if (!names.includes(name))
-      throw lateError('unknown_completion', { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })
+      throw mcpError(UNKNOWN_COMPLETION, { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })
     return { completion: { values: [], total: 0, hasMore: false } }
   }
   const found = await rethrown(context, `completion of "${key}"`, () =>
@@ -96,18 +97,18 @@ function findOwner(parts: CompletionParts, context: Context): Owner {
   }
   if (ref?.['type'] === 'ref/resource') {
     const uri = ref['uri'] ?? uriNamed(ref['name'], parts, context)
-    if (typeof uri !== 'string') throw lateError('unknown_completion', { reason: 'ref.uri is not a string' })
+    if (typeof uri !== 'string') throw mcpError(UNKNOWN_COMPLETION, { reason: 'ref.uri is not a string' })
     const template = parts.templates.get(uri)
     if (template !== undefined && isVisible(template, context))
       return { key: template.key, names: template.template.variables }
-    throw lateError('unknown_completion', {
+    throw mcpError(UNKNOWN_COMPLETION, {
       reason: `there is no resource template "${uri.slice(0, 512)}"`,
     })
   }
   const type = ref?.['type']
   const owner = typeof type === 'string' ? parts.refs.get(type)?.(ref as JsonObject, context) : undefined
   if (owner !== undefined) return owner
-  throw lateError('unknown_completion', { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
+  throw mcpError(UNKNOWN_COMPLETION, { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
 }
 
 /** The URI of the template that is called so, where that is a way to name it. */
@@ -122,7 +123,7 @@ function readArgument(context: Context): { readonly name: string; readonly value
   const name = argument?.['name']
   const value = argument?.['value']
   if (typeof name === 'string' && typeof value === 'string') return { name, value }
-  throw mcpError('bad_params', {
+  throw mcpError(BAD_PARAMS, {
     method: context.call.method,
     reason: 'argument needs a name and a value, both strings',
   })
@@ -136,5 +137,5 @@ function readKnown(context: Context): Readonly<Record<string, string>> {
     !Array.isArray(known) &&
     Object.values(known).every((one) => typeof one === 'string')
   if (valid) return known as Record<string, string>
-  throw lateError('completion_context', { reason: 'context.arguments must be an object of strings' })
+  throw mcpError(COMPLETION_CONTEXT, { reason: 'context.arguments must be an object of strings' })
 }

@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
-import { serverError } from '../errors/server.ts'
+import { ALREADY_INITIALIZED, BAD_CAPABILITIES, VERSION_REJECTED } from '../errors/server.ts'
+import { BAD_PARAMS, REVISION_UNSUPPORTED } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Dialect, Dialects } from '../protocol/switches.ts'
@@ -25,18 +26,18 @@ export function initialize(
   context: Context,
 ): Result {
   const session = context.call.peer.session as Session
-  if (session.opened) throw serverError('already_initialized', {})
+  if (session.opened) throw mcpError(ALREADY_INITIALIZED, {})
   const shaken = openedBy('handshake', greeting)
   const { protocolVersion, capabilities, clientInfo } = readOpening(context.call.params, shaken)
   const asked = shaken.find((known) => known === protocolVersion)
   if (asked === undefined && session.dialect.versionMismatch === 'reject') {
     const data = { supported: shaken, requested: protocolVersion.slice(0, 64) }
-    throw serverError('version_rejected', { version: protocolVersion.slice(0, 64) }, { data })
+    throw mcpError(VERSION_REJECTED, { version: protocolVersion.slice(0, 64) }, { data })
   }
   const revision = asked ?? shaken.at(-1)
   if (revision === undefined) {
     const data = { supported: greeting.revisions, requested: protocolVersion.slice(0, 64) }
-    throw serverError('revision_unsupported', { version: protocolVersion.slice(0, 64) }, { data })
+    throw mcpError(REVISION_UNSUPPORTED, { version: protocolVersion.slice(0, 64) }, { data })
   }
   session.dialect = greeting.dialects[revision]
   session.client = clientInfo
@@ -90,8 +91,7 @@ function readOpening(
     const data = { supported, requested: protocolVersion ?? null }
     throw invalid('protocolVersion is not a string', data)
   }
-  if (!isObject(capabilities))
-    throw serverError('bad_capabilities', { reason: 'capabilities is not an object' })
+  if (!isObject(capabilities)) throw mcpError(BAD_CAPABILITIES, { reason: 'capabilities is not an object' })
   if (
     !isObject(clientInfo) ||
     typeof clientInfo['name'] !== 'string' ||
@@ -103,7 +103,7 @@ function readOpening(
 }
 
 function invalid(reason: string, data?: JsonObject): Error {
-  return mcpError('bad_params', { method: 'initialize', reason }, data === undefined ? {} : { data })
+  return mcpError(BAD_PARAMS, { method: 'initialize', reason }, data === undefined ? {} : { data })
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { toLimits } from '../protocol/limits.ts'
+import { toLimits } from '../base/limits.ts'
 import type { Context } from './context.ts'
 import type { Item } from './definitions.ts'
 import { List } from './lists.ts'

@@ -1,4 +1,5 @@
-import { serverError } from '../errors/server.ts'
+import { mcpError } from '../errors/error.ts'
+import { BAD_CURSOR, CURSOR_EXPIRED, CURSOR_TOO_LONG } from '../errors/server.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
@@ -78,7 +79,7 @@ export class List<Kind extends Item> {
   #make(start: number, isPrivate: boolean, context: Context): Result {
     const rest = [...this.items.values()].filter((item) => item.place > start && isVisible(item, context))
     if (start > 0 && ![...this.items.values()].some((item) => item.place >= start))
-      throw serverError('bad_cursor', {})
+      throw mcpError(BAD_CURSOR, {})
     const shown = rest.slice(0, this.#options.pageSize)
     const last = shown.at(-1)
     const more = last !== undefined && rest.length > shown.length
@@ -125,11 +126,11 @@ function readCursor(name: ListName, context: Context, limits: Limits): number {
   const { cursorLength } = limits
   const { cursor } = context.call.params
   if (cursor === undefined || cursor === null) return 0
-  if (typeof cursor !== 'string') throw serverError('bad_cursor', {})
-  if (cursor.length > cursorLength) throw serverError('cursor_too_long', { limit: cursorLength })
+  if (typeof cursor !== 'string') throw mcpError(BAD_CURSOR, {})
+  if (cursor.length > cursorLength) throw mcpError(CURSOR_TOO_LONG, { limit: cursorLength })
   if (cursor === '' && context.call.peer.dialect.emptyCursor === 'absent') return 0
   const place = toPlace(name, cursor, limits)
-  if (place === undefined) throw serverError('bad_cursor', {})
+  if (place === undefined) throw mcpError(BAD_CURSOR, {})
   return place
 }
 
@@ -138,7 +139,7 @@ function toPlace(name: ListName, cursor: string, limits: Limits): number | undef
   const [place, age] = [Number(found?.[1]), Number(found?.[2] ?? 0)]
   const now = ageOf(limits)
   if (found === null || age > now + 1 || writeCursor(name, place, age) !== cursor) return undefined
-  if (age < now - 1) throw serverError('cursor_expired', { ms: limits.cursorMs })
+  if (age < now - 1) throw mcpError(CURSOR_EXPIRED, { ms: limits.cursorMs })
   return place
 }
 

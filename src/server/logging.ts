@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Call } from '../rpc/call.ts'
@@ -43,5 +44,5 @@ function thresholdOf(call: Call): LogLevel | undefined {
 function readLevel(call: Call, level: unknown): LogLevel {
   if (isLogLevel(level)) return level
   const reason = `the log level must be one of ${LOG_LEVELS.join(', ')}`
-  throw mcpError('bad_params', { method: call.method, reason })
+  throw mcpError(BAD_PARAMS, { method: call.method, reason })
 }

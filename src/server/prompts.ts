@@ -1,9 +1,9 @@
 import { isContentBlock, text } from '../protocol/content.ts'
 import { mcpError } from '../errors/error.ts'
+import { NAME_TOO_LONG, PROMPT_ARGUMENTS, UNKNOWN_PROMPT } from '../errors/server.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { nearest } from '../base/option-names.ts'
-import { lateError } from '../errors/late.ts'
-import { serverError } from '../errors/server.ts'
+import { nearest } from '../base/nearest.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { issueExtras } from './argument-issue.ts'
@@ -14,15 +14,18 @@ import { rethrown, settled } from './settle.ts'
 import { isVisible } from './visibility.ts'
 
 /** `prompts/get`: find the prompt, check its arguments, run it, shape what it returned. */
-export async function getPrompt(prompts: ReadonlyMap<string, PromptDefinition>, context: Context): Promise<Result> {
+export async function getPrompt(
+  prompts: ReadonlyMap<string, PromptDefinition>,
+  context: Context,
+): Promise<Result> {
   const prompt = findPrompt(prompts, context.call.params['name'], context)
   const args = readArguments(context)
   const checked =
     prompt.args === undefined ? { ok: true as const, value: args } : await prompt.args.check(args)
   if (!checked.ok) {
     const facts = { name: prompt.key, issue: checked.issue }
-    throw lateError(
-      'prompt_arguments',
+    throw mcpError(
+      PROMPT_ARGUMENTS,
       facts,
       issueExtras(checked.first, { value: args, dialect: context.call.peer.dialect }),
     )
@@ -37,9 +40,13 @@ export async function getPrompt(prompts: ReadonlyMap<string, PromptDefinition>, 
 }
 
 /** The prompt of a name, as the caller sees it. */
-export function findPrompt(prompts: ReadonlyMap<string, PromptDefinition>, name: unknown, context: Context): PromptDefinition {
+export function findPrompt(
+  prompts: ReadonlyMap<string, PromptDefinition>,
+  name: unknown,
+  context: Context,
+): PromptDefinition {
   if (typeof name !== 'string') {
-    throw mcpError('bad_params', {
+    throw mcpError(BAD_PARAMS, {
       method: context.call.method,
       reason: 'the name of the prompt is not a string',
     })
@@ -47,10 +54,10 @@ export function findPrompt(prompts: ReadonlyMap<string, PromptDefinition>, name:
   const prompt = prompts.get(name)
   if (prompt !== undefined && isVisible(prompt, context)) return prompt
   const { nameLength } = context.parts.limits
-  if (name.length > nameLength) throw serverError('name_too_long', { limit: nameLength })
+  if (name.length > nameLength) throw mcpError(NAME_TOO_LONG, { limit: nameLength })
   const seen = [...prompts.values()].filter((one) => isVisible(one, context)).map((one) => one.key)
   const meant = nearest(name, seen.slice(0, 1000))
-  throw lateError('unknown_prompt', {
+  throw mcpError(UNKNOWN_PROMPT, {
     name: name.slice(0, 128),
     nearest: meant === undefined ? '' : `; did you mean "${meant}"?`,
   })
@@ -60,7 +67,7 @@ function readArguments(context: Context): JsonObject {
   const given = context.call.params['arguments'] ?? {}
   const valid = typeof given === 'object' && !Array.isArray(given)
   if (valid && Object.values(given).every((value) => typeof value === 'string')) return given as JsonObject
-  throw mcpError('bad_params', { method: 'prompts/get', reason: 'arguments must be an object of strings' })
+  throw mcpError(BAD_PARAMS, { method: 'prompts/get', reason: 'arguments must be an object of strings' })
 }
 
 function toMessages(value: unknown, { call }: Context): JsonObject {

@@ -1,16 +1,23 @@
-import { serverError } from '../errors/server.ts'
+import { mcpError } from '../errors/error.ts'
+import { BAD_DEFINITION, DESCRIPTION_TOO_LONG } from '../errors/server.ts'
 import { toMs, type Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { FREE_ANNOTATIONS, metaKeyProblem } from '../protocol/meta.ts'
-import { checkOptions } from '../base/option-names.ts'
+import { checkOptions } from '../base/options.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
 import type { AnySchema } from '../schema/schema.ts'
 import { parseTemplate } from '../uri-template/parse.ts'
 import type { Context } from './context.ts'
-import type { Item, PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition } from './definitions.ts'
+import type {
+  Item,
+  PromptDefinition,
+  ResourceDefinition,
+  TemplateDefinition,
+  ToolDefinition,
+} from './definitions.ts'
 
 /** What a tool does to the world, as hints for the client. */
 export interface Hints {
@@ -86,7 +93,12 @@ const NO_INPUT: JsonObject = Object.freeze({ type: 'object', additionalPropertie
 let places = 0
 
 /** A tool from its definition; refuses what no client could use, naming the tool. */
-export function toTool(name: string, spec: ToolSpec<Context>, run: ToolDefinition['run'], limits: Limits): ToolDefinition {
+export function toTool(
+  name: string,
+  spec: ToolSpec<Context>,
+  run: ToolDefinition['run'],
+  limits: Limits,
+): ToolDefinition {
   const item = `tool "${name}"`
   checkName(item, name, limits)
   if (typeof spec === 'function') throw refused(item, 'write tool(name, {}, handler)')
@@ -162,7 +174,9 @@ export function toPrompt(
   return { ...toItem(name, descriptor, spec), args, argNames: shownArgs.map((one) => one.name), run }
 }
 
-export function isTemplate(resource: ResourceDefinition | TemplateDefinition): resource is TemplateDefinition {
+export function isTemplate(
+  resource: ResourceDefinition | TemplateDefinition,
+): resource is TemplateDefinition {
   return 'template' in resource
 }
 
@@ -254,8 +268,7 @@ function checkName(item: string, name: string, { nameLength }: Limits): void {
 }
 
 function checkDescription(item: string, { length }: string, { descriptionLength }: Limits): void {
-  if (length > descriptionLength)
-    throw serverError('description_too_long', { item: item.slice(0, 256), length })
+  if (length > descriptionLength) throw mcpError(DESCRIPTION_TOO_LONG, { item: item.slice(0, 256), length })
 }
 
 /** A name for a resource that was given none: the last readable part of its URI. */
@@ -266,5 +279,5 @@ function nameOf(uri: string): string {
 
 function refused(item: string, reason: string, refusal?: RefusalName): Error {
   const extras = refusal === undefined ? {} : { refusal }
-  return serverError('bad_definition', { item: item.slice(0, 256), reason }, extras)
+  return mcpError(BAD_DEFINITION, { item: item.slice(0, 256), reason }, extras)
 }

@@ -1,7 +1,8 @@
 import { BYTES, toBase64 } from '../protocol/content.ts'
 import { mcpError } from '../errors/error.ts'
+import { UNKNOWN_RESOURCE, URI_TOO_LONG } from '../errors/server.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { lateError } from '../errors/late.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { match } from '../uri-template/match.ts'
 import type { Context } from './context.ts'
@@ -69,7 +70,7 @@ function climbs(uri: string, variables: Variables): boolean {
 export function readUri(context: Context): string {
   const { uri } = context.call.params
   if (typeof uri !== 'string' || uri === '')
-    throw mcpError('bad_params', { method: context.call.method, reason: 'uri must be a string' })
+    throw mcpError(BAD_PARAMS, { method: context.call.method, reason: 'uri must be a string' })
   checkUriLength(uri, context)
   return uri
 }
@@ -77,11 +78,11 @@ export function readUri(context: Context): string {
 /** Refuses a URI that is longer than any that is looked up. */
 export function checkUriLength(uri: string, context: Context): void {
   const { uriLength } = context.parts.limits
-  if (uri.length > uriLength) throw lateError('uri_too_long', { limit: uriLength })
+  if (uri.length > uriLength) throw mcpError(URI_TOO_LONG, { limit: uriLength })
 }
 
 export function unknownResource(uri: string): Error {
-  return lateError('unknown_resource', { uri: uri.slice(0, 512) }, { data: { uri: uri.slice(0, 512) } })
+  return mcpError(UNKNOWN_RESOURCE, { uri: uri.slice(0, 512) }, { data: { uri: uri.slice(0, 512) } })
 }
 
 function toContents(value: unknown, uri: string, mimeType: string | undefined): JsonObject {

@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { ownerOf } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
@@ -42,5 +43,5 @@ function bindingOf(context: Context): Promise<string> {
 }
 
 function invalid(context: Context, reason: string): Error {
-  return mcpError('bad_params', { method: context.call.method, reason })
+  return mcpError(BAD_PARAMS, { method: context.call.method, reason })
 }

@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
 import { text } from '../protocol/content.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
@@ -55,5 +56,5 @@ function toContent({ content }: SampleMessage): unknown {
 }
 
 function refused(reason: string): Error {
-  return mcpError('bad_option', { where: 'ctx.sample', reason })
+  return mcpError(BAD_OPTION, { where: 'ctx.sample', reason })
 }

@@ -10,7 +10,12 @@ import { Load } from '../rpc/load.ts'
 import type { Service } from '../rpc/service.ts'
 import type { Completer, OwnerOf } from './completion.ts'
 import { Context } from './context.ts'
-import type { PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition } from './definitions.ts'
+import type {
+  PromptDefinition,
+  ResourceDefinition,
+  TemplateDefinition,
+  ToolDefinition,
+} from './definitions.ts'
 import { follow, initialized } from './following.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'

@@ -1,4 +1,5 @@
-import { errorRow, McpError, mcpError } from '../errors/error.ts'
+import { McpError, rowOf, mcpError } from '../errors/error.ts'
+import { INTERNAL } from '../errors/wire.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
@@ -25,13 +26,13 @@ export async function rethrown<Value>(
   try {
     return await run()
   } catch (thrown) {
-    if (thrown instanceof McpError && errorRow(thrown.kind).where === 'wire') throw thrown
+    if (thrown instanceof McpError && rowOf(thrown.kind).where === 'wire') throw thrown
     if (thrown instanceof ToolError || thrown instanceof McpError) {
       throw new McpError('internal', thrown.message, { cause: thrown })
     }
     const reference = crypto.randomUUID()
     context.parts.report('error', `${what} failed`, { reference, error: thrown })
-    throw mcpError('internal', { reference }, { cause: thrown })
+    throw mcpError(INTERNAL, { reference }, { cause: thrown })
   }
 }
 

@@ -1,4 +1,5 @@
-import { lateError } from '../errors/late.ts'
+import { mcpError } from '../errors/error.ts'
+import { BAD_STATE } from '../errors/server.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** What a request remembers between its rounds. */
@@ -48,16 +49,16 @@ export function createSealer(options: SealerOptions): Sealer {
       return toBase64Url(new Uint8Array([...iv, ...new Uint8Array(sealed)]))
     },
     async open(text, binding) {
-      if (text.length > MAX_STATE) throw lateError('bad_state', { reason: 'it is too large' })
+      if (text.length > MAX_STATE) throw mcpError(BAD_STATE, { reason: 'it is too large' })
       const sealed = fromBase64Url(text)
       for (const key of await allKeys()) {
         const plain = await decrypt(key, sealed, bytes(binding))
         if (plain === undefined) continue
         const { expires, ...state } = JSON.parse(plain) as RoundState & { expires: number }
-        if (expires <= now()) throw lateError('bad_state', { reason: 'it has expired' })
+        if (expires <= now()) throw mcpError(BAD_STATE, { reason: 'it has expired' })
         return state
       }
-      throw lateError('bad_state', { reason: 'it was not issued for this request' })
+      throw mcpError(BAD_STATE, { reason: 'it was not issued for this request' })
     },
     bind: toBinding,
   }

@@ -1,7 +1,9 @@
 import { mcpError } from '../errors/error.ts'
+import { NOT_OFFERED } from '../errors/rpc.ts'
+import { TOO_MANY_STREAMS, TOO_MANY_SUBSCRIPTIONS } from '../errors/server.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
-import { lateError } from '../errors/late.ts'
 import { ownerOf, type Peer } from '../rpc/call.ts'
 import type { Change, Changes } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
@@ -19,7 +21,7 @@ export function subscribe(lists: ResourceLists, context: Context): Result {
   const session = reachableSession(context)
   session.subscriptions ??= new Set()
   if (session.subscriptions.size >= MAX_SUBSCRIPTIONS && !session.subscriptions.has(uri))
-    throw lateError('too_many_subscriptions', { limit: MAX_SUBSCRIPTIONS })
+    throw mcpError(TOO_MANY_SUBSCRIPTIONS, { limit: MAX_SUBSCRIPTIONS })
   session.subscriptions.add(uri)
   return {}
 }
@@ -34,7 +36,7 @@ export function unsubscribe(context: Context): Result {
 function reachableSession({ call }: Context): Session {
   const session = call.peer.session as Session
   if (!session.reachable)
-    throw mcpError('not_offered', { method: call.method, capability: 'resources.subscribe' })
+    throw mcpError(NOT_OFFERED, { method: call.method, capability: 'resources.subscribe' })
   return session
 }
 
@@ -65,7 +67,7 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   const honoured = honour(filter, parts, context)
   const watched = new Set(honoured.resourceSubscriptions)
   if (typeof call.id === 'bigint') {
-    throw mcpError('bad_params', {
+    throw mcpError(BAD_PARAMS, {
       method: call.method,
       reason: 'the id of this request must be a string or a smaller integer',
     })
@@ -107,7 +109,7 @@ function enter(stream: Listening, streams: ListenParts['streams'], context: Cont
   const caller = listenerOf(context)
   const { streams: limit } = context.parts.limits
   const open = streams.get(caller) ?? new Set()
-  if (open.size >= limit) throw lateError('too_many_streams', { limit }, { retryAfterMs: 30_000 })
+  if (open.size >= limit) throw mcpError(TOO_MANY_STREAMS, { limit }, { retryAfterMs: 30_000 })
   streams.set(caller, open.add(stream))
   return () => {
     open.delete(stream)
@@ -123,7 +125,7 @@ type Filter = { [Name in (typeof NOTICES)[keyof typeof NOTICES]['filter']]?: boo
 
 function readFilter(context: Context): Filter {
   const filter = context.call.params['notifications']
-  const invalid = (reason: string): Error => mcpError('bad_params', { method: context.call.method, reason })
+  const invalid = (reason: string): Error => mcpError(BAD_PARAMS, { method: context.call.method, reason })
   if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
     throw invalid('notifications is not an object')
   for (const { filter: name } of Object.values(NOTICES)) {

@@ -1,5 +1,6 @@
 import { CLIENT_CAPABILITIES, type CapabilityRow } from '../protocol/capabilities.ts'
-import { lateError } from '../errors/late.ts'
+import { mcpError } from '../errors/error.ts'
+import { CANNOT_ASK, MISSING_CAPABILITY } from '../errors/server.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Peer } from '../rpc/call.ts'
 
@@ -32,12 +33,12 @@ export function supports({ capabilities, dialect }: Peer, feature: ClientFeature
 export function requireFeature(peer: Peer, feature: ClientFeature): void {
   if (supports(peer, feature)) return
   if (peer.dialect.revision < '2026-07-28') {
-    throw lateError('cannot_ask', {
+    throw mcpError(CANNOT_ASK, {
       capability: feature,
       reason: 'it did not declare it, or its revision has no such thing',
     })
   }
   const [name, part] = feature.split('.') as [string, string | undefined]
   const requiredCapabilities = { [name]: part === undefined ? {} : { [part]: {} } }
-  throw lateError('missing_capability', { capability: feature }, { data: { requiredCapabilities } })
+  throw mcpError(MISSING_CAPABILITY, { capability: feature }, { data: { requiredCapabilities } })
 }

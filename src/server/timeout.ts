@@ -1,5 +1,6 @@
 import { LONGEST_MS } from '../base/duration.ts'
-import { serverError } from '../errors/server.ts'
+import { mcpError } from '../errors/error.ts'
+import { TOOL_TIMEOUT } from '../errors/server.ts'
 import type { Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
@@ -9,8 +10,8 @@ export function withTimeout(tool: ToolDefinition, input: unknown, context: Conte
   const ms = tool.timeoutMs!
   return new Promise((resolve, reject) => {
     const stop = (): void => {
-      reject(serverError('tool_timeout', { name: tool.key, ms }))
-      context.call.abort(serverError('tool_timeout', { name: tool.key, ms }))
+      reject(mcpError(TOOL_TIMEOUT, { name: tool.key, ms }))
+      context.call.abort(mcpError(TOOL_TIMEOUT, { name: tool.key, ms }))
     }
     const timer = ms > LONGEST_MS ? undefined : setTimeout(stop, ms)
     const run = async (): Promise<unknown> => {

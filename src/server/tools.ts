@@ -1,7 +1,16 @@
-import { errorRow, McpError, mcpError } from '../errors/error.ts'
+import { McpError, rowOf, mcpError } from '../errors/error.ts'
+import { CANCELLED } from '../errors/rpc.ts'
+import {
+  NAME_TOO_LONG,
+  TOOL_ARGUMENTS,
+  TOOL_FAILED,
+  TOOL_INPUT,
+  TOOL_OUTPUT,
+  UNKNOWN_TOOL,
+} from '../errors/server.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import { VENDOR } from '../protocol/meta.ts'
-import { serverError } from '../errors/server.ts'
-import { nearest } from '../base/option-names.ts'
+import { nearest } from '../base/nearest.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Checked, Unfit } from '../schema/checker.ts'
 import type { Context } from './context.ts'
@@ -15,18 +24,21 @@ import { ToolError } from '../errors/tool-error.ts'
 import { isVisible } from './visibility.ts'
 
 /** `tools/call`: find the tool, check its arguments, run it, shape what it returned. */
-export function callTool(tools: ReadonlyMap<string, ToolDefinition>, context: Context): Result | Promise<Result> {
+export function callTool(
+  tools: ReadonlyMap<string, ToolDefinition>,
+  context: Context,
+): Result | Promise<Result> {
   const { params } = context.call
   const { name, requestId } = params
   if (typeof name !== 'string')
-    throw mcpError('bad_params', { method: 'tools/call', reason: 'name is not a string' })
+    throw mcpError(BAD_PARAMS, { method: 'tools/call', reason: 'name is not a string' })
   const tool = tools.get(name)
   if (tool === undefined || !isVisible(tool, context)) throw unknownTool(name, tools, context)
   if (tool.checkHeaders !== undefined) checkHeaders(tool, context)
 
   const input = params['arguments'] === undefined ? {} : params['arguments']
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw mcpError('tool_arguments', { name, issue: 'they are not an object' })
+    throw mcpError(TOOL_ARGUMENTS, { name, issue: 'they are not an object' })
   }
   const answer = perform(tool, input, context)
   return requestId === undefined ? answer : after(answer, (result) => withRequestId(result, requestId))
@@ -113,16 +125,16 @@ function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result
   if (thrown instanceof ToolError)
     return context.call.peer.dialect.toolFailures === 'error' ? raised(thrown) : toFailure(thrown)
   if (thrown instanceof McpError) {
-    const { where } = errorRow(thrown.kind)
+    const { where } = rowOf(thrown.kind)
     if (where === 'wire') throw thrown
     if (where === 'result') return told(thrown, context)
   }
-  if (context.call.cancelled) throw mcpError('cancelled', { reason: '' }, { cause: thrown })
+  if (context.call.cancelled) throw mcpError(CANCELLED, { reason: '' }, { cause: thrown })
   const reference = crypto.randomUUID()
   const { requestId } = context.call.params
   const known = requestId === undefined ? {} : { requestId }
   context.parts.report('error', `tool "${tool.key}" failed`, { reference, ...known, error: thrown })
-  return told(serverError('tool_failed', { name: tool.key, reference }), context)
+  return told(mcpError(TOOL_FAILED, { name: tool.key, reference }), context)
 }
 
 /** What a handler threw on purpose, as an error for the peer. */
@@ -141,24 +153,24 @@ function refuseInput(tool: ToolDefinition, { issue, first }: Unfit, context: Con
   const facts = { name: tool.key, issue }
   const { params, peer } = context.call
   const extras = issueExtras(first, { value: params['arguments'], dialect: peer.dialect })
-  if (peer.dialect.argumentErrors === 'error') throw mcpError('tool_arguments', facts, extras)
+  if (peer.dialect.argumentErrors === 'error') throw mcpError(TOOL_ARGUMENTS, facts, extras)
   context.parts.load.count('tool_input')
-  return toFailure(serverError('tool_input', facts, extras))
+  return toFailure(mcpError(TOOL_INPUT, facts, extras))
 }
 
 function brokenOutput(tool: ToolDefinition, issue: string, context: Context): McpError {
   const reference = crypto.randomUUID()
   context.parts.report('error', `tool "${tool.key}" broke its output schema: ${issue}`, { reference })
-  return serverError('tool_output', { name: tool.key, reference })
+  return mcpError(TOOL_OUTPUT, { name: tool.key, reference })
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, ToolDefinition>, context: Context): McpError {
   const { nameLength } = context.parts.limits
-  if (name.length > nameLength) return serverError('name_too_long', { limit: nameLength })
+  if (name.length > nameLength) return mcpError(NAME_TOO_LONG, { limit: nameLength })
   const seen = [...tools.values()].filter((tool) => isVisible(tool, context)).map((tool) => tool.key)
   const meant = nearest(name, seen.slice(0, 1000))
   const shown = name.slice(0, 128)
-  return serverError('unknown_tool', {
+  return mcpError(UNKNOWN_TOOL, {
     name: shown,
     nearest: meant === undefined ? '' : `; did you mean "${meant}"?`,
   })

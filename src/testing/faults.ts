@@ -1,6 +1,13 @@
 import { orAborted } from '../client/backoff.ts'
 import { mcpError } from '../errors/error.ts'
-import type { ClientTransport, TransportEvents, OpenTransport, ServerMessage } from '../rpc/client-transport.ts'
+import { SESSION_LOST } from '../errors/client.ts'
+import { CONNECTION_CLOSED } from '../errors/rpc.ts'
+import type {
+  ClientTransport,
+  TransportEvents,
+  OpenTransport,
+  ServerMessage,
+} from '../rpc/client-transport.ts'
 
 /** Trouble to make on purpose. */
 export interface Faults {
@@ -41,7 +48,7 @@ export function withFaults(open: OpenTransport): { readonly open: OpenTransport;
       const transport = await open(faulty(events, broken))
       breakNow = () => {
         if (broken.signal.aborted) return
-        broken.abort(mcpError('connection_closed', { method: 'the request' }))
+        broken.abort(mcpError(CONNECTION_CLOSED, { method: 'the request' }))
         for (const fail of waiting) fail(broken.signal.reason as Error)
         void transport.close()
         events.onDown(broken.signal.reason as Error)
@@ -71,7 +78,7 @@ export function withFaults(open: OpenTransport): { readonly open: OpenTransport;
       async request(outgoing) {
         if (forgotten) {
           forgotten = false
-          throw mcpError('session_lost', {})
+          throw mcpError(SESSION_LOST, {})
         }
         const onMessage = (message: ServerMessage): void =>
           void later(broken).then(

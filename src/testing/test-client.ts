@@ -6,9 +6,11 @@ import type { Progress } from '../client/options.ts'
 import type { LocalServer } from '../client/target.ts'
 import type { AnyTools } from '../client/typed.ts'
 import { mcpError } from '../errors/error.ts'
-import { checkOptions } from '../base/option-names.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { CLIENT_LIMITS, readLimits } from '../protocol/client-limits.ts'
+import { readLimits } from '../base/limits.ts'
+import { CLIENT_LIMITS } from '../protocol/client-limits.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
 import type { Profile } from '../profiles/profile.ts'
 import type { Auth } from '../rpc/call.ts'
@@ -89,7 +91,7 @@ export async function testClient<Tools = AnyTools>(
   options: TestOptions = {},
 ): Promise<TestClient<Tools>> {
   if (typeof (server as Partial<LocalServer> | undefined)?.connect !== 'function')
-    throw mcpError('bad_option', {
+    throw mcpError(BAD_OPTION, {
       where: 'testClient',
       reason: 'give it the server that createServer made: testClient(app)',
     })
@@ -120,7 +122,7 @@ function given<Question extends (...asked: never[]) => unknown>(
 ): Question {
   if (typeof answers === 'function') return answers
   if (!Array.isArray(answers))
-    throw mcpError('bad_option', {
+    throw mcpError(BAD_OPTION, {
       where: 'testClient answers',
       reason: `${name} must be a function, or a list of answers`,
     })

@@ -1,15 +1,16 @@
-import { serverError } from '../errors/server.ts'
+import { mcpError } from '../errors/error.ts'
+import { BATCH_REFUSED, BATCH_TOO_LONG } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { hasEnvelope } from './2026-07-28/decode.ts'
 
 /** Checks that a batch may be answered here at all. Its members are read one by one afterwards. */
 export function checkBatch(members: readonly unknown[], dialect: Dialect, maxMembers: number): void {
-  if (dialect.batch !== 'always') throw serverError('batch_refused', { reason: 'this revision has none' })
-  if (members.length === 0) throw serverError('batch_refused', { reason: 'it is empty' })
-  if (members.length > maxMembers) throw serverError('batch_too_long', { limit: maxMembers })
+  if (dialect.batch !== 'always') throw mcpError(BATCH_REFUSED, { reason: 'this revision has none' })
+  if (members.length === 0) throw mcpError(BATCH_REFUSED, { reason: 'it is empty' })
+  if (members.length > maxMembers) throw mcpError(BATCH_TOO_LONG, { limit: maxMembers })
   const opening = members.some((member) => (member as { method?: unknown } | null)?.method === 'initialize')
-  if (opening) throw serverError('batch_refused', { reason: 'initialize must come alone' })
+  if (opening) throw mcpError(BATCH_REFUSED, { reason: 'initialize must come alone' })
   const claiming = members.some((member) => hasEnvelope((member as { params?: JsonObject } | null)?.params))
-  if (claiming) throw serverError('batch_refused', { reason: 'a request of 2026-07-28 must come alone' })
+  if (claiming) throw mcpError(BATCH_REFUSED, { reason: 'a request of 2026-07-28 must come alone' })
 }

@@ -1,5 +1,6 @@
 import type { Limits } from '../protocol/limits.ts'
-import { serverError } from '../errors/server.ts'
+import { mcpError } from '../errors/error.ts'
+import { STRING_TOO_LONG, TOO_MANY_KEYS } from '../errors/wire.ts'
 import { readText, type Message } from './message.ts'
 import { endOfString, skipSpace } from './skip.ts'
 
@@ -17,9 +18,9 @@ export function checkBounds(text: string, { keys, stringLength }: Bounds): void 
   let members = 0
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
     const end = endOfString(text, at + 1)
-    if (end - at - 1 > stringLength) throw serverError('string_too_long', { limit: stringLength })
+    if (end - at - 1 > stringLength) throw mcpError(STRING_TOO_LONG, { limit: stringLength })
     at = skipSpace(text, end + 1)
-    if (text.charCodeAt(at) === COLON && ++members > keys) throw serverError('too_many_keys', { limit: keys })
+    if (text.charCodeAt(at) === COLON && ++members > keys) throw mcpError(TOO_MANY_KEYS, { limit: keys })
   }
 }
 

@@ -7,7 +7,8 @@ import { encodeResult } from './encode.ts'
 test.each(REVISIONS)('what is no object is never written as a result of %s', (revision) => {
   for (const method of ['tools/list', 'tools/call']) {
     for (const result of [undefined, null, [], [1], 'x', 3]) {
-      const seal = (): unknown => encodeResult(method, result as unknown as JsonObject, DIALECTS[revision], {})
+      const seal = (): unknown =>
+        encodeResult(method, result as unknown as JsonObject, DIALECTS[revision], {})
       expect(seal).toThrow(`the result of ${method} is not an object`)
     }
   }

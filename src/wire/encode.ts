@@ -1,4 +1,5 @@
 import { McpError, mcpError } from '../errors/error.ts'
+import { INTERNAL } from '../errors/wire.ts'
 import { JSONRPC, type JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { ElicitRequestParams, ElicitResult } from '../protocol/spec/2026-07-28.ts'
@@ -27,7 +28,11 @@ export function encodeResult(
 }
 
 /** The text of a notification, in the form of a dialect. */
-export function encodeNotification(method: string, params: JsonObject, { revision, adapter }: Dialect): string {
+export function encodeNotification(
+  method: string,
+  params: JsonObject,
+  { revision, adapter }: Dialect,
+): string {
   const lowered = lowerNotification(method, params, loweringFor(revision))
   const told = adapter === undefined ? undefined : adapter.encodeNotification({ method, params: lowered })
   return `{"jsonrpc":"2.0","method":${JSON.stringify(told?.method ?? method)},"params":${JSON.stringify(told?.params ?? lowered)}}`
@@ -66,7 +71,7 @@ export function toPeerError(thrown: unknown, report: (reference: string, thrown:
   if (thrown instanceof McpError) return thrown
   const reference = crypto.randomUUID()
   report(reference, thrown)
-  return mcpError('internal', { reference }, { cause: thrown })
+  return mcpError(INTERNAL, { reference }, { cause: thrown })
 }
 
 /** The texts of lists, by the identity of the result: a list is one object until something in it changes. */
@@ -74,7 +79,12 @@ const texts = new WeakMap<JsonObject, Map<Dialect, string | CachedText>>()
 /** Shorter texts are cheaper to encode than to send in pieces. */
 const LONG_CHARS = 16_384
 
-function cachedText(method: string, result: JsonObject, dialect: Dialect, info: JsonObject): string | CachedText {
+function cachedText(
+  method: string,
+  result: JsonObject,
+  dialect: Dialect,
+  info: JsonObject,
+): string | CachedText {
   let byDialect = texts.get(result)
   if (byDialect === undefined) texts.set(result, (byDialect = new Map()))
   let kept = byDialect.get(dialect)

@@ -1,5 +1,8 @@
-import { mcpError, type McpError } from '../errors/error.ts'
-import { toLimits, type Limits } from '../protocol/limits.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { TOO_LARGE } from '../errors/wire.ts'
+import { toLimits } from '../base/limits.ts'
+import type { Limits } from '../protocol/limits.ts'
 
 /** A transport whose messages have a limit. */
 export type SizedTransport = 'stdio' | 'tcp' | 'unix' | 'http' | 'ws' | 'sse' | 'memory'
@@ -25,7 +28,7 @@ export function validateMessageSize(
 ): void {
   const name = BY_TRANSPORT[transport] as keyof Limits | undefined
   if (name === undefined)
-    throw mcpError('bad_option', { where: 'validateMessageSize', reason: unknown(transport) })
+    throw mcpError(BAD_OPTION, { where: 'validateMessageSize', reason: unknown(transport) })
   const most = toLimits(limits)[name]
   const problem = sizeProblem(sizeOf(message, transport, most), most)
   if (problem !== undefined) throw problem
@@ -33,7 +36,7 @@ export function validateMessageSize(
 
 /** Why a message of so many bytes is refused where at most so many are taken, if it is. */
 export function sizeProblem(bytes: number, most: number): McpError | undefined {
-  return bytes > most ? mcpError('too_large', { limit: most }) : undefined
+  return bytes > most ? mcpError(TOO_LARGE, { limit: most }) : undefined
 }
 
 function sizeOf(message: string | Uint8Array | number, transport: SizedTransport, most: number): number {

@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { BAD_MESSAGE, BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wire.ts'
 import { JSONRPC, type ErrorMessage, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import { scan, type Finding } from './scan.ts'
 
@@ -24,11 +25,11 @@ export function readScanned(
   maxDepth: number,
   finding: Finding | undefined,
 ): Message | readonly unknown[] {
-  if (finding?.kind === 'deep') throw mcpError('too_deep', { limit: maxDepth })
+  if (finding?.kind === 'deep') throw mcpError(TOO_DEEP, { limit: maxDepth })
   const value = parse(text)
   if (finding?.kind === 'duplicate')
-    throw withId(mcpError('duplicate_key', { key: finding.key.slice(0, 64) }), value)
-  if (finding?.kind === 'id') throw mcpError('bad_message', { reason: 'the id has too many digits' })
+    throw withId(mcpError(DUPLICATE_KEY, { key: finding.key.slice(0, 64) }), value)
+  if (finding?.kind === 'id') throw mcpError(BAD_MESSAGE, { reason: 'the id has too many digits' })
   if (Array.isArray(value))
     return finding === undefined ? value : value.map((member, at) => setId(member, finding.ids[at]))
   return readMessage(finding === undefined ? value : setId(value, finding.ids[0]))
@@ -85,7 +86,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw mcpError('parse_failed', {})
+    throw mcpError(PARSE_FAILED, {})
   }
 }
 
@@ -129,12 +130,12 @@ function isId(id: unknown): id is RequestId {
 }
 
 function malformed(reason: string, value: unknown): Error {
-  return withId(mcpError('bad_message', { reason }), value)
+  return withId(mcpError(BAD_MESSAGE, { reason }), value)
 }
 
 function badParams(message: Record<string, unknown>, reason: string): Error {
   const method = String(message['method']).slice(0, 256)
-  return withId(mcpError('bad_params', { method, reason }), message)
+  return withId(mcpError(BAD_PARAMS, { method, reason }), message)
 }
 
 function withId(error: Error, value: unknown): Error {

@@ -1,4 +1,5 @@
 import { mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
 
 /** One event of an event stream. */
 export interface StreamEvent {
@@ -39,12 +40,12 @@ function toLines(prefix: string, text: string): string {
 
 function readField(where: string, value: string): string {
   if (!/[\r\n\0]/.test(value)) return value
-  throw mcpError('bad_option', { where: `${where} of an event`, reason: 'must not hold a line break or NUL' })
+  throw mcpError(BAD_OPTION, { where: `${where} of an event`, reason: 'must not hold a line break or NUL' })
 }
 
 function readRetry(value: number): number {
   if (Number.isSafeInteger(value) && value >= 0) return value
-  throw mcpError('bad_option', {
+  throw mcpError(BAD_OPTION, {
     where: 'retry of an event',
     reason: 'must be a whole number of milliseconds',
   })

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { toLimits } from '../../src/protocol/limits.ts'
+import { toLimits } from '../../src/base/limits.ts'
 import { kindOf, open, until, type Launch, type Opened } from './open.ts'
 
 let child: Opened

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Deadline } from '../../src/rpc/deadline.ts'
 import type { McpError } from '../../src/errors/error.ts'
-import { toLimits } from '../../src/protocol/limits.ts'
+import { toLimits } from '../../src/base/limits.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { ClientTransport, ServerMessage } from '../../src/rpc/client-transport.ts'
 import { connectStdio, type ConnectStdioOptions } from '../../src/transport/stdio/client.ts'

@@ -49,7 +49,9 @@ function opened({ kind, method, value }: Example, revision: Revision): unknown {
   }
   if (kind === 'notification') return read(encodeNotification(method, value, DIALECTS[revision])).params
   const isEnveloped = newest && !embedded
-  const { params } = read(encodeRequest(1, method, isEnveloped ? enveloped(value) : value, DIALECTS[revision]))
+  const { params } = read(
+    encodeRequest(1, method, isEnveloped ? enveloped(value) : value, DIALECTS[revision]),
+  )
   return isEnveloped ? decodeParams(params!) : params
 }
 

@@ -51,7 +51,12 @@ async function start(sessions = true): Promise<Work> {
 }
 
 /** A request as the client would seal it. */
-function sealed(revision: Revision, method: string, params: JsonObject, parts: OutgoingParts = {}): OutgoingRequest {
+function sealed(
+  revision: Revision,
+  method: string,
+  params: JsonObject,
+  parts: OutgoingParts = {},
+): OutgoingRequest {
   if (revision !== LATEST) return outgoing(method, { ...parts, params })
   const meta = {
     [META.protocolVersion]: revision,

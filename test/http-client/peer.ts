@@ -3,7 +3,12 @@ import type { AddressInfo, Socket } from 'node:net'
 import { afterEach } from 'vitest'
 import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
 import { Deadline } from '../../src/rpc/deadline.ts'
-import type { ClientTransport, TransportEvents, OutgoingRequest, ServerMessage } from '../../src/rpc/client-transport.ts'
+import type {
+  ClientTransport,
+  TransportEvents,
+  OutgoingRequest,
+  ServerMessage,
+} from '../../src/rpc/client-transport.ts'
 import { connectHttp, type HttpConnectOptions } from '../../src/transport/http/client/client.ts'
 
 /** A request as a server made for a test sees it. */
@@ -181,7 +186,11 @@ export function outgoing(method: string, parts: OutgoingParts = {}): OutgoingReq
   }
 }
 
-export function ask(line: ClientTransport, method: string, parts: OutgoingParts = {}): Promise<ServerMessage> {
+export function ask(
+  line: ClientTransport,
+  method: string,
+  parts: OutgoingParts = {},
+): Promise<ServerMessage> {
   return line.request(outgoing(method, parts))
 }
 

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
-import { toLimits } from '../../src/protocol/limits.ts'
+import { toLimits } from '../../src/base/limits.ts'
 import { Endpoint } from '../../src/transport/http/server/endpoint.ts'
 import { listenHttp, type HttpServer } from '../../src/transport/http/server/listen.ts'
 import { BOTH, initialize } from './messages.ts'

@@ -1,5 +1,6 @@
 import { toErrorObject, toRefusal } from '../../src/errors/reply.ts'
-import { addErrors, type ErrorKind, type McpError } from '../../src/errors/error.ts'
+import { mcpError, type ErrorKind, type McpError } from '../../src/errors/error.ts'
+import type { ErrorRow } from '../../src/errors/row.ts'
 import type { ErrorObject } from '../../src/protocol/jsonrpc.ts'
 import { isRetryable, type RefusalName, type RefusalRow } from '../../src/protocol/refusals.ts'
 import { toLine, type Issue } from '../../src/schema/issue.ts'
@@ -27,7 +28,6 @@ const SAMPLES: Readonly<Record<string, string | number>> = {
   target: 'http://127.0.0.1:3000/mcp',
 }
 
-const make = addErrors(ALL_ERRORS)
 /** Kinds that are always thrown with how long to wait. */
 const WAITS: ReadonlySet<string> = new Set([
   'QUEUE',
@@ -54,7 +54,7 @@ function sample(kind: ErrorKind, name?: RefusalName): McpError {
   const samples = issue === undefined ? SAMPLES : { ...SAMPLES, issue: toLine([issue]) }
   const facts = Object.fromEntries(slots.map((slot) => [slot, samples[slot] ?? 'it is not what it must be']))
   const waits = [...WAITS].some((start) => refusal.startsWith(start))
-  return make(kind, facts, waits ? { retryAfterMs: 1000 } : issueExtras(issue))
+  return mcpError(ALL_ERRORS[kind] as ErrorRow, facts, waits ? { retryAfterMs: 1000 } : issueExtras(issue))
 }
 
 /** The error object of a kind as it travels at the newest revision. */

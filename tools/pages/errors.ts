@@ -1,20 +1,12 @@
-import { ERRORS, type ErrorKind, type ErrorRow } from '../../src/errors/error.ts'
-import { HTTP_ERRORS } from '../../src/errors/http.ts'
+import { ERRORS, type ErrorKind } from '../../src/errors/error.ts'
+import type { ErrorRow } from '../../src/errors/row.ts'
 import { MCP_CODES } from '../../src/profiles/erlmcp/mcp-codes.ts'
-import { LATE_ERRORS } from '../../src/errors/late.ts'
-import { QUEUE_ERRORS } from '../../src/errors/queue.ts'
 import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src/protocol/refusals.ts'
 import { RESERVED_REFUSALS } from '../../src/protocol/reserved-refusals.ts'
-import { SERVER_ERRORS } from '../../src/errors/server.ts'
-import { withHints } from '../../src/errors/server-hints.ts'
 import { code, page, table } from './markdown.ts'
 
 /** Every error, whoever throws it. */
-export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = {
-  ...withHints({ ...ERRORS, ...SERVER_ERRORS, ...LATE_ERRORS }),
-  ...HTTP_ERRORS,
-  ...QUEUE_ERRORS,
-}
+export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(ERRORS)
 
 /** Every refusal, by its code. */
 export const ALL_REFUSALS: Readonly<Record<string, RefusalRow>> = Object.fromEntries(

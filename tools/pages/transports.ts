@@ -1,5 +1,5 @@
 import type { Limits } from '../../src/protocol/limits.ts'
-import { toLimits } from '../../src/protocol/limits.ts'
+import { toLimits } from '../../src/base/limits.ts'
 import { code, page, table } from './markdown.ts'
 
 interface TransportRow {

@@ -4,16 +4,18 @@ import type { Answers } from '../../client/answers.ts'
 import { readRecovery, type RecoveryOptions } from '../../client/recovery-options.ts'
 import { isCommand, isLocal, isTarget, urlOf, type Target } from '../../client/target.ts'
 import type { AnyTools } from '../../client/typed.ts'
-import { CLIENT_LIMITS, readLimits, type ClientLimits } from '../../protocol/client-limits.ts'
+import { readLimits } from '../../base/limits.ts'
+import { CLIENT_LIMITS, type ClientLimits } from '../../protocol/client-limits.ts'
 import { toMs, type Duration } from '../../base/duration.ts'
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
-import { checkOptions } from '../../base/option-names.ts'
+import { checkOptions } from '../../base/options.ts'
 import { isRevision, REVISIONS, type Revision } from '../../protocol/revisions.ts'
 import type { Profile } from '../../profiles/profile.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 import { readCallerHeaders, type HeaderRecord } from '../../transport/http/client/headers.ts'
-import { connectHttp } from '../../transport/http/client/client.ts'
+import { connectHttp, type HttpConnectOptions } from '../../transport/http/client/client.ts'
 import type { FramingName } from '../../transport/lines/framing.ts'
 import type { ClientTls } from '../../transport/tls/options.ts'
 
@@ -94,14 +96,14 @@ export function createClient<Tools = AnyTools>(target: Target, options: ConnectO
   checkOptions('connect', options, OPTIONS)
   if (options.revision !== undefined && !isRevision(options.revision)) {
     const reason = `"${String(options.revision)}" is none of ${REVISIONS.join(', ')}`
-    throw mcpError('bad_option', { where: 'connect revision', reason })
+    throw mcpError(BAD_OPTION, { where: 'connect revision', reason })
   }
   const limits = readLimits(CLIENT_LIMITS, options.limits)
   const credentials = readCredentials(options)
   const { open, key, mirrors } = wayTo(target, options, { limits, credentials })
   const { profile } = options
   if (profile !== undefined && typeof profile?.install !== 'function')
-    throw mcpError('bad_option', { where: 'connect profile', reason: 'import it from pierhead/profiles' })
+    throw mcpError(BAD_OPTION, { where: 'connect profile', reason: 'import it from pierhead/profiles' })
   const idleMs = toMs(options.timeout ?? profile?.timeouts?.idleMs ?? '60s', 'connect timeout')
   const settings: ClientSettings = {
     open,
@@ -157,7 +159,7 @@ interface Way {
 function wayTo(target: Target, options: ConnectOptions, more: WayOptions): Way {
   const { limits } = more
   if (!isTarget(target))
-    throw mcpError('bad_option', { where: 'connect', reason: 'name a URL, { command, args } or a server' })
+    throw mcpError(BAD_OPTION, { where: 'connect', reason: 'name a URL, { command, args } or a server' })
   if (isLocal(target)) {
     const open: OpenTransport = async (events) => {
       const { connectMemory } = await import('../../transport/memory/client.ts')
@@ -196,6 +198,7 @@ function wayToUrl(url: URL, options: ConnectOptions, { limits, credentials }: Wa
   const settings = {
     headers: credentials === undefined ? headers : current,
     limits,
+    openOlder,
     reconnect: {
       firstMs: limits.reconnectFirstMs,
       maxMs: limits.reconnectMaxMs,
@@ -205,4 +208,10 @@ function wayToUrl(url: URL, options: ConnectOptions, { limits, credentials }: Wa
     ...(wrapFetch !== undefined && { fetch: wrapFetch(fetch ?? globalThis.fetch) }),
   }
   return { open: connectHttp(url, settings), key: url.href, mirrors: true }
+}
+
+/** The transport of 2024-11-05; loaded for servers that speak nothing else. */
+const openOlder: NonNullable<HttpConnectOptions['openOlder']> = async (parts, options) => {
+  const { openSse } = await import('../../transport/sse/client.ts')
+  return openSse(parts, options)
 }

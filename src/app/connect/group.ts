@@ -1,9 +1,16 @@
 import type { Client } from '../../client/client.ts'
 import type { CallOptions } from '../../client/options.ts'
-import { isCommand, type CommandTarget, type Config, type Target, type UrlTarget } from '../../client/target.ts'
+import {
+  isCommand,
+  type CommandTarget,
+  type Config,
+  type Target,
+  type UrlTarget,
+} from '../../client/target.ts'
 import { connect, type ConnectOptions } from './connect.ts'
 import { mcpError } from '../../errors/error.ts'
-import { nearest } from '../../base/option-names.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
+import { nearest } from '../../base/nearest.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { Tool } from '../../protocol/spec/2026-07-28.ts'
 
@@ -43,7 +50,7 @@ export class Group implements AsyncDisposable {
     if (at > 0 && client !== undefined) return client.call(name.slice(at + 1), input, options)
     if (at <= 0) {
       const reason = `name the server too: "server${SEPARATOR}${name.slice(0, 64)}"`
-      throw mcpError('bad_option', { where: `call "${name.slice(0, 128)}"`, reason })
+      throw mcpError(BAD_OPTION, { where: `call "${name.slice(0, 128)}"`, reason })
     }
     const failure = this.failures.get(server)
     if (failure !== undefined) throw failure
@@ -52,7 +59,7 @@ export class Group implements AsyncDisposable {
       meant === undefined
         ? `the servers are ${[...this.clients.keys()].join(', ')}`
         : `did you mean "${meant}"?`
-    throw mcpError('bad_option', {
+    throw mcpError(BAD_OPTION, {
       where: `call "${name.slice(0, 128)}"`,
       reason: `there is no server "${server.slice(0, 64)}"; ${remedy}`,
     })
@@ -92,7 +99,7 @@ export async function connectAll(
 
 function serversOf(config: Config | Readonly<Record<string, Target>>): Readonly<Record<string, Target>> {
   if (typeof config !== 'object' || config === null || Array.isArray(config))
-    throw mcpError('bad_option', {
+    throw mcpError(BAD_OPTION, {
       where: 'connectAll',
       reason: 'it takes servers by name, as { mcpServers } of an mcp.json file, or { name: target }',
     })

@@ -2,6 +2,7 @@ import type { ConnectOptions } from './connect.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { toMs } from '../../base/duration.ts'
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 
 type Dial = (url: URL, options: ConnectOptions, limits: ClientLimits) => Promise<OpenTransport>
@@ -24,7 +25,7 @@ const dialHttp: Dial = async (_url, options) => {
   refuse(options, ['framing', 'connections'], 'tcp')
   const reason =
     'it holds only for tls:// and wss://; for https:// set NODE_EXTRA_CA_CERTS, or give a fetch of your own'
-  throw mcpError('bad_option', { where: 'connect tls', reason })
+  throw mcpError(BAD_OPTION, { where: 'connect tls', reason })
 }
 
 async function dialWs(url: URL, options: ConnectOptions, limits: ClientLimits): Promise<OpenTransport> {
@@ -42,7 +43,7 @@ async function dialTcp(url: URL, options: ConnectOptions, limits: ClientLimits):
   const heartbeatMs = toHeartbeatMs(options.heartbeat)
   if (!(Number.isInteger(connections) && connections > 0)) {
     const reason = 'it must be a whole number above 0'
-    throw mcpError('bad_option', { where: 'connect connections', reason })
+    throw mcpError(BAD_OPTION, { where: 'connect connections', reason })
   }
   const { connectTcp } = await import('#tcp')
   return connectTcp(url, { tls, framing, connections, heartbeatMs, limits })
@@ -57,5 +58,5 @@ function refuse(options: ConnectOptions, names: readonly (keyof ConnectOptions)[
   const given = names.find((name) => options[name] !== undefined)
   if (given === undefined) return
   const reason = `it holds only for ${scheme}:// and the like; leave it out, or connect there`
-  throw mcpError('bad_option', { where: `connect ${given}`, reason })
+  throw mcpError(BAD_OPTION, { where: `connect ${given}`, reason })
 }

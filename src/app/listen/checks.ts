@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { mcpError } from '../../errors/error.ts'
-import { checkOptions } from '../../base/option-names.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
+import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import type { ServerTls } from '../../transport/tls/server.ts'
 import type { TlsOptions } from '../../transport/tls/options.ts'
@@ -16,7 +17,7 @@ export function isLoopback(host: string): boolean {
 /** Refuses what is no port. */
 export function checkPort(where: string, port: unknown): void {
   if (!(Number(port) >= 0 && Number(port) < 65_536))
-    throw mcpError('bad_option', { where, reason: `${String(port)} is no port; 0 means any` })
+    throw mcpError(BAD_OPTION, { where, reason: `${String(port)} is no port; 0 means any` })
 }
 
 /** Refuses to serve tools that need scopes where nobody can have any. */
@@ -24,7 +25,7 @@ export function checkScopes(where: string, app: App<Context>): void {
   const scoped = [...app.service.tools.items.values()].find((tool) => tool.scopes !== undefined)
   if (scoped === undefined) return
   const reason = `tool "${scoped.key}" needs scopes, but no authentication is set up`
-  throw mcpError('bad_option', { where, reason })
+  throw mcpError(BAD_OPTION, { where, reason })
 }
 
 /** The hosts under which a server on a host may be called; refuses to guess them where strangers can reach it. */
@@ -36,7 +37,7 @@ export function servedHosts(
   if (hosts !== undefined) return hosts
   if (isLoopback(host)) return LOOPBACK.includes(host) ? ['loopback'] : ['loopback', host]
   const reason = `"${host}" can be reached from outside; name the hosts that clients will use, e.g. hosts: ['mcp.example.com']`
-  throw mcpError('bad_option', { where, reason })
+  throw mcpError(BAD_OPTION, { where, reason })
 }
 
 /** TLS for a listener that speaks HTTP; loaded when it is asked for. */

@@ -9,7 +9,9 @@ export async function serveExtraEndpoints(
   const { service, limits, guard, extraEndpoints } = endpoint
   if (sse) {
     const { SseEndpoint } = await import('../../transport/sse/server.ts')
-    extraEndpoints.push(new SseEndpoint(service, { limits, guard, fail: (...reply) => endpoint.fail(...reply) }))
+    extraEndpoints.push(
+      new SseEndpoint(service, { limits, guard, fail: (...reply) => endpoint.fail(...reply) }),
+    )
   }
   if (gist !== false) {
     const { GistEndpoint } = await import('../../gist/endpoint.ts')

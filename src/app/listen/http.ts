@@ -1,4 +1,4 @@
-import { checkOptions } from '../../base/option-names.ts'
+import { checkOptions } from '../../base/options.ts'
 import { listenHttp } from '../../transport/http/server/listen.ts'
 import type { Opener } from './listen.ts'
 import { checkPort, checkScopes, readTls, servedHosts } from './checks.ts'

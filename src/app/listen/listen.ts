@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { mcpError } from '../../errors/error.ts'
-import { checkOptions } from '../../base/option-names.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
+import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
@@ -59,14 +60,14 @@ export async function listen<Ctx extends Context>(
   const misplaced = Object.keys(options).find((name) => HTTP_OPTIONS.includes(name))
   if (misplaced !== undefined) {
     const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
-    throw mcpError('bad_option', { where: 'listen', reason })
+    throw mcpError(BAD_OPTION, { where: 'listen', reason })
   }
   checkOptions('listen', options, LISTEN_OPTIONS)
   const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : usual
   const wanted = ADDRESSED.filter((name) => asked[name] !== undefined && asked[name] !== false)
   const wantsStdio = asked.stdio ?? wanted.length === 0
   if (wanted.length === 0 && !wantsStdio)
-    throw mcpError('bad_option', {
+    throw mcpError(BAD_OPTION, {
       where: 'listen',
       reason: 'name a transport: { stdio: true } or { http: {} }',
     })

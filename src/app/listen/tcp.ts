@@ -2,7 +2,8 @@ import type { App } from '../app.ts'
 import { checkPort, checkScopes, isLoopback, readTls } from './checks.ts'
 import type { Opened, Opener } from './listen.ts'
 import { mcpError } from '../../errors/error.ts'
-import { checkOptions } from '../../base/option-names.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
+import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { releaseStdout } from '../../transport/stdio/guard.ts'
 import { fileDoor, portDoor } from '../../transport/tcp/doors.ts'
@@ -20,7 +21,7 @@ export const openTcp: Opener<'tcp'> = async (app, options) => {
     const reason =
       `"${host}" can be reached from outside, by anybody; ask clients for certificates with tls: { key, cert, ca }, ` +
       'or write insecure: true if the network keeps strangers away'
-    throw mcpError('bad_option', { where: 'listen tcp', reason })
+    throw mcpError(BAD_OPTION, { where: 'listen tcp', reason })
   }
   const framing = framingOf('listen tcp', options.framing)
   return open(app, 'listen tcp', portDoor(host, port, { tls, framing }))
@@ -33,7 +34,7 @@ export const openUnix: Opener<'unix'> = async (app, option) => {
   const { path, mode = 0o600 } = options
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {
     const reason = "name the socket file, e.g. unix: '/run/user/1000/mcp.sock'"
-    throw mcpError('bad_option', { where: 'listen unix', reason })
+    throw mcpError(BAD_OPTION, { where: 'listen unix', reason })
   }
   return open(app, 'listen unix', fileDoor(path, mode, framingOf('listen unix', options.framing)))
 }

@@ -2,7 +2,8 @@ import type { App } from '../app.ts'
 import { checkPort, checkScopes, readTls, servedHosts } from './checks.ts'
 import type { Opener } from './listen.ts'
 import { mcpError } from '../../errors/error.ts'
-import { checkOptions } from '../../base/option-names.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
+import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { listenHttp, type HttpServer } from '../../transport/http/server/listen.ts'
 import { serveWs } from '../../transport/ws/server.ts'
@@ -23,9 +24,9 @@ export const openWs: Opener<'ws'> = async (app, option, opened) => {
   const { pathname } = new URL(server.url)
   const { path = pathname } = options
   const url = new URL(path, server.url.replace(/^http/, 'ws')).href
-  const taker = serveWs(server.endpoint)
-  server.upgrade(path, taker)
-  return { url, close: () => (shares ? taker.close() : server.close()) }
+  const ws = serveWs(server.upgrades)
+  server.upgrade(path, ws)
+  return { url, close: () => (shares ? ws.close() : server.close()) }
 }
 
 async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServer> {
@@ -45,5 +46,5 @@ function checkShared(options: WsOptions): void {
     own === undefined
       ? 'path must begin with /'
       : `"${own}" is that of http, whose port WebSocket shares; write it there, or name a port of its own`
-  throw mcpError('bad_option', { where: WHERE, reason })
+  throw mcpError(BAD_OPTION, { where: WHERE, reason })
 }

@@ -1,5 +1,5 @@
-import { toRefusal } from '../../errors/reply.ts'
 import type { Choices } from '../../protocol/choices.ts'
+import { REFUSALS, type SentRefusalName } from '../../protocol/refusals.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { errorReply, type Fetch } from '../error-reply.ts'
 
@@ -12,7 +12,7 @@ export const httpStatus: CreateAdapter = (choices) => {
   if (httpStatusFromRefusal === false) return undefined
   return {
     statusOf(error, status) {
-      const own = toRefusal(error)?.['httpStatus'] as number | undefined
+      const own = REFUSALS[error.refusal as SentRefusalName]?.http as number | undefined
       if (status !== 200 || own === undefined) return status
       return httpStatusFromRefusal === true && TAKEN.has(own) ? status : own
     },

@@ -83,10 +83,10 @@ export const MCP_CODES: readonly McpCode[] = [
   { code: -32111, name: 'COMPLETION_INVALID_CONTEXT',    severity: 'error', kinds: ['completion_context'], refusal: 'INVALID_PARAMS' },
 ]
 
-const byKind: ReadonlyMap<ErrorKind, number> = new Map(
+const byKind: ReadonlyMap<string, number> = new Map(
   MCP_CODES.flatMap(({ code, kinds }) => kinds.map((kind) => [kind, code] as const)),
 )
-const earlier: ReadonlyMap<ErrorKind, number> = new Map(
+const earlier: ReadonlyMap<string, number> = new Map(
   MCP_CODES.flatMap(({ code, kinds, alias }) =>
     alias === undefined || kinds.length > 0 ? [] : [[alias, code] as const],
   ),
@@ -94,12 +94,12 @@ const earlier: ReadonlyMap<ErrorKind, number> = new Map(
 const byCode: ReadonlyMap<number, McpCode> = new Map(MCP_CODES.map((row) => [row.code, row]))
 
 /** The number that profile `erlmcp` sends for an error; undefined means the usual one. */
-export function erlmcpCodeOf(kind: ErrorKind): number | undefined {
+export function erlmcpCodeOf(kind: string): number | undefined {
   return byKind.get(kind)
 }
 
 /** The earlier of two numbers that profile `erlmcp` has for an error; undefined where it has only one. */
-export function earlierCodeOf(kind: ErrorKind): number | undefined {
+export function earlierCodeOf(kind: string): number | undefined {
   return earlier.get(kind)
 }
 

@@ -1,4 +1,5 @@
 import { mcpError } from '../../errors/error.ts'
+import { BAD_PARAMS } from '../../errors/wire.ts'
 import type { Choices } from '../../protocol/choices.ts'
 import type { Route } from '../routes.ts'
 
@@ -13,7 +14,7 @@ export function requestsCancel(choices: Choices): readonly (readonly [string, Ro
       ({ call }) => {
         const { requestId } = call.params
         if (typeof requestId !== 'string' && typeof requestId !== 'number')
-          throw mcpError('bad_params', {
+          throw mcpError(BAD_PARAMS, {
             method: METHOD,
             reason: 'requestId is neither a string nor a number',
           })

@@ -1,4 +1,5 @@
-import { lateError } from '../../errors/late.ts'
+import { mcpError } from '../../errors/error.ts'
+import { UNSUPPORTED_TYPE } from '../../errors/profiles.ts'
 import type { Choices } from '../../protocol/choices.ts'
 import type { Checks } from '../checks.ts'
 
@@ -32,7 +33,7 @@ export function strictMime(choices: Choices): Checks | undefined {
 
 function check({ mimeType, uri }: Contents): void {
   if (mimeType === undefined || isKnown(mimeType)) return
-  throw lateError('unsupported_type', { type: mimeType.slice(0, 128), uri: uri.slice(0, 512) })
+  throw mcpError(UNSUPPORTED_TYPE, { type: mimeType.slice(0, 128), uri: uri.slice(0, 512) })
 }
 
 function isKnown(mimeType: string): boolean {

@@ -1,6 +1,7 @@
 import type { Choices } from '../../protocol/choices.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
-import { lateError } from '../../errors/late.ts'
+import { mcpError } from '../../errors/error.ts'
+import { BAD_PROGRESS_TOKEN } from '../../errors/profiles.ts'
 import { META } from '../../protocol/meta.ts'
 import type { Checks } from '../checks.ts'
 
@@ -13,7 +14,7 @@ export function strictProgress(choices: Choices): Checks | undefined {
       wrap({ call: { params } }, next) {
         const token = (params['_meta'] as JsonObject | undefined)?.[META.progressToken]
         if (token === undefined || typeof token === 'string' || Number.isInteger(token)) return next()
-        throw lateError('bad_progress_token', {})
+        throw mcpError(BAD_PROGRESS_TOKEN, {})
       },
     },
   }

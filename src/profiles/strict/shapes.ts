@@ -1,5 +1,6 @@
 import { mcpError } from '../../errors/error.ts'
-import { serverError } from '../../errors/server.ts'
+import { BAD_DEFINITION } from '../../errors/server.ts'
+import { BAD_PARAMS } from '../../errors/wire.ts'
 import type { Choices } from '../../protocol/choices.ts'
 import type { Checks } from '../checks.ts'
 
@@ -10,13 +11,13 @@ export function strictShapes(choices: Choices): Checks | undefined {
     checkTool(name, { description }) {
       const reason = 'it needs a description, since strictShapes is on'
       if (description === undefined || description === '')
-        throw serverError('bad_definition', { item: `tool "${name}"`, reason })
+        throw mcpError(BAD_DEFINITION, { item: `tool "${name}"`, reason })
     },
     middleware: {
       method: 'tools/call',
       wrap({ call: { method, params } }, next) {
         if (params['arguments'] !== undefined) return next()
-        throw mcpError('bad_params', { method, reason: 'arguments are missing; send {} for none' })
+        throw mcpError(BAD_PARAMS, { method, reason: 'arguments are missing; send {} for none' })
       },
     },
   }

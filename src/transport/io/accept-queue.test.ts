@@ -6,7 +6,10 @@ const late = { isLate: () => true }
 const FEW = 32
 
 /** An acceptQueue whose clock the test moves. */
-function make(loopMonitor = onTime, maxMs = 300): { readonly acceptQueue: AcceptQueue; pass(ms: number): void } {
+function make(
+  loopMonitor = onTime,
+  maxMs = 300,
+): { readonly acceptQueue: AcceptQueue; pass(ms: number): void } {
   let now = 1000
   const acceptQueue = new AcceptQueue({ loopMonitor, maxMs, now: () => now })
   return { acceptQueue, pass: (ms) => void (now += ms) }

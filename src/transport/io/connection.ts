@@ -1,6 +1,13 @@
 import { toErrorObject } from '../../errors/reply.ts'
 import { mcpError } from '../../errors/error.ts'
-import { serverError } from '../../errors/server.ts'
+import {
+  CANCELLED,
+  CONNECTION_CLOSED,
+  ID_IN_USE,
+  NOT_INITIALIZED,
+  SHUTTING_DOWN,
+  TOO_MANY_CALLS,
+} from '../../errors/rpc.ts'
 import { idText, type JsonObject, type RequestId } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { Call, type Channel, type RequestSource, type Peer } from '../../rpc/call.ts'
@@ -12,7 +19,13 @@ import { checkId } from '../../wire/id.ts'
 import { readBounded } from '../../wire/bounds.ts'
 import { NO_PARAMS, readableId, readMessage, type Message } from '../../wire/message.ts'
 import { replyText, encodeError, encodeReply } from '../../wire/reply.ts'
-import { decodeAnswer, encodeNotification, encodeRequest, encodeResult, toPeerError } from '../../wire/encode.ts'
+import {
+  decodeAnswer,
+  encodeNotification,
+  encodeRequest,
+  encodeResult,
+  toPeerError,
+} from '../../wire/encode.ts'
 
 export interface ConnectionOptions {
   readonly service: Service
@@ -128,8 +141,7 @@ export class Connection implements Channel {
 
   /** The client is gone: what it asked for is cancelled and nothing more is sent. */
   close(): void {
-    for (const call of this.#calls.values())
-      call.cancel(mcpError('connection_closed', { method: call.method }))
+    for (const call of this.#calls.values()) call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
     this.#session.close()
   }
 
@@ -170,9 +182,9 @@ export class Connection implements Channel {
     try {
       if (hasEnvelope(params)) peer = decodeEnvelope(params, this.#service)
       else if (!this.#session.opened && !this.#isEarly(method)) {
-        throw serverError('not_initialized', { method: method.slice(0, 256) })
+        throw mcpError(NOT_INITIALIZED, { method: method.slice(0, 256) })
       }
-      if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
+      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       mustWait = this.#admit(id)
     } catch (thrown) {
       return this.#errorText(id, thrown, peer)
@@ -201,9 +213,9 @@ export class Connection implements Channel {
   #admit(id: RequestId): boolean {
     const { inFlight, allInFlight } = this.#limits
     if (this.#calls.size >= inFlight)
-      throw serverError('too_many_calls', { limit: inFlight }, { retryAfterMs: 1000 })
+      throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, { retryAfterMs: 1000 })
     if ((this.#calls.size > 0 || this.#beginning !== undefined) && this.#find(id) !== undefined)
-      throw serverError('id_in_use', { id: idText(id).slice(0, 128) })
+      throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
     const { load } = this.#service
     if (load.check !== undefined) load.check()
     return load.running >= allInFlight
@@ -254,14 +266,15 @@ export class Connection implements Channel {
     const call = this.#find(requestId)
     if (call === undefined || call.method === 'initialize') return
     call.cancel(
-      mcpError('cancelled', { reason: typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : '' }),
+      mcpError(CANCELLED, { reason: typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : '' }),
     )
   }
 
   #resultText({ id, method, peer }: Call, result: JsonObject): string {
     const sealed = encodeResult(method, result, peer.dialect, this.#service.info)
     const { adapter } = peer.dialect
-    if (adapter !== undefined) adapter.afterAnswer(method, (told) => this.emit(told.method, told.params, peer))
+    if (adapter !== undefined)
+      adapter.afterAnswer(method, (told) => this.emit(told.method, told.params, peer))
     return replyText(encodeReply(id as RequestId, sealed))
   }
 

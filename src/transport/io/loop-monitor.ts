@@ -1,5 +1,5 @@
 import { everyMs, type Timer } from './timer.ts'
-import type { Endpoint } from '../http/server/endpoint.ts'
+import type { Service } from '../../rpc/service.ts'
 
 const BEAT_MS = 100
 /** A beat that comes so much later than it should is late. */
@@ -9,14 +9,17 @@ const UNWELL_MS = 5000
 
 /** Feels whether the event loop keeps up with the requests: its beats come late when it does not. */
 export class LoopMonitor {
-  readonly #endpoint: Endpoint
+  readonly #service: Pick<Service, 'load' | 'report'>
+  readonly #blockedMs: number
   #timer: Timer
   #beat = 0
   #asked = 0
   #stoodStill = Number.NEGATIVE_INFINITY
 
-  constructor(endpoint: Endpoint) {
-    this.#endpoint = endpoint
+  /** Reports when the loop was blocked for longer than `blockedMs`. */
+  constructor(service: Pick<Service, 'load' | 'report'>, blockedMs: number) {
+    this.#service = service
+    this.#blockedMs = blockedMs
   }
 
   /** Whether the next beat is overdue. */
@@ -40,11 +43,10 @@ export class LoopMonitor {
   #feel(): void {
     const now = performance.now()
     const late = now - this.#beat - BEAT_MS
-    if (late > this.#endpoint.limits.blockedMs) {
+    if (late > this.#blockedMs) {
       this.#stoodStill = now
-      const { service } = this.#endpoint
-      service.load.count('loop_blocked')
-      service.report('warning', 'the event loop stood still; move heavy work to a worker', {
+      this.#service.load.count('loop_blocked')
+      this.#service.report('warning', 'the event loop stood still; move heavy work to a worker', {
         ms: Math.round(late),
       })
     }

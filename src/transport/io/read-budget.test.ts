@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toLimits } from '../../protocol/limits.ts'
+import { toLimits } from '../../base/limits.ts'
 import { ReadBudget } from './read-budget.ts'
 
 const KB = 1024

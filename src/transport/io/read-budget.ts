@@ -1,5 +1,5 @@
-import type { McpError } from '../../errors/error.ts'
-import { httpError } from '../../errors/http.ts'
+import { type McpError, mcpError } from '../../errors/error.ts'
+import { SLOW_SENDER, TOO_MANY_BYTES } from '../../errors/transport.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { sizeProblem } from '../../wire/message-size.ts'
 
@@ -85,7 +85,7 @@ export class ReadBudget {
 
   /** Why a message that did not come in time is refused: whoever was made to wait is not to blame. */
   late(): McpError {
-    return this.isWaiting ? tooMany() : httpError('slow_sender', {})
+    return this.isWaiting ? tooMany() : mcpError(SLOW_SENDER, {})
   }
 
   /** Waits, unless nobody else would go on. */
@@ -108,5 +108,5 @@ export class ReadBudget {
 }
 
 function tooMany(): McpError {
-  return httpError('too_many_bytes', {}, { retryAfterMs: 1000 })
+  return mcpError(TOO_MANY_BYTES, {}, { retryAfterMs: 1000 })
 }

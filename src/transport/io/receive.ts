@@ -1,4 +1,5 @@
-import { mcpError, type McpError } from '../../errors/error.ts'
+import { type McpError, mcpError } from '../../errors/error.ts'
+import { BAD_ANSWER } from '../../errors/client.ts'
 import type { ServerMessage } from '../../rpc/client-transport.ts'
 import type { Pipe } from '../../rpc/pipe.ts'
 import { readMessage, readText } from '../../wire/message.ts'
@@ -25,7 +26,7 @@ export function receiveText(pipe: Pipe, text: string, maxDepth: number): boolean
 
 /** Fails the request that a broken answer belongs to; false when that is not known. */
 export function refuseAnswer(pipe: Pipe, text: string, issue: string): boolean {
-  return pipe.refuse(answeredId(text), (method) => mcpError('bad_answer', { method, issue }))
+  return pipe.refuse(answeredId(text), (method) => mcpError(BAD_ANSWER, { method, issue }))
 }
 
 /** The id under which a text seems to answer, read from either end of it: the text need not be whole, nor valid. */
@@ -49,7 +50,7 @@ function receiveMember(pipe: Pipe, member: unknown): boolean {
     const { id, method } = (member ?? {}) as { id?: unknown; method?: unknown }
     const issue = (thrown as McpError).message
     const asks = method !== undefined || typeof id !== 'number'
-    return pipe.refuse(asks ? undefined : id, (of) => mcpError('bad_answer', { method: of, issue }))
+    return pipe.refuse(asks ? undefined : id, (of) => mcpError(BAD_ANSWER, { method: of, issue }))
   }
   pipe.take(message)
   return true

@@ -1,4 +1,5 @@
-import { httpError } from '../../errors/http.ts'
+import { mcpError } from '../../errors/error.ts'
+import { TOO_MUCH_UNSENT } from '../../errors/transport.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { everyMs, type Timer } from './timer.ts'
 
@@ -23,7 +24,7 @@ export function unsentBytes(): number {
 export function checkUnsent(limits: Limits): void {
   if (total <= limits.unsentBytes) return
   for (const sending of patient) sending.hurry()
-  throw httpError('too_much_unsent', {}, { retryAfterMs: 1000 })
+  throw mcpError(TOO_MUCH_UNSENT, {}, { retryAfterMs: 1000 })
 }
 
 /** What bytes leave by. Node tells only here how many of those that were handed to the system are left. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
-import { mcpError, type McpError } from '../../errors/error.ts'
+import { type McpError, mcpError } from '../../errors/error.ts'
+import { ANSWER_TOO_LARGE } from '../../errors/client.ts'
 import type { TransportEvents } from '../../rpc/client-transport.ts'
 import type { Pipe } from '../../rpc/pipe.ts'
 import { answeredId, receiveText, refuseAnswer } from '../io/receive.ts'
@@ -30,10 +31,14 @@ export interface MessageReaderOptions {
 }
 
 /** Reads the messages of a server, one a line. */
-export function createMessageReader(input: Readable, pipe: Pipe, options: MessageReaderOptions): MessageReader {
+export function createMessageReader(
+  input: Readable,
+  pipe: Pipe,
+  options: MessageReaderOptions,
+): MessageReader {
   const { events, limits, where, onBroken, framing = LINES } = options
   const tooLarge = (): McpError =>
-    mcpError('answer_too_large', { limit: limits.clientBytes, unit: 'bytes in one line' })
+    mcpError(ANSWER_TOO_LARGE, { limit: limits.clientBytes, unit: 'bytes in one line' })
   let heard = false
   let isStopped = false
   let isOver = false

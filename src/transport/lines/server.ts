@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { mcpError } from '../../errors/error.ts'
+import { PARSE_FAILED, TOO_LARGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
@@ -72,11 +73,11 @@ export class LineServer implements LineReaderOptions {
 
   onOversize(head: Uint8Array): void {
     const id = askedId(toText(head.subarray(0, 512)))
-    this.#inbox.push(() => this.connection.refuse(mcpError('too_large', { limit: this.maxBytes }), id))
+    this.#inbox.push(() => this.connection.refuse(mcpError(TOO_LARGE, { limit: this.maxBytes }), id))
   }
 
   onBadEncoding(): void {
-    this.#inbox.push(() => this.connection.refuse(mcpError('parse_failed', {})))
+    this.#inbox.push(() => this.connection.refuse(mcpError(PARSE_FAILED, {})))
   }
 
   /** The client sends nothing more: a last line needs no line break. */

@@ -1,5 +1,7 @@
 import type { Writable } from 'node:stream'
 import { mcpError } from '../../errors/error.ts'
+import { OVERLOADED } from '../../errors/rpc.ts'
+import { STREAM_LOST } from '../../errors/transport.ts'
 import { LINES, type Framing } from './framing.ts'
 
 export interface LineWriter {
@@ -26,7 +28,7 @@ export function createLineWriter(
 
   function write(text: string): void {
     const waiting = output.writableLength + batch.length
-    if (waiting > maxWaiting) throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
+    if (waiting > maxWaiting) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
     if (batch === '') queueMicrotask(flush)
     batch += seal(text)
     if (batch.length > BATCH_LETTERS) flush()
@@ -56,5 +58,5 @@ export function createLineWriter(
 }
 
 function lost(cause: Error): Error {
-  return mcpError('stream_lost', { method: 'the message' }, { cause })
+  return mcpError(STREAM_LOST, { method: 'the message' }, { cause })
 }

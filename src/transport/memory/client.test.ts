@@ -10,7 +10,11 @@ const INITIALIZE = {
   clientInfo: { name: 'test', version: '1' },
 }
 
-async function open(): Promise<{ line: ClientTransport; messages: ServerMessage[]; call: ReturnType<typeof caller> }> {
+async function open(): Promise<{
+  line: ClientTransport
+  messages: ServerMessage[]
+  call: ReturnType<typeof caller>
+}> {
   const app = createServer({ id: 'memory', version: '1' })
   app.tool('echo', { description: 'Says it again' }, () => 'hello')
   app.tool('wait', { description: 'Takes long' }, () => new Promise(() => undefined))

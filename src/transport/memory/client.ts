@@ -1,4 +1,5 @@
 import { mcpError } from '../../errors/error.ts'
+import { CLOSED } from '../../errors/rpc.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
@@ -35,7 +36,7 @@ export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMem
       },
       agree: () => undefined,
       async close() {
-        pipe.fail(mcpError('closed', {}))
+        pipe.fail(mcpError(CLOSED, {}))
         end.close()
       },
     }

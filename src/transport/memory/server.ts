@@ -1,4 +1,5 @@
 import { mcpError } from '../../errors/error.ts'
+import { CONNECTION_CLOSED } from '../../errors/rpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { sizeProblem } from '../../wire/message-size.ts'
 import type { RequestSource } from '../../rpc/call.ts'
@@ -30,7 +31,7 @@ export function serveMemory(service: Service, { limits, source = {}, receive }: 
   })
   return {
     send(text) {
-      if (!open) throw mcpError('connection_closed', { method: 'the message' })
+      if (!open) throw mcpError(CONNECTION_CLOSED, { method: 'the message' })
       const problem = sizeProblem(text.length, limits.memoryBytes)
       if (problem !== undefined) return connection.refuse(problem, askedId(text))
       connection.receive(text)

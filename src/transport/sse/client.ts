@@ -1,10 +1,20 @@
 import { McpError, mcpError } from '../../errors/error.ts'
+import { SESSION_LOST } from '../../errors/client.ts'
+import { CLOSED } from '../../errors/rpc.ts'
+import { CONNECT_FAILED, STREAM_LOST } from '../../errors/transport.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { Revision } from '../../protocol/revisions.ts'
-import type { ClientTransport, TransportEvents, OlderTransportOptions, OutgoingRequest, ServerMessage } from '../../rpc/client-transport.ts'
+import type {
+  ClientTransport,
+  TransportEvents,
+  OlderTransportOptions,
+  OutgoingRequest,
+  ServerMessage,
+} from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import type { ReadEvent } from '../../wire/sse-reader.ts'
 import type { ReadingOptions } from '../http/client/answer.ts'
+import type { OlderParts } from '../http/client/client.ts'
 import { dropBody, readRest, tooLarge } from '../http/client/body.ts'
 import { readFailure, toFailure } from '../http/client/failure.ts'
 import { createSend, nameOf, type Send } from '../http/client/fetch.ts'
@@ -15,20 +25,15 @@ import { isMessageEvent, readStream } from '../http/client/stream.ts'
 import { receiveText } from '../io/receive.ts'
 import { afterMs } from '../io/timer.ts'
 
-export interface SseParts {
-  readonly target: URL
-  readonly fetch: typeof globalThis.fetch
-  readonly events: TransportEvents
-  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
-  callerHeaders(): Promise<HeaderRecord>
-}
-
 /** The longest that a stream may take to say where messages are to be sent. */
 const ADDRESS_MS = 10_000
 
 /** Opens a line over the transport of 2024-11-05; undefined when the server at the URL does not speak it. */
-export async function openSse(parts: SseParts, options: OlderTransportOptions): Promise<ClientTransport | undefined> {
-  const line = new SseLine(parts)
+export async function openSse(
+  parts: OlderParts,
+  options: OlderTransportOptions,
+): Promise<ClientTransport | undefined> {
+  const line = new SseClientTransport(parts)
   try {
     if (await line.open(options)) return line
   } catch (error) {
@@ -40,9 +45,9 @@ export async function openSse(parts: SseParts, options: OlderTransportOptions): 
 }
 
 /** One stream from the server, and a POST for each message to it. */
-class SseLine implements ClientTransport {
+class SseClientTransport implements ClientTransport {
   readonly cancels = 'message'
-  readonly #parts: SseParts
+  readonly #parts: OlderParts
   readonly #holds = new Holds()
   readonly #pipe: Pipe
   #stream: Hold | undefined
@@ -51,14 +56,14 @@ class SseLine implements ClientTransport {
   #noted = false
   #greeted: ((address: string | undefined) => void) | undefined
 
-  constructor(parts: SseParts) {
+  constructor(parts: OlderParts) {
     this.#parts = parts
     this.#pipe = new Pipe({ events: parts.events, write: () => undefined })
   }
 
   /** Opens the stream and waits for the address; false when there is no stream, or no address on it in time. */
   async open({ signal, timeoutMs }: OlderTransportOptions): Promise<boolean> {
-    const hold = (this.#stream = this.#holds.begin(() => mcpError('closed', {}), signal))
+    const hold = (this.#stream = this.#holds.begin(() => mcpError(CLOSED, {}), signal))
     let isLate = false
     const timer = afterMs(Math.min(timeoutMs, ADDRESS_MS), () => {
       isLate = true
@@ -96,7 +101,7 @@ class SseLine implements ClientTransport {
 
   async send(text: string, headers?: HeaderRecord): Promise<void> {
     if (this.#pipe.failure !== undefined) throw this.#pipe.failure
-    const hold = this.#holds.begin(() => mcpError('closed', {}))
+    const hold = this.#holds.begin(() => mcpError(CLOSED, {}))
     const method = 'the message'
     try {
       const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
@@ -113,7 +118,7 @@ class SseLine implements ClientTransport {
   }
 
   async close(): Promise<void> {
-    this.#pipe.fail(mcpError('closed', {}))
+    this.#pipe.fail(mcpError(CLOSED, {}))
     this.#end()
   }
 
@@ -177,7 +182,7 @@ class SseLine implements ClientTransport {
 
   async #deliver(outgoing: OutgoingRequest): Promise<void> {
     const { id, method, text, cancel } = outgoing
-    const hold = this.#holds.begin(() => mcpError('closed', {}), cancel.signal)
+    const hold = this.#holds.begin(() => mcpError(CLOSED, {}), cancel.signal)
     try {
       const response = await hold.race(this.#post({ text, method, headers: outgoing.headers() }, hold.signal))
       if (response.status === 404) throw this.#refused(response, method)
@@ -187,7 +192,7 @@ class SseLine implements ClientTransport {
     } catch (error) {
       const reason = hold.release(error) as McpError
       this.#pipe.refuse(id, () => reason)
-      if (reason.kind === 'session_lost') this.#down(mcpError('stream_lost', { method }))
+      if (reason.kind === 'session_lost') this.#down(mcpError(STREAM_LOST, { method }))
     }
   }
 
@@ -209,7 +214,7 @@ class SseLine implements ClientTransport {
   /** What a bad status means; a server that does not know the address has forgotten the stream. */
   #refused(response: Response, method: string): McpError {
     dropBody(response)
-    return response.status === 404 ? mcpError('session_lost', {}) : toFailure(response, method)
+    return response.status === 404 ? mcpError(SESSION_LOST, {}) : toFailure(response, method)
   }
 
   #leave({ body }: Response): void {
@@ -236,7 +241,7 @@ function readAddress(address: string, base: URL): URL {
   const isOurs = url?.protocol === base.protocol && url.origin === base.origin
   if (url === undefined || !isOurs || url.username !== '' || url.password !== '') {
     const reason = 'the endpoint that its stream names is not a URL of the same origin'
-    throw mcpError('connect_failed', { target: nameOf(base), reason })
+    throw mcpError(CONNECT_FAILED, { target: nameOf(base), reason })
   }
   url.hash = ''
   return url

@@ -1,9 +1,9 @@
 import { mcpError } from '../../errors/error.ts'
-import { httpError } from '../../errors/http.ts'
+import { BAD_ACCEPT, BAD_VERB, UNKNOWN_SESSION } from '../../errors/http.ts'
+import { OVERLOADED, SHUTTING_DOWN } from '../../errors/rpc.ts'
+import { SESSION_LIMIT } from '../../errors/transport.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { LATEST } from '../../protocol/revisions.ts'
-import { lateError } from '../../errors/late.ts'
-import { serverError } from '../../errors/server.ts'
 import { ownerOf } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { toStream } from '../http/server/exchange.ts'
@@ -78,7 +78,7 @@ export class SseEndpoint implements ExtraEndpoint {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
       this.#guard.check(head)
-      if (head.method !== verb) throw httpError('bad_verb', { verb: head.method.slice(0, 32) })
+      if (head.method !== verb) throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
       if (verb === 'POST') this.#checkMessage(head)
       else this.#checkStream(head)
       return undefined
@@ -120,8 +120,8 @@ export class SseEndpoint implements ExtraEndpoint {
   }
 
   #checkStream(head: HttpHead): void {
-    if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
-    if (!readAccept(head).events) throw httpError('bad_accept', {})
+    if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
+    if (!readAccept(head).events) throw mcpError(BAD_ACCEPT, {})
   }
 
   #open(request: HttpIn, headers: Headers): HttpOut {
@@ -141,8 +141,8 @@ export class SseEndpoint implements ExtraEndpoint {
   #take(request: HttpIn, headers: Headers): HttpOut {
     const { depth } = this.limits
     const client = this.#find(request)
-    if (client.owner !== ownerOf(request.auth)) throw httpError('unknown_session', {})
-    if (request.isLate === true) throw mcpError('overloaded', {}, SOON)
+    if (client.owner !== ownerOf(request.auth)) throw mcpError(UNKNOWN_SESSION, {})
+    if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
     if (client.stream.waiting > 0) checkUnsent(this.limits)
     client.receive(request.parsed === undefined ? request.body : toText(request.parsed, depth), request)
     return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
@@ -152,7 +152,7 @@ export class SseEndpoint implements ExtraEndpoint {
   #find({ target = '' }: HttpHead): SseClient {
     const id = new URLSearchParams(target.split('?', 2)[1]).get('sessionId')
     const client = this.#clients.get(id ?? '')
-    if (client === undefined) throw httpError('unknown_session', {})
+    if (client === undefined) throw mcpError(UNKNOWN_SESSION, {})
     return client
   }
 
@@ -166,7 +166,7 @@ export class SseEndpoint implements ExtraEndpoint {
       void client.close()
       return this.service.load.count('session_evicted')
     }
-    throw lateError('session_limit', { limit: sessions }, { retryAfterMs: 30_000 })
+    throw mcpError(SESSION_LIMIT, { limit: sessions }, { retryAfterMs: 30_000 })
   }
 }
 

@@ -1,9 +1,10 @@
 import { mcpError } from '../../errors/error.ts'
+import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 
 /** Stands in where programs cannot be started. */
 export function connectStdio(options: { readonly command: string }): OpenTransport {
-  throw mcpError('connect_failed', {
+  throw mcpError(CONNECT_FAILED, {
     target: options.command,
     reason: 'this runtime cannot start programs; connect to a URL',
   })

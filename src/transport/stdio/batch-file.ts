@@ -1,5 +1,6 @@
 import { win32 } from 'node:path'
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 
 /** How Windows is asked to run a batch file, which only its command interpreter can. */
 export interface BatchCall {
@@ -27,7 +28,7 @@ export function toBatchCall(file: string, args: readonly string[], systemRoot: s
 function quoted(word: string): string {
   if (/["%!\r\n\0]/.test(word)) {
     const reason = `${JSON.stringify(word.slice(0, 64))} cannot be given to a batch file safely; start the program behind it, for example node with its script`
-    throw mcpError('bad_option', { where: 'args', reason })
+    throw mcpError(BAD_OPTION, { where: 'args', reason })
   }
   // Before a quote the program takes a backslash for an escape.
   return `"${word.replace(/\\+$/, '$&$&')}"`

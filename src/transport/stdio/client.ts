@@ -1,4 +1,6 @@
 import { McpError, mcpError } from '../../errors/error.ts'
+import { CLOSED, TIMEOUT } from '../../errors/rpc.ts'
+import { CONNECT_FAILED, STREAM_LOST } from '../../errors/transport.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OpenTransport } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
@@ -44,12 +46,21 @@ function startIssue(file: string, { code, message }: NodeJS.ErrnoException): str
   return `${file} needs something that does not exist, such as the interpreter in its first line`
 }
 
-function openLine(server: ServerProcess, events: TransportEvents, options: ConnectStdioOptions): ClientTransport {
+function openLine(
+  server: ServerProcess,
+  events: TransportEvents,
+  options: ConnectStdioOptions,
+): ClientTransport {
   const { command, limits, closeMs = CLOSE_MS } = options
   const writer = createLineWriter(server.stdin, limits.clientBytes)
   const pipe = new Pipe({ events, write: writer.write })
   const stderr = createStderrReader((text) => events.onNote?.('stderr', text))
-  const hears = createMessageReader(server.stdout, pipe, { events, limits, onBroken: down, where: 'to stdout' })
+  const hears = createMessageReader(server.stdout, pipe, {
+    events,
+    limits,
+    onBroken: down,
+    where: 'to stdout',
+  })
   server.stderr?.on('data', stderr.push)
   void server.finished.then((ending) => {
     stderr.end()
@@ -67,7 +78,7 @@ function openLine(server: ServerProcess, events: TransportEvents, options: Conne
     agree: () => undefined,
     close() {
       hears.stop()
-      pipe.fail(mcpError('closed', {}))
+      pipe.fail(mcpError(CLOSED, {}))
       writer.flush()
       return server.stop(closeMs)
     },

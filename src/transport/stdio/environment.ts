@@ -1,4 +1,5 @@
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 
 /** What a server process gets of our environment: nothing, what is harmless and needed, or everything. */
 export type Inherit = 'none' | 'safe' | 'all'
@@ -68,7 +69,7 @@ function mayInherit(name: string, value: string, inherit: Inherit, windows: bool
 function checkVariable(name: string, value: unknown): void {
   const where = `env ${JSON.stringify(name.slice(0, 64))}`
   if (name === '' || /[=\0]/.test(name))
-    throw mcpError('bad_option', { where, reason: 'a name is not empty and holds neither "=" nor NUL' })
+    throw mcpError(BAD_OPTION, { where, reason: 'a name is not empty and holds neither "=" nor NUL' })
   if (value !== undefined && (typeof value !== 'string' || value.includes('\0')))
-    throw mcpError('bad_option', { where, reason: 'a value is a text without NUL' })
+    throw mcpError(BAD_OPTION, { where, reason: 'a value is a text without NUL' })
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
-import { mcpError, type McpError } from '../../errors/error.ts'
+import { type McpError, mcpError } from '../../errors/error.ts'
+import { CONNECT_FAILED } from '../../errors/transport.ts'
 
 export interface Lookup {
   /** Where a command with a path in it starts from. */
@@ -54,7 +55,7 @@ export function findExecutable(command: string, lookup: Lookup): string {
 /** An error of a command that could not be started. */
 export function failed(command: string, reason: string, cause?: unknown): McpError {
   const target = `the command ${JSON.stringify(command.slice(0, 256))}`
-  return mcpError('connect_failed', { target, reason }, cause === undefined ? {} : { cause })
+  return mcpError(CONNECT_FAILED, { target, reason }, cause === undefined ? {} : { cause })
 }
 
 function candidates(file: string, { platform, endings }: Lookup): readonly string[] {

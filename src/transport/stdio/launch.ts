@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 import { isBatchFile, toBatchCall } from './batch-file.ts'
 import { toEnvironment, type Inherit } from './environment.ts'
 import { failed, findExecutable } from './executable.ts'
@@ -75,5 +76,5 @@ function isDirectory(path: string): boolean {
 }
 
 function bad(name: string, reason: string): Error {
-  return mcpError('bad_option', { where: name, reason })
+  return mcpError(BAD_OPTION, { where: name, reason })
 }

@@ -1,9 +1,10 @@
 import { mcpError } from '../../errors/error.ts'
+import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 
 /** Stands in where there are no sockets. */
 export function connectTcp(url: URL): OpenTransport {
-  throw mcpError('connect_failed', {
+  throw mcpError(CONNECT_FAILED, {
     target: url.href,
     reason: 'this runtime has no sockets; connect to an http or ws URL',
   })

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
+import { CLOSED } from '../../errors/rpc.ts'
+import { CONNECT_FAILED, STREAM_LOST } from '../../errors/transport.ts'
 import type { ClientTransport, TransportEvents, OpenTransport } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import type { Framing, FramingName } from '../lines/framing.ts'
@@ -46,9 +48,15 @@ function openLine(url: URL, socket: Socket, events: TransportEvents, options: Li
   const pipe = new Pipe({ events, write: writer.write })
   socket.once('data', (chunk: Uint8Array) => {
     const reason = mismatchOf(framing, chunk)
-    if (reason !== undefined) down(mcpError('connect_failed', { target: targetOf(url), reason }))
+    if (reason !== undefined) down(mcpError(CONNECT_FAILED, { target: targetOf(url), reason }))
   })
-  const hears = createMessageReader(socket, pipe, { events, limits, framing, onBroken: down, where: 'to the socket' })
+  const hears = createMessageReader(socket, pipe, {
+    events,
+    limits,
+    framing,
+    onBroken: down,
+    where: 'to the socket',
+  })
   const heartbeat = startHeartbeat(heartbeatMs, {
     ask: (text) => writer.write(text),
     onSilence: () => down(lost('the server does not answer any more')),
@@ -68,7 +76,7 @@ function openLine(url: URL, socket: Socket, events: TransportEvents, options: Li
     async close() {
       heartbeat.stop()
       hears.stop()
-      pipe.fail(mcpError('closed', {}))
+      pipe.fail(mcpError(CLOSED, {}))
       writer.flush()
       await linger(socket, CLOSE_MS)
     },
@@ -87,7 +95,7 @@ function openLine(url: URL, socket: Socket, events: TransportEvents, options: Li
   }
 
   function lost(how: string): McpError {
-    if (!hears.anything()) return mcpError('connect_failed', { target: targetOf(url), reason: how })
+    if (!hears.anything()) return mcpError(CONNECT_FAILED, { target: targetOf(url), reason: how })
     return new McpError('stream_lost', `the connection to ${targetOf(url)} is gone: ${how}`)
   }
 

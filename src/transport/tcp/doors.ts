@@ -3,9 +3,10 @@ import { connect, type Server } from 'node:net'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 import type { Framing } from '../lines/framing.ts'
 import type { Door } from './server.ts'
-import { authorityOf, listening } from './listening.ts'
+import { authorityOf, listening } from '../io/listening.ts'
 
 /** The longest path of a socket file; the system cuts off the rest of a longer one without a word. */
 const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103
@@ -27,7 +28,7 @@ export function fileDoor(path: string, mode: number, framing: Framing): Door {
   const file = resolve(path)
   if (Buffer.byteLength(file) > MAX_PATH_BYTES) {
     const reason = `the path is longer than the ${MAX_PATH_BYTES} bytes that a socket can have; choose a shorter one`
-    throw mcpError('bad_option', { where: `listen on ${file}`, reason })
+    throw mcpError(BAD_OPTION, { where: `listen on ${file}`, reason })
   }
   return {
     tls: undefined,
@@ -69,12 +70,12 @@ async function clear(file: string): Promise<void> {
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return
   if (!found.isSocket())
-    throw mcpError('bad_option', {
+    throw mcpError(BAD_OPTION, {
       where,
       reason: 'the file exists and is no socket; remove it or choose another',
     })
   if (await answers(file))
-    throw mcpError('bad_option', {
+    throw mcpError(BAD_OPTION, {
       where,
       reason: 'a server listens there already; stop it or choose another path',
     })

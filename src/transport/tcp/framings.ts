@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 import { createFrameReader } from '../../wire/frames.ts'
 import { LINES, type Framing, type FramingName } from '../lines/framing.ts'
 
@@ -20,7 +21,7 @@ export function framingOf(where: string, name: FramingName = 'lines'): Framing {
   if (name === 'lines') return LINES
   if (name === 'length-prefix') return LENGTH_PREFIX
   const reason = `"${String(name)}" is none of lines, length-prefix`
-  throw mcpError('bad_option', { where: `${where} framing`, reason })
+  throw mcpError(BAD_OPTION, { where: `${where} framing`, reason })
 }
 
 /** No message begins with what a length begins with, nor the other way round. */

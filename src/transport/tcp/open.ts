@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { connect as connectTls } from 'node:tls'
-import { mcpError, type McpError } from '../../errors/error.ts'
+import { type McpError, mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
+import { CONNECT_FAILED } from '../../errors/transport.ts'
 import { clientTls } from '../tls/client.ts'
 import { explain, targetOf } from '../tls/problems.ts'
 import type { ClientTls } from '../tls/options.ts'
@@ -53,7 +55,7 @@ function opened(url: URL, socket: Socket, event: 'connect' | 'secureConnect'): P
 }
 
 function failed(url: URL, reason: string, cause?: unknown): McpError {
-  return mcpError('connect_failed', { target: targetOf(url), reason }, { cause })
+  return mcpError(CONNECT_FAILED, { target: targetOf(url), reason }, { cause })
 }
 
 function pathOf(url: URL): string {
@@ -61,7 +63,7 @@ function pathOf(url: URL): string {
     return fileURLToPath(`file://${url.pathname}`)
   } catch (cause) {
     const reason = 'write the whole path of the socket file, e.g. unix:/run/user/1000/mcp.sock'
-    throw mcpError('bad_option', { where: `connect to "${url.href}"`, reason }, { cause })
+    throw mcpError(BAD_OPTION, { where: `connect to "${url.href}"`, reason }, { cause })
   }
 }
 
@@ -70,5 +72,5 @@ function addressOf(url: URL): { readonly host: string; readonly port: number } {
   if (url.hostname !== '' && url.port !== '' && port > 0)
     return { host: url.hostname.replace(/^\[|\]$/g, ''), port }
   const reason = `write the host and the port, e.g. ${url.protocol}//127.0.0.1:4000`
-  throw mcpError('bad_option', { where: `connect to "${url.href}"`, reason })
+  throw mcpError(BAD_OPTION, { where: `connect to "${url.href}"`, reason })
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { mcpError } from '../../errors/error.ts'
+import { BAD_MESSAGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
@@ -121,7 +122,7 @@ export class Peer {
   #greet(chunk: Uint8Array): void {
     const reason = mismatchOf(this.#framing, chunk)
     if (reason === undefined) return
-    this.#server.connection.refuse(mcpError('bad_message', { reason }))
+    this.#server.connection.refuse(mcpError(BAD_MESSAGE, { reason }))
     this.#part()
   }
 

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LATEST } from '../../protocol/revisions.ts'
-import type { ClientTransport, TransportEvents, OutgoingRequest, ServerMessage } from '../../rpc/client-transport.ts'
+import type {
+  ClientTransport,
+  TransportEvents,
+  OutgoingRequest,
+  ServerMessage,
+} from '../../rpc/client-transport.ts'
 import { pooled } from './pool.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))

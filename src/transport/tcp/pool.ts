@@ -1,5 +1,11 @@
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
-import type { ClientTransport, TransportEvents, OpenTransport, OutgoingRequest, ServerMessage } from '../../rpc/client-transport.ts'
+import type {
+  ClientTransport,
+  TransportEvents,
+  OpenTransport,
+  OutgoingRequest,
+  ServerMessage,
+} from '../../rpc/client-transport.ts'
 
 /** How long a line that could not be opened, or was lost, is done without. */
 const RETRY_MS = 1000

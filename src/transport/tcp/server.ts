@@ -1,7 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { LONGEST_MS } from '../../base/duration.ts'
-import { lateError } from '../../errors/late.ts'
+import { mcpError } from '../../errors/error.ts'
+import { TOO_MANY_CONNECTIONS } from '../../errors/transport.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
@@ -110,7 +111,7 @@ export async function listenTcp(
     const send = (text: string): void => void socket.write(framing.seal(text), framing.encoding)
     socket.on('error', () => undefined)
     new Connection({ service, limits, source: {}, send }).refuse(
-      lateError('too_many_connections', { limit }, { retryAfterMs: 5000 }),
+      mcpError(TOO_MANY_CONNECTIONS, { limit }, { retryAfterMs: 5000 }),
     )
     void linger(socket, LEAVE_MS)
   }

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import { createSecureContext, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { mcpError } from '../../errors/error.ts'
-import { checkOptions } from '../../base/option-names.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
+import { checkOptions } from '../../base/options.ts'
 import { checkPem } from './pem.ts'
 import { isPinned, readPins } from './pins.ts'
 import type { ClientTls } from './options.ts'
@@ -27,7 +28,7 @@ export function clientTls(host: string, tls: ClientTls): SecureClient {
 
 function settingsOf({ ca, cert, key, pin }: ClientTls): ConnectionOptions {
   if ((cert === undefined) !== (key === undefined))
-    throw mcpError('bad_option', { where: 'connect tls', reason: 'give both cert and key, or neither' })
+    throw mcpError(BAD_OPTION, { where: 'connect tls', reason: 'give both cert and key, or neither' })
   checkPem('connect tls', ca, cert, key)
   const settings = {
     ...(ca === undefined ? {} : { ca: ca as string[] }),
@@ -37,7 +38,7 @@ function settingsOf({ ca, cert, key, pin }: ClientTls): ConnectionOptions {
     createSecureContext(settings)
   } catch (cause) {
     const reason = `the key or a certificate cannot be read: ${(cause as Error).message}`
-    throw mcpError('bad_option', { where: 'connect tls', reason }, { cause })
+    throw mcpError(BAD_OPTION, { where: 'connect tls', reason }, { cause })
   }
   // Whoever knows the very certificate needs nobody to vouch for it.
   return { ...settings, rejectUnauthorized: pin === undefined || ca !== undefined }

@@ -1,4 +1,5 @@
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 import type { Pem } from './options.ts'
 
 /** Refuses what is no PEM: a path, most of the time. */
@@ -6,7 +7,7 @@ export function checkPem(where: string, ...given: readonly (Pem | readonly Pem[]
   const wrong = given.flat().find((pem) => pem !== undefined && !toText(pem).includes('-----BEGIN'))
   if (wrong === undefined) return
   const reason = 'give the PEM text itself, not where it is: readFileSync("cert.pem")'
-  throw mcpError('bad_option', { where, reason })
+  throw mcpError(BAD_OPTION, { where, reason })
 }
 
 function toText(pem: Pem): string {

@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 
 const SHA256_HEX = /^[0-9a-f]{64}$/
 
@@ -15,7 +16,7 @@ export function readPins(
   if (list.length > 0 && wrong < 0) return new Set(pins)
   const what = list.length === 0 ? 'an empty list' : `"${String(list[wrong]).slice(0, 128)}"`
   const reason = `${what} is no SHA-256 fingerprint; openssl x509 -noout -fingerprint -sha256 -in cert.pem prints one`
-  throw mcpError('bad_option', { where, reason })
+  throw mcpError(BAD_OPTION, { where, reason })
 }
 
 /** Whether a certificate is one of those. */

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { createSecureContext, type TLSSocket, type TlsOptions as TlsSettings } from 'node:tls'
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 import type { Auth } from '../../rpc/call.ts'
 import { checkPem } from './pem.ts'
 import { isPinned, readPins } from './pins.ts'
@@ -18,7 +19,7 @@ export interface ServerTls {
 /** Reads TLS options; throws when they do not fit together. */
 export function serverTls(where: string, options: TlsOptions): ServerTls {
   const { key, cert, ca, pin } = options
-  const bad = (reason: string): Error => mcpError('bad_option', { where, reason })
+  const bad = (reason: string): Error => mcpError(BAD_OPTION, { where, reason })
   if (key === undefined || cert === undefined)
     throw bad('give both key and cert, as PEM text, e.g. key: readFileSync("key.pem")')
   checkPem(where, key, cert, ca)
@@ -40,7 +41,7 @@ export function serverTls(where: string, options: TlsOptions): ServerTls {
     createSecureContext(settings)
   } catch (cause) {
     const reason = `the key or a certificate cannot be read: ${(cause as Error).message}`
-    throw mcpError('bad_option', { where, reason }, { cause })
+    throw mcpError(BAD_OPTION, { where, reason }, { cause })
   }
   return { settings, asksClients, callerOf }
 

@@ -1,8 +1,16 @@
 import { McpError, mcpError } from '../../errors/error.ts'
+import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../../errors/client.ts'
+import { CLOSED, OVERLOADED } from '../../errors/rpc.ts'
+import { TOO_LARGE } from '../../errors/wire.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
-import type { ClientTransport, TransportEvents, OutgoingRequest, ServerMessage } from '../../rpc/client-transport.ts'
+import type {
+  ClientTransport,
+  TransportEvents,
+  OutgoingRequest,
+  ServerMessage,
+} from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
-import { pause } from '../http/client/reconnect-backoff.ts'
+import { doubledMs, pause } from '../../base/backoff.ts'
 import { answeredId, receiveText } from '../io/receive.ts'
 import { within } from '../io/timer.ts'
 import { ClientSession } from './client-session.ts'
@@ -89,7 +97,7 @@ export class WsClientTransport implements ClientTransport {
   agree(): void {}
 
   async close(): Promise<void> {
-    this.#pipe.fail(mcpError('closed', {}))
+    this.#pipe.fail(mcpError(CLOSED, {}))
     this.#end()
     const socket = this.#socket
     if (socket === undefined || socket.readyState > OPEN) return
@@ -113,7 +121,7 @@ export class WsClientTransport implements ClientTransport {
     const { clientBytes } = this.#options.limits
     const socket = this.#socket
     if (socket === undefined ? this.#session?.isFull === true : socket.bufferedAmount > clientBytes)
-      throw mcpError('overloaded', {}, { retryAfterMs: 1000 })
+      throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
     socket?.send(text)
     this.#session?.sent(text)
   }
@@ -127,7 +135,7 @@ export class WsClientTransport implements ClientTransport {
     if (this.#session !== undefined) this.#session.received++
     if (pipe.failure !== undefined) return
     if (typeof data !== 'string')
-      return this.#leave(mcpError('bad_answer', { method: 'a message', issue: 'it is binary' }))
+      return this.#leave(mcpError(BAD_ANSWER, { method: 'a message', issue: 'it is binary' }))
     // A runtime without a limit of its own has read it all the same; it is not looked at.
     if (data.length > clientBytes)
       return void (
@@ -158,7 +166,7 @@ export class WsClientTransport implements ClientTransport {
     this.#options.events.onNote?.('stream', `${why.message}; the session goes on over another connection`)
     for (;;) {
       const pauseMs = this.#pauseMs()
-      if (pauseMs > 0) await pause(pauseMs, signal).catch(() => undefined)
+      if (pauseMs > 0) await pause(pauseMs, signal)
       const leftMs = this.#vainSince + limits.resumeMs - performance.now()
       if (signal.aborted) return
       if (leftMs <= 0) return this.#down(why)
@@ -183,7 +191,8 @@ export class WsClientTransport implements ClientTransport {
   /** How long to wait before the next attempt: not at all when the one before brought something, a while ago. */
   #pauseMs(): number {
     const { reconnectFirstMs, reconnectMaxMs, reconnectFloorMs } = this.#options.limits
-    const growing = this.#vain === 0 ? 0 : Math.min(reconnectMaxMs, reconnectFirstMs * 2 ** (this.#vain - 1))
+    const growing =
+      this.#vain === 0 ? 0 : doubledMs(this.#vain - 1, { firstMs: reconnectFirstMs, maxMs: reconnectMaxMs })
     const floor = this.#triedAt + reconnectFloorMs - performance.now()
     return Math.max(floor, growing * (1 - JITTER * Math.random()))
   }
@@ -200,7 +209,7 @@ export class WsClientTransport implements ClientTransport {
   }
 
   readonly #tooLarge = (): McpError =>
-    mcpError('answer_too_large', {
+    mcpError(ANSWER_TOO_LARGE, {
       limit: this.#options.limits.clientBytes,
       unit: 'bytes in one message',
     })

@@ -1,5 +1,6 @@
 import { dial, remedyOf } from '#ws'
 import { mcpError } from '../../errors/error.ts'
+import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 import { afterMs } from '../io/timer.ts'
 import type { ClientSocket, DialOptions, SessionAck } from './client-socket.ts'
@@ -19,7 +20,11 @@ const UNTOLD = 'the server did not take it; in a browser, it must allow the orig
 /** A line to a server over WebSocket, one message a frame. */
 export function connectWs(url: URL, options: ConnectWsOptions): OpenTransport {
   return (events) =>
-    new WsClientTransport({ events, limits: options.limits, open: (opening) => open(url, options, opening) }).begin()
+    new WsClientTransport({
+      events,
+      limits: options.limits,
+      open: (opening) => open(url, options, opening),
+    }).begin()
 }
 
 /** Opens a connection, and gives it away in the very moment: a message may follow at once. */
@@ -64,7 +69,7 @@ function open(url: URL, options: ConnectWsOptions, opening: Opening): Promise<vo
       const status = statusOf(cause)
       const extras = { cause, ...(status !== undefined && { data: { status } }) }
       reject(
-        mcpError('connect_failed', { target: `${url.protocol}//${url.host}${url.pathname}`, reason }, extras),
+        mcpError(CONNECT_FAILED, { target: `${url.protocol}//${url.host}${url.pathname}`, reason }, extras),
       )
     }
   })

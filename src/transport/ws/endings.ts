@@ -1,4 +1,6 @@
 import { McpError, mcpError } from '../../errors/error.ts'
+import { OVERLOADED } from '../../errors/rpc.ts'
+import { STREAM_LOST } from '../../errors/transport.ts'
 import { CLOSE } from './close-codes.ts'
 
 /** The code of a connection that ended without a word. */
@@ -6,7 +8,7 @@ export const ABNORMAL = 1006
 
 /** What the end of a connection means for those who wait. */
 export function toReason(code: number, reason: string): McpError {
-  if (code === CLOSE.tryLater) return mcpError('overloaded', {}, { data: { code } })
+  if (code === CLOSE.tryLater) return mcpError(OVERLOADED, {}, { data: { code } })
   return new McpError('stream_lost', told(code, reason), { data: { code } })
 }
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { RawData } from 'ws'
 import { mcpError } from '../../errors/error.ts'
+import { TOO_LARGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
@@ -95,7 +96,7 @@ export class Peer implements Carrier {
     })
     // What breaks the rules of WebSocket was closed with the code for it.
     socket.on('error', () => undefined)
-    socket.onOversize = () => this.#connection.refuse(mcpError('too_large', { limit: limits.wsBytes }))
+    socket.onOversize = () => this.#connection.refuse(mcpError(TOO_LARGE, { limit: limits.wsBytes }))
   }
 
   get isBehind(): boolean {

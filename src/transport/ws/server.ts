@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type ServerOptions } from 'ws'
-import { httpError } from '../../errors/http.ts'
+import { mcpError } from '../../errors/error.ts'
+import { BAD_UPGRADE } from '../../errors/http.ts'
+import { SHUTTING_DOWN } from '../../errors/rpc.ts'
+import { TOO_MANY_CONNECTIONS } from '../../errors/transport.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import { lateError } from '../../errors/late.ts'
-import { serverError } from '../../errors/server.ts'
 import type { Auth } from '../../rpc/call.ts'
-import type { Endpoint } from '../http/server/endpoint.ts'
-import { replyRaw, type UpgradeTaker } from '../http/server/listen.ts'
-import { NodeHead } from '../http/server/node.ts'
+import type { UpgradeHandler, UpgradeSource } from '../io/upgrade.ts'
 import { everyMs } from '../io/timer.ts'
 import { Peer } from './peer.ts'
 import { chooseProtocol, PROTOCOLS } from './protocols.ts'
@@ -31,14 +30,14 @@ interface Settings extends ServerOptions<typeof ServerSocket> {
   readonly closeTimeout: number
 }
 
-export interface WsTaker extends UpgradeTaker {
+export interface WsServer extends UpgradeHandler {
   /** The sessions of clients that can come back. */
   readonly sessions: WsSessions
 }
 
-/** Serves clients over WebSocket, whose connections come from the port of an endpoint and pass its guard. */
-export function serveWs(endpoint: Endpoint): WsTaker {
-  const { limits, service } = endpoint
+/** Serves clients over WebSocket. The connections come from an HTTP listener, which decides who may connect. */
+export function serveWs(source: UpgradeSource): WsServer {
+  const { limits, service } = source
   const peers = new Set<Peer>()
   const sessions = new WsSessions(service, limits)
   /** The session of the connection that is being accepted. */
@@ -56,9 +55,8 @@ export function serveWs(endpoint: Endpoint): WsTaker {
   }
   const server = new WebSocketServer(settings)
   server.on('wsClientError', ({ message }, socket, request) => {
-    const error = httpError('bad_upgrade', { reason: message })
-    const { status, headers, body } = endpoint.rejectUnread(new NodeHead(request), error)
-    replyRaw(socket, { status, headers: { ...headers, 'sec-websocket-version': '13' }, body: body ?? '' })
+    const error = mcpError(BAD_UPGRADE, { reason: message })
+    source.reject(request, socket, error, { 'sec-websocket-version': '13' })
   })
   server.on('headers', (headers, request: Request) => {
     opening = sessions.open(request.headers, request.auth)
@@ -71,20 +69,19 @@ export function serveWs(endpoint: Endpoint): WsTaker {
     for (const peer of peers) peer.check(now)
     sessions.sweep()
   })
-  return { take, close, sessions }
+  return { accept, close, sessions }
 
-  function take(request: Request, stream: Duplex, head: Buffer): void {
-    const asked = new NodeHead(request)
+  function accept(request: Request, stream: Duplex, head: Buffer): void {
     try {
-      endpoint.guard.check(asked)
-      if (closing !== undefined) throw serverError('shutting_down', {}, LATER)
-      checkProtocols(asked.header('sec-websocket-protocol'))
+      source.check(request)
+      if (closing !== undefined) throw mcpError(SHUTTING_DOWN, {}, LATER)
+      checkProtocols(request.headers['sec-websocket-protocol'])
       const limit = limits.connections
       // Who comes back takes the place of the connection that was lost, though that may not have been noticed yet.
       if (peers.size >= limit && !sessions.makeRoom(request.headers, request.auth))
-        throw lateError('too_many_connections', { limit }, LATER)
+        throw mcpError(TOO_MANY_CONNECTIONS, { limit }, LATER)
     } catch (thrown) {
-      return replyRaw(stream, endpoint.rejectUnread(asked, thrown))
+      return source.reject(request, stream, thrown)
     }
     server.handleUpgrade(request, stream, head, (socket) => {
       const session = opening?.session
@@ -107,7 +104,7 @@ export function serveWs(endpoint: Endpoint): WsTaker {
 function checkProtocols(offered: string | undefined): void {
   if (offered === undefined || chooseProtocol(offered.split(',').map((name) => name.trim())) !== undefined)
     return
-  throw httpError('bad_upgrade', {
+  throw mcpError(BAD_UPGRADE, {
     reason: `none of the offered sub-protocols is one of ${PROTOCOLS.join(', ')}`,
   })
 }

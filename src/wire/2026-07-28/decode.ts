@@ -1,4 +1,5 @@
-import { serverError } from '../../errors/server.ts'
+import { mcpError } from '../../errors/error.ts'
+import { BAD_ENVELOPE, REVISION_UNSUPPORTED } from '../../errors/wire.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import type { Dialect, Dialects } from '../../protocol/switches.ts'
@@ -31,14 +32,14 @@ export function decodeEnvelope(params: JsonObject, { revisions: served, dialects
   const meta = params['_meta'] as JsonObject
   const version = meta[META.protocolVersion]
   if (typeof version !== 'string')
-    throw serverError('bad_envelope', { reason: `${META.protocolVersion} is not a string` })
+    throw mcpError(BAD_ENVELOPE, { reason: `${META.protocolVersion} is not a string` })
   if (!CLAIMABLE.includes(version) || !served.includes(version)) throw unsupported(version, served)
   const capabilities = meta[META.clientCapabilities]
   if (!isObject(capabilities))
-    throw serverError('bad_envelope', { reason: `${META.clientCapabilities} is missing` })
+    throw mcpError(BAD_ENVELOPE, { reason: `${META.clientCapabilities} is missing` })
   const client = meta[META.clientInfo]
   if (client !== undefined && !isInfo(client)) {
-    throw serverError('bad_envelope', { reason: `${META.clientInfo} needs a name and a version` })
+    throw mcpError(BAD_ENVELOPE, { reason: `${META.clientInfo} needs a name and a version` })
   }
   return { dialect: dialects['2026-07-28'], client, capabilities, session: undefined }
 }
@@ -71,7 +72,7 @@ const ENVELOPE: ReadonlySet<string> = new Set([
 function unsupported(version: string, served: readonly string[]): Error {
   const claimable = CLAIMABLE.filter((known) => served.includes(known))
   const data = { supported: claimable.length === 0 ? served : claimable, requested: version.slice(0, 64) }
-  return serverError('revision_unsupported', { version: version.slice(0, 64) }, { data })
+  return mcpError(REVISION_UNSUPPORTED, { version: version.slice(0, 64) }, { data })
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -1,4 +1,6 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
+import { BAD_ANSWER } from '../../../errors/client.ts'
+import { STREAM_LOST } from '../../../errors/transport.ts'
 import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
 import { readBody } from './body.ts'
 import { answers, readReceived } from './message.ts'
@@ -19,7 +21,7 @@ export async function readJsonAnswer(
   const text = await readBody(response, maxBytes, signal).catch((error: unknown) => {
     throw error instanceof McpError
       ? error
-      : mcpError('stream_lost', { method: outgoing.method }, { cause: error })
+      : mcpError(STREAM_LOST, { method: outgoing.method }, { cause: error })
   })
   const answer = take(text, outgoing, maxDepth, true)
   if (answer === undefined) throw invalid(outgoing, 'it is not the answer to this request')
@@ -41,7 +43,11 @@ export function take(
   return answer
 }
 
-function read(text: string | undefined, outgoing: OutgoingRequest, maxDepth: number): readonly ServerMessage[] {
+function read(
+  text: string | undefined,
+  outgoing: OutgoingRequest,
+  maxDepth: number,
+): readonly ServerMessage[] {
   if (text === undefined) throw invalid(outgoing, 'it is not UTF-8')
   try {
     return readReceived(text, maxDepth)
@@ -51,5 +57,5 @@ function read(text: string | undefined, outgoing: OutgoingRequest, maxDepth: num
 }
 
 function invalid({ method }: OutgoingRequest, issue: string, cause?: unknown): McpError {
-  return mcpError('bad_answer', { method, issue }, cause === undefined ? {} : { cause })
+  return mcpError(BAD_ANSWER, { method, issue }, cause === undefined ? {} : { cause })
 }

@@ -1,4 +1,5 @@
 import { mcpError } from '../../../errors/error.ts'
+import { ANSWER_TOO_LARGE } from '../../../errors/client.ts'
 import { createByteBuffer } from '../../../wire/byte-buffer.ts'
 import { bomLength, decodeUtf8 } from '../../../wire/utf8.ts'
 
@@ -82,7 +83,7 @@ export async function readRest(
 }
 
 export function tooLarge(limit: number): Error {
-  return mcpError('answer_too_large', { limit, unit: 'bytes' })
+  return mcpError(ANSWER_TOO_LARGE, { limit, unit: 'bytes' })
 }
 
 /** Lets go of a reply that nobody reads. */

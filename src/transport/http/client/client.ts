@@ -1,7 +1,17 @@
-import { mcpError, type McpError } from '../../../errors/error.ts'
+import { type McpError, mcpError } from '../../../errors/error.ts'
+import { SESSION_LOST } from '../../../errors/client.ts'
+import { CLOSED } from '../../../errors/rpc.ts'
+import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
 import type { ClientLimits } from '../../../protocol/client-limits.ts'
 import { LATEST, type Revision } from '../../../protocol/revisions.ts'
-import type { ClientTransport, TransportEvents, OlderTransportOptions, OpenTransport, OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
+import type {
+  ClientTransport,
+  TransportEvents,
+  OlderTransportOptions,
+  OpenTransport,
+  OutgoingRequest,
+  ServerMessage,
+} from '../../../rpc/client-transport.ts'
 import { readJsonAnswer, type ReadingOptions } from './answer.ts'
 import { dropBody, readRest } from './body.ts'
 import type { follow as Follow } from './follow.ts'
@@ -24,9 +34,23 @@ export interface HttpConnectOptions {
   /** Sent with every HTTP request; a function is asked each time. */
   readonly headers?: CallerHeaders
   readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  /** Opens the transport of 2024-11-05 to the same server; undefined when the server does not speak it. */
+  readonly openOlder?: (
+    parts: OlderParts,
+    options: OlderTransportOptions,
+  ) => Promise<ClientTransport | undefined>
   readonly reconnect?: Reconnect
   /** Spreads out when clients come back; numbers from 0 up to 1. */
   readonly random?: () => number
+}
+
+/** What an older transport to the same server needs. */
+export interface OlderParts {
+  readonly target: URL
+  readonly fetch: typeof globalThis.fetch
+  readonly events: TransportEvents
+  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  callerHeaders(): Promise<HeaderRecord>
 }
 
 const DELETE_MS = 2000
@@ -45,7 +69,8 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions): Ope
     fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
   const fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const send = createSend(target, fetch)
-  return (events) => Promise.resolve(new HttpClientTransport({ ...options, fetch, target, send, callerHeaders, events }))
+  return (events) =>
+    Promise.resolve(new HttpClientTransport({ ...options, fetch, target, send, callerHeaders, events }))
 }
 
 interface Parts extends HttpConnectOptions {
@@ -131,8 +156,7 @@ class HttpClientTransport implements ClientTransport {
 
   async older(options: OlderTransportOptions): Promise<ClientTransport | undefined> {
     if (!options.known && ![400, 404, 405].includes(this.#refusal)) return undefined
-    const { openSse } = await import('../../sse/client.ts')
-    return openSse(this.#parts, options)
+    return this.#parts.openOlder?.(this.#parts, options)
   }
 
   close(): Promise<void> {
@@ -201,7 +225,7 @@ class HttpClientTransport implements ClientTransport {
     const { status } = response
     if (status === 401 || status === 403) return (await failures()).toFailure(response, method)
     if (status === 404 && this.#hasSession) this.#lose()
-    return mcpError('stream_lost', { method }, { data: { status } })
+    return mcpError(STREAM_LOST, { method }, { data: { status } })
   }
 
   async #post(
@@ -241,7 +265,7 @@ class HttpClientTransport implements ClientTransport {
     if (session === null) return
     if (!isSessionId(session)) {
       const reason = 'the server gave a session id that is not visible ASCII or too long'
-      throw mcpError('connect_failed', { target: nameOf(this.#parts.target), reason })
+      throw mcpError(CONNECT_FAILED, { target: nameOf(this.#parts.target), reason })
     }
     this.#session = session
   }
@@ -267,33 +291,33 @@ class HttpClientTransport implements ClientTransport {
   }
 
   #check(): void {
-    if (this.#lost) throw mcpError('session_lost', {})
-    if (this.#closing !== undefined) throw mcpError('closed', {})
+    if (this.#lost) throw mcpError(SESSION_LOST, {})
+    if (this.#closing !== undefined) throw mcpError(CLOSED, {})
   }
 
   #hold(method: string, outer?: AbortSignal): Hold {
-    const reason = (): Error => (this.#lost ? mcpError('stream_lost', { method }) : mcpError('closed', {}))
+    const reason = (): Error => (this.#lost ? mcpError(STREAM_LOST, { method }) : mcpError(CLOSED, {}))
     return this.#holds.begin(reason, outer)
   }
 
   /** The session is gone. Nothing more is sent; what still waits for an answer goes on waiting. */
   #lose(): McpError {
     this.#lost = true
-    return mcpError('session_lost', {})
+    return mcpError(SESSION_LOST, {})
   }
 
   #tellLoss(): void {
     if (!this.#lost || this.#session === undefined || this.#waiting > 0 || this.#closing !== undefined) return
     this.#session = undefined
     this.#holds.cut()
-    this.#parts.events.onDown(mcpError('session_lost', {}))
+    this.#parts.events.onDown(mcpError(SESSION_LOST, {}))
   }
 
   async #end(): Promise<void> {
     this.#holds.cut()
     if (!this.#hasSession || this.#lost) return
     const late = new AbortController()
-    const hold = new Holds().begin(() => mcpError('closed', {}), late.signal)
+    const hold = new Holds().begin(() => mcpError(CLOSED, {}), late.signal)
     const timer = setTimeout(() => late.abort(), DELETE_MS)
     try {
       dropBody(await hold.race(this.#delete(hold.signal)))

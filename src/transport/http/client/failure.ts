@@ -1,4 +1,6 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
+import { BAD_ANSWER } from '../../../errors/client.ts'
+import { HTTP_FAILED } from '../../../errors/http.ts'
 import { fromErrorObject } from '../../../errors/remote.ts'
 import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
 import type { ReadingOptions } from './answer.ts'
@@ -62,7 +64,7 @@ export function toFailure(response: Response, method: string, answer?: ServerMes
     return tooBusy(said, status, retryAfterMs)
   const reason = said === undefined ? remedyOf(response) : `: ${said.message.slice(0, 512)}`
   return mcpError(
-    'http_failed',
+    HTTP_FAILED,
     { method, status, reason },
     {
       data,
@@ -98,5 +100,5 @@ export function toUseless({ status, headers }: Response, method: string): McpErr
   const shown = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(type) ? type : 'unknown'
   const issue =
     status === 200 ? `its type is ${shown}, not JSON or an event stream` : `status ${status} brings no answer`
-  return mcpError('bad_answer', { method, issue }, { data: { status } })
+  return mcpError(BAD_ANSWER, { method, issue }, { data: { status } })
 }

@@ -1,4 +1,7 @@
-import { mcpError, type McpError } from '../../../errors/error.ts'
+import { type McpError, mcpError } from '../../../errors/error.ts'
+import { BAD_ANSWER } from '../../../errors/client.ts'
+import { HTTP_FAILED } from '../../../errors/http.ts'
+import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
 import { dropBody } from './body.ts'
 import type { HeaderRecord } from './headers.ts'
 
@@ -78,7 +81,7 @@ function redirected(method: string, status: number, target: URL | undefined): Mc
   const where = target === undefined ? 'another place' : nameOf(target)
   const data = { status, ...(target !== undefined && { location: nameOf(target) }) }
   return mcpError(
-    'http_failed',
+    HTTP_FAILED,
     { method, status, reason: `: it redirects to ${where}, which is not followed` },
     { data },
   )
@@ -90,18 +93,18 @@ function toNetworkError(error: unknown, target: string, method: string): McpErro
   if (cause === undefined) {
     const data = { opaque: true }
     const reason = 'the request failed; in a browser, the server must allow the origin of the page'
-    return mcpError('connect_failed', { target, reason }, { cause: error, data })
+    return mcpError(CONNECT_FAILED, { target, reason }, { cause: error, data })
   }
   const code = typeof cause.code === 'string' ? cause.code : undefined
   const extras = { cause: error, ...(code !== undefined && { data: { code } }) }
-  if (code !== undefined && CUT.has(code)) return mcpError('stream_lost', { method }, extras)
+  if (code !== undefined && CUT.has(code)) return mcpError(STREAM_LOST, { method }, extras)
   // Newer runtimes give the parser's error a name but no code.
   if (
     cause.name === 'HTTPParserError' ||
     code?.startsWith('HPE_') === true ||
     code === 'UND_ERR_HEADERS_OVERFLOW'
   )
-    return mcpError('bad_answer', { method, issue: 'the reply is not valid HTTP' }, extras)
+    return mcpError(BAD_ANSWER, { method, issue: 'the reply is not valid HTTP' }, extras)
   const reason = code === 'ECONNREFUSED' ? `nothing listens there (${code})` : (code ?? String(cause.message))
-  return mcpError('connect_failed', { target, reason }, extras)
+  return mcpError(CONNECT_FAILED, { target, reason }, extras)
 }

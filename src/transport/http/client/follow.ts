@@ -1,4 +1,5 @@
-import { mcpError, type McpError } from '../../../errors/error.ts'
+import { type McpError, mcpError } from '../../../errors/error.ts'
+import { STREAM_LOST } from '../../../errors/transport.ts'
 import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
 import { take, type ReadingOptions } from './answer.ts'
 import { tooLarge } from './body.ts'
@@ -16,7 +17,11 @@ export interface FollowOptions extends ReadingOptions {
 }
 
 /** Reads a stream to the answer, coming back for it when the connection is lost and the stream can be resumed. */
-export async function follow(first: Response, outgoing: OutgoingRequest, options: FollowOptions): Promise<ServerMessage> {
+export async function follow(
+  first: Response,
+  outgoing: OutgoingRequest,
+  options: FollowOptions,
+): Promise<ServerMessage> {
   const { method } = outgoing
   const { signal, get } = options
   const place = new Place()
@@ -25,12 +30,12 @@ export async function follow(first: Response, outgoing: OutgoingRequest, options
     const since = performance.now()
     const answer = await readStreamAnswer(response, outgoing, { ...options, place })
     if (answer !== undefined) return answer
-    if (!options.resumes() || place.lastId === undefined) throw mcpError('stream_lost', { method })
+    if (!options.resumes() || place.lastId === undefined) throw mcpError(STREAM_LOST, { method })
     const { isStream, resume } = await import('./resume.ts')
     pace ??= await options.pace()
     pace.learn(place, performance.now() - since)
     const next = await resume({ place, pace, signal, get, counted: true }, true)
-    if (next === undefined) throw mcpError('stream_lost', { method })
+    if (next === undefined) throw mcpError(STREAM_LOST, { method })
     if (!isStream(next)) throw await options.refused(next)
     response = next
   }

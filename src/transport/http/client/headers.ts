@@ -1,4 +1,5 @@
 import { mcpError } from '../../../errors/error.ts'
+import { BAD_OPTION } from '../../../errors/base.ts'
 
 /** Headers of the caller: fixed, or made anew for every HTTP request. */
 export type CallerHeaders = HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>)
@@ -39,7 +40,7 @@ function checked(name: string, value: unknown): string {
 }
 
 function refused(name: string, reason: string): Error {
-  return mcpError('bad_option', { where: `headers ${JSON.stringify(name.slice(0, 64))}`, reason })
+  return mcpError(BAD_OPTION, { where: `headers ${JSON.stringify(name.slice(0, 64))}`, reason })
 }
 
 /** Whether a session id is one that can be sent back. */

@@ -1,4 +1,4 @@
-import { afterMs } from '../../io/timer.ts'
+import { doubledMs } from '../../../base/backoff.ts'
 import type { Place } from './stream.ts'
 
 export interface Reconnect {
@@ -53,7 +53,7 @@ export class ReconnectBackoff {
     const base = Math.max(floorMs, askedMs ?? firstMs)
     const polled = welcome && askedMs !== undefined && this.#isSensible(askedMs)
     const most = Math.max(base, polled ? firstMs : maxMs)
-    const ms = Math.min(base * 2 ** this.#growth++, most)
+    const ms = doubledMs(this.#growth++, { firstMs: base, maxMs: most })
     return Math.min(Math.ceil(ms * (1 + JITTER * this.#random())), LONGEST_MS)
   }
 
@@ -61,20 +61,4 @@ export class ReconnectBackoff {
   #isSensible(askedMs: number): boolean {
     return askedMs >= this.#options.floorMs
   }
-}
-
-/** Waits; an abort ends it at once, with its reason. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = afterMs(ms, () => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    })
-    const stop = (): void => {
-      clearTimeout(timer)
-      reject(signal.reason as Error)
-    }
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
-  })
 }

@@ -1,7 +1,8 @@
 import { McpError } from '../../../errors/error.ts'
 import { dropBody } from './body.ts'
 import { mediaTypeOf, retryAfterOf } from './headers.ts'
-import { pause, type ReconnectBackoff } from './reconnect-backoff.ts'
+import { pause } from '../../../base/backoff.ts'
+import type { ReconnectBackoff } from './reconnect-backoff.ts'
 import type { Place } from './stream.ts'
 
 export interface ResumeOptions {
@@ -28,6 +29,7 @@ export async function resume(options: ResumeOptions, waitFirst: boolean): Promis
       if (counted && pace.spent) return undefined
       onWait?.(wait)
       await pause(wait, signal)
+      signal.throwIfAborted()
     }
     const response = await attempt(options)
     if (response !== undefined && !isPassing(response.status)) return response

@@ -1,8 +1,9 @@
-import { mcpError, type McpError } from '../../../errors/error.ts'
+import { type McpError, mcpError } from '../../../errors/error.ts'
+import { BAD_OPTION } from '../../../errors/base.ts'
 
 /** The URL of a server; throws when it is none that can be asked over HTTP. */
 export function readTarget(url: string | URL): URL {
-  const refuse = (reason: string): McpError => mcpError('bad_option', { where: 'url', reason })
+  const refuse = (reason: string): McpError => mcpError(BAD_OPTION, { where: 'url', reason })
   if (!URL.canParse(String(url))) throw refuse('it is not a URL')
   const target = new URL(url)
   if (target.protocol !== 'http:' && target.protocol !== 'https:')

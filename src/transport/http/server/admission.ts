@@ -1,7 +1,7 @@
 import { mcpError } from '../../../errors/error.ts'
+import { ID_IN_USE, OVERLOADED, TOO_MANY_CALLS } from '../../../errors/rpc.ts'
 import { idText, type JsonObject, type RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
-import { serverError } from '../../../errors/server.ts'
 import { ownerOf, type Call } from '../../../rpc/call.ts'
 import type { Load } from '../../../rpc/load.ts'
 import type { Service } from '../../../rpc/service.ts'
@@ -18,13 +18,13 @@ export function admit(
   session: HttpSession | undefined,
   { load, limits }: { readonly load: Load; readonly limits: Limits },
 ): boolean {
-  if (request.isLate === true) throw mcpError('overloaded', {}, SOON)
+  if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
   checkUnsent(limits)
   // As long as all callers together have no more, none of them has.
   if (load.running >= limits.inFlight && load.runningFor(callerOf(request, session)) >= limits.inFlight)
-    throw serverError('too_many_calls', { limit: limits.inFlight }, SOON)
+    throw mcpError(TOO_MANY_CALLS, { limit: limits.inFlight }, SOON)
   if (session?.hasCalls === true && session.calls.has(idText(id)))
-    throw serverError('id_in_use', { id: idText(id).slice(0, 128) })
+    throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
   return load.running >= limits.allInFlight
 }
 

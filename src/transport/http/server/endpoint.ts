@@ -1,7 +1,8 @@
 import { toErrorObject, toStatus } from '../../../errors/reply.ts'
-import { mcpError, type McpError } from '../../../errors/error.ts'
-import { httpError } from '../../../errors/http.ts'
-import { serverError } from '../../../errors/server.ts'
+import { type McpError, mcpError } from '../../../errors/error.ts'
+import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED, STREAM_EXISTS } from '../../../errors/http.ts'
+import { CONNECTION_CLOSED, OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
+import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
 import { idText, type JsonObject, type RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { MethodParams } from '../../../protocol/wire-adapter.ts'
@@ -77,13 +78,13 @@ export class Endpoint implements HttpHandler {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
       this.guard.check(head)
-      if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
+      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       if (head.method === 'POST') checkContent(head)
       else if (head.method !== 'GET' && head.method !== 'DELETE') {
-        throw httpError('bad_verb', { verb: head.method.slice(0, 32) })
+        throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
       }
       const accepts = readAccept(head)
-      if (!accepts.json && !accepts.events) throw httpError('bad_accept', {})
+      if (!accepts.json && !accepts.events) throw mcpError(BAD_ACCEPT, {})
       return undefined
     } catch (thrown) {
       return this.rejectUnread(head, thrown)
@@ -101,7 +102,7 @@ export class Endpoint implements HttpHandler {
     try {
       if (request.method === 'POST') return this.#post(request, headers)
       if (!this.#stateful || request.header('mcp-protocol-version') === LATEST) {
-        throw httpError('bad_verb', { verb: request.method })
+        throw mcpError(BAD_VERB, { verb: request.method })
       }
       const session = this.#session(request)
       if (request.method === 'GET') return this.#get(session, request, headers)
@@ -142,7 +143,7 @@ export class Endpoint implements HttpHandler {
       })
       clearTimeout(timer)
     }
-    for (const call of this.#calls.keys()) call.cancel(serverError('shutting_down', {}))
+    for (const call of this.#calls.keys()) call.cancel(mcpError(SHUTTING_DOWN, {}))
   }
 
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
@@ -174,7 +175,7 @@ export class Endpoint implements HttpHandler {
   ): HttpOut | Promise<HttpOut> {
     let dialect: Dialect | undefined
     try {
-      if (this.#closing) throw serverError('shutting_down', {}, { retryAfterMs: 5000 })
+      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) {
         dialect = this.service.dialects[LATEST]
         const peer = openRequest(method, params, request, this.service)
@@ -200,7 +201,7 @@ export class Endpoint implements HttpHandler {
   ): HttpOut | Promise<HttpOut> {
     if (request.header('mcp-session-id') !== undefined) {
       this.#session(request)
-      throw serverError('already_initialized', {})
+      throw mcpError(ALREADY_INITIALIZED, {})
     }
     const session = this.sessions.create(request.auth)
     const opened = (): void => {
@@ -235,7 +236,7 @@ export class Endpoint implements HttpHandler {
     const accepts = readAccept(request)
     if (method === 'subscriptions/listen') this.#checkListening(accepts)
     const onGone = (): void => {
-      if (peer.dialect.disconnect === 'cancel') call.cancel(mcpError('connection_closed', { method }))
+      if (peer.dialect.disconnect === 'cancel') call.cancel(mcpError(CONNECTION_CLOSED, { method }))
     }
     const { limits } = this
     const { batch } = request
@@ -298,8 +299,8 @@ export class Endpoint implements HttpHandler {
 
   /** Streams that last are held like sessions, and there may be as many. */
   #checkListening(accepts: Accepts): void {
-    if (!accepts.events) throw httpError('bad_accept', {})
-    if (this.#streams.size >= this.limits.sessions) throw mcpError('overloaded', {}, { retryAfterMs: 30_000 })
+    if (!accepts.events) throw mcpError(BAD_ACCEPT, {})
+    if (this.#streams.size >= this.limits.sessions) throw mcpError(OVERLOADED, {}, { retryAfterMs: 30_000 })
   }
 
   #end(call: Call, session: HttpSession | undefined, out: HttpOut): HttpOut {
@@ -319,7 +320,8 @@ export class Endpoint implements HttpHandler {
 
   /** Takes a notification; at most it stops something, so it needs no answer. */
   #note(method: string, params: JsonObject, request: HttpIn, headers: Headers): HttpOut {
-    if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) return { status: 202, headers }
+    if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST)
+      return { status: 202, headers }
     if (!this.#stateful) {
       statelessPeer(request, this.service.dialects)
       return { status: 202, headers }
@@ -352,7 +354,7 @@ export class Endpoint implements HttpHandler {
 
   /** Opens the stream of a session, or goes on with one whose connection broke. */
   #get(session: HttpSession, request: HttpIn, headers: Headers): HttpOut {
-    if (!readAccept(request).events) throw httpError('bad_accept', {})
+    if (!readAccept(request).events) throw mcpError(BAD_ACCEPT, {})
     const lastEventId = request.header('last-event-id')
     if (lastEventId !== undefined) {
       const found = session.find(lastEventId)
@@ -362,7 +364,7 @@ export class Endpoint implements HttpHandler {
       return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
     }
     const stream = session.standalone()
-    if (stream.attached) throw httpError('stream_exists', {})
+    if (stream.attached) throw mcpError(STREAM_EXISTS, {})
     stream.prime(session.session.dialect)
     return toStream(stream, headers)
   }
@@ -370,7 +372,7 @@ export class Endpoint implements HttpHandler {
   #session(request: HttpIn): HttpSession {
     readVersion(request)
     const id = request.header('mcp-session-id')
-    if (id === undefined) throw httpError('session_required', {})
+    if (id === undefined) throw mcpError(SESSION_REQUIRED, {})
     return this.sessions.get(id, request.auth)
   }
 

@@ -1,4 +1,5 @@
-import { serverError } from '../../../errors/server.ts'
+import { mcpError } from '../../../errors/error.ts'
+import { BAD_ENVELOPE, HEADER_MISMATCH } from '../../../errors/wire.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import { META } from '../../../protocol/meta.ts'
 import { methodRow } from '../../../protocol/methods.ts'
@@ -13,7 +14,7 @@ export function openRequest(method: string, params: JsonObject, request: HttpIn,
   if (!hasEnvelope(params)) {
     if (method === 'initialize')
       throw mismatch({ header: 'MCP-Protocol-Version', reason: 'does not belong to initialize' })
-    throw serverError('bad_envelope', {
+    throw mcpError(BAD_ENVELOPE, {
       reason: `${META.protocolVersion} and ${META.clientCapabilities} are missing`,
     })
   }
@@ -34,5 +35,5 @@ export function openRequest(method: string, params: JsonObject, request: HttpIn,
 }
 
 function mismatch({ header, reason }: HeaderProblem): Error {
-  return serverError('header_mismatch', { header, reason }, { data: { header } })
+  return mcpError(HEADER_MISMATCH, { header, reason }, { data: { header } })
 }

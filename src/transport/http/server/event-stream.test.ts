@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toLimits } from '../../../protocol/limits.ts'
+import { toLimits } from '../../../base/limits.ts'
 import { DIALECTS } from '../../../protocol/switches.ts'
 import { EventStream, readEventId } from './event-stream.ts'
 import type { Sink } from './parts.ts'

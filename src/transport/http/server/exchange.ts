@@ -1,4 +1,5 @@
 import { mcpError } from '../../../errors/error.ts'
+import { CONNECTION_CLOSED } from '../../../errors/rpc.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Call, Channel, Peer } from '../../../rpc/call.ts'
@@ -97,7 +98,7 @@ export class Exchange implements Channel {
   async #ask({ session }: HttpSession, method: string, params: JsonObject, call: Call): Promise<JsonObject> {
     const stream = this.#open(session)
     const { dialect } = session
-    if (stream.ended) throw mcpError('connection_closed', { method })
+    if (stream.ended) throw mcpError(CONNECTION_CLOSED, { method })
     const answer = await session.pending.ask(
       method,
       (id) => stream.send(encodeRequest(id, method, params, dialect)),

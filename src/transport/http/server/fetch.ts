@@ -1,4 +1,5 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
+import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
@@ -72,11 +73,11 @@ async function readBody(request: Request, { limits }: HttpHandler): Promise<stri
     if (text !== undefined) return text
   } catch (thrown) {
     if (thrown instanceof McpError) void reader?.cancel().catch(() => undefined)
-    throw thrown instanceof McpError ? thrown : mcpError('parse_failed', {}, { cause: thrown })
+    throw thrown instanceof McpError ? thrown : mcpError(PARSE_FAILED, {}, { cause: thrown })
   } finally {
     reading.end()
   }
-  throw mcpError('parse_failed', {})
+  throw mcpError(PARSE_FAILED, {})
 }
 
 function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {

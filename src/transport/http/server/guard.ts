@@ -1,4 +1,5 @@
-import { httpError } from '../../../errors/http.ts'
+import { mcpError } from '../../../errors/error.ts'
+import { FORBIDDEN_HOST, FORBIDDEN_ORIGIN } from '../../../errors/http.ts'
 import { hostOf, readHost, readOrigin } from './hosts.ts'
 import { NO_HEADERS, type Headers, type HttpHead } from './parts.ts'
 
@@ -37,13 +38,13 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
   function check(head: HttpHead): Headers {
     const host = head.header('host')
     if (!anyHost && (host === undefined || host !== lastServed)) {
-      if (!isServed(hostOf(host))) throw httpError('forbidden_host', { host: (host ?? '').slice(0, 128) })
+      if (!isServed(hostOf(host))) throw mcpError(FORBIDDEN_HOST, { host: (host ?? '').slice(0, 128) })
       lastServed = host
     }
     const origin = head.header('origin')
     if (origin === undefined) return NO_HEADERS
     if (!isAllowed(origin, host, head.local === true))
-      throw httpError('forbidden_origin', { origin: origin.slice(0, 128) })
+      throw mcpError(FORBIDDEN_ORIGIN, { origin: origin.slice(0, 128) })
     return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' }
   }
 

@@ -1,4 +1,5 @@
 import { mcpError } from '../../../errors/error.ts'
+import { BAD_OPTION } from '../../../errors/base.ts'
 
 /** The host without its port, or undefined when the header is not a plain host. */
 export function hostOf(header: string | undefined): string | undefined {
@@ -9,7 +10,7 @@ export function hostOf(header: string | undefined): string | undefined {
 export function readHost(host: string): string {
   const name = host.includes('::') && !host.startsWith('[') ? `[${host}]` : host
   if (name === '*' || (hostOf(name) ?? '') === name.toLowerCase()) return name.toLowerCase()
-  throw mcpError('bad_option', {
+  throw mcpError(BAD_OPTION, {
     where: 'hosts',
     reason: `"${host}" is not a host; write it without scheme, port and path`,
   })
@@ -18,7 +19,7 @@ export function readHost(host: string): string {
 /** An origin from an option, in lower case; refuses what is none. */
 export function readOrigin(origin: string): string {
   if (origin === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/i.test(origin)) return origin.toLowerCase()
-  throw mcpError('bad_option', {
+  throw mcpError(BAD_OPTION, {
     where: 'cors',
     reason: `"${origin}" is not an origin; write scheme://host, and the port if there is one`,
   })

@@ -10,16 +10,26 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { mcpError } from '../../../errors/error.ts'
-import { httpError } from '../../../errors/http.ts'
+import { BAD_OPTION } from '../../../errors/base.ts'
+import {
+  BAD_HTTP,
+  FORBIDDEN_CERTIFICATE,
+  HEAD_TOO_LARGE,
+  TOO_MANY_HEADERS,
+  UNKNOWN_PATH,
+  UPGRADE_REQUIRED,
+} from '../../../errors/http.ts'
+import { SLOW_SENDER } from '../../../errors/transport.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { throttle } from '../../../base/throttle.ts'
-import { authorityOf, listening } from '../../tcp/listening.ts'
+import { authorityOf, listening } from '../../io/listening.ts'
+import type { UpgradeHandler, UpgradeSource } from '../../io/upgrade.ts'
 import type { ServerTls } from '../../tls/server.ts'
 import type { Endpoint } from './endpoint.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
-import { serveNode, rejectUnread } from './node.ts'
+import { NodeHead, rejectUnread, serveNode } from './node.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 
@@ -35,16 +45,10 @@ export interface HttpListenOptions {
 export interface HttpServer {
   readonly url: string
   readonly port: number
-  readonly endpoint: Endpoint
-  /** Gives connections that ask for something else than HTTP at a path to whoever takes them. */
-  upgrade(path: string, taker: UpgradeTaker): void
-  close(): Promise<void>
-}
-
-/** Takes over connections from HTTP. */
-export interface UpgradeTaker {
-  take(request: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Ends them all, each when what it asked for is answered. */
+  /** Where connections to be upgraded come from. */
+  readonly upgrades: UpgradeSource
+  /** Hands WebSocket connections at a path to a handler. */
+  upgrade(path: string, handler: UpgradeHandler): void
   close(): Promise<void>
 }
 
@@ -68,7 +72,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const { host, path, upgradesOnly = false, secure } = options
   const { extraEndpoints } = endpoint
   checkPath(path, extraEndpoints)
-  const loopMonitor = new LoopMonitor(endpoint)
+  const loopMonitor = new LoopMonitor(endpoint.service, endpoint.limits.blockedMs)
   const acceptQueue = new AcceptQueue({ loopMonitor, maxMs: endpoint.limits.waitMs })
   const serve = serveNode(endpoint, acceptQueue)
   let ready = true
@@ -78,7 +82,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   server.on('clientError', (error, socket) => refuseSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
   let came = 0
-  let taker: UpgradeTaker | undefined
+  let upgraded: UpgradeHandler | undefined
   /** With those below TLS, of which some never get to speak it. */
   const all = secure === undefined ? sockets : new Set<Socket>()
   server.on('connection', (socket) => {
@@ -92,13 +96,15 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   await listening(server, { host, port: options.port }, `${host}:${options.port}`)
   server.on(
     'error',
-    throttle((error: Error, more) => endpoint.service.report('error', 'the listener failed', { error, more })),
+    throttle((error: Error, more) =>
+      endpoint.service.report('error', 'the listener failed', { error, more }),
+    ),
   )
   const { port } = server.address() as AddressInfo
   return {
     url: `${secure === undefined ? 'http' : 'https'}://${authorityOf(host, server)}${path}`,
     port,
-    endpoint,
+    upgrades: upgradesOf(endpoint),
     upgrade,
     close,
   }
@@ -108,26 +114,27 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     if (refused !== undefined) return rejectUnread(request, response, refused)
     const asked = request.url === path ? path : pathOf(request)
     if (asked === path && upgradesOnly) return rejectUnread(request, response, upgradeRequired(endpoint))
-    if (asked === path || extraEndpoints.some(({ paths }) => paths.has(asked))) return serve(request, response)
-    const gone = failure(endpoint, httpError('unknown_path', {}))
+    if (asked === path || extraEndpoints.some(({ paths }) => paths.has(asked)))
+      return serve(request, response)
+    const gone = failure(endpoint, mcpError(UNKNOWN_PATH, {}))
     rejectUnread(request, response, wellness(asked, ready, loopMonitor.well) ?? gone)
   }
 
-  function upgrade(at: string, to: UpgradeTaker): void {
-    taker = to
+  function upgrade(at: string, handler: UpgradeHandler): void {
+    upgraded = handler
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (request.headers.upgrade?.toLowerCase() !== 'websocket') return stay(server, request, socket, head)
       const refused = tooManyHeaders(request) ?? identify(request)
       if (refused !== undefined) replyRaw(socket, refused)
-      else if (pathOf(request) === at) to.take(request, socket, head)
-      else replyRaw(socket, failure(endpoint, httpError('unknown_path', {})))
+      else if (pathOf(request) === at) handler.accept(request, socket, head)
+      else replyRaw(socket, failure(endpoint, mcpError(UNKNOWN_PATH, {})))
     })
   }
 
   function tooManyHeaders({ rawHeaders }: IncomingMessage): HttpOut | undefined {
     const limit = endpoint.limits.headers
     if (rawHeaders.length <= 2 * limit) return undefined
-    return failure(endpoint, httpError('too_many_headers', { limit }))
+    return failure(endpoint, mcpError(TOO_MANY_HEADERS, { limit }))
   }
 
   /** Finds out by its certificate who calls, where certificates are asked for. */
@@ -135,14 +142,14 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     if (secure?.asksClients !== true) return undefined
     const caller = secure.callerOf(request.socket as TLSSocket)
     if ('problem' in caller)
-      return failure(endpoint, httpError('forbidden_certificate', { reason: caller.problem }))
+      return failure(endpoint, mcpError(FORBIDDEN_CERTIFICATE, { reason: caller.problem }))
     request.auth = caller.auth
     return undefined
   }
 
   async function close(): Promise<void> {
     ready = false
-    await Promise.all([endpoint.close(), acceptQueue.emptied(), taker?.close()])
+    await Promise.all([endpoint.close(), acceptQueue.emptied(), upgraded?.close()])
     await letIn(() => came)
     await left(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -153,11 +160,11 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
 
 function checkPath(path: string, beside: Endpoint['extraEndpoints']): void {
   const where = 'listen http path'
-  if (!path.startsWith('/')) throw mcpError('bad_option', { where, reason: 'it must begin with /' })
+  if (!path.startsWith('/')) throw mcpError(BAD_OPTION, { where, reason: 'it must begin with /' })
   const option = beside.find(({ paths }) => paths.has(path))?.option
   if (option === undefined) return
   const reason = `${path} belongs to the option ${option}; choose another path, or leave out ${option}`
-  throw mcpError('bad_option', { where, reason })
+  throw mcpError(BAD_OPTION, { where, reason })
 }
 
 async function createListener(
@@ -198,7 +205,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
 }
 
 function upgradeRequired(endpoint: Endpoint): HttpOut {
-  return endpoint.fail(undefined, httpError('upgrade_required', {}), undefined, { upgrade: 'websocket' })
+  return endpoint.fail(undefined, mcpError(UPGRADE_REQUIRED, {}), undefined, { upgrade: 'websocket' })
 }
 
 function failure(endpoint: Endpoint, error: Error): HttpOut {
@@ -246,8 +253,21 @@ function stay(
   server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
 }
 
+function upgradesOf(endpoint: Endpoint): UpgradeSource {
+  const { service, limits, guard } = endpoint
+  return {
+    service,
+    limits,
+    check: (request) => void guard.check(new NodeHead(request)),
+    reject(request, socket, thrown, more) {
+      const reply = endpoint.rejectUnread(new NodeHead(request), thrown)
+      replyRaw(socket, { ...reply, headers: { ...reply.headers, ...more } })
+    },
+  }
+}
+
 /** Replies on a connection that Node has let go of, and closes it. */
-export function replyRaw(socket: Duplex, { status, headers, body = '' }: HttpOut): void {
+function replyRaw(socket: Duplex, { status, headers, body = '' }: HttpOut): void {
   const text = replyText(body)
   const all = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(text) }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -257,8 +277,8 @@ export function replyRaw(socket: Duplex, { status, headers, body = '' }: HttpOut
 }
 
 function toProblem({ code }: NodeJS.ErrnoException, { headBytes }: Limits): Error {
-  if (code === 'HPE_HEADER_OVERFLOW') return httpError('head_too_large', { limit: headBytes })
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? httpError('slow_sender', {}) : httpError('bad_http', {})
+  if (code === 'HPE_HEADER_OVERFLOW') return mcpError(HEAD_TOO_LARGE, { limit: headBytes })
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? mcpError(SLOW_SENDER, {}) : mcpError(BAD_HTTP, {})
 }
 
 /** Lets in whoever was at the door already, so that they hear that we close: Node lets in one each turn of the loop. */

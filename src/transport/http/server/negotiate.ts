@@ -1,4 +1,5 @@
-import { httpError } from '../../../errors/http.ts'
+import { mcpError } from '../../../errors/error.ts'
+import { BAD_ENCODING, BAD_TYPE, VERSION_HEADER } from '../../../errors/http.ts'
 import { isRevision, REVISIONS, type Revision } from '../../../protocol/revisions.ts'
 import type { HttpHead } from './parts.ts'
 
@@ -27,16 +28,16 @@ export function readAccept(head: HttpHead): Accepts {
 export function readVersion(head: HttpHead): Revision | undefined {
   const version = head.header('mcp-protocol-version')
   if (version === undefined || isRevision(version)) return version
-  throw httpError('version_header', { version: version.slice(0, 64) }, { data: { supported: REVISIONS } })
+  throw mcpError(VERSION_HEADER, { version: version.slice(0, 64) }, { data: { supported: REVISIONS } })
 }
 
 /** Refuses a body that is not plain JSON. */
 export function checkContent(head: HttpHead): void {
   const type = head.header('content-type')
-  if (type !== 'application/json' && !isJson(type)) throw httpError('bad_type', {})
+  if (type !== 'application/json' && !isJson(type)) throw mcpError(BAD_TYPE, {})
   const encoding = head.header('content-encoding')
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw httpError('bad_encoding', { encoding: encoding.slice(0, 64) })
+    throw mcpError(BAD_ENCODING, { encoding: encoding.slice(0, 64) })
   }
 }
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { mcpError, type McpError } from '../../../errors/error.ts'
+import { type McpError, mcpError } from '../../../errors/error.ts'
+import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
@@ -35,7 +36,10 @@ const LINGER_MS = 500
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
 export function serveNode(
   endpoint: Endpoint,
-  acceptQueue: AcceptQueue = new AcceptQueue({ loopMonitor: new LoopMonitor(endpoint), maxMs: endpoint.limits.waitMs }),
+  acceptQueue: AcceptQueue = new AcceptQueue({
+    loopMonitor: new LoopMonitor(endpoint.service, endpoint.limits.blockedMs),
+    maxMs: endpoint.limits.waitMs,
+  }),
 ): (request: NodeRequest, response: ServerResponse) => void {
   const serve = serveSite(endpoint, acceptQueue)
   if (endpoint.extraEndpoints.length === 0) return serve
@@ -47,7 +51,10 @@ export function serveNode(
   }
 }
 
-function serveSite(site: HttpHandler, acceptQueue: AcceptQueue): (request: NodeRequest, response: ServerResponse) => void {
+function serveSite(
+  site: HttpHandler,
+  acceptQueue: AcceptQueue,
+): (request: NodeRequest, response: ServerResponse) => void {
   return (request, response) => {
     const parts = new NodeIn(request, response)
     const refused = site.refuse(parts)
@@ -192,7 +199,7 @@ function readBody(
 
   function decode(): string | McpError {
     const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-    return isUtf8(bytes) ? bytes.toString('utf8') : mcpError('parse_failed', {})
+    return isUtf8(bytes) ? bytes.toString('utf8') : mcpError(PARSE_FAILED, {})
   }
 }
 

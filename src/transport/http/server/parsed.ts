@@ -1,11 +1,11 @@
 import { mcpError } from '../../../errors/error.ts'
-import { serverError } from '../../../errors/server.ts'
+import { STRING_TOO_LONG, TOO_DEEP, TOO_MANY_KEYS } from '../../../errors/wire.ts'
 import type { Bounds } from '../../../wire/bounds.ts'
 import { readMessage, type Message } from '../../../wire/message.ts'
 
 /** Takes a body that a framework parsed as a message, or as a batch still to be read one by one. */
 export function readParsed(value: unknown, maxDepth: number): Message | readonly unknown[] {
-  if (isDeeper(value, maxDepth)) throw mcpError('too_deep', { limit: maxDepth })
+  if (isDeeper(value, maxDepth)) throw mcpError(TOO_DEEP, { limit: maxDepth })
   return Array.isArray(value) ? value : readMessage(value)
 }
 
@@ -27,12 +27,12 @@ export function checkParsed(value: unknown, { keys, stringLength }: Bounds): voi
   let members = 0
   const check = (one: unknown): void => {
     if (typeof one === 'string' && one.length > stringLength)
-      throw serverError('string_too_long', { limit: stringLength })
+      throw mcpError(STRING_TOO_LONG, { limit: stringLength })
     if (typeof one !== 'object' || one === null) return
     if (!Array.isArray(one)) {
       const names = Object.keys(one)
       members += names.length
-      if (members > keys) throw serverError('too_many_keys', { limit: keys })
+      if (members > keys) throw mcpError(TOO_MANY_KEYS, { limit: keys })
       names.forEach(check)
     }
     Object.values(one).forEach(check)

@@ -1,8 +1,9 @@
 import { mcpError } from '../../../errors/error.ts'
-import { httpError } from '../../../errors/http.ts'
+import { UNKNOWN_EVENT, UNKNOWN_SESSION } from '../../../errors/http.ts'
+import { CANCELLED, CONNECTION_CLOSED } from '../../../errors/rpc.ts'
+import { SESSION_LIMIT } from '../../../errors/transport.ts'
 import { idText, type JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
-import { lateError } from '../../../errors/late.ts'
 import { ownerOf, type Auth, type Call } from '../../../rpc/call.ts'
 import type { Load } from '../../../rpc/load.ts'
 import type { Service } from '../../../rpc/service.ts'
@@ -91,7 +92,7 @@ export class HttpSession {
     const place = readEventId(eventId)
     const stream = place === undefined ? undefined : this.#streams?.get(place.name)
     if (place === undefined || (stream === undefined && !this.#hadStream(place.name))) {
-      throw httpError('unknown_event', {})
+      throw mcpError(UNKNOWN_EVENT, {})
     }
     return stream?.mayFollow(place.seq) === true ? { stream, seq: place.seq } : undefined
   }
@@ -115,7 +116,7 @@ export class HttpSession {
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return
     const call = this.#calls?.get(idText(requestId))
     const why = typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : ''
-    if (call?.method !== 'initialize') call?.cancel(mcpError('cancelled', { reason: why }))
+    if (call?.method !== 'initialize') call?.cancel(mcpError(CANCELLED, { reason: why }))
   }
 
   keepAlive(): void {
@@ -124,7 +125,7 @@ export class HttpSession {
 
   close(): void {
     for (const call of this.#calls?.values() ?? [])
-      call.cancel(mcpError('connection_closed', { method: call.method }))
+      call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
     for (const stream of this.#streams?.values() ?? []) stream.end()
     this.session.close()
   }
@@ -192,7 +193,7 @@ export class Sessions {
       if (this.#table.size >= this.#limits.sessions) this.#evict(oldest)
     }
     if (this.#table.size >= this.#limits.sessions) {
-      throw lateError('session_limit', { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
+      throw mcpError(SESSION_LIMIT, { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
     }
     return new HttpSession(ownerOf(auth), this.#limits, this.#service, this.#now(), this.#onKept)
   }
@@ -207,12 +208,12 @@ export class Sessions {
   /** The session of an id, for its owner only. */
   get(id: string, auth: Auth | undefined): HttpSession {
     const session = this.#table.get(id)
-    if (session === undefined || session.owner !== ownerOf(auth)) throw httpError('unknown_session', {})
+    if (session === undefined || session.owner !== ownerOf(auth)) throw mcpError(UNKNOWN_SESSION, {})
     const now = this.#now()
     if (this.#isIdle(session, now)) {
       this.end(session)
       this.#service.load.count('session_expired')
-      throw httpError('unknown_session', {})
+      throw mcpError(UNKNOWN_SESSION, {})
     }
     session.seen = now
     return session

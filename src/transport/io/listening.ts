@@ -1,12 +1,13 @@
 import type { AddressInfo, ListenOptions, Server } from 'node:net'
 import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
 
 /** Begins to listen; throws what can be done about it when that fails. */
 export function listening(server: Server, address: ListenOptions, name: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void => {
       const reason = reasonOf(error, address)
-      reject(mcpError('bad_option', { where: `listen on ${name}`, reason }, { cause: error }))
+      reject(mcpError(BAD_OPTION, { where: `listen on ${name}`, reason }, { cause: error }))
     }
     server.once('error', failed)
     server.listen(address, () => {

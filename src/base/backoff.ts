@@ -1,0 +1,45 @@
+import { LONGEST_MS } from './duration.ts'
+
+export interface BackoffTimes {
+  /** The first wait; each further one is twice as long. */
+  readonly firstMs: number
+  readonly maxMs: number
+}
+
+/** The nth wait in a row, from 0: it doubles each time, up to a limit. */
+export function doubledMs(nth: number, { firstMs, maxMs }: BackoffTimes): number {
+  return Math.min(maxMs, firstMs * 2 ** nth)
+}
+
+/** The same with jitter, so that clients that failed together do not return together. */
+export function delayOf(nth: number, times: BackoffTimes, random: () => number): number {
+  const { maxMs } = times
+  const ms = doubledMs(nth, times)
+  return ms < maxMs ? Math.min(maxMs, ms * (1 + random() / 4)) : maxMs * (1 - random() / 4)
+}
+
+/** Waits; an abort of any signal ends it early. */
+export function pause(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      for (const signal of signals) signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = ms > LONGEST_MS ? undefined : setTimeout(done, ms)
+    for (const signal of signals) {
+      if (signal.aborted) return done()
+      signal.addEventListener('abort', done, { once: true })
+    }
+  })
+}
+
+/** What a promise gives, unless a signal aborts first. */
+export function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error)
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

@@ -1,0 +1,29 @@
+import { mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { CLIENT_LIMITS, type LimitRow } from '../protocol/client-limits.ts'
+import { LIMITS, type Limits } from '../protocol/limits.ts'
+import { checkOptions } from './options.ts'
+
+/** Limits from an option: `'strict'`, or single limits changed. */
+export function toLimits(option: 'strict' | Partial<Limits> = {}): Limits {
+  return readLimits({ ...CLIENT_LIMITS, ...LIMITS }, option)
+}
+
+/** Values for the limits of a table from an option: `'strict'`, or single limits changed. */
+export function readLimits<Name extends string>(
+  table: Readonly<Record<Name, LimitRow>>,
+  option: 'strict' | Partial<Readonly<Record<Name, number>>> = {},
+): Readonly<Record<Name, number>> {
+  const column = option === 'strict' ? 'strict' : 'usual'
+  const rows = Object.entries<LimitRow>(table)
+  const base = Object.fromEntries(rows.map(([name, row]) => [name, row[column]])) as Record<Name, number>
+  if (option === 'strict') return base
+  if (typeof option !== 'object')
+    throw mcpError(BAD_OPTION, { where: 'limits', reason: `write 'strict', or an object` })
+  checkOptions('limits', option, Object.keys(table))
+  for (const [name, value] of Object.entries<number | undefined>(option)) {
+    if (typeof value !== 'number' || !(value > 0 || value === table[name as Name].least))
+      throw mcpError(BAD_OPTION, { where: `limits.${name}`, reason: 'it must be a positive number' })
+  }
+  return { ...base, ...option }
+}

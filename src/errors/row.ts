@@ -1,0 +1,31 @@
+import type { SentRefusalName } from '../protocol/refusals.ts'
+
+/** One kind of error: what it is on the wire, what it says, and what to do about it. */
+export interface ErrorRow {
+  readonly kind: string
+  /** `wire`: an error for the peer. `result`: a tool result that the model reads. `local`: never sent. */
+  readonly where: 'wire' | 'result' | 'local'
+  readonly code: number
+  /** A different code up to and including 2025-11-25. */
+  readonly codeBefore2026?: number
+  /** The HTTP status when the message is rejected; without one, the error travels in an ordinary reply. */
+  readonly http?: number
+  /** A different status at 2026-07-28. */
+  readonly httpFrom2026?: number
+  readonly refusal?: SentRefusalName
+  /** Whether the same request may succeed later without being changed. */
+  readonly retryable?: true
+  /** The message, with named slots for the facts of one occurrence. */
+  readonly text: string
+  /** A member of `error.data` and the slot whose fact it holds. */
+  readonly tells?: readonly [string, string]
+  /** What the reader should do about it. */
+  readonly hint: string
+}
+
+type Slots<Text extends string> = Text extends `${string}{${infer Slot}}${infer Rest}`
+  ? Slot | Slots<Rest>
+  : never
+
+/** The facts that the text of an error needs. */
+export type FactsOf<Row extends ErrorRow> = Readonly<Record<Slots<Row['text']>, string | number>>

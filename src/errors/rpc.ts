@@ -1,0 +1,160 @@
+/* Errors of the request lifecycle: routing, admission, cancellation and shutdown. */
+
+export const UNKNOWN_METHOD = {
+  kind: 'unknown_method',
+  where: 'wire',
+  code: -32601,
+  httpFrom2026: 404,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the method "{method}" does not exist at {revision}',
+  hint: 'See docs/reference/methods.md.',
+} as const
+
+export const NOT_OFFERED = {
+  kind: 'not_offered',
+  where: 'wire',
+  code: -32601,
+  httpFrom2026: 404,
+  refusal: 'PROTOCOL_ERROR',
+  text: '"{method}" needs the capability {capability}, which this server does not offer',
+  hint: 'Use only what the server declared.',
+} as const
+
+export const OVERLOADED = {
+  kind: 'overloaded',
+  where: 'wire',
+  code: 1005,
+  http: 503,
+  refusal: 'BACKPRESSURE_ACTIVE',
+  retryable: true,
+  text: 'too many requests are being answered',
+  hint: 'Try again later.',
+} as const
+
+export const CANCELLED = {
+  kind: 'cancelled',
+  where: 'local',
+  code: -32603,
+  text: 'the request was cancelled{reason}',
+  hint: 'Stop the work.',
+} as const
+
+export const CONNECTION_CLOSED = {
+  kind: 'connection_closed',
+  where: 'local',
+  code: -32603,
+  text: 'the connection closed before {method} was answered',
+  hint: 'Connect again.',
+} as const
+
+export const TIMEOUT = {
+  kind: 'timeout',
+  where: 'local',
+  code: -32001,
+  refusal: 'TIMEOUT',
+  retryable: true,
+  text: '{method} was not answered within {ms} ms',
+  hint: 'Raise the timeout, or ask for less.',
+} as const
+
+export const CLOSED = {
+  kind: 'closed',
+  where: 'local',
+  code: -32000,
+  text: 'the client is closed',
+  hint: 'Connect again.',
+} as const
+
+export const ID_IN_USE = {
+  kind: 'id_in_use',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'a request with id {id} is still being answered',
+  hint: 'Give every request its own id.',
+} as const
+
+export const METHOD_TOO_LONG = {
+  kind: 'method_too_long',
+  where: 'wire',
+  code: -32601,
+  httpFrom2026: 404,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the method is longer than {limit} characters',
+  hint: 'See docs/reference/methods.md.',
+} as const
+
+export const NOT_INITIALIZED = {
+  kind: 'not_initialized',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'SERVER_UNINITIALIZED',
+  retryable: true,
+  text: '{method} came before initialize',
+  hint: 'Send initialize first, or the 2026-07-28 metadata with every request.',
+} as const
+
+export const SHUTTING_DOWN = {
+  kind: 'shutting_down',
+  where: 'wire',
+  code: 1077,
+  http: 503,
+  refusal: 'SERVER_SHUTTING_DOWN',
+  retryable: true,
+  text: 'the server is shutting down',
+  hint: 'Connect again later.',
+} as const
+
+export const TOO_MANY_CALLS = {
+  kind: 'too_many_calls',
+  where: 'wire',
+  code: 1060,
+  http: 429,
+  refusal: 'CONCURRENT_LIMIT_EXCEEDED',
+  retryable: true,
+  text: '{limit} requests of this caller are being answered already',
+  hint: 'Wait for an answer before sending more, or raise limits.inFlight.',
+} as const
+
+export const ASK_REFUSED = {
+  kind: 'ask_refused',
+  where: 'result',
+  code: -32603,
+  text: 'the client refused {method}: {reason}',
+  hint: 'Ask for something the user is likely to allow.',
+} as const
+
+export const QUEUE_FULL = {
+  kind: 'queue_full',
+  where: 'wire',
+  code: 1001,
+  http: 429,
+  refusal: 'QUEUE_CAP_EXCEEDED',
+  retryable: true,
+  text: '{limit} requests wait already until others are answered',
+  hint: 'Try again later, or raise limits.queued.',
+} as const
+
+export const QUEUE_BYTES = {
+  kind: 'queue_bytes',
+  where: 'wire',
+  code: 1002,
+  http: 429,
+  refusal: 'QUEUE_BYTE_CAP_EXCEEDED',
+  retryable: true,
+  text: 'requests of more than {limit} characters would wait until others are answered',
+  hint: 'Try again later, or raise limits.queuedBytes.',
+} as const
+
+export const QUEUE_SHARE = {
+  kind: 'queue_share',
+  where: 'wire',
+  code: 1003,
+  http: 429,
+  refusal: 'QUEUE_TENANT_CAP_EXCEEDED',
+  retryable: true,
+  text: '{limit} requests of this caller wait already until others are answered',
+  hint: 'Wait for an answer before sending more, or raise limits.queuedPerCaller.',
+} as const

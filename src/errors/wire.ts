@@ -1,0 +1,151 @@
+/* Errors in messages: text that is not a message, or too large to be one. */
+
+export const PARSE_FAILED = {
+  kind: 'parse_failed',
+  where: 'wire',
+  code: -32700,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the message is not valid JSON',
+  hint: 'Send one UTF-8 JSON-RPC 2.0 message.',
+} as const
+
+export const BAD_MESSAGE = {
+  kind: 'bad_message',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'not a JSON-RPC 2.0 message: {reason}',
+  hint: 'Send jsonrpc "2.0", a method, and for a request an id that is a string or an integer.',
+} as const
+
+export const DUPLICATE_KEY = {
+  kind: 'duplicate_key',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the key "{key}" appears twice in one object',
+  hint: 'Write each key once.',
+} as const
+
+export const TOO_DEEP = {
+  kind: 'too_deep',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the message is nested deeper than {limit} levels',
+  hint: 'Flatten the message or raise limits.depth.',
+} as const
+
+export const TOO_LARGE = {
+  kind: 'too_large',
+  where: 'wire',
+  code: -32600,
+  http: 413,
+  refusal: 'MESSAGE_TOO_LARGE',
+  text: 'the message is larger than {limit} bytes',
+  tells: ['maxSize', 'limit'],
+  hint: 'Send less at once or raise the message limit.',
+} as const
+
+export const BAD_PARAMS = {
+  kind: 'bad_params',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'invalid params for {method}: {reason}',
+  hint: 'Correct the params.',
+} as const
+
+export const INTERNAL = {
+  kind: 'internal',
+  where: 'wire',
+  code: -32603,
+  refusal: 'INTERNAL_ERROR',
+  retryable: true,
+  text: 'internal error (reference {reference})',
+  hint: 'Look up the reference in the log of the server.',
+} as const
+
+export const BATCH_REFUSED = {
+  kind: 'batch_refused',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'a batch is not accepted here: {reason}',
+  hint: 'Send messages one by one; only 2025-03-26 has batches.',
+} as const
+
+export const BATCH_TOO_LONG = {
+  kind: 'batch_too_long',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'a batch is not accepted here: it has more than {limit} members',
+  hint: 'Send several shorter batches, or raise limits.batch.',
+} as const
+
+export const TOO_MANY_KEYS = {
+  kind: 'too_many_keys',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the objects of the message have more than {limit} members',
+  hint: 'Send less at once, or raise limits.keys.',
+} as const
+
+export const STRING_TOO_LONG = {
+  kind: 'string_too_long',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'a string in the message is longer than {limit} characters',
+  hint: 'Send less at once, or raise limits.stringLength.',
+} as const
+
+export const ID_TOO_LONG = {
+  kind: 'id_too_long',
+  where: 'wire',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the id is longer than {limit} characters',
+  hint: 'Use a shorter id, or raise limits.idLength.',
+} as const
+
+export const REVISION_UNSUPPORTED = {
+  kind: 'revision_unsupported',
+  where: 'wire',
+  code: -32022,
+  http: 400,
+  refusal: 'INVALID_PROTOCOL_VERSION',
+  text: 'protocol version {version} is not supported',
+  hint: 'Use one of data.supported.',
+} as const
+
+export const HEADER_MISMATCH = {
+  kind: 'header_mismatch',
+  where: 'wire',
+  code: -32020,
+  http: 400,
+  refusal: 'INVALID_HEADER',
+  text: 'the header {header} {reason}',
+  hint: 'Repeat in the header exactly what the body says.',
+} as const
+
+export const BAD_ENVELOPE = {
+  kind: 'bad_envelope',
+  where: 'wire',
+  code: -32602,
+  http: 400,
+  refusal: 'MISSING_REQUIRED_FIELD',
+  text: 'params._meta is not a 2026-07-28 envelope: {reason}',
+  hint: 'Put protocolVersion and clientCapabilities into params._meta of every request.',
+} as const
