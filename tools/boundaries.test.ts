@@ -8,7 +8,7 @@ const TABLE = {
   protocol: { may: [] },
   server: { may: ['protocol'] },
   transport: { may: ['protocol'], node: ['transport/http/server/node.ts', 'transport/stdio/'] },
-  app: { may: ['*'], node: ['*'] },
+  entries: { may: ['*'], node: ['*'] },
 }
 
 const SOUND = {
@@ -46,8 +46,8 @@ test('an import that only stands in a text or a comment is no breach', () => {
 })
 
 test('a folder may not import the files at the root of src', () => {
-  const breaches = findBreaches(plant({ 'src/app/app.ts': '', 'src/server/bad.ts': "import '../app.ts'\n" }))
-  expect(breaches).toEqual(['server/bad.ts: server may not import app'])
+  const breaches = findBreaches(plant({ 'src/app.ts': '', 'src/server/bad.ts': "import '../app.ts'\n" }))
+  expect(breaches).toEqual(['server/bad.ts: server may not import entries'])
 })
 
 test('an index file is for users, not for neighbours', () => {
@@ -87,6 +87,28 @@ test('a folder without a row and a row without a folder are breaches', () => {
     'boundaries.json: there is no folder src/client',
     'boundaries.json: server may import rpc, which has no row',
     'ARCHITECTURE.md: the tree does not name client',
+  ])
+})
+
+test('rows inside a folder separate its modules, and a name that others may import stands for all of them', () => {
+  const table = JSON.stringify({
+    protocol: TABLE.protocol,
+    server: { may: ['protocol', 'transport'] },
+    'transport/http': { may: ['protocol'], node: ['transport/http/server/node.ts'] },
+    'transport/stdio': { may: [], node: ['*'] },
+    entries: TABLE.entries,
+  })
+  const breaches = findBreaches(
+    plant({
+      'boundaries.json': table,
+      'src/server/both.ts': "import '../transport/http/a.ts'\nimport '../transport/stdio/server.ts'\n",
+      'src/transport/http/a.ts': "import '../stdio/server.ts'\n",
+      'src/transport/stray.ts': '',
+    }),
+  )
+  expect(breaches).toEqual([
+    'transport: the folder has no row in boundaries.json',
+    'transport/http/a.ts: transport/http may not import transport/stdio',
   ])
 })
 

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ErrorKind, McpError } from '../errors/error.ts'
-import { REMOTE } from '../errors/client.ts'
 import { refusalRow } from '../errors/refusal.ts'
 import { REFUSALS, type RefusalName } from '../protocol/refusals.ts'
 import { RESERVED_REFUSALS } from '../protocol/reserved-refusals.ts'
 import { Deadline } from '../rpc/deadline.ts'
-import { delayOf } from './backoff.ts'
+import { delayOf } from '../base/backoff.ts'
 import { readRecovery } from './recovery-options.ts'
 import { nextStep, Recovery, type Failed, type Step } from './recovery.ts'
 

@@ -17,6 +17,8 @@ const LOCAL: Readonly<Record<string, number>> = {
   remote: -32603,
   closed: -32000,
   bad_option: -32603,
+  bad_definition: -32603,
+  input_required: -32603,
 }
 
 test('errors that are never sent have the codes that programs know', () => {

@@ -1,6 +1,5 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { BAD_DEFINITION } from '../errors/server.ts'
-import { BAD_PARAMS } from '../errors/wire.ts'
 import { checkOptions } from '../base/options.ts'
 import type { Context } from '../server/context.ts'
 

@@ -1,6 +1,5 @@
 import type { CallOptions } from '../client/options.ts'
 import { McpError } from '../errors/error.ts'
-import { BAD_PARAMS } from '../errors/wire.ts'
 import type { Context } from '../server/context.ts'
 import type { ToolDefinition } from '../server/definitions.ts'
 import { Apps, type AppAction, type AppFacts, type AppShown, type AppUnit } from './app-registry.ts'

@@ -1,5 +1,4 @@
 import { McpError } from '../errors/error.ts'
-import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Peer } from '../rpc/call.ts'
 

@@ -2,11 +2,9 @@ import { McpError, mcpError } from '../../errors/error.ts'
 import { SESSION_LOST } from '../../errors/client.ts'
 import { CLOSED } from '../../errors/rpc.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../errors/transport.ts'
-import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { Revision } from '../../protocol/revisions.ts'
 import type {
   ClientTransport,
-  TransportEvents,
   OlderTransportOptions,
   OutgoingRequest,
   ServerMessage,

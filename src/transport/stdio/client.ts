@@ -1,6 +1,5 @@
 import { McpError, mcpError } from '../../errors/error.ts'
-import { CLOSED, TIMEOUT } from '../../errors/rpc.ts'
-import { CONNECT_FAILED, STREAM_LOST } from '../../errors/transport.ts'
+import { CLOSED } from '../../errors/rpc.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OpenTransport } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'

@@ -1,7 +1,6 @@
 import { McpError, mcpError } from '../../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../../errors/client.ts'
 import { CLOSED, OVERLOADED } from '../../errors/rpc.ts'
-import { TOO_LARGE } from '../../errors/wire.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type {
   ClientTransport,

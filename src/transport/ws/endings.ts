@@ -1,6 +1,5 @@
 import { McpError, mcpError } from '../../errors/error.ts'
 import { OVERLOADED } from '../../errors/rpc.ts'
-import { STREAM_LOST } from '../../errors/transport.ts'
 import { CLOSE } from './close-codes.ts'
 
 /** The code of a connection that ended without a word. */

@@ -77,8 +77,6 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const serve = serveNode(endpoint, acceptQueue)
   let ready = true
   const server = await createListener(endpoint.limits, secure, answer)
-  // Node would drop those beyond its limit without a word.
-  server.maxHeadersCount = 0
   server.on('clientError', (error, socket) => refuseSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
   let came = 0
@@ -173,13 +171,16 @@ async function createListener(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Server> {
   const settings = settingsOf(limits)
-  if (secure === undefined) return createServer(settings, answer)
-  const https = await import('node:https')
-  const handshakeTimeout = Math.min(limits.headersMs, LARGEST)
-  return https.createServer(
-    { ...settings, ...secure.settings, handshakeTimeout },
-    answer,
-  ) as unknown as Server
+  const server = secure === undefined ? createServer(settings, answer) : await createHttps(secure)
+  // Node would silently drop headers beyond its own limit.
+  server.maxHeadersCount = 0
+  return server
+
+  async function createHttps(tls: ServerTls): Promise<Server> {
+    const https = await import('node:https')
+    const handshakeTimeout = Math.min(limits.headersMs, LARGEST)
+    return https.createServer({ ...settings, ...tls.settings, handshakeTimeout }, answer) as unknown as Server
+  }
 }
 
 function keep(socket: Socket, sockets: Set<Socket>): void {
