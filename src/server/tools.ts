@@ -145,7 +145,7 @@ function raised({ message, data }: ToolError): never {
 /** An error that the model reads, counted as those are that travel as errors; or one that travels as such. */
 function told(error: McpError, context: Context): Result {
   if (context.call.peer.dialect.toolFailures === 'error') throw error
-  context.parts.load.count(error.kind)
+  context.parts.observers.count(error.kind)
   return toFailure(error)
 }
 
@@ -154,7 +154,7 @@ function refuseInput(tool: ToolDefinition, { issue, first }: Unfit, context: Con
   const { params, peer } = context.call
   const extras = issueExtras(first, { value: params['arguments'], dialect: peer.dialect })
   if (peer.dialect.argumentErrors === 'error') throw mcpError(TOOL_ARGUMENTS, facts, extras)
-  context.parts.load.count('tool_input')
+  context.parts.observers.count('tool_input')
   return toFailure(mcpError(TOOL_INPUT, facts, extras))
 }
 
