@@ -11,11 +11,7 @@ import { open, start } from './http/server.ts'
 import { post, send } from './http/wire.ts'
 
 /** The way from the transport to a tool: files, and in each the functions that are entered. */
-const CORE = [
-  'server/tools.ts: run, perform, callTool',
-  'rpc/dispatch.ts: dispatch',
-  'rpc/in-flight.ts: run',
-]
+const CORE = ['server/tools.ts: run, perform, callTool', 'rpc/dispatch.ts: dispatch', 'rpc/in-flight.ts: run']
 const ENDPOINT = [...CORE, 'transport/http/server/endpoint.ts: #call, #request, #take, #post, answer']
 const CONNECTION = [...CORE, 'transport/io/connection.ts: #answer, #take, receive']
 const LINES = [...CONNECTION, 'transport/lines/server.ts: #takeAll, #take']
@@ -42,7 +38,11 @@ test('a web request takes the same way', async () => {
   const request = new Request('http://localhost/mcp', {
     method: 'POST',
     body,
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
   })
   const reply = await failing().fetch(request)
   expect(wayOf(await reply.json())).toEqual([...ENDPOINT, 'transport/http/server/fetch.ts: '])

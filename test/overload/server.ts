@@ -5,7 +5,7 @@ import { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
 import { createServer, type ServerOptions } from '../../src/index.ts'
 import type { Endpoint } from '../../src/transport/http/server/endpoint.ts'
-import { unsentBytes } from '../../src/transport/io/write-budget.ts'
+import { budgetsOf } from '../../src/transport/io/budgets.ts'
 import type { State } from './program.ts'
 
 interface Order {
@@ -114,7 +114,7 @@ process.on('message', () => {
   const state: State = {
     running: endpoint?.running ?? 0,
     sessions: endpoint?.sessions.size ?? 0,
-    unsent: unsentBytes(),
+    unsent: budgetsOf(app.service, app.limits).write.total,
     rss: process.memoryUsage().rss,
     heap: collected(),
     counts: Object.fromEntries(app.counts),

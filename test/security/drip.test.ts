@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
-import { unsentBytes } from '../../src/transport/io/write-budget.ts'
+import { budgetsOf } from '../../src/transport/io/budgets.ts'
 import { headed, message } from '../http/messages.ts'
 import { frame, handshake, OPCODE } from '../ws/raw.ts'
 
@@ -100,7 +100,7 @@ test('over a WebSocket, who was made to wait with a message is not read while it
   const socket = await deaf(port)
   socket.write(Buffer.concat([Buffer.from(handshake(port)), frame(CALL), half(0.2)]))
   // Its answer comes while it waits.
-  await expect.poll(() => unsentBytes()).toBeGreaterThan(MIB)
+  await expect.poll(() => budgetsOf(app.service, app.limits).write.total).toBeGreaterThan(MIB)
   other.write(rest)
   await soon()
   socket.write(rest)

@@ -11,7 +11,7 @@ import type { Guard } from '../http/server/guard.ts'
 import { checkContent, readAccept } from '../http/server/negotiate.ts'
 import { readParsed } from '../http/server/parsed.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from '../http/server/parts.ts'
-import { checkUnsent } from '../io/write-budget.ts'
+import { budgetsOf } from '../io/budgets.ts'
 import { Sweeper } from '../http/server/sweeper.ts'
 import { SseClient } from './peer.ts'
 
@@ -143,7 +143,7 @@ export class SseEndpoint implements ExtraEndpoint {
     const client = this.#find(request)
     if (client.owner !== ownerOf(request.auth)) throw mcpError(UNKNOWN_SESSION, {})
     if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
-    if (client.stream.waiting > 0) checkUnsent(this.limits)
+    if (client.stream.waiting > 0) budgetsOf(this.service, this.limits).write.check()
     client.receive(request.parsed === undefined ? request.body : toText(request.parsed, depth), request)
     return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
   }

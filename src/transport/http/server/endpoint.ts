@@ -25,7 +25,8 @@ import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import { readParsedBounded } from './parsed.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from './parts.ts'
-import { checkUnsent } from '../../io/write-budget.ts'
+import { budgetsOf } from '../../io/budgets.ts'
+import type { WritePool } from '../../io/write-budget.ts'
 import { HttpResponder } from './responder.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
@@ -50,6 +51,7 @@ export class Endpoint implements HttpHandler {
   readonly #stateful: boolean
   readonly #read: typeof readBounded
   readonly #inFlight: InFlight<HttpOut>
+  readonly #written: WritePool
   readonly #streams = new Set<EventStream>()
   /** Ends what is idle, and keeps streams alive. */
   readonly sweeper: Sweeper
@@ -58,7 +60,8 @@ export class Endpoint implements HttpHandler {
     this.service = service
     this.limits = options.limits
     this.#inFlight = new InFlight(service, options.limits)
-    service.load.check = () => checkUnsent(options.limits)
+    this.#written = budgetsOf(service, options.limits).write
+    service.load.check = () => this.#written.check()
     this.guard = createGuard(options)
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
@@ -283,7 +286,7 @@ export class Endpoint implements HttpHandler {
       const found = session.find(lastEventId)
       // Tells the client that it need not come back: an empty stream would make it try again and again.
       if (found === undefined) return { status: 204, headers }
-      checkUnsent(this.limits)
+      this.#written.check()
       return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
     }
     const stream = session.standalone()

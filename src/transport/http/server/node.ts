@@ -17,6 +17,7 @@ import {
   type HttpHandler,
 } from './parts.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
+import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
@@ -169,7 +170,7 @@ function readBody(
   site: HttpHandler,
   done: (text: string | McpError, reading: ReadBudget) => void,
 ): void {
-  const reading = new ReadBudget(site.limits, site.limits.httpBytes, request)
+  const reading = new ReadBudget(budgetsOf(site.service, site.limits).read, site.limits.httpBytes, request)
   const announced = Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
   if (tooLarge !== undefined) return done(tooLarge, reading)
@@ -271,6 +272,7 @@ function writePieces(response: ServerResponse, { before, kept, after }: CachedRe
 /** Counts a large reply until it has left; a client that takes nothing of it for a while is dropped. */
 function watchLeaving(response: ServerResponse, length: number, site: HttpHandler): void {
   const sending = new WriteBudget({
+    pool: budgetsOf(site.service, site.limits).write,
     outlet: () => response.socket as Outlet | null,
     patienceMs: site.limits.bodyMs,
     cut: () => cut(response, site),
@@ -307,9 +309,11 @@ class ResponseSink implements Sink {
   write(text: string): void {
     const response = this.#begin()
     response.write(text)
-    if (this.#sending === undefined && response.writableLength > SMALL_BYTES) {
+    const site = this.#site
+    if (this.#sending === undefined && site !== undefined && response.writableLength > SMALL_BYTES) {
       // One that takes nothing at all is found out by the comments that keep it alive.
       this.#sending = new WriteBudget({
+        pool: budgetsOf(site.service, site.limits).write,
         outlet: () => response.socket as Outlet | null,
         patienceMs: Number.POSITIVE_INFINITY,
         cut: () => this.abort(),
