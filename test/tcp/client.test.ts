@@ -141,11 +141,12 @@ test.each(REVISIONS)(
       methods.push((call as { readonly method: string }).method)
       return next()
     })
-    const client = await connect((await serve(app)).addresses.tcp as string, { revision, heartbeat: 40 })
+    const client = await connect((await serve(app)).addresses.tcp as string, { revision, heartbeat: 250 })
     after(() => client.close())
     const warnings: unknown[] = []
     client.on('warning', (text: string) => void warnings.push(text))
-    await new Promise((resolve) => setTimeout(resolve, 400))
+    const opened = methods.length
+    await expect.poll(() => methods.length - opened).toBeGreaterThan(1)
     expect(await client.call('echo', {})).toBe('2')
     expect(app.counts.size).toBe(0)
     expect(warnings).toEqual([])

@@ -64,7 +64,7 @@ test.each(REVISIONS)(
       unix: { path: testSocket(), framing },
     })
     for (const address of [addresses.tcp, addresses.unix]) {
-      const client = await connect(address as string, { revision, framing, heartbeat: 30 })
+      const client = await connect(address as string, { revision, framing, heartbeat: 250 })
       after(() => client.close())
       const texts = ['', 'a\nb', 'grüße 🚢', '\u2028', 'x'.repeat(300_000)]
       expect(await Promise.all(texts.map((text) => client.call('echo', { text })))).toEqual(texts)
