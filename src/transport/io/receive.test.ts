@@ -20,7 +20,7 @@ function make(): Made {
     messages,
     request(id) {
       const method = 'tools/call'
-      const cancel = new Deadline({ method, idleMs: Infinity, totalMs: Infinity })
+      const cancel = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal: undefined })
       return pipe.request({ id, method, text: '', cancel, headers: () => ({}), onMessage })
     },
     receive: (text) => receiveText(pipe, text, 100),
