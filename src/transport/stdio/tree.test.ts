@@ -38,7 +38,7 @@ test('a tree whose end cannot be asked for on Windows does no harm, and is still
   onTestFinished(() => emit.mockRestore())
   tree.signal('SIGTERM')
   await expect.poll(() => emit.mock.calls.map(([event]) => event)).toContain('error')
-  const at = emit.mock.calls.findIndex(([event]) => event === 'error')
+  const at = emit.mock.calls.findIndex(([event]) => String(event) === 'error')
   expect(emit.mock.calls[at]?.[1]).toMatchObject({
     code: 'ENOENT',
     spawnargs: ['/pid', String(child.pid), '/t', '/f'],
