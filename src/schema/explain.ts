@@ -152,7 +152,8 @@ function lookAtBranches(search: Search, schema: Schema, value: unknown, path: Pa
   if (branches.length === 0) return
   let nearest: readonly Issue[] | undefined
   for (const branch of branches) {
-    if (search.budget.steps <= 0) break
+    // One that was not tried may be the one that fits.
+    if (search.budget.steps <= 0) return
     const attempt: Search = { ...search, issues: [] }
     look(attempt, branch, value, path)
     if (attempt.issues.length === 0) return

@@ -56,6 +56,7 @@ const TEXT = { 'content-type': 'text/plain' }
 const CHECK_MS = 5000
 /** After this time of silence the system asks whether the other machine is still there. */
 const PROBE_MS = 15_000
+/** Timers of Node take little more. */
 const LARGEST = 2 ** 30
 const QUIET_TURNS = 5
 const MAX_TURNS = 1000
@@ -215,7 +216,7 @@ function failure(endpoint: Endpoint, error: Error): HttpOut {
 
 /** How much clients may send before there is a request, and how long they may take; 0 is no time limit to Node. */
 function settingsOf(limits: Limits): ServerOptions {
-  const whole = (ms: number): number => (Number.isFinite(ms) ? Math.ceil(ms) : 0)
+  const whole = (ms: number): number => (Number.isFinite(ms) ? Math.ceil(Math.min(ms, LARGEST)) : 0)
   return {
     // Node refuses a head of this size already.
     maxHeaderSize: Math.min(limits.headBytes, LARGEST) + 1,
