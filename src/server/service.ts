@@ -9,7 +9,7 @@ import { createDispatch, type Handler, type MiddlewareEntry, type Result } from 
 import { Load } from '../rpc/load.ts'
 import type { Service } from '../rpc/service.ts'
 import type { Completer, OwnerOf } from './completion.ts'
-import { Context } from './context.ts'
+import { callOf, Context } from './context.ts'
 import type {
   PromptDefinition,
   ResourceDefinition,
@@ -227,7 +227,7 @@ export class ServerService implements Service {
       ['prompts/list', (context) => this.prompts.page(context, wraps('prompts/list'))],
       ['prompts/get', later(prompts, ({ getPrompt }, context) => getPrompt(this.prompts.items, context))],
       ['completion/complete', later(completion, ({ complete }, context) => complete(completing, context))],
-      ['logging/setLevel', setLevel],
+      ['logging/setLevel', (context) => setLevel(callOf(context))],
       ['subscriptions/listen', later(subscriptions, ({ listen }, context) => listen(listening, context))],
     ]
     return new Map([...routes, ...this.methods])

@@ -3,8 +3,8 @@
 import { pbkdf2Sync } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
+import { endpointsOf } from '../../src/app/app.ts'
 import { createServer, type ServerOptions } from '../../src/index.ts'
-import type { Endpoint } from '../../src/transport/http/server/endpoint.ts'
 import { unsentBytes } from '../../src/transport/io/write-budget.ts'
 import type { State } from './program.ts'
 
@@ -19,7 +19,6 @@ const number = { type: 'object', properties: { of: { type: 'number' } }, require
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
 const reports: string[] = []
 const aborted: string[] = []
-let endpoint: Endpoint | undefined
 let pooled = 0
 const turns: (() => void)[] = []
 
@@ -107,10 +106,8 @@ async function odd(): Promise<void> {
   throw undefined
 }
 
-const open = app.endpoint.bind(app)
-app.endpoint = async (choice) => (endpoint = await open(choice))
-
 process.on('message', () => {
+  const [endpoint] = endpointsOf(app)
   const state: State = {
     running: endpoint?.running ?? 0,
     sessions: endpoint?.sessions.size ?? 0,

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { PassThrough } from 'node:stream'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { serveStdio } from '../../src/transport/stdio/server.ts'
 import { open } from '../harness/client.ts'
@@ -210,7 +211,7 @@ test.each(BROKEN)(
     const body = spoilt(message('ping', { a: 'SPOILT' }, 1))
 
     const [input, output] = [new PassThrough(), new PassThrough()]
-    const server = serveStdio(app.service, { limits: app.limits, input, output })
+    const server = serveStdio(serviceOf(app), { limits: app.limits, input, output })
     let said = ''
     output.on('data', (chunk: Buffer) => void (said += chunk.toString('utf8')))
     input.write(body)

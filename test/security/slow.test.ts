@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import type { ListenOptions } from '../../src/app/options.ts'
 import type { AnyApp } from '../harness/line.ts'
 import { testTls } from '../harness/sockets.ts'
@@ -127,7 +128,7 @@ describe('H.slowloris', () => {
     const addresses = running.addresses as Readonly<Record<string, string>>
     expect(await answerOf(slow.at, addresses)).toMatchObject(SERVED)
     await Promise.all(clients.map(({ closed }) => closed))
-    expect(app.service.load.running).toBe(0)
+    expect(serviceOf(app).load.running).toBe(0)
     expect(app.counts.get('slow_sender') ?? 0).toBeGreaterThanOrEqual(
       slow.what.includes('handshake') ? 50 : 0,
     )

@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import { serviceOf, type App } from '../app.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { checkOptions } from '../../base/options.ts'
@@ -74,8 +74,8 @@ export async function listen<Ctx extends Context>(
   // What was held back must not reach stdout when another transport opens first.
   if (wantsStdio) guardStdout()
   const opened = await openAll(app as unknown as App<Context>, wanted, asked)
-  const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
-  return running(opened, stdio, options.survive === false ? () => undefined : reportUncaught(app.service))
+  const stdio = wantsStdio ? serveStdio(serviceOf(app), { limits: app.limits }) : undefined
+  return running(opened, stdio, options.survive === false ? () => undefined : reportUncaught(serviceOf(app)))
 }
 
 /** Opens one transport after the other; when one cannot be opened, none stays open. */
