@@ -1,3 +1,5 @@
+import { BAD_OPTION } from '../errors/base.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
@@ -150,6 +152,14 @@ export class Context {
   /** Drops the connection of a stream that can be resumed; the client comes back for the rest after `retryMs`. */
   get closeStream(): (retryMs?: number) => void {
     return (retryMs = 1000) => this.#call.channel.closeStream?.(retryMs)
+  }
+
+  /**
+   * The former name of `closeStream`.
+   * @internal
+   */
+  get hangUp(): never {
+    throw mcpError(BAD_OPTION, { where: 'ctx.hangUp', reason: 'it is called ctx.closeStream' })
   }
 }
 

@@ -1,4 +1,4 @@
-// The server of these tests, as a program. Its argument is JSON: { limits, port, survive }. It answers to whoever
+// The server of these tests, as a program. Its argument is JSON: { limits, port, onUncaught }. It answers to whoever
 // started it over the channel between processes, so that it can be asked even when it takes no requests.
 import { pbkdf2Sync } from 'node:crypto'
 import { EventEmitter } from 'node:events'
@@ -11,10 +11,10 @@ import type { State } from './program.ts'
 interface Order {
   readonly limits?: ServerOptions['limits']
   readonly port?: number
-  readonly survive?: boolean
+  readonly onUncaught?: 'report' | 'exit'
 }
 
-const { limits = {}, port = 0, survive = true } = JSON.parse(process.argv[2] ?? '{}') as Order
+const { limits = {}, port = 0, onUncaught = 'report' } = JSON.parse(process.argv[2] ?? '{}') as Order
 const number = { type: 'object', properties: { of: { type: 'number' } }, required: ['of'] } as const
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
 const reports: string[] = []
@@ -127,5 +127,5 @@ function collected(): number {
   return process.memoryUsage().heapUsed
 }
 
-const running = await app.listen({ http: { port }, survive })
+const running = await app.listen({ http: { port }, onUncaught })
 process.send?.(running.url)

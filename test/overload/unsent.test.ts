@@ -78,7 +78,7 @@ test.each([
       http: { port: 0, sse: true },
       ws: true,
       tcp: { port: 0 },
-      survive: false,
+      onUncaught: 'exit',
     })
     onTestFinished(() => running.close())
     const port = (name: 'http' | 'tcp'): number => Number(new URL(running.addresses[name] as string).port)

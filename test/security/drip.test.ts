@@ -68,7 +68,7 @@ const WAYS: readonly Way[] = [
 ]
 
 async function start(app: App): Promise<(transport: Way['transport']) => number> {
-  const options = { tcp: { port: 0 }, http: { port: 0, gist: true }, ws: true, survive: false } as const
+  const options = { tcp: { port: 0 }, http: { port: 0, gist: true }, ws: true, onUncaught: 'exit' } as const
   const running = await app.listen(options)
   onTestFinished(() => running.close())
   return (transport) => Number(new URL(running.addresses[transport] as string).port)

@@ -230,7 +230,7 @@ test.each(BROKEN)(
   'M.utf8-bad M.utf8-bad.refused %s is refused over tcp, and over ws with 1007, in every revision [R009] [R068]',
   async (_, bytes) => {
     const before = attacked.ran
-    const running = await app.listen({ tcp: { port: 0 }, ws: { port: 0 }, survive: false })
+    const running = await app.listen({ tcp: { port: 0 }, ws: { port: 0 }, onUncaught: 'exit' })
     onTestFinished(() => running.close())
     for (const revision of REVISIONS) {
       const [head = '', tail = ''] = echo(revision, 5, 'SPOILT').split('SPOILT')
