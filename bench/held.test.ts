@@ -92,7 +92,7 @@ async function serve(): Promise<Running> {
     app.tool(`more-${++changes}`, {}, () => 'more')
     return 'changed'
   })
-  const running = await app.listen({ http: { port: 0 }, ws: true, tcp: { port: 0 }, survive: false })
+  const running = await app.listen({ http: { port: 0 }, ws: true, tcp: { port: 0 }, onUncaught: 'exit' })
   onTestFinished(() => running.close())
   return running
 }

@@ -156,7 +156,7 @@ async function serve(
     .tool('add', { input: NUMBERS }, ({ a, b }) => counted(String(Number(a) + Number(b))))
     .tool('echo', { input: TEXT }, ({ text }) => counted(text))
     .tool('start', { input: TEXT }, ({ text }) => counted(text.slice(0, 7)))
-  const running = await app.listen({ http: { port: 0 }, ws: true, tcp: { port: 0 }, survive: false })
+  const running = await app.listen({ http: { port: 0 }, ws: true, tcp: { port: 0 }, onUncaught: 'exit' })
   onTestFinished(() => running.close())
   return { running, calls: () => count }
 }

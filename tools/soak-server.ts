@@ -1,7 +1,7 @@
 // The server under soak, as a program: over all that listens unless its argument is "stdio". Whoever started it may ask for its state.
 import { readdirSync } from 'node:fs'
+import { endpointsOf, serviceOf } from '../src/app/app.ts'
 import { createServer, ToolError } from '../src/index.ts'
-import type { Endpoint } from '../src/transport/http/server/endpoint.ts'
 import type { TlsOptions } from '../src/transport/tls/options.ts'
 
 /** What the server tells of itself. */
@@ -21,7 +21,6 @@ const token = {
   properties: { token: { type: 'string' }, ms: { type: 'number' } },
   required: ['token'],
 } as const
-let endpoint: Endpoint | undefined
 let extras = 0
 
 const app = createServer({
@@ -71,17 +70,15 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-const open = app.endpoint.bind(app)
-app.endpoint = async (choice) => (endpoint = await open(choice))
-
 process.on('message', () => {
   ;(globalThis as { gc?: () => void }).gc?.()
   const { heapUsed, rss } = process.memoryUsage()
+  const [endpoint] = endpointsOf(app)
   const state: ServerState = {
     heap: heapUsed,
     rss,
     sessions: endpoint?.sessions.size ?? 0,
-    running: app.service.load.running,
+    running: serviceOf(app).load.running,
     descriptors: readdirSync('/proc/self/fd').length,
     handles: process.getActiveResourcesInfo().length,
     counts: Object.fromEntries(app.counts),

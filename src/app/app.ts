@@ -12,7 +12,7 @@ import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
 import type { Middleware } from '../rpc/dispatch.ts'
 import type { Completer } from '../server/completion.ts'
-import type { Context } from '../server/context.ts'
+import { callOf, type Context } from '../server/context.ts'
 import type { ToolDefinition } from '../server/definitions.ts'
 import {
   checkerOf,
@@ -27,21 +27,27 @@ import {
 import { createLateSealer } from '../server/late-sealer.ts'
 import { ServerService, type Provider } from '../server/service.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
-import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
 import { withHeaderCheck } from './header-check.ts'
 import type { Running } from './listen/listen.ts'
 import {
-  CAPABILITY_WORDS,
-  MOUNT_OPTIONS,
   SERVER_OPTIONS,
   type GistOptions,
   type ListenOptions,
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
-import { checkLists, dialectsOf, infoOf, pageSizeOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
+import {
+  checkMount,
+  declaredOf,
+  dialectsOf,
+  infoOf,
+  pageSizeOf,
+  reporterOf,
+  revisionsOf,
+  secretsOf,
+} from './settings.ts'
 import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
 
@@ -58,11 +64,18 @@ interface EndpointChoice {
   readonly gist?: boolean | GistOptions
 }
 
+/** What answers the requests of a server, for its transports. */
+export let serviceOf: <Ctx extends Context>(app: App<Ctx>) => ServerService
+/** The HTTP endpoints of a server that are open. */
+export let endpointsOf: <Ctx extends Context>(app: App<Ctx>) => ReadonlySet<Endpoint>
+/** An HTTP endpoint over a server; made when first needed, since a server on stdio needs none. */
+export let openEndpoint: <Ctx extends Context>(app: App<Ctx>, options: EndpointChoice) => Promise<Endpoint>
+
 /** A server: a value that any number of connections share. Define first, then listen or mount. */
 export class App<Ctx extends Context = Context> {
   readonly limits: Limits
   /** What transports are given. */
-  readonly service: ServerService
+  readonly #service: ServerService
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
   readonly #running = new Set<Running>()
@@ -71,17 +84,19 @@ export class App<Ctx extends Context = Context> {
   #fetch: ((request: Request) => Promise<Response>) | undefined
   readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
 
+  static {
+    serviceOf = (app) => app.#service
+    endpointsOf = (app) => app.#endpoints
+    openEndpoint = (app, options) => app.#open(options)
+  }
+
   constructor(options: ServerOptions) {
     checkOptions('createServer', options, SERVER_OPTIONS)
-    const words = options.capabilities ?? []
-    const unknown = words.find((word) => !CAPABILITY_WORDS.includes(word))
-    if (unknown !== undefined)
-      throw badOption('capabilities', `"${unknown}" is none of ${CAPABILITY_WORDS.join(', ')}`)
     this.#options = options
     this.limits = toLimits(options.limits)
     const report = reporterOf(options)
     const ttlMs = toMs(options.ttl ?? 0, 'createServer ttl')
-    this.service = new ServerService({
+    this.#service = new ServerService({
       info: infoOf(options),
       instructions: options.instructions,
       limits: this.limits,
@@ -90,12 +105,12 @@ export class App<Ctx extends Context = Context> {
       ttlMs,
       revisions: revisionsOf(options),
       dialects: dialectsOf(options),
-      declared: new Set([...words, 'logging']),
+      declared: declaredOf(options),
       experimental: options.experimental,
       extensions: options.extensions,
       report,
     })
-    options.profile?.install(this.service)
+    options.profile?.install(this.#service, callOf)
     if (options.tools !== undefined) this.add(options.tools)
   }
 
@@ -137,10 +152,10 @@ export class App<Ctx extends Context = Context> {
       options as unknown as ResourceSpec<Context>,
       read as unknown as ToolDefinition['run'] as never,
     )
-    const list = isTemplate(resource) ? this.service.templates : this.service.resources
+    const list = isTemplate(resource) ? this.#service.templates : this.#service.resources
     if (list.items.has(uri)) throw mcpError(RESOURCE_EXISTS, { uri })
-    if (isTemplate(resource)) this.service.templates.add(resource)
-    else this.service.resources.add(resource)
+    if (isTemplate(resource)) this.#service.templates.add(resource)
+    else this.#service.resources.add(resource)
     this.#change('resources')
     return this
   }
@@ -157,15 +172,15 @@ export class App<Ctx extends Context = Context> {
       run as unknown as ToolDefinition['run'],
       this.limits,
     )
-    if (this.service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`, 'PROMPT_DUPLICATE')
-    this.service.prompts.add(prompt)
+    if (this.#service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`, 'PROMPT_DUPLICATE')
+    this.#service.prompts.add(prompt)
     this.#change('prompts')
     return this
   }
 
   /** Completes an argument of a prompt, or a variable of a resource template. */
   complete(owner: string, argument: string, completer: Completer<Ctx>): this {
-    const { prompts, templates, completers } = this.service
+    const { prompts, templates, completers } = this.#service
     const names = prompts.items.get(owner)?.argNames ?? templates.items.get(owner)?.template.variables
     const item = `completion of "${owner}"`
     if (names === undefined)
@@ -182,13 +197,13 @@ export class App<Ctx extends Context = Context> {
     const own = completers.get(owner) ?? new Map<string, Completer>()
     own.set(argument, completer as unknown as Completer)
     completers.set(owner, own)
-    this.service.refold()
+    this.#service.refold()
     return this
   }
 
   /** Takes a tool, resource or prompt away. Says whether it was there. */
   remove(kind: 'tool' | 'resource' | 'prompt', key: string): boolean {
-    const { tools, resources, templates, prompts } = this.service
+    const { tools, resources, templates, prompts } = this.#service
     const lists = { tool: [tools], resource: [resources, templates], prompt: [prompts] }[kind]
     if (lists === undefined) throw badOption('remove', 'name a "tool", "resource" or "prompt" first')
     const removed = lists.some((list) => list.remove(key))
@@ -198,7 +213,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Tells whoever watches a resource that it changed. */
   updated(uri: string): void {
-    this.service.changes.publish({ kind: 'resource', uri })
+    this.#service.changes.publish({ kind: 'resource', uri })
   }
 
   /** Wraps the handler of one method, or of all. The first added is the outermost. */
@@ -207,15 +222,15 @@ export class App<Ctx extends Context = Context> {
   use(first: string | Middleware<Ctx>, second?: Middleware<Ctx>): this {
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
     if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
-    if (method !== undefined && methodRow(method) === undefined && !this.service.methods.has(method)) {
+    if (method !== undefined && methodRow(method) === undefined && !this.#service.methods.has(method)) {
       const meant = nearest(method, Object.keys(METHODS))
       throw badOption(
         'use',
         `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
       )
     }
-    this.service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
-    this.service.refold()
+    this.#service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
+    this.#service.refold()
     return this
   }
 
@@ -223,8 +238,8 @@ export class App<Ctx extends Context = Context> {
   provide<More extends Addition>(
     provider: (context: Ctx) => More | Promise<More>,
   ): App<Ctx & Readonly<More>> {
-    this.service.providers.push(provider as unknown as Provider)
-    this.service.refold()
+    this.#service.providers.push(provider as unknown as Provider)
+    this.#service.refold()
     return this as unknown as App<Ctx & Readonly<More>>
   }
 
@@ -232,8 +247,8 @@ export class App<Ctx extends Context = Context> {
   extend(extension: Served): this {
     if (typeof extension?.install !== 'function')
       throw badOption('extend', 'it takes what defineExtension made')
-    extension.install(this.service, (item, schema) => checkerOf(item, 'args', schema, this.limits))
-    this.service.refold()
+    extension.install(this.#service, (item, schema) => checkerOf(item, 'args', schema, this.limits))
+    this.#service.refold()
     return this
   }
 
@@ -286,19 +301,17 @@ export class App<Ctx extends Context = Context> {
   connect(options: { receive(text: string): void; readonly auth?: Auth }): MemoryEnd {
     releaseStdout()
     const { auth, receive } = options
-    return serveMemory(this.service, {
+    return serveMemory(this.#service, {
       limits: this.limits,
       source: { auth },
       receive: (text) => receive(text),
     })
   }
 
-  /** An HTTP endpoint over this server; made when first needed, since a server on stdio needs none. */
-  async endpoint(options: EndpointChoice): Promise<Endpoint> {
+  async #open(options: EndpointChoice): Promise<Endpoint> {
     releaseStdout()
     const { Endpoint } = await import('../transport/http/server/endpoint.ts')
-    const { service, limits } = this
-    const endpoint = new Endpoint(service, { limits, ...options })
+    const endpoint = new Endpoint(this.#service, { limits: this.limits, ...options })
     if (options.sse || (options.gist ?? false) !== false) {
       const { serveExtraEndpoints } = await import('./listen/extra-endpoints.ts')
       await serveExtraEndpoints(endpoint, options)
@@ -309,7 +322,7 @@ export class App<Ctx extends Context = Context> {
 
   /** How often each kind of error was sent, and each limit struck that sends none. */
   get counts(): ReadonlyMap<string, number> {
-    return this.service.observers.counts
+    return this.#service.observers.counts
   }
 
   /** Finishes what is being answered, ends sessions and streams, and closes what `listen` opened. */
@@ -330,13 +343,13 @@ export class App<Ctx extends Context = Context> {
     options: MountOptions,
     make: (mounted: () => Promise<Endpoint>) => Mount,
   ): Mount {
-    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checked(where, options) }
+    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checkMount(where, options) }
     releaseStdout()
     const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse, choice.gist])
     let mount = mounts.get(key)
     if (mount === undefined) {
       let endpoint: Promise<Endpoint> | undefined
-      mount = make(() => (endpoint ??= this.endpoint(choice)))
+      mount = make(() => (endpoint ??= this.#open(choice)))
       mounts.set(key, mount)
     }
     return mount
@@ -351,21 +364,21 @@ export class App<Ctx extends Context = Context> {
 
   #addTool(name: string, spec: ToolSpec<Context>, run: ToolDefinition['run']): this {
     const tool = toTool(name, spec, run, this.limits)
-    if (this.service.tools.items.has(name)) throw duplicate(`tool "${name}"`, 'TOOL_DUPLICATE')
+    if (this.#service.tools.items.has(name)) throw duplicate(`tool "${name}"`, 'TOOL_DUPLICATE')
     this.#options.profile?.checkTool(name, spec)
-    this.service.tools.add(withHeaderCheck(tool))
+    this.#service.tools.add(withHeaderCheck(tool))
     this.#change('tools')
     return this
   }
 
   /** Several changes of one list within a moment are told once. */
   #change(kind: 'tools' | 'resources' | 'prompts'): void {
-    this.service.refold()
-    if (this.service.changes.listeners === 0 || this.#changed.has(kind)) return
+    this.#service.refold()
+    if (this.#service.changes.listeners === 0 || this.#changed.has(kind)) return
     this.#changed.add(kind)
     queueMicrotask(() => {
       this.#changed.delete(kind)
-      this.service.changes.publish({ kind })
+      this.#service.changes.publish({ kind })
     })
   }
 }
@@ -374,14 +387,6 @@ export class App<Ctx extends Context = Context> {
 export function createServer(options: ServerOptions): App {
   holdStdout()
   return new App(options)
-}
-
-function checked(where: string, options: MountOptions): MountOptions {
-  checkOptions(where, options, MOUNT_OPTIONS)
-  checkLists(where, options)
-  options.hosts?.forEach(readHost)
-  options.cors?.forEach(readOrigin)
-  return options
 }
 
 function duplicate(item: string, refusal: RefusalName): Error {

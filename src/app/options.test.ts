@@ -16,7 +16,7 @@ const http: Names<lists.HttpOptions> = {
   port: true, host: true, path: true, hosts: true, cors: true, sessions: true, sse: true, gist: true, tls: true,
 }
 // oxfmt-ignore
-const listen: Names<lists.ListenOptions> = { stdio: true, http: true, ws: true, tcp: true, unix: true, survive: true }
+const listen: Names<lists.ListenOptions> = { stdio: true, http: true, ws: true, tcp: true, unix: true, onUncaught: true }
 const tcp: Names<lists.TcpOptions> = { port: true, host: true, tls: true, insecure: true, framing: true }
 const tls: Names<TlsOptions> = { key: true, cert: true, ca: true, requestCert: true, pin: true }
 const ws: Names<lists.WsOptions> = { port: true, host: true, path: true, hosts: true, cors: true, tls: true }

@@ -105,8 +105,11 @@ export interface ListenOptions {
   readonly tcp?: false | TcpOptions
   /** The path of a socket file. */
   readonly unix?: false | string | UnixOptions
-  /** Whether the process outlives errors that escape from user code, such as those of a promise that nobody awaits; it does unless this is false. */
-  readonly survive?: boolean
+  /**
+   * What happens when an error escapes from user code, such as from a promise that nobody awaits: `report` (the default)
+   * counts and logs it and keeps the process alive, `exit` leaves it to Node, which ends the process.
+   */
+  readonly onUncaught?: 'report' | 'exit'
 }
 
 /** What `app.node()` and `app.fetch` take: the framework owns the listener. */
@@ -134,7 +137,7 @@ export const SERVER_OPTIONS: readonly string[] = [
   'limits',
   'log',
 ]
-export const LISTEN_OPTIONS: readonly string[] = ['stdio', 'http', 'ws', 'tcp', 'unix', 'survive']
+export const LISTEN_OPTIONS: readonly string[] = ['stdio', 'http', 'ws', 'tcp', 'unix', 'onUncaught']
 export const HTTP_OPTIONS: readonly string[] = [
   'port',
   'host',

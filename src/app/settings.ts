@@ -5,7 +5,8 @@ import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isRevision, REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialects } from '../protocol/switches.ts'
-import type { MountOptions, ServerOptions } from './options.ts'
+import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
+import { CAPABILITY_WORDS, MOUNT_OPTIONS, type MountOptions, type ServerOptions } from './options.ts'
 
 /** What a server says it is. */
 export function infoOf(options: ServerOptions): JsonObject {
@@ -38,11 +39,28 @@ export function dialectsOf({ profile }: ServerOptions): Dialects {
   return profile.dialects
 }
 
+/** The capabilities that are declared before anything that needs them is defined. */
+export function declaredOf({ capabilities: words = [] }: ServerOptions): ReadonlySet<string> {
+  const unknown = words.find((word) => !CAPABILITY_WORDS.includes(word))
+  if (unknown !== undefined)
+    throw badOption('capabilities', `"${unknown}" is none of ${CAPABILITY_WORDS.join(', ')}`)
+  return new Set([...words, 'logging'])
+}
+
 /** How many items a page has. */
 export function pageSizeOf({ pageSize = 1000 }: ServerOptions): number {
   if (!Number.isInteger(pageSize) || pageSize < 1)
     throw badOption('pageSize', 'it must be a whole number above 0')
   return pageSize
+}
+
+/** The options of a mount, which are checked at once rather than with its first request. */
+export function checkMount(where: string, options: MountOptions): MountOptions {
+  checkOptions(where, options, MOUNT_OPTIONS)
+  checkLists(where, options)
+  options.hosts?.forEach(readHost)
+  options.cors?.forEach(readOrigin)
+  return options
 }
 
 /** Refuses a single text where a list of them belongs, and what is no way to serve the gist. */

@@ -2,7 +2,7 @@ import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Checker } from '../schema/checker.ts'
-import type { Context } from '../server/context.ts'
+import { callOf, type Context } from '../server/context.ts'
 import { rethrown, settled } from '../server/settle.ts'
 import { requireDeclared } from './declared.ts'
 import type { Run } from './install.ts'
@@ -15,7 +15,7 @@ interface Parts {
 
 /** Answers a method of an extension: for clients that declared it, with params that its schema takes. */
 export async function answer({ id, checker, run }: Parts, context: Context): Promise<Result> {
-  const { method, params, peer } = context.call
+  const { method, params, peer } = callOf(context)
   requireDeclared(peer, id, method)
   const { _meta: _1, inputResponses: _2, requestState: _3, ...own } = params
   const checked = checker === undefined ? { ok: true as const, value: {} } : await checker.check(own)

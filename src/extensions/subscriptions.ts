@@ -64,24 +64,32 @@ export const subscriptions: Extension<SubscriptionsApi> = /* @__PURE__ */ define
   },
   serve: (_options: undefined, { service }: Host) => ({
     list: async (_params, context) => {
-      const watched = context.call.peer.session?.subscriptions ?? []
-      const streams = await streamsOf(service, context)
+      const { watched, streams } = await held(service, context)
       return {
-        subscriptions: [...[...watched].map((uri) => ({ kind: 'resource', uri })), ...streams.map(toShown)],
+        subscriptions: [
+          ...[...(watched ?? [])].map((uri) => ({ kind: 'resource', uri })),
+          ...streams.map(toShown),
+        ],
       }
     },
     remove: async ({ uri }, context) => {
-      const own = context.call.peer.session?.subscriptions?.delete(uri) === true ? 1 : 0
-      const streams = await streamsOf(service, context)
-      return { removed: own + streams.filter(({ watched }) => watched.delete(uri)).length }
+      const { watched: own, streams } = await held(service, context)
+      const session = own?.delete(uri) === true ? 1 : 0
+      return { removed: session + streams.filter(({ watched }) => watched.delete(uri)).length }
     },
   }),
   client: (remote) => remote as unknown as SubscriptionsApi,
 })
 
-async function streamsOf({ streams }: Host['service'], context: Context): Promise<readonly Listening[]> {
-  const { listenerOf } = await import('../server/subscriptions.ts')
-  return [...(streams.get(listenerOf(context)) ?? [])]
+interface Held {
+  readonly watched: Set<string> | undefined
+  readonly streams: readonly Listening[]
+}
+
+/** The subscriptions of a caller: those of its session, and the requests that listen. */
+async function held({ streams }: Host['service'], context: Context): Promise<Held> {
+  const { listenerOf, subscribedBy } = await import('../server/subscriptions.ts')
+  return { watched: subscribedBy(context), streams: [...(streams.get(listenerOf(context)) ?? [])] }
 }
 
 function toShown({ id, filter, watched }: Listening): Subscription {

@@ -43,8 +43,8 @@ export const toolCompletion: Extension<ToolCompletionApi, ToolCompleters> = /* @
     'Completion of arguments of tools: `completion/complete` with the reference `{ type: "ref/tool", name }`.',
   serve: (completers: ToolCompleters | undefined, { service }: Host): void => {
     const own = readCompleters(completers ?? {})
-    service.refs.set('ref/tool', (ref, context) =>
-      isFor(context.call.peer, ID) ? ownerOf(service.tools.items, own, ref, context) : undefined,
+    service.refs.set('ref/tool', (ref, context, peer) =>
+      isFor(peer, ID) ? ownerOf(service.tools.items, own, ref, context) : undefined,
     )
   },
   client: (_remote: Remote<object>, client: Requester): ToolCompletionApi => ({

@@ -1,5 +1,5 @@
 import type { Choices } from '../protocol/choices.ts'
-import type { Call } from '../rpc/call.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { MiddlewareEntry } from '../rpc/dispatch.ts'
 import { strictMime } from './strict/mime.ts'
 import { strictProgress } from './strict/progress.ts'
@@ -7,7 +7,8 @@ import { strictShapes } from './strict/shapes.ts'
 
 /** What every context of a request has. */
 export interface Asked {
-  readonly call: Call
+  readonly method: string
+  readonly params: JsonObject
 }
 
 /** What a profile looks at more closely. */

@@ -4,7 +4,8 @@ import { checkOptions } from '../base/options.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { CHOICES, type ChoiceRow, type Choices } from '../protocol/choices.ts'
 import { DIALECTS, type Dialect, type Dialects } from '../protocol/switches.ts'
-import type { MiddlewareEntry } from '../rpc/dispatch.ts'
+import type { Call } from '../rpc/call.ts'
+import type { Handler, MiddlewareEntry } from '../rpc/dispatch.ts'
 import { checksOf, type Asked, type Checks } from './checks.ts'
 import { fetchOf } from './erlmcp/http-status.ts'
 import type { Fetch } from './error-reply.ts'
@@ -13,8 +14,8 @@ import { routesOf, type Route } from './routes.ts'
 import { timeoutsOf, type Timeouts } from './timeouts.ts'
 
 /** A server, as far as a profile adds to it. */
-interface Host {
-  readonly methods: { set(method: string, route: Route): unknown }
+interface Host<Context> {
+  readonly methods: { set(method: string, handler: Handler<Context>): unknown }
   readonly middleware: { push(...entries: readonly MiddlewareEntry<Asked>[]): unknown }
 }
 
@@ -43,8 +44,8 @@ export class Profile {
   }
 
   /** Adds to a server what it answers besides, and what it checks. */
-  install(server: Host): void {
-    for (const [method, route] of this.routes) server.methods.set(method, route)
+  install<Context>(server: Host<Context>, callOf: (context: Context) => Call): void {
+    for (const [method, route] of this.routes) server.methods.set(method, (context) => route(callOf(context)))
     server.middleware.push(...this.#checks.map(({ middleware }) => middleware))
   }
 

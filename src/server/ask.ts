@@ -8,8 +8,7 @@ import { STOP_REASONS } from '../protocol/stop-reasons.ts'
 import { toChecker } from '../schema/checker.ts'
 import { toFormSchema } from '../schema/form.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
-import type { Context } from './context.ts'
-import { roundsOf } from './rounds.ts'
+import { beginRounds, callOf, type Context } from './context.ts'
 import { checkSampling } from './sampling.ts'
 import { requireFeature, supports } from './supports.ts'
 
@@ -71,7 +70,7 @@ export async function elicit<Schema extends AnySchema>(
   schema: Schema,
   options: AskOptions = {},
 ): Promise<Elicited<OutputOf<Schema>>> {
-  requireFeature(context.call.peer, 'elicitation.form')
+  requireFeature(callOf(context).peer, 'elicitation.form')
   const checker = toChecker(schema, 'input')
   const params = { mode: 'form', message, requestedSchema: toFormSchema(schema) }
   return ask(
@@ -94,7 +93,7 @@ export async function elicitUrl(
   url: string,
   options: AskOptions = {},
 ): Promise<ElicitedUrl> {
-  const { peer } = context.call
+  const { peer } = callOf(context)
   requireFeature(peer, 'elicitation.url')
   if (!URL.canParse(url))
     throw mcpError(BAD_OPTION, { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL` })
@@ -113,7 +112,7 @@ export async function sample(
   params: SampleParams,
   options: AskOptions = {},
 ): Promise<Sampled> {
-  const { peer } = context.call
+  const { peer } = callOf(context)
   requireFeature(peer, params.tools === undefined ? 'sampling' : 'sampling.tools')
   const { includeContext, ...rest } = checkSampling(params, peer.dialect)
   const included =
@@ -140,7 +139,7 @@ export async function sample(
 
 /** The roots of the client. */
 export async function listRoots(context: Context, options: AskOptions = {}): Promise<readonly Root[]> {
-  requireFeature(context.call.peer, 'roots')
+  requireFeature(callOf(context).peer, 'roots')
   return ask(context, { kind: 'roots', method: 'roots/list', params: {}, ...options }, (answer) => {
     const roots = answer['roots']
     if (!Array.isArray(roots) || !roots.every(isRoot))
@@ -167,7 +166,7 @@ async function ask<Value>(
   question: Asking,
   read: (answer: JsonObject) => Value | Promise<Value>,
 ): Promise<Value> {
-  const { call } = context
+  const call = callOf(context)
   if (call.peer.dialect.questions === 'rounds') return askInRounds(context, question, read)
   if (call.channel.ask === undefined) {
     throw mcpError(CANNOT_ASK, {
@@ -188,7 +187,7 @@ async function askInRounds<Value>(
   question: Asking,
   read: (answer: JsonObject) => Value | Promise<Value>,
 ): Promise<Value> {
-  const rounds = roundsOf(context)
+  const rounds = beginRounds(context)
   const key = question.key ?? `${question.kind}-${++rounds.asked}`
   const answer = rounds.answers.get(key)
   if (answer === undefined) {
@@ -204,7 +203,7 @@ async function askInRounds<Value>(
     rounds.answers.delete(key)
     if (!(error instanceof Malformed)) throw explained(question, error)
     const reason = `the answer to "${key}" cannot be read: ${error.message}`
-    throw mcpError(BAD_PARAMS, { method: context.call.method, reason })
+    throw mcpError(BAD_PARAMS, { method: context.method, reason })
   }
 }
 

@@ -3,8 +3,9 @@ import { COMPLETION_CONTEXT, UNKNOWN_COMPLETION } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { DESCRIPTIONS } from '../protocol/meta.ts'
+import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import type { Context } from './context.ts'
+import { callOf, type Context } from './context.ts'
 import type { PromptDefinition, TemplateDefinition } from './definitions.ts'
 import { findPrompt } from './prompts.ts'
 import { rethrown } from './settle.ts'
@@ -34,7 +35,7 @@ export interface Owner {
 }
 
 /** Finds what a reference of some type is about; undefined for a caller to whom the type means nothing. */
-export type OwnerOf = (ref: JsonObject, context: Context) => Owner | undefined
+export type OwnerOf = (ref: JsonObject, context: Context, peer: Peer) => Owner | undefined
 
 export interface CompletionParts {
   readonly prompts: ReadonlyMap<string, PromptDefinition>
@@ -90,7 +91,7 @@ function describing(shown: readonly Suggestion[]): JsonObject {
 }
 
 function findOwner(parts: CompletionParts, context: Context): Owner {
-  const ref = context.call.params['ref'] as JsonObject | null | undefined
+  const ref = context.params['ref'] as JsonObject | null | undefined
   if (ref?.['type'] === 'ref/prompt') {
     const prompt = findPrompt(parts.prompts, ref['name'], context)
     return { key: prompt.key, names: prompt.argNames }
@@ -106,31 +107,32 @@ function findOwner(parts: CompletionParts, context: Context): Owner {
     })
   }
   const type = ref?.['type']
-  const owner = typeof type === 'string' ? parts.refs.get(type)?.(ref as JsonObject, context) : undefined
+  const find = typeof type === 'string' ? parts.refs.get(type) : undefined
+  const owner = find?.(ref as JsonObject, context, callOf(context).peer)
   if (owner !== undefined) return owner
   throw mcpError(UNKNOWN_COMPLETION, { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
 }
 
 /** The URI of the template that is called so, where that is a way to name it. */
-function uriNamed(name: unknown, { templates }: CompletionParts, { call }: Context): unknown {
-  if (call.peer.dialect.resourceRefs !== 'name') return undefined
+function uriNamed(name: unknown, { templates }: CompletionParts, context: Context): unknown {
+  if (callOf(context).peer.dialect.resourceRefs !== 'name') return undefined
   const named = [...templates.values()].find(({ descriptor }) => descriptor['name'] === name)
   return named === undefined ? name : named.key
 }
 
 function readArgument(context: Context): { readonly name: string; readonly value: string } {
-  const argument = context.call.params['argument'] as JsonObject | null | undefined
+  const argument = context.params['argument'] as JsonObject | null | undefined
   const name = argument?.['name']
   const value = argument?.['value']
   if (typeof name === 'string' && typeof value === 'string') return { name, value }
   throw mcpError(BAD_PARAMS, {
-    method: context.call.method,
+    method: context.method,
     reason: 'argument needs a name and a value, both strings',
   })
 }
 
 function readKnown(context: Context): Readonly<Record<string, string>> {
-  const known = (context.call.params['context'] as JsonObject | undefined)?.['arguments'] ?? {}
+  const known = (context.params['context'] as JsonObject | undefined)?.['arguments'] ?? {}
   const valid =
     typeof known === 'object' &&
     known !== null &&

@@ -1,3 +1,5 @@
+import { BAD_OPTION } from '../errors/base.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
@@ -6,7 +8,7 @@ import type * as asks from './ask.ts'
 import type { AskOptions, Elicited, ElicitedUrl, Root, Sampled, SampleParams } from './ask.ts'
 import { createLog, type Log } from './logging.ts'
 import { createProgress, type ReportProgress } from './progress.ts'
-import { roundsOf, type Rounds } from './rounds.ts'
+import type { Rounds } from './rounds.ts'
 import { supports, type ClientFeature } from './supports.ts'
 import type { ServerParts } from './parts.ts'
 
@@ -18,42 +20,66 @@ export interface Client {
   supports(feature: ClientFeature): boolean
 }
 
+/** The request behind a context, for the modules of the server; handlers see only what `Context` shows. */
+export let callOf: (context: Context) => Call
+/** What the handlers of the server share. */
+export let partsOf: (context: Context) => ServerParts
+/** The rounds of a request; undefined until it asks, or remembers, something. */
+export let roundsOf: (context: Context) => Rounds | undefined
+/** The rounds of a request, begun if it has none yet. */
+export let beginRounds: (context: Context) => Rounds
+
 /**
  * What a handler knows and can do while it answers one request, the same in every revision.
  * Its members may be taken out (`{ signal, progress }`): none depends on `this`.
  */
 export class Context {
-  readonly call: Call
-  readonly parts: ServerParts
+  readonly #call: Call
+  readonly #parts: ServerParts
   /** What the request knows of its rounds; made when it first asks, or remembers, something. */
-  rounds: Rounds | undefined = undefined
+  #rounds: Rounds | undefined
   #log: Log | undefined
   #progress: ReportProgress | undefined
 
-  constructor(call: Call, parts: ServerParts) {
-    this.call = call
-    this.parts = parts
+  static {
+    callOf = (context) => context.#call
+    partsOf = (context) => context.#parts
+    roundsOf = (context) => context.#rounds
+    beginRounds = (context) =>
+      (context.#rounds ??= { answers: new Map(), once: new Map(), questions: new Map(), asked: 0 })
   }
 
+  /** @internal */
+  constructor(call: Call, parts: ServerParts) {
+    this.#call = call
+    this.#parts = parts
+  }
+
+  /** The id of the request; a notification has none. */
   get id(): RequestId | undefined {
-    return this.call.id
+    return this.#call.id
   }
 
   get method(): string {
-    return this.call.method
+    return this.#call.method
+  }
+
+  /** The params of the request, as the client sent them. */
+  get params(): JsonObject {
+    return this.#call.params
   }
 
   get revision(): Revision {
-    return this.call.peer.dialect.revision
+    return this.#call.peer.dialect.revision
   }
 
   /** Aborts when the client cancels, goes away, or the tool runs out of time. */
   get signal(): AbortSignal {
-    return this.call.signal
+    return this.#call.signal
   }
 
   get client(): Client {
-    const { peer } = this.call
+    const { peer } = this.#call
     return {
       info: peer.client,
       capabilities: peer.capabilities,
@@ -63,31 +89,31 @@ export class Context {
 
   /** The authenticated caller, if the transport authenticates. */
   get auth(): Auth | undefined {
-    return this.call.source.auth
+    return this.#call.source.auth
   }
 
   /** An HTTP header of the request by name; undefined on other transports. */
   get header(): (name: string) => string | undefined {
-    return (name) => this.call.source.header?.(name.toLowerCase())
+    return (name) => this.#call.source.header?.(name.toLowerCase())
   }
 
   /** Whether the client holds a session, so that what it asks next comes from the same peer. */
   get session(): object | undefined {
-    return this.call.peer.session
+    return this.#call.peer.session
   }
 
   /** Reports progress; a value that does not rise is dropped, and so is all of it when the client did not ask. */
   get progress(): ReportProgress {
-    return (this.#progress ??= createProgress(this.call))
+    return (this.#progress ??= createProgress(this.#call))
   }
 
   get log(): Log {
-    return (this.#log ??= createLog(this.call))
+    return (this.#log ??= createLog(this.#call))
   }
 
   /** Sends a notification on the stream of this request. */
   get notify(): (method: string, params?: JsonObject) => void {
-    return (method, params = {}) => this.call.emit(method, params)
+    return (method, params = {}) => this.#call.emit(method, params)
   }
 
   /** Asks the user to fill in a form. */
@@ -117,7 +143,7 @@ export class Context {
   /** Runs something once even when the handler runs again after a question. The value must survive JSON. */
   get once(): <Value>(key: string, make: () => Value | Promise<Value>) => Promise<Value> {
     return async <Value>(key: string, make: () => Value | Promise<Value>) => {
-      const kept = roundsOf(this).once
+      const kept = beginRounds(this).once
       if (!kept.has(key)) kept.set(key, await make())
       return kept.get(key) as Value
     }
@@ -125,7 +151,15 @@ export class Context {
 
   /** Drops the connection of a stream that can be resumed; the client comes back for the rest after `retryMs`. */
   get closeStream(): (retryMs?: number) => void {
-    return (retryMs = 1000) => this.call.channel.closeStream?.(retryMs)
+    return (retryMs = 1000) => this.#call.channel.closeStream?.(retryMs)
+  }
+
+  /**
+   * The former name of `closeStream`.
+   * @internal
+   */
+  get hangUp(): never {
+    throw mcpError(BAD_OPTION, { where: 'ctx.hangUp', reason: 'it is called ctx.closeStream' })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Changes } from '../rpc/changes.ts'
 import type { Session } from '../rpc/session.ts'
-import type { Context } from './context.ts'
+import { callOf, type Context } from './context.ts'
 
 /** The notification that each kind of change is told by, and the filter that asks for it. */
 export const NOTICES = {
@@ -32,7 +32,7 @@ export function follow(changes: Changes, session: Session, offered: JsonObject):
 
 /** `notifications/initialized` */
 export function initialized(context: Context): void {
-  context.call.peer.session?.setReady()
+  callOf(context).peer.session?.setReady()
 }
 
 /** A change of a resource is told to those who watch it or a resource above it. */

@@ -1,5 +1,5 @@
 import type { ContentBlock } from '../protocol/content.ts'
-import type { Context } from './context.ts'
+import { callOf, type Context } from './context.ts'
 import { progressToken } from './progress.ts'
 import { toContent } from './reply.ts'
 
@@ -17,10 +17,10 @@ export function isGenerator(value: unknown): value is Generated {
  */
 export async function drain(generator: Generated, context: Context): Promise<unknown> {
   const content: ContentBlock[] = []
-  const streams = progressToken(context.call) !== undefined
+  const streams = progressToken(callOf(context)) !== undefined
   try {
     for (;;) {
-      if (context.call.aborted) throw context.signal.reason
+      if (callOf(context).aborted) throw context.signal.reason
       const step = await generator.next()
       if (step.done === true) return step.value === undefined ? content : step.value
       const blocks = toContent(step.value)

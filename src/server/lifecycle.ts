@@ -7,7 +7,7 @@ import type { Dialect, Dialects } from '../protocol/switches.ts'
 import type { ClientInfo } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
-import type { Context } from './context.ts'
+import { callOf, type Context } from './context.ts'
 
 /** What a server tells about itself when a client opens. */
 export interface Greeting {
@@ -25,10 +25,10 @@ export function initialize(
   follow: (session: Session, offered: JsonObject) => void,
   context: Context,
 ): Result {
-  const session = context.call.peer.session as Session
+  const session = callOf(context).peer.session as Session
   if (session.opened) throw mcpError(ALREADY_INITIALIZED, {})
   const shaken = openedBy('handshake', greeting)
-  const { protocolVersion, capabilities, clientInfo } = readOpening(context.call.params, shaken)
+  const { protocolVersion, capabilities, clientInfo } = readOpening(context.params, shaken)
   const asked = shaken.find((known) => known === protocolVersion)
   if (asked === undefined && session.dialect.versionMismatch === 'reject') {
     const data = { supported: shaken, requested: protocolVersion.slice(0, 64) }

@@ -2,7 +2,7 @@ import { mcpError } from '../errors/error.ts'
 import { BAD_CURSOR, CURSOR_EXPIRED, CURSOR_TOO_LONG } from '../errors/server.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import type { Context } from './context.ts'
+import { callOf, type Context } from './context.ts'
 import type { Item } from './definitions.ts'
 import { isVisible } from './visibility.ts'
 
@@ -124,11 +124,11 @@ function writeCursor(name: ListName, place: number, age: number): string {
 
 function readCursor(name: ListName, context: Context, limits: Limits): number {
   const { cursorLength } = limits
-  const { cursor } = context.call.params
+  const { cursor } = context.params
   if (cursor === undefined || cursor === null) return 0
   if (typeof cursor !== 'string') throw mcpError(BAD_CURSOR, {})
   if (cursor.length > cursorLength) throw mcpError(CURSOR_TOO_LONG, { limit: cursorLength })
-  if (cursor === '' && context.call.peer.dialect.emptyCursor === 'absent') return 0
+  if (cursor === '' && callOf(context).peer.dialect.emptyCursor === 'absent') return 0
   const place = toPlace(name, cursor, limits)
   if (place === undefined) throw mcpError(BAD_CURSOR, {})
   return place

@@ -4,7 +4,6 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import type { Context } from './context.ts'
 import { isLogLevel, LOG_LEVELS, passes, type LogLevel } from '../protocol/log-levels.ts'
 
 type Write = (message: unknown, facts?: Readonly<Record<string, unknown>>) => void
@@ -30,8 +29,8 @@ export function createLog(call: Call): Log {
 }
 
 /** `logging/setLevel`: from now on the session hears this level and above. */
-export function setLevel(context: Context): Result {
-  context.call.peer.session!.logLevel = readLevel(context.call, context.call.params['level'])
+export function setLevel(call: Call): Result {
+  call.peer.session!.logLevel = readLevel(call, call.params['level'])
   return {}
 }
 

@@ -7,7 +7,7 @@ import { nearest } from '../base/nearest.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { issueExtras } from './argument-issue.ts'
-import type { Context } from './context.ts'
+import { callOf, partsOf, type Context } from './context.ts'
 import type { PromptDefinition } from './definitions.ts'
 import { isRole } from './roles.ts'
 import { rethrown, settled } from './settle.ts'
@@ -18,7 +18,7 @@ export async function getPrompt(
   prompts: ReadonlyMap<string, PromptDefinition>,
   context: Context,
 ): Promise<Result> {
-  const prompt = findPrompt(prompts, context.call.params['name'], context)
+  const prompt = findPrompt(prompts, context.params['name'], context)
   const args = readArguments(context)
   const checked =
     prompt.args === undefined ? { ok: true as const, value: args } : await prompt.args.check(args)
@@ -27,7 +27,7 @@ export async function getPrompt(
     throw mcpError(
       PROMPT_ARGUMENTS,
       facts,
-      issueExtras(checked.first, { value: args, dialect: context.call.peer.dialect }),
+      issueExtras(checked.first, { value: args, dialect: callOf(context).peer.dialect }),
     )
   }
   return settled(context, async () => {
@@ -47,13 +47,13 @@ export function findPrompt(
 ): PromptDefinition {
   if (typeof name !== 'string') {
     throw mcpError(BAD_PARAMS, {
-      method: context.call.method,
+      method: context.method,
       reason: 'the name of the prompt is not a string',
     })
   }
   const prompt = prompts.get(name)
   if (prompt !== undefined && isVisible(prompt, context)) return prompt
-  const { nameLength } = context.parts.limits
+  const { nameLength } = partsOf(context).limits
   if (name.length > nameLength) throw mcpError(NAME_TOO_LONG, { limit: nameLength })
   const seen = [...prompts.values()].filter((one) => isVisible(one, context)).map((one) => one.key)
   const meant = nearest(name, seen.slice(0, 1000))
@@ -64,14 +64,15 @@ export function findPrompt(
 }
 
 function readArguments(context: Context): JsonObject {
-  const given = context.call.params['arguments'] ?? {}
+  const given = context.params['arguments'] ?? {}
   const valid = typeof given === 'object' && !Array.isArray(given)
   if (valid && Object.values(given).every((value) => typeof value === 'string')) return given as JsonObject
   throw mcpError(BAD_PARAMS, { method: 'prompts/get', reason: 'arguments must be an object of strings' })
 }
 
-function toMessages(value: unknown, { call }: Context): JsonObject {
-  const shaped = (one: unknown): JsonObject => toMessage(one, call.peer.dialect)
+function toMessages(value: unknown, context: Context): JsonObject {
+  const { dialect } = callOf(context).peer
+  const shaped = (one: unknown): JsonObject => toMessage(one, dialect)
   if (typeof value === 'object' && value !== null && 'messages' in value && Array.isArray(value.messages)) {
     return { ...value, messages: value.messages.map(shaped) }
   }

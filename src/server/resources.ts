@@ -5,7 +5,7 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { match } from '../uri-template/match.ts'
-import type { Context } from './context.ts'
+import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import { rethrown, settled } from './settle.ts'
 import { isVisible } from './visibility.ts'
@@ -68,16 +68,16 @@ function climbs(uri: string, variables: Variables): boolean {
 
 /** The `uri` of a request about one resource. */
 export function readUri(context: Context): string {
-  const { uri } = context.call.params
+  const { uri } = context.params
   if (typeof uri !== 'string' || uri === '')
-    throw mcpError(BAD_PARAMS, { method: context.call.method, reason: 'uri must be a string' })
+    throw mcpError(BAD_PARAMS, { method: context.method, reason: 'uri must be a string' })
   checkUriLength(uri, context)
   return uri
 }
 
 /** Refuses a URI that is longer than any that is looked up. */
 export function checkUriLength(uri: string, context: Context): void {
-  const { uriLength } = context.parts.limits
+  const { uriLength } = partsOf(context).limits
   if (uri.length > uriLength) throw mcpError(URI_TOO_LONG, { limit: uriLength })
 }
 

@@ -3,12 +3,12 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { ownerOf } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import type { Context } from './context.ts'
-import { roundsOf, type Rounds } from './rounds.ts'
+import { beginRounds, callOf, partsOf, type Context } from './context.ts'
+import type { Rounds } from './rounds.ts'
 
 /** Opens what the client brought back from an earlier round. */
 export async function openRounds(context: Context): Promise<void> {
-  const { params } = context.call
+  const { params } = context
   const { requestState } = params
   const responses = params['inputResponses'] ?? {}
   if (typeof responses !== 'object' || Array.isArray(responses))
@@ -18,8 +18,8 @@ export async function openRounds(context: Context): Promise<void> {
   const state =
     requestState === undefined
       ? { answers: {}, once: {} }
-      : await context.parts.sealer.open(requestState, await bindingOf(context))
-  const rounds = roundsOf(context)
+      : await partsOf(context).sealer.open(requestState, await bindingOf(context))
+  const rounds = beginRounds(context)
   for (const [key, answer] of Object.entries(state.answers)) rounds.answers.set(key, answer)
   for (const [key, answer] of Object.entries(responses as Record<string, JsonObject>))
     rounds.answers.set(key, answer)
@@ -34,14 +34,15 @@ export async function inputRequired(context: Context, rounds: Rounds): Promise<R
   return {
     resultType: 'input_required',
     inputRequests: Object.fromEntries(questions),
-    requestState: await context.parts.sealer.seal(state, await bindingOf(context)),
+    requestState: await partsOf(context).sealer.seal(state, await bindingOf(context)),
   }
 }
 
 function bindingOf(context: Context): Promise<string> {
-  return context.parts.sealer.bind(ownerOf(context.auth), context.call.method, context.call.params)
+  const { method, params } = callOf(context)
+  return partsOf(context).sealer.bind(ownerOf(context.auth), method, params)
 }
 
 function invalid(context: Context, reason: string): Error {
-  return mcpError(BAD_PARAMS, { method: context.call.method, reason })
+  return mcpError(BAD_PARAMS, { method: context.method, reason })
 }

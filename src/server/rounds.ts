@@ -18,11 +18,6 @@ export interface Rounds {
   asked: number
 }
 
-/** The rounds of a request, begun if it is the first. */
-export function roundsOf(context: Context): Rounds {
-  return (context.rounds ??= { answers: new Map(), once: new Map(), questions: new Map(), asked: 0 })
-}
-
 /** Opens what the client brought back from an earlier round. */
 export async function openRounds(context: Context): Promise<void> {
   return (await travel()).openRounds(context)

@@ -10,7 +10,7 @@ import { Load } from '../rpc/load.ts'
 import { Observers } from '../rpc/observer.ts'
 import type { Service } from '../rpc/service.ts'
 import type { Completer, OwnerOf } from './completion.ts'
-import { Context } from './context.ts'
+import { callOf, Context } from './context.ts'
 import type {
   PromptDefinition,
   ResourceDefinition,
@@ -231,7 +231,7 @@ export class ServerService implements Service {
       ['prompts/list', (context) => this.prompts.page(context, wraps('prompts/list'))],
       ['prompts/get', later(prompts, ({ getPrompt }, context) => getPrompt(this.prompts.items, context))],
       ['completion/complete', later(completion, ({ complete }, context) => complete(completing, context))],
-      ['logging/setLevel', setLevel],
+      ['logging/setLevel', (context) => setLevel(callOf(context))],
       ['subscriptions/listen', later(subscriptions, ({ listen }, context) => listen(listening, context))],
     ]
     return new Map([...routes, ...this.methods])

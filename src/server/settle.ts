@@ -1,18 +1,20 @@
 import { McpError, rowOf, mcpError } from '../errors/error.ts'
 import { INTERNAL } from '../errors/wire.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import type { Context } from './context.ts'
-import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
+import { callOf, partsOf, roundsOf, type Context } from './context.ts'
+import { inputRequired, isLaterRound, openRounds, type Rounds } from './rounds.ts'
 import { ToolError } from '../errors/tool-error.ts'
 
 /** Runs a handler that may ask the client, and ends the request with its questions when some are open. */
 export async function settled(context: Context, run: () => Promise<Result>): Promise<Result> {
-  if (isLaterRound(context.call)) await openRounds(context)
+  if (isLaterRound(callOf(context))) await openRounds(context)
   try {
     const result = await run()
-    return asking(context) ? await inputRequired(context, context.rounds!) : result
+    const rounds = openQuestions(context)
+    return rounds === undefined ? result : await inputRequired(context, rounds)
   } catch (thrown) {
-    if (asking(context)) return inputRequired(context, context.rounds!)
+    const rounds = openQuestions(context)
+    if (rounds !== undefined) return inputRequired(context, rounds)
     throw thrown
   }
 }
@@ -31,11 +33,13 @@ export async function rethrown<Value>(
       throw new McpError('internal', thrown.message, { cause: thrown })
     }
     const reference = crypto.randomUUID()
-    context.parts.report('error', `${what} failed`, { reference, error: thrown })
+    partsOf(context).report('error', `${what} failed`, { reference, error: thrown })
     throw mcpError(INTERNAL, { reference }, { cause: thrown })
   }
 }
 
-function asking(context: Context): boolean {
-  return context.rounds !== undefined && context.rounds.questions.size > 0
+/** The rounds of a request that has questions for the client. */
+function openQuestions(context: Context): Rounds | undefined {
+  const rounds = roundsOf(context)
+  return rounds !== undefined && rounds.questions.size > 0 ? rounds : undefined
 }

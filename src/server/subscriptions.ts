@@ -8,7 +8,7 @@ import { ownerOf, type Peer } from '../rpc/call.ts'
 import type { Change, Changes } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
-import type { Context } from './context.ts'
+import { callOf, partsOf, type Context } from './context.ts'
 import { isWatched, NOTICES } from './following.ts'
 import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
@@ -33,7 +33,8 @@ export function unsubscribe(context: Context): Result {
   return {}
 }
 
-function reachableSession({ call }: Context): Session {
+function reachableSession(context: Context): Session {
+  const call = callOf(context)
   const session = call.peer.session as Session
   if (!session.reachable)
     throw mcpError(NOT_OFFERED, { method: call.method, capability: 'resources.subscribe' })
@@ -62,7 +63,7 @@ export interface ListenParts {
 
 /** `subscriptions/listen`: tells of what the client asked for until the request is cancelled, or stopped at shutdown. */
 export function listen(parts: ListenParts, context: Context): Promise<Result> {
-  const { call } = context
+  const call = callOf(context)
   const filter = readFilter(context)
   const honoured = honour(filter, parts, context)
   const watched = new Set(honoured.resourceSubscriptions)
@@ -99,15 +100,21 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   })
 }
 
+/** The resources that the session of a caller subscribed to; undefined where there are no sessions. */
+export function subscribedBy(context: Context): Set<string> | undefined {
+  return callOf(context).peer.session?.subscriptions
+}
+
 /** Whose streams are counted and shown together: of whoever was authenticated, or else of the connection where one carries many requests. */
-export function listenerOf({ auth, call }: Context): unknown {
-  return auth === undefined ? call.channel : ownerOf(auth)
+export function listenerOf(context: Context): unknown {
+  const { auth } = context
+  return auth === undefined ? callOf(context).channel : ownerOf(auth)
 }
 
 /** Adds one more stream of a caller. */
 function enter(stream: Listening, streams: ListenParts['streams'], context: Context): () => void {
   const caller = listenerOf(context)
-  const { streams: limit } = context.parts.limits
+  const { streams: limit } = partsOf(context).limits
   const open = streams.get(caller) ?? new Set()
   if (open.size >= limit) throw mcpError(TOO_MANY_STREAMS, { limit }, { retryAfterMs: 30_000 })
   streams.set(caller, open.add(stream))
@@ -124,8 +131,8 @@ type Filter = { [Name in (typeof NOTICES)[keyof typeof NOTICES]['filter']]?: boo
 }
 
 function readFilter(context: Context): Filter {
-  const filter = context.call.params['notifications']
-  const invalid = (reason: string): Error => mcpError(BAD_PARAMS, { method: context.call.method, reason })
+  const filter = context.params['notifications']
+  const invalid = (reason: string): Error => mcpError(BAD_PARAMS, { method: context.method, reason })
   if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
     throw invalid('notifications is not an object')
   for (const { filter: name } of Object.values(NOTICES)) {
@@ -157,7 +164,7 @@ function honour(filter: Filter, parts: ListenParts, context: Context): Filter {
   if (uris.length > 0) honoured.resourceSubscriptions = uris
   for (const [id, { isFor }] of parts.extensions) {
     const name = id as `${string}/${string}`
-    if (filter[name] === true && isFor(context.call.peer)) honoured[name] = true
+    if (filter[name] === true && isFor(callOf(context).peer)) honoured[name] = true
   }
   return honoured
 }

@@ -1,7 +1,7 @@
 import { LONGEST_MS } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
 import { TOOL_TIMEOUT } from '../errors/server.ts'
-import type { Context } from './context.ts'
+import { callOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
 
@@ -11,7 +11,7 @@ export function withTimeout(tool: ToolDefinition, input: unknown, context: Conte
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       reject(mcpError(TOOL_TIMEOUT, { name: tool.key, ms }))
-      context.call.abort(mcpError(TOOL_TIMEOUT, { name: tool.key, ms }))
+      callOf(context).abort(mcpError(TOOL_TIMEOUT, { name: tool.key, ms }))
     }
     const timer = ms > LONGEST_MS ? undefined : setTimeout(stop, ms)
     const run = async (): Promise<unknown> => {

@@ -13,7 +13,7 @@ import { VENDOR } from '../protocol/meta.ts'
 import { nearest } from '../base/nearest.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Checked, Unfit } from '../schema/checker.ts'
-import type { Context } from './context.ts'
+import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
 import { issueExtras } from './argument-issue.ts'
@@ -28,7 +28,7 @@ export function callTool(
   tools: ReadonlyMap<string, ToolDefinition>,
   context: Context,
 ): Result | Promise<Result> {
-  const { params } = context.call
+  const { params } = context
   const { name, requestId } = params
   if (typeof name !== 'string')
     throw mcpError(BAD_PARAMS, { method: 'tools/call', reason: 'name is not a string' })
@@ -45,7 +45,7 @@ export function callTool(
 }
 
 function perform(tool: ToolDefinition, input: object, context: Context): Result | Promise<Result> {
-  if (isLaterRound(context.call))
+  if (isLaterRound(callOf(context)))
     return openRounds(context).then(async () => run(tool, await tool.input.check(input), context))
   const checked = tool.input.check(input)
   return checked instanceof Promise
@@ -63,8 +63,8 @@ function withRequestId(result: Result, requestId: unknown): Result {
 }
 
 /** Only whoever sees a tool learns which headers it wants. */
-function checkHeaders(tool: ToolDefinition, { call }: Context): void {
-  const { source, params, peer } = call
+function checkHeaders(tool: ToolDefinition, context: Context): void {
+  const { source, params, peer } = callOf(context)
   if (source.header !== undefined && peer.dialect.paramHeaders)
     tool.checkHeaders?.(params['arguments'], (name) => source.header?.(name))
 }
@@ -93,8 +93,8 @@ async function finishLater(tool: ToolDefinition, value: Promise<unknown>, contex
 }
 
 function finish(tool: ToolDefinition, value: unknown, context: Context): Result | Promise<Result> {
-  if (context.rounds !== undefined && context.rounds.questions.size > 0)
-    return inputRequired(context, context.rounds)
+  const rounds = roundsOf(context)
+  if (rounds !== undefined && rounds.questions.size > 0) return inputRequired(context, rounds)
   if (tool.output === undefined) return toResult(value)
   if (isWholeResult(value)) {
     if (value['isError'] === true) return value
@@ -120,20 +120,20 @@ function after<Value, Next>(
 
 /** Errors for the peer are thrown on; what the author threw on purpose is told to the model; the rest is masked. */
 function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result | Promise<Result> {
-  if (context.rounds !== undefined && context.rounds.questions.size > 0)
-    return inputRequired(context, context.rounds)
+  const rounds = roundsOf(context)
+  if (rounds !== undefined && rounds.questions.size > 0) return inputRequired(context, rounds)
   if (thrown instanceof ToolError)
-    return context.call.peer.dialect.toolFailures === 'error' ? raised(thrown) : toFailure(thrown)
+    return callOf(context).peer.dialect.toolFailures === 'error' ? raised(thrown) : toFailure(thrown)
   if (thrown instanceof McpError) {
     const { where } = rowOf(thrown.kind)
     if (where === 'wire') throw thrown
     if (where === 'result') return told(thrown, context)
   }
-  if (context.call.cancelled) throw mcpError(CANCELLED, { reason: '' }, { cause: thrown })
+  if (callOf(context).cancelled) throw mcpError(CANCELLED, { reason: '' }, { cause: thrown })
   const reference = crypto.randomUUID()
-  const { requestId } = context.call.params
+  const { requestId } = context.params
   const known = requestId === undefined ? {} : { requestId }
-  context.parts.report('error', `tool "${tool.key}" failed`, { reference, ...known, error: thrown })
+  partsOf(context).report('error', `tool "${tool.key}" failed`, { reference, ...known, error: thrown })
   return told(mcpError(TOOL_FAILED, { name: tool.key, reference }), context)
 }
 
@@ -144,28 +144,28 @@ function raised({ message, data }: ToolError): never {
 
 /** An error that the model reads, counted as those are that travel as errors; or one that travels as such. */
 function told(error: McpError, context: Context): Result {
-  if (context.call.peer.dialect.toolFailures === 'error') throw error
-  context.parts.observers.count(error.kind)
+  if (callOf(context).peer.dialect.toolFailures === 'error') throw error
+  partsOf(context).observers.count(error.kind)
   return toFailure(error)
 }
 
 function refuseInput(tool: ToolDefinition, { issue, first }: Unfit, context: Context): Result {
   const facts = { name: tool.key, issue }
-  const { params, peer } = context.call
+  const { params, peer } = callOf(context)
   const extras = issueExtras(first, { value: params['arguments'], dialect: peer.dialect })
   if (peer.dialect.argumentErrors === 'error') throw mcpError(TOOL_ARGUMENTS, facts, extras)
-  context.parts.observers.count('tool_input')
+  partsOf(context).observers.count('tool_input')
   return toFailure(mcpError(TOOL_INPUT, facts, extras))
 }
 
 function brokenOutput(tool: ToolDefinition, issue: string, context: Context): McpError {
   const reference = crypto.randomUUID()
-  context.parts.report('error', `tool "${tool.key}" broke its output schema: ${issue}`, { reference })
+  partsOf(context).report('error', `tool "${tool.key}" broke its output schema: ${issue}`, { reference })
   return mcpError(TOOL_OUTPUT, { name: tool.key, reference })
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, ToolDefinition>, context: Context): McpError {
-  const { nameLength } = context.parts.limits
+  const { nameLength } = partsOf(context).limits
   if (name.length > nameLength) return mcpError(NAME_TOO_LONG, { limit: nameLength })
   const seen = [...tools.values()].filter((tool) => isVisible(tool, context)).map((tool) => tool.key)
   const meant = nearest(name, seen.slice(0, 1000))

@@ -2,6 +2,7 @@ import { createServer, defineTools, McpError, ToolError, type App } from 'pierhe
 import * as v from 'valibot'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { serviceOf } from '../../src/app/app.ts'
 import { refusal } from '../harness/wire-error.ts'
 import { callerOf } from './caller.ts'
 
@@ -151,8 +152,8 @@ test('failures that are told in results are counted', async () => {
     .tool('tool_timeout', { timeout: 5 }, () => new Promise(() => undefined))
     .tool('tool_input', { input: z.object({ n: z.number() }) }, () => 1)
   const client = await callerOf(app, '2025-11-25')
-  for (const { key } of app.service.tools.items.values()) await client.call(key)
-  expect([...app.counts]).toEqual([...app.service.tools.items.keys()].map((kind) => [kind, 1]))
+  for (const { key } of serviceOf(app).tools.items.values()) await client.call(key)
+  expect([...app.counts]).toEqual([...serviceOf(app).tools.items.keys()].map((kind) => [kind, 1]))
   await client.close()
 })
 

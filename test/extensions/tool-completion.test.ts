@@ -149,8 +149,8 @@ test('a client does not ask a server that completes no arguments of tools', asyn
   const asked: string[] = []
   const plain = createServer({ name: 'plain', version: '1', log: () => undefined })
     .tool('forecast', { input: INPUT }, () => 'sun')
-    .use(({ call }, next) => {
-      asked.push(call.method)
+    .use(({ method }, next) => {
+      asked.push(method)
       return next()
     })
   await using client = await connect(plain, { extensions: [toolCompletion] })

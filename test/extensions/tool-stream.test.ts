@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { connect } from '../../src/client.ts'
 import { createServer, image, text, ToolError } from '../../src/index.ts'
 import { toolStream } from '../../src/extensions.ts'
@@ -186,7 +187,7 @@ scenario(
       return next()
     })
     app.use('tools/call', async (context, next) => {
-      if (context.call.params['name'] === 'plain') throw new ToolError('guarded')
+      if (context.params['name'] === 'plain') throw new ToolError('guarded')
       return { ...(await next()), passed: passed.splice(0).join() }
     })
     return app
@@ -296,9 +297,9 @@ test('an id too large to write as a number needs a progress token', async () => 
 test('a client that is far behind misses plain progress, but no piece of content', async () => {
   const app = createStreaming()
   const sent: string[] = []
-  const { service, limits } = app
+  const { limits } = app
   const connection = new Connection({
-    service,
+    service: serviceOf(app),
     limits,
     source: {},
     send: (line) => sent.push(line),

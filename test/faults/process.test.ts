@@ -31,7 +31,7 @@ test('only listening takes care of the process, and only while it lasts [F19]', 
   expect(listeners()).toEqual(before.map((count) => count + 1))
   await all[1]?.close()
   expect(listeners()).toEqual(before)
-  const indifferent = await tools().listen({ http: { port: 0 }, survive: false })
+  const indifferent = await tools().listen({ http: { port: 0 }, onUncaught: 'exit' })
   expect(listeners()).toEqual(before)
   await indifferent.close()
   end.close()

@@ -237,7 +237,7 @@ describe('errors that escape from user code', () => {
   })
 
   test('end a process that does not want to survive them [F19]', async () => {
-    const program = await Program.start({ survive: false })
+    const program = await Program.start({ onUncaught: 'exit' })
     await send(program.port, tool('stray', { text: 'promise' })).catch(() => undefined)
     expect(await program.exited).toBe(1)
     expect(program.stderr).toContain('stray promise')

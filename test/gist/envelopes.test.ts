@@ -86,9 +86,9 @@ describe('the handshake', () => {
   test('passes through whatever wraps initialize, and the client is known by its id', async () => {
     const app = tools()
     const seen: unknown[] = []
-    app.use('initialize', async ({ call }, next) => {
+    app.use('initialize', async ({ params }, next) => {
       await Promise.resolve()
-      const { clientInfo } = call.params as { clientInfo: { name: string } }
+      const { clientInfo } = params as { clientInfo: { name: string } }
       seen.push(clientInfo.name)
       if (clientInfo.name === 'stranger') throw new Error('go away')
       return next()
@@ -146,8 +146,8 @@ describe('a call', () => {
 
   test('hands on who calls, and its trace [S1-4.1-3]', async () => {
     const app = tools()
-    app.tool('context', {}, (_input, { client, call }) =>
-      JSON.stringify([client.info?.name, call.params['_meta']]),
+    app.tool('context', {}, (_input, { client, params }) =>
+      JSON.stringify([client.info?.name, params['_meta']]),
     )
     const { port } = await start(app)
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
@@ -220,8 +220,8 @@ describe('a call', () => {
 
   test('passes through the same middleware as any other', async () => {
     const app = tools()
-    app.use('tools/call', async ({ call }, next) => {
-      if (call.params['name'] === 'sum') return { content: [{ type: 'text', text: 'instead' }] }
+    app.use('tools/call', async ({ params }, next) => {
+      if (params['name'] === 'sum') return { content: [{ type: 'text', text: 'instead' }] }
       return next()
     })
     const { port } = await start(app)

@@ -1,6 +1,7 @@
 import { createServer as createHttp } from 'node:http'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import type { App } from '../../src/index.ts'
 import { JSON_TYPE } from '../http/messages.ts'
 import { Gate } from '../http/server.ts'
@@ -42,7 +43,7 @@ describe('a client that goes away', () => {
       controller.abort()
       await expect(asked).rejects.toThrow('aborted')
       expect(await stopped).toMatchObject({ kind: 'connection_closed' })
-      await expect.poll(() => app.service.load.running).toBe(0)
+      await expect.poll(() => serviceOf(app).load.running).toBe(0)
     }
   })
 
@@ -87,7 +88,7 @@ describe('a client that does not read', () => {
     response.on('error', () => undefined)
     expect(await over).toBe('stopped')
     expect(sent()).toBeLessThan(500)
-    await expect.poll(() => app.service.load.running).toBe(0)
+    await expect.poll(() => serviceOf(app).load.running).toBe(0)
     expect(app.counts.get('slow_reader')).toBe(1)
     response.destroy()
   })
@@ -123,7 +124,7 @@ describe('more than a server can do', () => {
       },
     ])
     running.push(post(port, envelope('wait', {}, { session })))
-    await expect.poll(() => app.service.load.running).toBe(2)
+    await expect.poll(() => serviceOf(app).load.running).toBe(2)
     const one = await post(port, envelope('wait', {}, { session }))
     expect([one.status, one.headers['retry-after'], one.json]).toMatchObject([
       429,
@@ -154,11 +155,11 @@ describe('more than a server can do', () => {
     const running = post(port, envelope('wait'))
     await gate.entered
     const next = post(port, envelope('wait'))
-    await expect.poll(() => app.service.load.waiting).toBe(1)
+    await expect.poll(() => serviceOf(app).load.waiting).toBe(1)
     gate.open()
     for (const reply of await Promise.all([running, next]))
       expect(reply.json).toMatchObject({ status: 'success' })
-    expect(app.service.load.running).toBe(0)
+    expect(serviceOf(app).load.running).toBe(0)
   })
 })
 

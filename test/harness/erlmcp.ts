@@ -1,3 +1,4 @@
+import { serviceOf } from '../../src/app/app.ts'
 import { erlmcp } from '../../src/profiles.ts'
 import { idText, type JsonObject, type RequestId } from '../../src/protocol/jsonrpc.ts'
 import { DIALECTS, type Dialects } from '../../src/protocol/switches.ts'
@@ -44,7 +45,8 @@ export function withErlmcp(app: AnyApp): { readonly app: AnyApp; restore(): void
   return { app: { connect } as AnyApp, restore: () => speak(app, DIALECTS) }
 }
 
-function speak({ service }: AnyApp, dialects: Dialects): void {
+function speak(app: AnyApp, dialects: Dialects): void {
+  const service = serviceOf(app)
   ;(service as { dialects: Dialects }).dialects = dialects
   service.refold()
 }

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream'
+import { serviceOf } from '../../src/app/app.ts'
 import { serveStdio } from '../../src/transport/stdio/server.ts'
 import type { AnyApp, Line, LineOptions } from './line.ts'
 
@@ -6,7 +7,7 @@ import type { AnyApp, Line, LineOptions } from './line.ts'
 export async function openStdio(app: AnyApp, { receive }: LineOptions): Promise<Line> {
   const input = new PassThrough()
   const output = new PassThrough()
-  const server = serveStdio(app.service, { limits: app.limits, input, output })
+  const server = serveStdio(serviceOf(app), { limits: app.limits, input, output })
   let rest = ''
   output.setEncoding('utf8')
   output.on('data', (chunk: string) => {

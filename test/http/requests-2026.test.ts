@@ -1,5 +1,6 @@
 import { Agent } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { BOTH, call, ENVELOPE, headed, initialize, message } from './messages.ts'
@@ -358,9 +359,9 @@ describe('listening', () => {
       ),
     )
     await Promise.all(opened.map((one) => one.until(({ messages }) => messages.length === 1)))
-    expect(app.service.changes.listeners).toBe(300)
+    expect(serviceOf(app).changes.listeners).toBe(300)
     for (const one of opened) one.drop()
-    await expect.poll(() => [app.service.changes.listeners, endpoint.running]).toEqual([0, 0])
+    await expect.poll(() => [serviceOf(app).changes.listeners, endpoint.running]).toEqual([0, 0])
   })
 
   test.each([

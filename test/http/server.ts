@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer, type App } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
 import { toLimits } from '../../src/base/limits.ts'
@@ -26,7 +27,7 @@ export interface StartOptions {
 /** Serves an app on a port of its own until the test is over. */
 export async function start(app: App = tools(), options: StartOptions = {}): Promise<Started> {
   const { limits = {}, hosts = ['loopback'], cors = [], sessions = true, now, path = '/mcp' } = options
-  const endpoint = new Endpoint(app.service, {
+  const endpoint = new Endpoint(serviceOf(app), {
     limits: toLimits(limits),
     hosts,
     cors,

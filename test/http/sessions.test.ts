@@ -1,6 +1,7 @@
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { BOTH, call, headed, initialize, message } from './messages.ts'
 import { Gate, open, Session, start, tools } from './server.ts'
@@ -86,7 +87,7 @@ describe('opening and ending', () => {
     expect((await session.post(message('ping', {}, 1))).status).toBe(404)
     expect((await session.get()).status).toBe(404)
     expect((await session.delete()).status).toBe(404)
-    expect([endpoint.sessions.size, app.service.changes.listeners]).toEqual([0, 0])
+    expect([endpoint.sessions.size, serviceOf(app).changes.listeners]).toEqual([0, 0])
   })
 
   test('DELETE stops what is running', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { BOTH, call, headed, initialize, message } from './messages.ts'
 import { start, tools } from './server.ts'
 import { post, send } from './wire.ts'
@@ -57,11 +58,11 @@ test('without sessions a missing version header means 2025-03-26, which has batc
 
 test('without sessions two hundred handshakes leave no listener behind', async () => {
   const { port, app } = await start(tools(), stateless)
-  const before = app.service.changes.listeners
+  const before = serviceOf(app).changes.listeners
   for (let each = 0; each < 4; each++) {
     await Promise.all(Array.from({ length: 50 }, () => post(port, initialize(), BOTH)))
   }
-  expect(app.service.changes.listeners).toBe(before)
+  expect(serviceOf(app).changes.listeners).toBe(before)
 })
 
 test('2026-07-28 is served the same without sessions [S2-10.4-3]', async () => {

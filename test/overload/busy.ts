@@ -1,6 +1,8 @@
 import { expect } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
+import type { Load } from '../../src/rpc/load.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
 import { open, type Client } from '../harness/client.ts'
 import type { AnyApp, Transport } from '../harness/line.ts'
@@ -42,8 +44,8 @@ export class Busy {
     return busy
   }
 
-  get load(): AnyApp['service']['load'] {
-    return this.app.service.load
+  get load(): Load {
+    return serviceOf(this.app).load
   }
 
   client(which: number): Client {

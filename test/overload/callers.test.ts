@@ -1,6 +1,7 @@
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer, type App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
@@ -16,7 +17,7 @@ function waiting(limits: object = {}): { readonly app: App; readonly gate: Gate;
       return 'waited'
     })
     .tool('echo', {}, () => 'echo')
-  return { app, gate, running: () => app.service.load.running }
+  return { app, gate, running: () => serviceOf(app).load.running }
 }
 
 const wait = (id: number): ReturnType<typeof headed> => headed('tools/call', { name: 'wait' }, id)

@@ -25,7 +25,7 @@ export interface State {
 export interface ProgramOptions {
   readonly limits?: ServerOptions['limits']
   readonly port?: number
-  readonly survive?: boolean
+  readonly onUncaught?: 'report' | 'exit'
   /** What Node is started with. */
   readonly flags?: readonly string[]
   /** A shell command that runs before, such as `ulimit -n 64`. */

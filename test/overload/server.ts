@@ -1,25 +1,24 @@
-// The server of these tests, as a program. Its argument is JSON: { limits, port, survive }. It answers to whoever
+// The server of these tests, as a program. Its argument is JSON: { limits, port, onUncaught }. It answers to whoever
 // started it over the channel between processes, so that it can be asked even when it takes no requests.
 import { pbkdf2Sync } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
+import { endpointsOf, serviceOf } from '../../src/app/app.ts'
 import { createServer, type ServerOptions } from '../../src/index.ts'
-import type { Endpoint } from '../../src/transport/http/server/endpoint.ts'
 import { budgetsOf } from '../../src/transport/io/budgets.ts'
 import type { State } from './program.ts'
 
 interface Order {
   readonly limits?: ServerOptions['limits']
   readonly port?: number
-  readonly survive?: boolean
+  readonly onUncaught?: 'report' | 'exit'
 }
 
-const { limits = {}, port = 0, survive = true } = JSON.parse(process.argv[2] ?? '{}') as Order
+const { limits = {}, port = 0, onUncaught = 'report' } = JSON.parse(process.argv[2] ?? '{}') as Order
 const number = { type: 'object', properties: { of: { type: 'number' } }, required: ['of'] } as const
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
 const reports: string[] = []
 const aborted: string[] = []
-let endpoint: Endpoint | undefined
 let pooled = 0
 const turns: (() => void)[] = []
 
@@ -107,14 +106,12 @@ async function odd(): Promise<void> {
   throw undefined
 }
 
-const open = app.endpoint.bind(app)
-app.endpoint = async (choice) => (endpoint = await open(choice))
-
 process.on('message', () => {
+  const [endpoint] = endpointsOf(app)
   const state: State = {
     running: endpoint?.running ?? 0,
     sessions: endpoint?.sessions.size ?? 0,
-    unsent: budgetsOf(app.service, app.limits).write.total,
+    unsent: budgetsOf(serviceOf(app), app.limits).write.total,
     rss: process.memoryUsage().rss,
     heap: collected(),
     counts: Object.fromEntries(app.counts),
@@ -130,5 +127,5 @@ function collected(): number {
   return process.memoryUsage().heapUsed
 }
 
-const running = await app.listen({ http: { port }, survive })
+const running = await app.listen({ http: { port }, onUncaught })
 process.send?.(running.url)

@@ -1,6 +1,7 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { connect, type Socket } from 'node:net'
 import { createServer, type App } from '../../src/index.ts'
+import { serviceOf } from '../../src/app/app.ts'
 import { budgetsOf } from '../../src/transport/io/budgets.ts'
 import { open } from '../harness/client.ts'
 import { closeListeners } from '../harness/line-http.ts'
@@ -78,7 +79,7 @@ test.each([
       http: { port: 0, sse: true },
       ws: true,
       tcp: { port: 0 },
-      survive: false,
+      onUncaught: 'exit',
     })
     onTestFinished(() => running.close())
     const port = (name: 'http' | 'tcp'): number => Number(new URL(running.addresses[name] as string).port)
@@ -86,7 +87,7 @@ test.each([
     const sockets = [1, 2].map(() => (LAZY[lazy] as Lazy)({ http: port('http'), tcp: port('tcp') }))
     await Promise.all(sockets)
     await expect
-      .poll(() => budgetsOf(app.service, app.limits).write.total, { interval: 5 })
+      .poll(() => budgetsOf(serviceOf(app), app.limits).write.total, { interval: 5 })
       .toBeGreaterThan(20_000_000)
     await expect(client.call('echo')).rejects.toMatchObject({
       code: 1004,
@@ -108,7 +109,7 @@ test('limits.unsentBytes counts for one server: another in the same process is n
   const portOf = (name: 'http' | 'tcp'): number => Number(new URL(slow?.addresses[name] as string).port)
   const ports = { http: portOf('http'), tcp: portOf('tcp') }
   await Promise.all([1, 2].map(() => (LAZY['tcp'] as Lazy)(ports)))
-  const unsent = (app: App): number => budgetsOf(app.service, app.limits).write.total
+  const unsent = (app: App): number => budgetsOf(serviceOf(app), app.limits).write.total
   await expect.poll(() => unsent(busy), { interval: 5 }).toBeGreaterThan(20_000_000)
   expect(unsent(idle)).toBe(0)
   const client = await open(idle as unknown as AnyApp, { transport: 'http', revision: '2026-07-28' })

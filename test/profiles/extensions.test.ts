@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { connect } from '../../src/client.ts'
 import { apps, health, subscriptions, toolCompletion, toolStream } from '../../src/extensions.ts'
 import { createServer, type App } from '../../src/index.ts'
@@ -19,7 +20,7 @@ function createApp(): App {
     .extend(toolCompletion({}))
 }
 
-const { service } = createApp()
+const service = serviceOf(createApp())
 const methods = [...service.methods.keys(), ...service.interceptors.keys()].filter((method) =>
   method.startsWith(`${VENDOR}/`),
 )

@@ -19,9 +19,9 @@ const gives = defineExtension({
   id: ID,
   methods: { give: {} },
   serve: () => ({
-    give: (_, { call }) => {
-      if (call.params['what'] === 'error') throw new Error('no')
-      return VALUES[call.params['what'] as keyof typeof VALUES] as never
+    give: (_, { params }) => {
+      if (params['what'] === 'error') throw new Error('no')
+      return VALUES[params['what'] as keyof typeof VALUES] as never
     },
   }),
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { connect, type Client } from '../../src/client.ts'
 import { apps, Apps, health, subscriptions, toolStream } from '../../src/extensions.ts'
 import { createServer, type App } from '../../src/index.ts'
@@ -145,10 +146,10 @@ const CAPABILITIES: Readonly<Record<string, (stage: Stage) => Promise<void>>> = 
   async cancellation({ client, app }) {
     const stop = new AbortController()
     const waiting = client.call('wait', {}, { signal: stop.signal })
-    await expect.poll(() => app.service.load.running).toBe(1)
+    await expect.poll(() => serviceOf(app).load.running).toBe(1)
     stop.abort()
     await expect(waiting).rejects.toMatchObject({ kind: 'cancelled' })
-    await expect.poll(() => app.service.load.running).toBe(0)
+    await expect.poll(() => serviceOf(app).load.running).toBe(0)
   },
   async pagination({ client }) {
     const first = await client.request('tools/list')

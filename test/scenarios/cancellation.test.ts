@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import { open, type Client } from '../harness/client.ts'
 import { scenario } from '../harness/scenario.ts'
@@ -179,7 +180,7 @@ scenario(
     client.call('stop', {}, { id: 'work', signal: stop.signal }).catch(() => undefined)
     await app.began
     stop.abort()
-    await expect.poll(() => app.service.load.running).toBe(0)
+    await expect.poll(() => serviceOf(app).load.running).toBe(0)
     expect([app.reports, app.counts.get('tool_failed')]).toEqual([[], undefined])
     await client.call('fail').catch(() => undefined)
     expect([app.reports, app.counts.get('tool_failed')]).toEqual([['tool "fail" failed'], 1])

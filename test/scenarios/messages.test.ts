@@ -196,8 +196,8 @@ scenario(
 
 scenario(
   'metadata of a request reaches the handler as it was sent, whatever its keys [S4-15-1]',
-  createServer({ name: 'meta', version: '1' }).tool('meta', {}, (_, { call }) =>
-    JSON.stringify(call.params['_meta']),
+  createServer({ name: 'meta', version: '1' }).tool('meta', {}, (_, { params }) =>
+    JSON.stringify(params['_meta']),
   ),
   async (client) => {
     const meta = { plain: 1, 'com.example/trace': { a: [1] }, 'mcp.dev/odd key': null, '': 'x' }

@@ -17,9 +17,9 @@ const app = createServer({ name: 'wrapped', version: '1', log: () => undefined }
     seen.push('all after')
     return result
   })
-  .use('tools/call', async ({ method, call }, next) => {
+  .use('tools/call', async ({ method, params }, next) => {
     seen.push(`calls ${method}`)
-    const args = call.params['arguments'] as { say?: string } | undefined
+    const args = params['arguments'] as { say?: string } | undefined
     if (args?.say === 'stop') throw new McpError('bad_params', 'stopped on the way')
     if (args?.say === 'instead') return { content: [text('replaced')], isError: false }
     if (args?.say === 'twice') await next()

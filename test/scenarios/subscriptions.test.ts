@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
@@ -82,7 +83,7 @@ scenario(
   'a subscription goes on through other requests and failures, and ends with its session [S2-3.4-4]',
   make,
   async (client, _revision, { app, join }) => {
-    const before = app.service.changes.listeners
+    const before = serviceOf(app).changes.listeners
     const leaving = await join()
     for (const one of [client, leaving]) {
       await one.follow({ uris: ['ships://anna'] })
@@ -92,7 +93,7 @@ scenario(
     app.updated('ships://anna')
     for (const one of [client, leaving]) await one.hear(UPDATED, 1)
     await leaving.close()
-    await expect.poll(() => app.service.changes.listeners).toBeLessThanOrEqual(before + 1)
+    await expect.poll(() => serviceOf(app).changes.listeners).toBeLessThanOrEqual(before + 1)
     app.updated('ships://anna')
     await client.hear(UPDATED, 2)
     expect([told(client).length, told(leaving).length]).toEqual([2, 1])
@@ -194,7 +195,7 @@ scenario(
     app.updated('ships://anna')
     await client.hear(UPDATED, 1)
     stop()
-    while (app.service.changes.listeners > 1) await new Promise((resolve) => setImmediate(resolve))
+    while (serviceOf(app).changes.listeners > 1) await new Promise((resolve) => setImmediate(resolve))
     app.updated('ships://anna')
     app.updated('ships://berta')
     await client.hear(UPDATED, 2)

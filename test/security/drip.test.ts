@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
+import { serviceOf } from '../../src/app/app.ts'
 import { budgetsOf } from '../../src/transport/io/budgets.ts'
 import { headed, message } from '../http/messages.ts'
 import { frame, handshake, OPCODE } from '../ws/raw.ts'
@@ -68,7 +69,7 @@ const WAYS: readonly Way[] = [
 ]
 
 async function start(app: App): Promise<(transport: Way['transport']) => number> {
-  const options = { tcp: { port: 0 }, http: { port: 0, gist: true }, ws: true, survive: false } as const
+  const options = { tcp: { port: 0 }, http: { port: 0, gist: true }, ws: true, onUncaught: 'exit' } as const
   const running = await app.listen(options)
   onTestFinished(() => running.close())
   return (transport) => Number(new URL(running.addresses[transport] as string).port)
@@ -100,7 +101,7 @@ test('over a WebSocket, who was made to wait with a message is not read while it
   const socket = await deaf(port)
   socket.write(Buffer.concat([Buffer.from(handshake(port)), frame(CALL), half(0.2)]))
   // Its answer comes while it waits.
-  await expect.poll(() => budgetsOf(app.service, app.limits).write.total).toBeGreaterThan(MIB)
+  await expect.poll(() => budgetsOf(serviceOf(app), app.limits).write.total).toBeGreaterThan(MIB)
   other.write(rest)
   await soon()
   socket.write(rest)

@@ -1,4 +1,5 @@
 import process from 'node:process'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
@@ -52,7 +53,7 @@ const line =
   (at: number): void =>
     end.send(toText(at))
 
-const endpoint = new Endpoint(app.service, {
+const endpoint = new Endpoint(serviceOf(app), {
   limits: app.limits,
   hosts: ['loopback'],
   cors: [],
@@ -154,7 +155,7 @@ async function attack(act: (at: number) => unknown, from: number, to: number): P
     else if (at % 500 === 0) await settle()
   }
   do await settle()
-  while (app.service.load.running > 0)
+  while (serviceOf(app).load.running > 0)
 }
 
 const found: Record<string, { grown: number; ms: number }> = {}

@@ -23,7 +23,7 @@ const HIDING: Readonly<Record<string, () => App>> = {
       .tool('open', {}, () => 'open')
       .tool('secret', { input }, () => 'secret')
       .use('tools/call', (context, next) => {
-        if (isAdmin(context) || context.call.params['name'] !== 'secret') return next()
+        if (isAdmin(context) || context.params['name'] !== 'secret') return next()
         throw new McpError('unknown_tool', 'tool "secret" does not exist')
       })
       .use('tools/list', async (context, next) => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import { toLimits } from '../../src/base/limits.ts'
 import { LIMITS } from '../../src/protocol/limits.ts'
@@ -72,9 +73,9 @@ test.each(KNOWN)(
     const { app, gate } = waits({ inFlight: 3 })
     const client = await open(app, { transport, revision })
     const running = [1, 2].map(() => client.call('wait'))
-    await expect.poll(() => app.service.load.running).toBe(2)
+    await expect.poll(() => serviceOf(app).load.running).toBe(2)
     running.push(client.call('wait'))
-    await expect.poll(() => app.service.load.running).toBe(3)
+    await expect.poll(() => serviceOf(app).load.running).toBe(3)
     const words = '3 requests of this caller are being answered already'
     await expect(client.call('wait')).rejects.toMatchObject({ code: 1060, message: words })
     expect(app.counts.get('too_many_calls')).toBe(1)
@@ -116,7 +117,7 @@ test('limits.streamBytes a client on stdio that is far behind misses progress, a
     },
   )
   const [input, output] = [new PassThrough(), new PassThrough()]
-  const server = serveStdio(app.service, { limits: app.limits, input, output })
+  const server = serveStdio(serviceOf(app), { limits: app.limits, input, output })
   const lines = [
     {
       jsonrpc: '2.0',

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import type { AnyApp } from '../harness/line.ts'
 import { call, message } from '../http/messages.ts'
@@ -188,7 +189,7 @@ test('limits.connectionBytes a client that does not read is read no further, and
   const lazy = await greet(await dial(at))
   lazy.socket.pause()
   await lazy.write(Array.from({ length: 60 }, (_, id) => `${call('late', {}, 10 + id)}\n`).join(''))
-  await expect.poll(() => app.service.load.running).toBe(60)
+  await expect.poll(() => serviceOf(app).load.running).toBe(60)
   gate.open()
   await expect.poll(() => app.counts.get('slow_reader') ?? 0).toBe(1)
   lazy.socket.resume()
@@ -204,7 +205,7 @@ test('limits.connectionBytes a client that reads gets more than that, however mu
   })
   const wire = await greet(await dial(await address(app)))
   await wire.write(Array.from({ length: 15 }, (_, id) => `${call('late', {}, 10 + id)}\n`).join(''))
-  await expect.poll(() => app.service.load.running).toBe(15)
+  await expect.poll(() => serviceOf(app).load.running).toBe(15)
   gate.open()
   expect(await wire.heard(15)).toHaveLength(15)
   await wire.write(`${call('large', { size: 30_000_000 }, 5)}\n`)
@@ -235,7 +236,7 @@ test('limits.drainMs what does not end in time is cancelled when the server clos
   const running = await app.listen({ tcp: { port: 0 } })
   const wire = await greet(await dial(running.addresses.tcp))
   await wire.write(`${call('wait', {}, 5)}\n`)
-  await expect.poll(() => app.service.load.running).toBe(1)
+  await expect.poll(() => serviceOf(app).load.running).toBe(1)
   wire.socket.once('end', () => wire.socket.end())
   await running.close()
   expect(wire.said).toBe('')

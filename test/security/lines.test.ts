@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { afterAll, expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { serveStdio } from '../../src/transport/stdio/server.ts'
@@ -22,7 +23,7 @@ class Lines {
 
   constructor(app: AnyApp) {
     const output = new PassThrough()
-    this.#server = serveStdio(app.service, { limits: app.limits, input: this.#input, output })
+    this.#server = serveStdio(serviceOf(app), { limits: app.limits, input: this.#input, output })
     output.on('data', (chunk: Buffer) => void (this.said += chunk.toString('utf8')))
   }
 

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { PassThrough } from 'node:stream'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { serveStdio } from '../../src/transport/stdio/server.ts'
 import { open } from '../harness/client.ts'
@@ -210,7 +211,7 @@ test.each(BROKEN)(
     const body = spoilt(message('ping', { a: 'SPOILT' }, 1))
 
     const [input, output] = [new PassThrough(), new PassThrough()]
-    const server = serveStdio(app.service, { limits: app.limits, input, output })
+    const server = serveStdio(serviceOf(app), { limits: app.limits, input, output })
     let said = ''
     output.on('data', (chunk: Buffer) => void (said += chunk.toString('utf8')))
     input.write(body)
@@ -229,7 +230,7 @@ test.each(BROKEN)(
   'M.utf8-bad M.utf8-bad.refused %s is refused over tcp, and over ws with 1007, in every revision [R009] [R068]',
   async (_, bytes) => {
     const before = attacked.ran
-    const running = await app.listen({ tcp: { port: 0 }, ws: { port: 0 }, survive: false })
+    const running = await app.listen({ tcp: { port: 0 }, ws: { port: 0 }, onUncaught: 'exit' })
     onTestFinished(() => running.close())
     for (const revision of REVISIONS) {
       const [head = '', tail = ''] = echo(revision, 5, 'SPOILT').split('SPOILT')

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import type { ListenOptions } from '../../src/app/options.ts'
 import type { AnyApp } from '../harness/line.ts'
 import { testTls } from '../harness/sockets.ts'
@@ -120,14 +121,14 @@ function dialSlow({ secure = false, begin, drip }: Slow, port: number): { readon
 describe('H.slowloris', () => {
   test.each(TABLE)('fifty clients that are slow are cut off, and others served · $what', async (slow) => {
     const app = target(SLOW).app as AnyApp
-    const running = await app.listen({ ...slow.listen, survive: false })
+    const running = await app.listen({ ...slow.listen, onUncaught: 'exit' })
     onTestFinished(() => running.close())
     const port = Number(new URL(running.addresses[slow.at] as string).port)
     const clients = Array.from({ length: 50 }, () => dialSlow(slow, port))
     const addresses = running.addresses as Readonly<Record<string, string>>
     expect(await answerOf(slow.at, addresses)).toMatchObject(SERVED)
     await Promise.all(clients.map(({ closed }) => closed))
-    expect(app.service.load.running).toBe(0)
+    expect(serviceOf(app).load.running).toBe(0)
     expect(app.counts.get('slow_sender') ?? 0).toBeGreaterThanOrEqual(
       slow.what.includes('handshake') ? 50 : 0,
     )
@@ -141,7 +142,7 @@ test.each([
   'limits.connections a flood of connections to a port of %s is dropped beyond the limit, and there is room again after it',
   async (at, listen) => {
     const { app } = target({ connections: 20 })
-    const running = await app.listen({ ...listen, survive: false })
+    const running = await app.listen({ ...listen, onUncaught: 'exit' })
     onTestFinished(() => running.close())
     const port = Number(new URL(running.addresses[at] as string).port)
     const sockets = Array.from({ length: 300 }, () => connect({ port, host: '127.0.0.1' }))

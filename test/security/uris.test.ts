@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { Context } from '../../src/server/context.ts'
 import { open } from '../harness/client.ts'
 import type { AnyApp } from '../harness/line.ts'
 import { scenario } from '../harness/scenario.ts'
@@ -243,7 +245,9 @@ test('M.cursor-kept pages are kept where reading in order leads, not where someb
   const long = createServer({ name: 'long', version: '1', pageSize: 10 })
   for (let at = 0; at < 40; at++) long.tool(`t-${at}`, {}, () => at)
   const page = (cursor?: string): JsonObject =>
-    long.service.tools.page({ call: { params: { cursor }, peer: { dialect: {} } } } as never)
+    serviceOf(long).tools.page(
+      new Context({ params: { cursor }, peer: { dialect: {} } } as never, undefined as never),
+    )
   const first = page()
   const next = first['nextCursor'] as string
   expect([page() === first, page(next) === page(next)]).toEqual([true, true])

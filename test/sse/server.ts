@@ -29,7 +29,7 @@ export function tools(limits: Partial<Limits> = {}): App {
 
 /** Serves an app on a port of its own until the test is over. */
 export async function start(app: App = tools(), options: HttpOptions = {}): Promise<Started> {
-  const running = await app.listen({ http: { port: 0, sse: true, ...options }, survive: false })
+  const running = await app.listen({ http: { port: 0, sse: true, ...options }, onUncaught: 'exit' })
   onTestFinished(() => running.close())
   return { app, running, port: Number(new URL(running.url as string).port) }
 }

@@ -2,6 +2,7 @@ import { createServer as createHttp } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { call, ENVELOPE, initialize, JSON_TYPE, message } from '../http/messages.ts'
 import { begin, send } from '../http/wire.ts'
 import { EVENTS, open, start, tools, type OldClient } from './server.ts'
@@ -118,7 +119,7 @@ describe('a session', () => {
     first.stream.drop()
     await expect.poll(async () => (await first.post(message('ping', {}, 5))).status).toBe(404)
     await second.shake()
-    expect(app.service.changes.listeners).toBeLessThanOrEqual(1)
+    expect(serviceOf(app).changes.listeners).toBeLessThanOrEqual(1)
   })
 
   test('belongs to whoever opened it', async () => {

@@ -43,7 +43,7 @@ const app = createServer({ name: 'stdio', version: '1.0.0', limits: bytes })
 if (flags.has('early')) console.log('after createServer, before listen')
 const beside = { stdio: true, http: { port: 0 }, tcp: { port: 0 } }
 const asked = flags.has('beside') ? beside : flags.has('unnamed') ? { http: false } : {}
-const { addresses } = await app.listen({ survive: !flags.has('mortal'), ...asked })
+const { addresses } = await app.listen({ onUncaught: flags.has('mortal') ? 'exit' : 'report', ...asked })
 if (flags.has('late')) console.log('after listen')
 for (const address of Object.values(addresses)) process.stderr.write(`at ${address}\n`)
 process.stderr.write('listening\n')

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createNetServer, type Server, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { connect, createClient } from '../../src/client.ts'
 import type { ConnectOptions } from '../../src/app/connect/connect.ts'
 import { createServer } from '../../src/index.ts'
@@ -206,11 +207,11 @@ test('closing a client ends its connection, and what it waits for', async () => 
   const app = make(gate)
   const client = await connect((await serve(app)).addresses.tcp as string)
   const waiting = failure(client.call('wait'))
-  await expect.poll(() => app.service.load.running).toBe(1)
+  await expect.poll(() => serviceOf(app).load.running).toBe(1)
   await client.close()
   expect((await waiting).kind).toBe('closed')
   // What nobody waits for is cancelled.
-  await expect.poll(() => app.service.load.running).toBe(0)
+  await expect.poll(() => serviceOf(app).load.running).toBe(0)
 })
 
 test('a client that connects with its first request opens nothing before', async () => {

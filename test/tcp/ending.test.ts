@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
 import type { AnyApp } from '../harness/line.ts'
@@ -25,7 +26,7 @@ test.each(SOCKETS)(
     await wire.write(`${call('wait', {}, 5)}\n`, echo('2025-11-25', 6))
     wire.socket.end()
     expect(await wire.heard(1)).toMatchObject([{ id: 6 }])
-    await expect.poll(() => app.service.load.running).toBe(1)
+    await expect.poll(() => serviceOf(app).load.running).toBe(1)
     gate.open()
     const replies = await wire.heard(2)
     expect(replies[1]).toMatchObject({ id: 5, result: { content: [{ text: 'waited' }] } })
@@ -50,9 +51,9 @@ test.each(SOCKETS)('over %s what a client asked that is gone is cancelled soon',
   const app = make(gate)
   const wire = await greet(await dial(await serveOver(kind, app)))
   await wire.write(`${call('wait', {}, 5)}\n`)
-  await expect.poll(() => app.service.load.running).toBe(1)
+  await expect.poll(() => serviceOf(app).load.running).toBe(1)
   wire.socket.destroy()
-  await expect.poll(() => app.service.load.running).toBe(0)
+  await expect.poll(() => serviceOf(app).load.running).toBe(0)
 })
 
 test('a server that closes answers what runs, refuses what is new, and takes no more connections', async () => {
@@ -61,7 +62,7 @@ test('a server that closes answers what runs, refuses what is new, and takes no 
   const running = await app.listen({ tcp: { port: 0 } })
   const wire = await greet(await dial(running.addresses.tcp))
   await wire.write(`${call('wait', {}, 5)}\n`)
-  await expect.poll(() => app.service.load.running).toBe(1)
+  await expect.poll(() => serviceOf(app).load.running).toBe(1)
   const closing = running.close()
   await wire.write(`${echo('2025-11-25', 6)}\n`)
   expect(await wire.heard(1)).toMatchObject([{ id: 6, error: { code: 1077 } }])

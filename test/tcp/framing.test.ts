@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
@@ -105,7 +106,7 @@ test('a client that half-closes gets its answers, and nothing else that would ma
   const { wire, chunks } = await open(addresses.tcp)
   await wire.write(frame(headed('tools/call', { name: 'wait' }, 5).body))
   wire.socket.end()
-  await expect.poll(() => app.service.load.running).toBe(1)
+  await expect.poll(() => serviceOf(app).load.running).toBe(1)
   gate.open()
   expect(await heard(chunks, 1)).toMatchObject([{ id: 5, result: {} }])
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import type { AnyApp } from '../harness/line.ts'
 import { until } from '../hostile/peer.ts'
@@ -46,7 +47,7 @@ test('200 clients that vanish in the middle of a message leave nothing behind [S
   const wire = await dial(address)
   await wire.write(`${echo('2026-07-28', 5)}\n`)
   expect(await wire.heard(1)).toMatchObject([{ id: 5, result: {} }])
-  expect(app.service.load.running).toBe(0)
+  expect(serviceOf(app).load.running).toBe(0)
 })
 
 test('limits.unparsedBytes whoever sends more than is read at once is told so, and is still served', async () => {

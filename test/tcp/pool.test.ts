@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import type { AnyApp } from '../harness/line.ts'
@@ -51,10 +52,10 @@ test('a request is cancelled on whichever connection it is', async () => {
     for (let at = 0; at < round; at++) await client.call('echo', { at })
     const stop = new AbortController()
     const waiting = failure(client.call('wait', {}, { signal: stop.signal }))
-    await expect.poll(() => app.service.load.running).toBe(1)
+    await expect.poll(() => serviceOf(app).load.running).toBe(1)
     stop.abort()
     expect((await waiting).kind).toBe('cancelled')
-    await expect.poll(() => app.service.load.running).toBe(0)
+    await expect.poll(() => serviceOf(app).load.running).toBe(0)
   }
 })
 

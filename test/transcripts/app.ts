@@ -20,8 +20,8 @@ const sums = defineExtension({
   id: 'com.example/sums',
   methods: { add: {} },
   serve: () => ({
-    add: (_, { call }) => {
-      const terms = Object.values(call.params) as readonly number[]
+    add: (_, { params }) => {
+      const terms = Object.values(params) as readonly number[]
       return terms.reduce((sum, term) => sum + term, 0) as never
     },
   }),

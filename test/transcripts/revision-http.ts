@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, vi } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import type { App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../../src/protocol/revisions.ts'
@@ -62,7 +63,7 @@ export async function exchange(app: App, posts: readonly Post[]): Promise<readon
     )
     entries.push({ client: { headers, message } })
     if (leaves === true) {
-      await vi.waitFor(() => expect(app.service.load.running).toBe(1))
+      await vi.waitFor(() => expect(serviceOf(app).load.running).toBe(1))
       stop.abort()
       await Promise.race([replied.catch(() => undefined), turns(20)])
       continue

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { headed, initialize, message } from '../http/messages.ts'
 import { tools } from '../http/server.ts'
 import { frame, handshake, OPCODE, Raw, type FrameOptions } from './raw.ts'
@@ -139,5 +140,5 @@ test('W.resets: two hundred clients that vanish in the middle of something leave
   const raw = await open(port)
   raw.write(frame(PING))
   await raw.until(() => raw.texts.length === 1)
-  expect(app.service.load.running).toBe(0)
+  expect(serviceOf(app).load.running).toBe(0)
 })

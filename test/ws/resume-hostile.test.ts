@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import type { Auth } from '../../src/rpc/call.ts'
 import type { App } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
@@ -292,7 +293,7 @@ describe('the owner', () => {
 
   test('alone comes back to a session, also with a new token', () => {
     const app = pinged()
-    const sessions = new WsSessions(app.service, app.limits)
+    const sessions = new WsSessions(serviceOf(app), app.limits)
     const owner: Auth = { iss: 'one', sub: 'u1', token: 'first' }
     const { session } = sessions.open(ANEW, owner) as Opening
     for (const other of [undefined, {}, { sub: 'u1' }, { iss: 'one', sub: 'u2' }, { iss: 'two', sub: 'u1' }])
@@ -307,7 +308,7 @@ describe('the owner', () => {
   test('who is too late is too late, whenever it was noticed', () => {
     const app = pinged({ resumeMs: 1000 })
     let now = 0
-    const sessions = new WsSessions(app.service, app.limits, () => now)
+    const sessions = new WsSessions(serviceOf(app), app.limits, () => now)
     const { session } = sessions.open(ANEW, undefined) as Opening
     const nothing = (): void => undefined
     const carrier = { isBehind: false, send: nothing, ask: nothing, replace: nothing, drop: nothing }

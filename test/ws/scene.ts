@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { openEndpoint } from '../../src/app/app.ts'
 import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
 import { createServer, type App } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
@@ -20,7 +21,7 @@ const QUICK = { reconnectFirstMs: 5, reconnectMaxMs: 50, reconnectFloorMs: 1 }
 
 /** A server, and a way to it that can be cut. */
 export async function scene(app: App): Promise<Scene> {
-  const endpoint = await app.endpoint({ hosts: ['loopback'], cors: [], sessions: false, sse: false })
+  const endpoint = await openEndpoint(app, { hosts: ['loopback'], cors: [], sessions: false, sse: false })
   const server = await listenHttp(endpoint, { host: '127.0.0.1', port: 0, path: '/mcp', upgradesOnly: true })
   const taker = serveWs(server.upgrades)
   server.upgrade('/mcp', taker)

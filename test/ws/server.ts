@@ -14,7 +14,7 @@ export async function start(
   app: App,
   options: ListenOptions = { http: { port: 0 }, ws: true },
 ): Promise<Started> {
-  const running = await app.listen({ survive: false, ...options })
+  const running = await app.listen({ onUncaught: 'exit', ...options })
   onTestFinished(() => running.close())
   const url = running.addresses.ws as string
   return { running, url, port: Number(new URL(url).port) }

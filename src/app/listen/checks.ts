@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import { serviceOf, type App } from '../app.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { checkOptions } from '../../base/options.ts'
@@ -22,7 +22,7 @@ export function checkPort(where: string, port: unknown): void {
 
 /** Refuses to serve tools that need scopes where nobody can have any. */
 export function checkScopes(where: string, app: App<Context>): void {
-  const scoped = [...app.service.tools.items.values()].find((tool) => tool.scopes !== undefined)
+  const scoped = [...serviceOf(app).tools.items.values()].find((tool) => tool.scopes !== undefined)
   if (scoped === undefined) return
   const reason = `tool "${scoped.key}" needs scopes, but no authentication is set up`
   throw mcpError(BAD_OPTION, { where, reason })

@@ -1,3 +1,4 @@
+import { openEndpoint } from '../app.ts'
 import { checkOptions } from '../../base/options.ts'
 import { listenHttp } from '../../transport/http/server/listen.ts'
 import type { Opener } from './listen.ts'
@@ -16,5 +17,10 @@ export const openHttp: Opener<'http'> = async (app, option) => {
   const hosts = servedHosts('listen http', host, options.hosts)
   checkScopes('listen http', app)
   const secure = await readTls('listen http tls', options.tls)
-  return listenHttp(await app.endpoint({ hosts, cors, sessions, sse, gist }), { host, port, path, secure })
+  return listenHttp(await openEndpoint(app, { hosts, cors, sessions, sse, gist }), {
+    host,
+    port,
+    path,
+    secure,
+  })
 }

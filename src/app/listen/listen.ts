@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import { serviceOf, type App } from '../app.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { checkOptions } from '../../base/options.ts'
@@ -9,7 +9,7 @@ import { reportUncaught } from './uncaught.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, type ListenOptions } from '../options.ts'
 
 /** The transports that have an address. */
-export type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'survive'>
+export type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught'>
 
 /** A server that is listening. */
 export interface Running {
@@ -62,6 +62,11 @@ export async function listen<Ctx extends Context>(
     const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
     throw mcpError(BAD_OPTION, { where: 'listen', reason })
   }
+  if ('survive' in options) {
+    const value = options.survive === false ? 'exit' : 'report'
+    const reason = `the option "survive" is called onUncaught: write onUncaught: '${value}'`
+    throw mcpError(BAD_OPTION, { where: 'listen', reason })
+  }
   checkOptions('listen', options, LISTEN_OPTIONS)
   const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : usual
   const wanted = ADDRESSED.filter((name) => asked[name] !== undefined && asked[name] !== false)
@@ -74,8 +79,12 @@ export async function listen<Ctx extends Context>(
   // What was held back must not reach stdout when another transport opens first.
   if (wantsStdio) guardStdout()
   const opened = await openAll(app as unknown as App<Context>, wanted, asked)
-  const stdio = wantsStdio ? serveStdio(app.service, { limits: app.limits }) : undefined
-  return running(opened, stdio, options.survive === false ? () => undefined : reportUncaught(app.service))
+  const stdio = wantsStdio ? serveStdio(serviceOf(app), { limits: app.limits }) : undefined
+  return running(
+    opened,
+    stdio,
+    options.onUncaught === 'exit' ? () => undefined : reportUncaught(serviceOf(app)),
+  )
 }
 
 /** Opens one transport after the other; when one cannot be opened, none stays open. */

@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import { serviceOf, type App } from '../app.ts'
 import { checkPort, checkScopes, isLoopback, readTls } from './checks.ts'
 import type { Opened, Opener } from './listen.ts'
 import { mcpError } from '../../errors/error.ts'
@@ -42,5 +42,5 @@ export const openUnix: Opener<'unix'> = async (app, option) => {
 function open(app: App<Context>, where: string, door: Door): Promise<Opened> {
   checkScopes(where, app)
   releaseStdout()
-  return listenTcp(door, { service: app.service, limits: app.limits })
+  return listenTcp(door, { service: serviceOf(app), limits: app.limits })
 }

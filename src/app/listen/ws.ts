@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import { openEndpoint, type App } from '../app.ts'
 import { checkPort, checkScopes, readTls, servedHosts } from './checks.ts'
 import type { Opener } from './listen.ts'
 import { mcpError } from '../../errors/error.ts'
@@ -35,7 +35,7 @@ async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServ
   const hosts = servedHosts(WHERE, host, options.hosts)
   checkScopes(WHERE, app)
   const secure = await readTls(`${WHERE} tls`, options.tls)
-  const endpoint = await app.endpoint({ hosts, cors, sessions: false, sse: false })
+  const endpoint = await openEndpoint(app, { hosts, cors, sessions: false, sse: false })
   return listenHttp(endpoint, { host, port, path, secure, upgradesOnly: true })
 }
 

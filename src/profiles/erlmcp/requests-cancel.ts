@@ -11,7 +11,7 @@ export function requestsCancel(choices: Choices): readonly (readonly [string, Ro
   return [
     [
       METHOD,
-      ({ call }) => {
+      (call) => {
         const { requestId } = call.params
         if (typeof requestId !== 'string' && typeof requestId !== 'number')
           throw mcpError(BAD_PARAMS, {

@@ -7,7 +7,7 @@ export function shutdown(choices: Choices): readonly (readonly [string, Route])[
   return [
     [
       'shutdown',
-      ({ call }) => {
+      (call) => {
         call.channel.refuseFurther?.()
         return {}
       },

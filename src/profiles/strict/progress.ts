@@ -11,7 +11,7 @@ export function strictProgress(choices: Choices): Checks | undefined {
   return {
     middleware: {
       method: undefined,
-      wrap({ call: { params } }, next) {
+      wrap({ params }, next) {
         const token = (params['_meta'] as JsonObject | undefined)?.[META.progressToken]
         if (token === undefined || typeof token === 'string' || Number.isInteger(token)) return next()
         throw mcpError(BAD_PROGRESS_TOKEN, {})

@@ -15,7 +15,7 @@ export function strictShapes(choices: Choices): Checks | undefined {
     },
     middleware: {
       method: 'tools/call',
-      wrap({ call: { method, params } }, next) {
+      wrap({ method, params }, next) {
         if (params['arguments'] !== undefined) return next()
         throw mcpError(BAD_PARAMS, { method, reason: 'arguments are missing; send {} for none' })
       },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createServer } from '../../app/app.ts'
+import { createServer, serviceOf } from '../../app/app.ts'
 
 const INITIALIZE = JSON.stringify({
   jsonrpc: '2.0',
@@ -33,6 +33,6 @@ test('after the end nothing is received, what ran is stopped, and sending fails'
   end.send('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait"}}')
   end.close()
   await new Promise((resolve) => setImmediate(resolve))
-  expect([stopped, replies.length, app.service.changes.listeners]).toEqual([true, 1, 0])
+  expect([stopped, replies.length, serviceOf(app).changes.listeners]).toEqual([true, 1, 0])
   expect(() => end.send(INITIALIZE)).toThrow(/closed/)
 })

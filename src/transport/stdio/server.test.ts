@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { serviceOf } from '../../app/app.ts'
 import { createServer } from '../../index.ts'
 import { serveStdio } from './server.ts'
 
@@ -8,7 +9,7 @@ test('closing waits for what was written, and then for nothing more', async () =
   onTestFinished(() => void vi.useRealTimers())
   const app = createServer({ name: 'small', version: '1', log: () => undefined })
   const output = new PassThrough()
-  const server = serveStdio(app.service, { limits: app.limits, input: new PassThrough(), output })
+  const server = serveStdio(serviceOf(app), { limits: app.limits, input: new PassThrough(), output })
   await expect(server.close()).resolves.toBeUndefined()
   await expect(server.closed).resolves.toBeUndefined()
 })

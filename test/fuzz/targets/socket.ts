@@ -23,7 +23,7 @@ export const socketTarget: Target = target<Input>({
   share: 0.75,
   async start() {
     served = watched()
-    running = await served.app.listen({ http: { port: 0 }, survive: false })
+    running = await served.app.listen({ http: { port: 0 }, onUncaught: 'exit' })
     port = Number(new URL(running.url as string).port)
   },
   make(random, index) {
