@@ -29,6 +29,9 @@ interface Module {
   readonly loads: readonly string[]
 }
 
+/** Stands for every name that a module exports. */
+const ALL = '*'
+
 /** The most letters of a module that is not worth a file. */
 const TRIFLE = 4000
 
@@ -44,7 +47,7 @@ type Places = ReadonlyMap<string, string>
  */
 export async function joinModules(options: JoinOptions): Promise<void> {
   const { folder, paths, server, client, others, aliases = new Map() } = options
-  const modules: Modules = new Map(paths.map((path) => [path, read(folder, path, aliases)]))
+  const modules = nameAll(new Map(paths.map((path) => [path, read(folder, path, aliases)])))
   const loaded = [...modules.values()].flatMap(({ loads }) => loads)
   const entries = new Set([server, client, ...others, ...loaded])
   const places = placeAll(modules, entries, options)
@@ -73,7 +76,8 @@ function read(folder: string, path: string, aliases: ReadonlyMap<string, readonl
     needs.set(target, [...(needs.get(target) ?? []), name])
   }
   for (const { moduleRequest, entries } of module.staticImports)
-    for (const { importName } of entries) need(moduleRequest.value, importName.name)
+    for (const { importName } of entries)
+      need(moduleRequest.value, importName.kind === 'NamespaceObject' ? ALL : importName.name)
   const exported = module.staticExports.flatMap(({ entries }) => entries)
   for (const { moduleRequest, importName } of exported)
     if (moduleRequest) need(moduleRequest.value, importName.name)
@@ -92,6 +96,17 @@ function read(folder: string, path: string, aliases: ReadonlyMap<string, readonl
       ...aliased.flatMap((specifier) => aliases.get(specifier) ?? []),
     ],
   }
+}
+
+/** The same modules, with every name in place of those that one takes as a namespace. */
+function nameAll(modules: Modules): Modules {
+  const named = (target: string, names: readonly string[]): readonly string[] =>
+    names.includes(ALL) ? (modules.get(target)?.exports ?? []) : names
+  const all = [...modules].map(([path, module]) => {
+    const needs = new Map([...module.needs].map(([target, names]) => [target, named(target, names)]))
+    return [path, { ...module, needs }] as const
+  })
+  return new Map(all)
 }
 
 function targetOf(path: string, specifier: string): string {
