@@ -2,7 +2,7 @@ import { type McpError, mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { nearest } from './nearest.ts'
 
-/** Refuses an option that does not exist, naming the one that was probably meant; `elsewhere` knows other names for ours. */
+/** Rejects unknown options and suggests the one that was probably meant; `elsewhere` maps other libraries' names to ours. */
 export function checkOptions(
   where: string,
   given: unknown,
@@ -10,7 +10,7 @@ export function checkOptions(
   elsewhere?: ReadonlyMap<string, string>,
 ): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    const reason = `it takes an object with options, of these: ${allowed.join(', ')}`
+    const reason = `expected an object with options: ${allowed.join(', ')}`
     throw mcpError(BAD_OPTION, { where, reason })
   }
   for (const name of Object.keys(given)) {
@@ -18,7 +18,7 @@ export function checkOptions(
   }
 }
 
-/** Refuses a word that is none of those that are known, naming the one that was probably meant. */
+/** Rejects an unknown word and suggests the one that was probably meant. */
 export function checkWord(where: string, what: string, word: string, known: readonly string[]): void {
   if (!known.includes(word)) throw unknown(where, what, String(word).slice(0, 64), known)
 }

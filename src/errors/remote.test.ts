@@ -95,7 +95,7 @@ describe('an error of a server', () => {
     const hintOf = (name: RefusalName): string =>
       fromErrorObject({ code: -32602, message: 'm', data: { refusal: { name } } }).hint
     expect(hintOf('TOOL_NOT_FOUND')).toBe('List the tools first.')
-    expect(hintOf('INVALID_PARAMS')).toBe('Correct the params.')
+    expect(hintOf('INVALID_PARAMS')).toBe('Send params that match the schema of the method.')
     expect(hintOf('TIMEOUT')).not.toBe('')
   })
 

@@ -191,7 +191,7 @@ describe('waiting', () => {
 describe('refusals', () => {
   test('bare valibot is told how to be wrapped', () => {
     expect(refusal(v.object({})).message).toBe(
-      'the schema of valibot cannot show a JSON Schema. Wrap it: toStandardJsonSchema(schema), from @valibot/to-json-schema.',
+      'the schema of valibot cannot be converted to JSON Schema. Wrap it: toStandardJsonSchema(schema), from @valibot/to-json-schema.',
     )
   })
 

@@ -12,23 +12,23 @@ import type {
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
 
-/** What became of a value: as the schema delivers it, or one line that says what is wrong. */
+/** The outcome of a check: the value as the schema returns it, or one line that says what is wrong. */
 export type Checked<Out = unknown> = { readonly ok: true; readonly value: Out } | Unfit
 
 export interface Unfit {
   readonly ok: false
   readonly issue: string
-  /** The first thing that is wrong. */
+  /** The first problem. */
   readonly first?: Issue | undefined
 }
 
-/** A schema that is ready to be shown and to check values. It answers at once whenever it can. */
+/** A compiled schema, ready to be listed and to check values. It answers synchronously whenever it can. */
 export interface Checker<Out = unknown> {
   readonly json: JsonSchema
   check(value: unknown): Checked<Out> | Promise<Checked<Out>>
 }
 
-/** Makes the checker of a schema, once for each side and size allowed; a schema that cannot be served is a SchemaError. */
+/** Compiles a schema, once per use and limits; throws a SchemaError if the schema is unusable. */
 export function toChecker<const S extends AnySchema>(
   schema: S,
   use: Use,
@@ -111,7 +111,7 @@ function rawChecker(json: JsonSchema): Checker {
 
 let explain: typeof Explain | undefined
 
-/** What is wrong with a value is looked into for the first time. */
+/** Loaded with the first invalid value. */
 async function explainLater(json: JsonSchema, value: unknown): Promise<Checked> {
   explain ??= (await import('./explain.ts')).explain
   return refusal(explain(json, value))
@@ -127,7 +127,7 @@ interface Full {
 
 let loading: Promise<Full> | undefined
 
-/** The full validator costs more to load than most schemas need, so it waits for the first that does. */
+/** Most schemas do not need the full validator, which is large, so it is loaded with the first that does. */
 function load(): Promise<Full> {
   loading ??= import('./typebox.ts')
   return loading

@@ -1,9 +1,9 @@
 import { entriesOf, isObject, KEYWORDS } from './keywords.ts'
 
-/** Says whether a value fits. */
+/** Whether a value matches. */
 export type Test = (value: unknown) => boolean
 
-/** A check made of plain closures for schemas of the everyday kind; undefined when the schema says more than that. */
+/** A check built from plain closures for common schemas; undefined if the schema uses anything else. */
 export function toDirectTest(schema: unknown): Test | undefined {
   if (!isObject(schema)) return undefined
   for (const [keyword, value] of entriesOf(schema)) {
@@ -23,7 +23,7 @@ export function toDirectTest(schema: unknown): Test | undefined {
 }
 
 type Schema = Readonly<Record<string, unknown>>
-/** Undefined: says nothing. Null: beyond us. */
+/** Undefined: no constraint. Null: not supported here. */
 type Made = Test | undefined | null
 
 const OURS = new Set(
@@ -102,7 +102,7 @@ interface Member {
   readonly name: string
   readonly required: boolean
   readonly test: Test
-  /** An object without this member inherits one of the same name. */
+  /** Every object inherits a member with this name. */
   readonly inherited: boolean
 }
 

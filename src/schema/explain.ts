@@ -4,7 +4,7 @@ import { MAX_QUADRATIC, provePattern, toMatcher } from './pattern.ts'
 import { resolveLocal } from './reference.ts'
 import { clip, MAX_ISSUES, type Issue } from './issue.ts'
 
-/** The first few reasons why a value does not fit; it looks no further than its budget, so that it cannot be made slow. */
+/** The first few reasons why a value does not match. A budget bounds the search, so no value can make it slow. */
 export function explain(root: unknown, value: unknown): Issue[] {
   const search: Search = { root, issues: [], budget: { steps: 2000 } }
   look(search, root, value, [])
@@ -146,7 +146,7 @@ function lookAtObject(search: Search, schema: Schema, value: Schema, path: Path)
   }
 }
 
-/** Of several shapes, the one that differs in the fewest places is most likely what was meant. */
+/** Of several alternatives, the one with the fewest differences is probably the one that was meant. */
 function lookAtBranches(search: Search, schema: Schema, value: unknown, path: Path): void {
   const branches = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])]
   if (branches.length === 0) return

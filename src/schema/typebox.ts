@@ -5,7 +5,7 @@ import { toMatcher } from './pattern.ts'
 import { hasReference, isReference, multiplies } from './recursion.ts'
 import { resolveLocal } from './reference.ts'
 
-/** The check of any schema that `inspect` has let through. Formats are annotations. */
+/** Compiles any schema that `inspect` accepts. Formats are annotations. */
 export function compile(schema: unknown): Test {
   const test = isObject(schema) && multiplies(schema) ? compileParts(schema) : compileCopy(copySchema(schema))
   return hasInheritedName(schema) ? (value) => test(withoutPrototypes(value)) : test
@@ -13,17 +13,17 @@ export function compile(schema: unknown): Test {
 
 type Copy = Record<string, unknown>
 
-/** How a copy is made. */
+/** How to copy a schema. */
 interface Copying {
-  /** What stands for a schema of a part of the value. */
+  /** Replaces the schema of a part of the value. */
   part(schema: unknown): Copy | boolean
-  /** What a reference leads to, where it is to be replaced by that. */
+  /** Resolves a reference, if references are to be replaced by their target. */
   target?(reference: string): unknown
 }
 
 const WHOLE: Copying = { part: (schema) => copySchema(schema) }
 
-/** A check that compares each part of a value with each subschema once, however many ways lead there. */
+/** A check that compares each part of a value with each subschema only once, however many paths lead there. */
 function compileParts(root: object): Test {
   const tests = new Map<object, Test>()
   const verdicts = new Map<object, Map<object, boolean>>()
@@ -60,7 +60,7 @@ function compileParts(root: object): Test {
 
 const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'null'])
 
-/** A string of JavaScript is never longer, so that a larger bound may stand for this one. */
+/** No JavaScript string is longer, so larger bounds are replaced by this one. */
 const MAX_LENGTH = 2 ** 29
 
 function compileCopy(copy: Copy | boolean): Test {
@@ -69,13 +69,13 @@ function compileCopy(copy: Copy | boolean): Test {
     const validator = Compile(copy)
     return (value) => validator.Check(value)
   } catch (thrown) {
-    // A very wide schema becomes code that nests too deep for the parser.
+    // A very wide schema compiles to code that is nested too deeply for the parser.
     if (thrown instanceof RangeError) return (value) => Check(copy, value)
     throw thrown
   }
 }
 
-/** Only what JSON Schema defines reaches the compiler: it gives further meanings to keywords of its own. */
+/** Passes only JSON Schema keywords to the compiler, which gives meaning to keywords of its own. */
 function copySchema(schema: unknown, copying: Copying = WHOLE): Copy | boolean {
   if (!isObject(schema)) return schema === true
   const copy: Copy = {}
@@ -96,7 +96,7 @@ function copySchema(schema: unknown, copying: Copying = WHOLE): Copy | boolean {
   return copy
 }
 
-/** The compiler takes `{ "length": 0 }` for an empty list: what is no scalar is compared by us. */
+/** The compiler treats `{ "length": 0 }` as an empty list, so everything but scalars is compared here. */
 function addValues(copy: Copy, keyword: 'const' | 'enum', value: unknown): void {
   const values = keyword === 'enum' ? (value as unknown[]) : [value]
   if (values.every((each) => typeof each !== 'object' || each === null)) return void (copy[keyword] = value)
@@ -117,7 +117,7 @@ function copierOf(keyword: string, copying: Copying): Copying['part'] {
   return KEYWORDS.get(keyword)?.inPlace === true ? (schema) => copySchema(schema, copying) : copying.part
 }
 
-/** Members that decide at once come first: of shapes that hold themselves all but one are given up before the rest is read. */
+/** Puts members that decide quickly first, so that alternatives of a recursive schema are rejected before the rest is read. */
 function cheapFirst(properties: unknown): unknown {
   const isCheap = (schema: unknown): boolean =>
     isObject(schema) && ('const' in schema || 'enum' in schema || SCALARS.has(String(schema['type'])))
@@ -137,7 +137,7 @@ function copyKeyword(shape: Shape, value: unknown, copy: Copying['part']): unkno
   return shape === 'schema' ? copy(value) : value
 }
 
-/** Whether any name or value in the schema is one that every ordinary object inherits. */
+/** Whether the schema contains a name that every ordinary object inherits. */
 function hasInheritedName(value: unknown): boolean {
   if (typeof value === 'string') return value in Object.prototype
   if (typeof value !== 'object' || value === null) return false

@@ -31,7 +31,7 @@ test('members and strings of any message are counted exactly, however it is spac
       const [members, longest] = [membersOf(message), longestOf(message)]
       readBounded(text, { ...NONE, keys: members, stringLength: longest })
       expect(() => readBounded(text, { ...NONE, keys: members - 1 })).toThrow(
-        `the objects of the message have more than ${members - 1} members`,
+        `the message has more than ${members - 1} object members`,
       )
       expect(() => readBounded(text, { ...NONE, stringLength: longest - 1 })).toThrow(
         `a string in the message is longer than ${longest - 1} characters`,

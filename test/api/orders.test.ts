@@ -89,7 +89,7 @@ describe.each(REVISIONS.filter((revision) => revision >= '2025-06-18'))('refund 
     holds.clear()
     const client = await caller(revision, { capabilities, answers })
     expect(await client.call('refund', { id: '7' })).toMatchObject({
-      content: [{ text: 'Refunded 5 on hold-1, told by small, filed in file:///orders' }],
+      content: [{ text: 'Refunded 5 on hold-1, summarised by small, filed in file:///orders' }],
     })
     expect(client.questions.map(({ method }) => method)).toEqual([
       'elicitation/create',

@@ -268,5 +268,7 @@ test('an error has a kind, a code, a hint and says whether to try again', () => 
   const error = refused(() => app.tool('two words', {}, () => 1))
   expect(error).toMatchObject({ name: 'McpError', kind: 'bad_definition', retryable: false })
   expect(error.code).toBeTypeOf('number')
-  expect(error.hint).toBe('Correct the definition.')
+  expect(error.hint).toBe(
+    'Change the definition as the message says; docs/guides/server.md shows valid ones.',
+  )
 })

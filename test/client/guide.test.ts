@@ -3,7 +3,7 @@ import { everyRevision, testClient } from 'pierhead/testing'
 import { createHarbour } from '../../examples/demo/harbour.ts'
 
 everyRevision((revision) =>
-  test(`the tide is told at ${revision}`, async () => {
+  test(`the tide tool answers at ${revision}`, async () => {
     await using client = await testClient(createHarbour(), { revision })
     const { content } = await client.callRaw('tide', { hour: 0 })
     expect(content).toEqual([{ type: 'text', text: '{"metres":3,"rising":true}' }])

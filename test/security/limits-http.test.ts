@@ -80,7 +80,7 @@ describe('time', () => {
     early.write(`Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
     expect((await early.gone()).status).toBe(200)
     expect((await late.gone()).status).toBe(408)
-    expect(late.text).toContain('the request did not come in time')
+    expect(late.text).toContain('the request did not arrive in time')
     expect(counted('slow_sender')).toBe(1)
   })
 
@@ -229,7 +229,7 @@ describe('numbers', () => {
     for (let each = 0; each < 3; each++) streams.push(await (await open(port)).get())
     const refused = await post(port, initialize(), BOTH)
     expect([refused.status, refused.headers['mcp-session-id']]).toEqual([503, undefined])
-    expect(refused.json).toMatchObject(isError('holds 3 sessions already'))
+    expect(refused.json).toMatchObject(isError('already has 3 sessions open'))
     expect(counted('session_limit')).toBe(1)
     for (const each of streams) each.drop()
   })
@@ -247,7 +247,7 @@ describe('numbers', () => {
     const refused = await listen('a')
     expect([refused.status, await refused.json()]).toMatchObject([
       429,
-      isError('listens on 16 streams already'),
+      isError('already has 16 listen streams open'),
     ])
     expect(counts.get('too_many_streams')).toBe(1)
     expect((await listen('b')).status).toBe(200)

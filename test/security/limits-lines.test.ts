@@ -76,7 +76,7 @@ test.each(KNOWN)(
     await expect.poll(() => serviceOf(app).load.running).toBe(2)
     running.push(client.call('wait'))
     await expect.poll(() => serviceOf(app).load.running).toBe(3)
-    const words = '3 requests of this caller are being answered already'
+    const words = 'this caller already has 3 requests in flight'
     await expect(client.call('wait')).rejects.toMatchObject({ code: 1060, message: words })
     expect(app.counts.get('too_many_calls')).toBe(1)
     gate.open()
@@ -94,7 +94,7 @@ test.each(['memory', 'stdio'] as const)(
     const stop = await client.follow({ lists: ['tools'] })
     await client.follow({ lists: ['tools'] })
     const refused = client.request('subscriptions/listen', { notifications: { toolsListChanged: true } })
-    const words = 'this caller listens on 2 streams already'
+    const words = 'this caller already has 2 listen streams open'
     await expect(refused).rejects.toMatchObject({ code: 1060, message: words })
     expect(app.counts.get('too_many_streams')).toBe(1)
     stop()

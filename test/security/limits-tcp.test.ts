@@ -111,7 +111,7 @@ test('limits.connections one more connection than may be held is told so and clo
   expect((await refused.heard(1))[0]).toMatchObject({
     error: {
       code: 1089,
-      message: 'this server holds 3 connections already',
+      message: 'the server already has 3 connections open',
       data: { refusal: { code: 1089 } },
     },
   })

@@ -100,7 +100,7 @@ test('options that are none are refused with what to do', async () => {
   await expect(open({ tcp: {} })).rejects.toThrow('listen tcp port: undefined is no port; 0 means any')
   await expect(open({ tcp: { port: 70_000 } })).rejects.toThrow('70000 is no port')
   await expect(open({ tcp: { prot: 0 } })).rejects.toThrow('did you mean "port"?')
-  await expect(open({ tcp: true })).rejects.toThrow('it takes an object with options')
+  await expect(open({ tcp: true })).rejects.toThrow('expected an object with options')
   await expect(open({ unix: '' })).rejects.toThrow('name the socket file')
   await expect(open({ unix: { path: 5 } })).rejects.toThrow('name the socket file')
   await expect(open({ unix: { path: 'x', mod: 1 } })).rejects.toThrow('did you mean "mode"?')
