@@ -26,6 +26,9 @@ import {
 } from '../server/register.ts'
 import { createLateSealer } from '../server/late-sealer.ts'
 import { ServerService, type Provider } from '../server/service.ts'
+import type { VisibleItem } from '../server/visibility.ts'
+import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
+import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
@@ -53,8 +56,10 @@ import type { VariablesOf } from '../uri-template/variables.ts'
 
 const STATE_TTL_MS = 15 * 60_000
 
-/** Answers web requests. */
-type WebHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
+/** Answers web requests to MCP. */
+type FetchHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
+
+type Visible = (item: VisibleItem, context: Context) => boolean
 
 interface EndpointChoice {
   readonly hosts: readonly string[] | undefined
@@ -80,8 +85,10 @@ export class App<Ctx extends Context = Context> {
   readonly #endpoints = new Set<Endpoint>()
   readonly #running = new Set<Running>()
   readonly #nodes = new Map<string, NodeListener>()
-  readonly #webs = new Map<string, WebHandler>()
+  readonly #webs = new Map<string, FetchHandler>()
   #fetch: ((request: Request) => Promise<Response>) | undefined
+  /** Web handlers of plug-ins, by path. */
+  readonly #handlers = new Map<string, WebHandler>()
   readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
 
   static {
@@ -216,21 +223,28 @@ export class App<Ctx extends Context = Context> {
     this.#service.changes.publish({ kind: 'resource', uri })
   }
 
-  /** Wraps the handler of one method, or of all. The first added is the outermost. */
+  /** Wraps the handler of one method, or of all, or adds a plug-in. The first added is the outermost. */
   use(method: string, middleware: Middleware<Ctx>): this
-  use(middleware: Middleware<Ctx>): this
-  use(first: string | Middleware<Ctx>, second?: Middleware<Ctx>): this {
+  use(addition: Middleware<Ctx> | Plugin<Ctx>): this
+  use(first: string | Middleware<Ctx> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
+    if (typeof first === 'object') return this.#plugIn(first)
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
     if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
-    if (method !== undefined && methodRow(method) === undefined && !this.#service.methods.has(method)) {
-      const meant = nearest(method, Object.keys(METHODS))
-      throw badOption(
-        'use',
-        `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
-      )
-    }
+    if (method !== undefined) this.#checkMethod('use', method)
     this.#service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
     this.#service.refold()
+    return this
+  }
+
+  /**
+   * Answers the requests of a method before providers and middleware see them: by itself, or by calling `next`. Several
+   * of one method run in the order they were added.
+   */
+  intercept(method: string, interceptor: Interceptor): this {
+    if (typeof interceptor !== 'function') throw badOption('intercept', 'the interceptor is not a function')
+    this.#checkMethod('intercept', method)
+    const service = this.#service
+    service.intercept(method, (call, next) => interceptor(service.contextOf(call), async () => next(call)))
     return this
   }
 
@@ -286,9 +300,9 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** A web handler with options of its own, which also takes the caller that a framework authenticated. */
-  fetchWith(options: MountOptions): WebHandler {
+  fetchWith(options: MountOptions): FetchHandler {
     return this.#mount('fetchWith', this.#webs, options, (mounted) => {
-      let serve: WebHandler | undefined
+      let serve: FetchHandler | undefined
       return async (request, extras) => {
         const { serveFetch } = await import('../transport/http/server/fetch.ts')
         serve ??= serveFetch(await mounted())
@@ -312,9 +326,9 @@ export class App<Ctx extends Context = Context> {
     releaseStdout()
     const { Endpoint } = await import('../transport/http/server/endpoint.ts')
     const endpoint = new Endpoint(this.#service, { limits: this.limits, ...options })
-    if (options.sse || (options.gist ?? false) !== false) {
+    if (options.sse || (options.gist ?? false) !== false || this.#handlers.size > 0) {
       const { serveExtraEndpoints } = await import('./listen/extra-endpoints.ts')
-      await serveExtraEndpoints(endpoint, options)
+      await serveExtraEndpoints(endpoint, { ...options, handlers: this.#handlers })
     }
     this.#endpoints.add(endpoint)
     return endpoint
@@ -353,6 +367,29 @@ export class App<Ctx extends Context = Context> {
       mounts.set(key, mount)
     }
     return mount
+  }
+
+  #plugIn(plugin: Plugin<Ctx>): this {
+    checkPlugin('use', plugin)
+    const { middleware, observer, endpoints = {}, visible } = plugin
+    const paths = Object.entries(endpoints)
+    if (paths.length > 0 && this.#endpoints.size > 0)
+      throw badOption('use', 'add endpoints before listen() or a mount opens HTTP')
+    if (middleware !== undefined) this.use(middleware)
+    if (observer !== undefined) this.#service.observers.add(observer)
+    if (visible !== undefined) this.#service.restrict(visible as unknown as Visible)
+    for (const [path, handler] of paths) this.#handlers.set(path, handler)
+    return this
+  }
+
+  #checkMethod(where: string, method: string): void {
+    const { methods, interceptors } = this.#service
+    if (methodRow(method) !== undefined || methods.has(method) || interceptors.has(method)) return
+    const meant = nearest(method, Object.keys(METHODS))
+    throw badOption(
+      where,
+      `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
+    )
   }
 
   #defaultListen(): ListenOptions {

@@ -27,7 +27,7 @@ import type { ConnectionOptions, RequestOptions } from './connection-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
-import { CALL_OPTIONS, type CallOptions, type ClientMiddleware, type ClientRequest } from './options.ts'
+import { CALL_OPTIONS, type CallOptions, type ClientMiddleware, type ClientPlugin, type ClientRequest } from './options.ts'
 import { KnownTools } from './known-tools.ts'
 import type { AnyTools, InputOfTool, NameOf, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
@@ -254,10 +254,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
    * `sampling/createMessage`, the answers to it. The first added is the outermost.
    */
   use(method: string, middleware: ClientMiddleware): this
-  use(middleware: ClientMiddleware): this
-  use(first: string | ClientMiddleware, second?: ClientMiddleware): this {
+  use(addition: ClientMiddleware | ClientPlugin): this
+  use(first: string | ClientMiddleware | ClientPlugin, second?: ClientMiddleware): this {
     if (typeof first === 'string') this.#middleware.add(first, second)
-    else this.#middleware.add(undefined, first)
+    else if (typeof first === 'function') this.#middleware.add(undefined, first)
+    else this.#middleware.plugIn(first)
     return this
   }
 

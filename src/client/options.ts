@@ -45,3 +45,13 @@ export type ClientMiddleware = (
   request: ClientRequest,
   next: (changed?: Partial<Pick<ClientRequest, 'params' | 'options'>>) => Promise<JsonObject>,
 ) => JsonObject | Promise<JsonObject>
+
+/** A plug-in, as far as a client uses it; its other parts are for servers. */
+export interface ClientPlugin {
+  /** Wraps every request of the client. */
+  readonly clientMiddleware?: ClientMiddleware
+  readonly middleware?: unknown
+  readonly observer?: unknown
+  readonly endpoints?: unknown
+  readonly visible?: unknown
+}

@@ -23,6 +23,7 @@ import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { List } from './lists.ts'
 import { setLevel } from './logging.ts'
 import type { ServerParts } from './parts.ts'
+import { restrictList, type VisibleItem } from './visibility.ts'
 import type { Sealer } from './state.ts'
 import type { Listening } from './subscriptions.ts'
 import { callTool } from './tools.ts'
@@ -35,8 +36,8 @@ export interface ExtensionEntry {
   isFor(peer: Peer): boolean
 }
 
-/** Answers a call in another way than by its method; `answer` is the usual way. */
-export type Interceptor = (call: Call, answer: Answer) => Result | Promise<Result>
+/** Answers a call in place of its method, before anything else sees it; `next` goes on as usual. */
+export type Interceptor = (call: Call, next: Answer) => Result | Promise<Result>
 
 type Answer = (call: Call) => Result | Promise<Result>
 
@@ -77,7 +78,7 @@ export class ServerService implements Service {
   readonly middleware: MiddlewareEntry<Context>[] = []
   readonly providers: Provider[] = []
   readonly methods: Map<string, Handler<Context>> = new Map()
-  readonly interceptors: Map<string, Interceptor> = new Map()
+  readonly interceptors: Map<string, Interceptor[]> = new Map()
   readonly extensions: Map<string, ExtensionEntry> = new Map()
   /** What may be completed besides prompts and templates, by the type of the reference. */
   readonly refs: Map<string, OwnerOf> = new Map()
@@ -121,6 +122,28 @@ export class ServerService implements Service {
     } catch {
       // A log that fails must not take a request down with it.
     }
+  }
+
+  /** Lets an interceptor see the calls of a method; several of one method run in the order they were added. */
+  intercept(method: string, interceptor: Interceptor): void {
+    const list = this.interceptors.get(method)
+    if (list === undefined) this.interceptors.set(method, [interceptor])
+    else list.push(interceptor)
+    this.refold()
+  }
+
+  /** The context of a call before providers add to it. */
+  contextOf(call: Call): Context {
+    return new Context(call, this.#parts)
+  }
+
+  /** Hides items of every list, those that exist and those to come, from callers for whom `isVisible` says no. */
+  restrict(isVisible: (item: VisibleItem, context: Context) => boolean): void {
+    restrictList(this.tools, 'tool', isVisible)
+    restrictList(this.resources, 'resource', isVisible)
+    restrictList(this.templates, 'template', isVisible)
+    restrictList(this.prompts, 'prompt', isVisible)
+    this.refold()
   }
 
   /** Folds anew at the next request: something was added that decides how requests are answered. */
@@ -170,7 +193,7 @@ export class ServerService implements Service {
   }
 
   #fold(): Answer {
-    const { interceptors, methods, providers } = this
+    const { methods, providers } = this
     const dispatch = createDispatch({
       routes: this.#routes(),
       middleware: this.middleware,
@@ -183,11 +206,11 @@ export class ServerService implements Service {
         return isOurs ? context : provided(context, providers)
       },
     })
-    if (interceptors.size === 0) return dispatch
-    return (call) => {
-      const front = interceptors.get(call.method)
-      return front === undefined ? dispatch(call) : front(call, dispatch)
-    }
+    if (this.interceptors.size === 0) return dispatch
+    const intercepted = new Map(
+      [...this.interceptors].map(([method, list]) => [method, chained(list, dispatch)]),
+    )
+    return (call) => (intercepted.get(call.method) ?? dispatch)(call)
   }
 
   #routes(): Map<string, Handler<Context>> {
@@ -236,6 +259,11 @@ export class ServerService implements Service {
     ]
     return new Map([...routes, ...this.methods])
   }
+}
+
+/** Folds interceptors around the usual way; the first is the outermost. */
+function chained(interceptors: readonly Interceptor[], dispatch: Answer): Answer {
+  return interceptors.reduceRight<Answer>((next, interceptor) => (call) => interceptor(call, next), dispatch)
 }
 
 const completion = () => import('./completion.ts')

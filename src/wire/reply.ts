@@ -18,7 +18,7 @@ export class CachedText {
 /** A reply around a kept text: transports that send bytes need not encode it anew. */
 export interface CachedReply {
   readonly before: string
-  readonly kept: CachedText
+  readonly kept: Pick<CachedText, 'text' | 'bytes'>
   readonly after: string
 }
 

@@ -18,6 +18,7 @@ import { SseClient } from './peer.ts'
 export interface SseOptions {
   readonly limits: Limits
   readonly guard: Guard
+  readonly authenticate?: HttpHandler['authenticate']
   /** Writes the reply that tells of an error. */
   readonly fail: HttpHandler['fail']
 }
@@ -43,12 +44,14 @@ export class SseEndpoint implements ExtraEndpoint {
   /** Limits of the streams: how far a client may be behind before it is cut off. */
   readonly #streaming: Limits
   readonly #guard: Guard
+  readonly authenticate: HttpHandler['authenticate']
   readonly #fail: HttpHandler['fail']
   readonly #clients = new Map<string, SseClient>()
   readonly #watch: Sweeper
   #closing = false
 
-  constructor(service: Service, { limits, guard, fail }: SseOptions) {
+  constructor(service: Service, { limits, guard, fail, authenticate }: SseOptions) {
+    this.authenticate = authenticate
     this.service = withHandshake(service)
     this.limits = { ...limits, httpBytes: limits.sseBytes }
     this.#streaming = { ...limits, streamBytes: limits.connectionBytes }

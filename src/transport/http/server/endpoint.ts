@@ -20,6 +20,7 @@ import { encodeError } from '../../../wire/reply.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './event-stream.ts'
+import { createAuthenticate, type Authenticator } from './authenticate.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
@@ -36,6 +37,8 @@ export interface EndpointOptions extends GuardOptions {
   readonly limits: Limits
   /** Whether clients of revisions with a handshake get sessions; without, each of their requests stands alone. */
   readonly sessions: boolean
+  /** Establishes who calls, where the adapter does not. */
+  readonly authenticate?: Authenticator | undefined
   readonly now?: () => number
 }
 
@@ -46,6 +49,7 @@ export class Endpoint implements HttpHandler {
   /** What the server has to tell and to count. */
   readonly service: Service
   readonly guard: Guard
+  readonly authenticate: HttpHandler['authenticate']
   readonly sessions: Sessions
   readonly limits: Limits
   readonly #stateful: boolean
@@ -63,6 +67,7 @@ export class Endpoint implements HttpHandler {
     this.#written = budgetsOf(service, options.limits).write
     service.load.check = () => this.#written.check()
     this.guard = createGuard(options)
+    this.authenticate = createAuthenticate(this, options.authenticate)
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
     this.sessions = new Sessions(options.limits, service, options.now ?? (() => performance.now()))
@@ -229,13 +234,17 @@ export class Endpoint implements HttpHandler {
     if (method === 'subscriptions/listen') this.#checkListening(accepts)
     const { limits } = this
     const { batch } = request
+    const isCancelled = peer.dialect.disconnect === 'cancel'
     const onGone = (): void => {
-      if (peer.dialect.disconnect === 'cancel') call.cancel(mcpError(CONNECTION_CLOSED, { method }))
+      if (isCancelled) call.cancel(mcpError(CONNECTION_CLOSED, { method }))
     }
     const streams = this.#streams
     const exchange = new Exchange({ limits, accepts, headers, session, batch, streams, onGone })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
-    return this.#inFlight.run(call, new HttpResponder(this, exchange, request, { ...way, onGone }))
+    return this.#inFlight.run(
+      call,
+      new HttpResponder(this, exchange, request, { ...way, ...(isCancelled && { onGone }) }),
+    )
   }
 
   /** Streams that last are held like sessions, and there may be as many. */

@@ -23,10 +23,12 @@ export function serveFetch(
     const refused = site.refuse(head)
     if (refused !== undefined) return toResponse(refused)
     try {
+      const caller = extras?.auth === undefined ? await site.authenticate?.(head) : extras
+      if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply)
       const parts: HttpIn = {
         ...head,
         body: request.method === 'POST' ? await readBody(request, site) : '',
-        auth: extras?.auth,
+        auth: caller?.auth,
         onGone: (listener) => {
           if (request.signal.aborted) queueMicrotask(listener)
           else request.signal.addEventListener('abort', listener, { once: true })
@@ -46,6 +48,7 @@ function headOf(request: Request): HttpHead {
   return {
     method: request.method,
     header,
+    headers: () => Object.fromEntries(request.headers),
     get target() {
       const { pathname, search } = new URL(request.url)
       return `${pathname}${search}`

@@ -125,7 +125,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
       if (request.headers.upgrade?.toLowerCase() !== 'websocket') return stay(server, request, socket, head)
       const refused = tooManyHeaders(request) ?? identify(request)
       if (refused !== undefined) replyRaw(socket, refused)
-      else if (pathOf(request) === at) handler.accept(request, socket, head)
+      else if (pathOf(request) === at) accept(endpoint, { request, socket, head }, handler)
       else replyRaw(socket, failure(endpoint, mcpError(UNKNOWN_PATH, {})))
     })
   }
@@ -253,6 +253,25 @@ function stay(
   socket.unshift(Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), rest]))
   // A connection with TLS has agreed on it already.
   server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
+}
+
+interface Upgrade {
+  readonly request: IncomingMessage & { auth?: Auth | undefined }
+  readonly socket: Duplex
+  readonly head: Buffer
+}
+
+/** Hands a connection to its handler, once it is known who calls. */
+function accept(endpoint: Endpoint, { request, socket, head }: Upgrade, handler: UpgradeHandler): void {
+  if (endpoint.authenticate === undefined) return handler.accept(request, socket, head)
+  const onError = (): void => void socket.destroy()
+  socket.on('error', onError)
+  void Promise.resolve(endpoint.authenticate(new NodeHead(request))).then((caller) => {
+    socket.off('error', onError)
+    if ('reply' in caller) return replyRaw(socket, caller.reply)
+    request.auth = caller.auth
+    handler.accept(request, socket, head)
+  })
 }
 
 function upgradesOf(endpoint: Endpoint): UpgradeSource {

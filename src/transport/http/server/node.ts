@@ -24,7 +24,7 @@ import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 /** A request that a framework may have worked on: its body parsed, its caller authenticated. */
 type NodeRequest = IncomingMessage & {
   readonly body?: unknown
-  readonly auth?: Auth
+  auth?: Auth | undefined
   /** Frameworks cut off what they mount something at. */
   readonly originalUrl?: string
 }
@@ -60,6 +60,16 @@ function serveSite(
     const parts = new NodeIn(request, response)
     const refused = site.refuse(parts)
     if (refused !== undefined) return rejectUnread(request, response, refused)
+    if (site.authenticate === undefined) return readAndAnswer(request, parts)
+    void Promise.resolve(site.authenticate(parts)).then((caller) => {
+      if ('reply' in caller) return rejectUnread(request, response, caller.reply)
+      request.auth = caller.auth
+      readAndAnswer(request, parts)
+    })
+  }
+
+  function readAndAnswer(request: NodeRequest, parts: NodeIn): void {
+    const { response } = parts
     if (request.method !== 'POST') return respond(response, site, site.answer(parts))
     if (parts.parsed !== undefined) return answerInTurn(request, parts)
     readBody(request, site, (text, reading) => {
@@ -104,6 +114,11 @@ export class NodeHead implements HttpHead {
 
   get local(): boolean {
     return isLoopback(this.request.socket.localAddress)
+  }
+
+  headers(): Readonly<Record<string, string>> {
+    const all = Object.entries(this.#headers).map(([name, value]) => [name, String(value)])
+    return Object.fromEntries(all) as Record<string, string>
   }
 
   header(name: string): string | undefined {
