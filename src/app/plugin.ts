@@ -33,12 +33,16 @@ export function checkPlugin(where: string, plugin: Plugin<never>): void {
   for (const name of ['middleware', 'clientMiddleware', 'visible'] as const)
     if (!['function', 'undefined'].includes(typeof plugin[name]))
       throw invalid(where, `${name} is not a function`)
-  for (const [name, part] of Object.entries({ ...plugin.observer }))
-    if (!['start', 'end'].includes(name) || typeof part !== 'function')
-      throw invalid(where, 'observer takes the functions start and end')
+  if (plugin.observer !== undefined && !isObserver(plugin.observer))
+    throw invalid(where, 'observer is an object with the functions start and end, or one of them')
   for (const [path, handler] of Object.entries(plugin.endpoints ?? {}))
     if (!path.startsWith('/') || typeof handler !== 'function')
       throw invalid(where, `endpoints takes functions by path, such as { '/metrics': () => new Response(…) }`)
+}
+
+function isObserver({ start, end }: Observer): boolean {
+  const parts = [start, end].filter((part) => part !== undefined)
+  return parts.length > 0 && parts.every((part) => typeof part === 'function')
 }
 
 function invalid(where: string, reason: string): Error {

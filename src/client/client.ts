@@ -27,7 +27,13 @@ import type { ConnectionOptions, RequestOptions } from './connection-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
-import { CALL_OPTIONS, type CallOptions, type ClientMiddleware, type ClientPlugin, type ClientRequest } from './options.ts'
+import {
+  CALL_OPTIONS,
+  type CallOptions,
+  type ClientMiddleware,
+  type ClientPlugin,
+  type ClientRequest,
+} from './options.ts'
 import { KnownTools } from './known-tools.ts'
 import type { AnyTools, InputOfTool, NameOf, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'

@@ -15,7 +15,14 @@ import type { EventStream } from '../transport/http/server/event-stream.ts'
 import { toJson } from '../transport/http/server/exchange.ts'
 import type { Guard } from '../transport/http/server/guard.ts'
 import { checkContent, readAccept } from '../transport/http/server/negotiate.ts'
-import type { Headers, HttpHead, HttpIn, HttpOut, ExtraEndpoint, HttpHandler } from '../transport/http/server/parts.ts'
+import type {
+  Headers,
+  HttpHead,
+  HttpIn,
+  HttpOut,
+  ExtraEndpoint,
+  HttpHandler,
+} from '../transport/http/server/parts.ts'
 import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts'
 import { Sweeper } from '../transport/http/server/sweeper.ts'
 import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
