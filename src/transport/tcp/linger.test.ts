@@ -19,6 +19,7 @@ test('a connection stays until the other side has closed it too, and reads what 
   const [ours, theirs] = await pair()
   let heard = 0
   ours.on('data', () => heard++)
+  ours.pause()
   ours.write('last words')
   const ended = linger(ours, Infinity)
   const said = (await once(theirs, 'data')) as [Buffer]
