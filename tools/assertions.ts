@@ -20,6 +20,30 @@ export function withoutAssertion(file: string, text: string): readonly string[] 
   return found
 }
 
+/**
+ * Regular expressions among the members that `toMatchObject` expects. It compares only the members that they have
+ * themselves, which are none, so that they match anything: `expect.stringMatching` is meant.
+ */
+export function patternsThatMatchAll(file: string, text: string): readonly string[] {
+  return [...nodesIn(parseSync(file, text).program)]
+    .filter((node) => node.type === 'CallExpression' && isMatchObject(node['callee'] as Node))
+    .flatMap((call) => [...expectedIn(call['arguments'])])
+    .map((pattern) => text.slice(pattern.start, pattern['end'] as number))
+}
+
+function isMatchObject({ type, property }: Node): boolean {
+  return type === 'MemberExpression' && nameOf(property as Node) === 'toMatchObject'
+}
+
+/** The regular expressions in a value, apart from those that a call is given. */
+function* expectedIn(value: unknown): Generator<Node> {
+  if (typeof value !== 'object' || value === null) return
+  const node = value as Node
+  if (node.type === 'CallExpression') return
+  if (node.type === 'Literal' && 'regex' in node) yield node
+  else for (const member of Object.values(node)) yield* expectedIn(member)
+}
+
 interface Run {
   readonly title: Node
   readonly body: unknown
