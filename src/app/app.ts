@@ -322,7 +322,7 @@ export class App<Ctx extends Context = Context> {
 
   /** How often each kind of error was sent, and each limit struck that sends none. */
   get counts(): ReadonlyMap<string, number> {
-    return this.#service.load.counts
+    return this.#service.observers.counts
   }
 
   /** Finishes what is being answered, ends sessions and streams, and closes what `listen` opened. */

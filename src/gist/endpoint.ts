@@ -1,8 +1,8 @@
 import { type McpError, mcpError } from '../errors/error.ts'
 import { BAD_ACCEPT, BAD_VERB } from '../errors/http.ts'
-import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
+import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { BAD_PARAMS, REVISION_UNSUPPORTED } from '../errors/wire.ts'
-import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
+import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
@@ -10,8 +10,7 @@ import { DIALECTS } from '../protocol/switches.ts'
 import { Call, type Peer } from '../rpc/call.ts'
 import type { Service } from '../rpc/service.ts'
 import { Session } from '../rpc/session.ts'
-import { toPeerError } from '../wire/encode.ts'
-import { admit, callerOf, inTurn } from '../transport/http/server/admission.ts'
+import { InFlight } from '../rpc/in-flight.ts'
 import type { EventStream } from '../transport/http/server/event-stream.ts'
 import { toJson } from '../transport/http/server/exchange.ts'
 import type { Guard } from '../transport/http/server/guard.ts'
@@ -19,9 +18,9 @@ import { checkContent, readAccept } from '../transport/http/server/negotiate.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, ExtraEndpoint } from '../transport/http/server/parts.ts'
 import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts'
 import { Sweeper } from '../transport/http/server/sweeper.ts'
-import { within } from '../transport/io/timer.ts'
 import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
 import { GistExchange } from './exchange.ts'
+import { GistResponder, gone, withHints, type Way } from './responder.ts'
 import { readBody, readEnvelope, requestIdOf, type Asked, type Handshake } from './decode.ts'
 import { encodeCallResult, encodeFailure, encodeToolList, statusOf } from './encode.ts'
 import { agree, inFormOf, monthOf, type Cycle } from './version.ts'
@@ -33,19 +32,7 @@ export interface GistEndpointOptions {
   readonly cycle?: Cycle
 }
 
-/** What becomes of one call. */
-interface Way {
-  readonly request: HttpIn
-  readonly headers: Headers
-  readonly session: HttpSession | undefined
-  readonly exchange: GistExchange
-  readonly begun: number
-  /** The text of the reply, once there is a result. */
-  seal(result: JsonObject): string
-}
-
 const PATH = '/gist'
-const NOTHING = (): void => undefined
 const CLOSING = { retryAfterMs: 5000 }
 
 /**
@@ -64,20 +51,25 @@ export class GistEndpoint implements ExtraEndpoint {
   readonly #revisions: readonly Revision[]
   /** The sessions that agreed on `stream`. */
   readonly #streaming = new WeakSet<HttpSession>()
-  readonly #calls = new Map<Call, () => void>()
+  readonly #inFlight: InFlight<HttpOut>
   readonly #streams = new Set<EventStream>()
-  readonly #watch: Sweeper
-  #closing = false
-  #idle: (() => void) | undefined
+  /** Ends what is idle, and keeps streams alive. */
+  readonly sweeper: Sweeper
 
   constructor(service: Service, { limits, guard, cycle = 'revision' }: GistEndpointOptions) {
     this.service = service
     this.limits = limits
+    this.#inFlight = new InFlight(service, limits)
     this.#guard = guard
     this.#cycle = cycle
     this.#revisions = service.revisions.filter((revision) => revision !== LATEST)
     this.sessions = new Sessions(limits, service, () => performance.now())
-    this.#watch = new Sweeper(limits, this.sessions, this.#streams)
+    this.sweeper = new Sweeper(limits, this.sessions, this.#streams)
+  }
+
+  /** Whether new requests are rejected. */
+  get closing(): boolean {
+    return this.#inFlight.closing
   }
 
   /** Whether a request for a target is one for this site. */
@@ -90,7 +82,7 @@ export class GistEndpoint implements ExtraEndpoint {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
       this.#guard.check(head)
-      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)
+      if (this.closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)
       if (head.method !== 'POST') throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
       checkContent(head)
       const accepts = readAccept(head)
@@ -113,7 +105,6 @@ export class GistEndpoint implements ExtraEndpoint {
       const value = readBody(request, this.limits)
       id = requestIdOf(value)
       const envelope = readEnvelope(value)
-      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)
       return envelope.kind === 'handshake'
         ? this.#open(envelope, request, headers, begun)
         : this.#ask(envelope, request, headers, begun)
@@ -128,12 +119,10 @@ export class GistEndpoint implements ExtraEndpoint {
 
   /** Finishes what is running, up to a limit, and ends every session. */
   async close(): Promise<void> {
-    this.#closing = true
-    if (this.#calls.size > 0)
-      await within(this.limits.drainMs, (done) => (this.#idle = () => setTimeout(done)))
-    for (const call of this.#calls.keys()) call.cancel(mcpError(SHUTTING_DOWN, {}))
+    await this.#inFlight.drain(this.limits.drainMs)
+    this.#inFlight.cancelAll(mcpError(SHUTTING_DOWN, {}))
     this.sessions.close()
-    this.#watch.end()
+    this.sweeper.end()
   }
 
   /** The handshake: a session of the protocol is opened by `initialize`, so that whoever wraps that decides here too. */
@@ -143,7 +132,7 @@ export class GistEndpoint implements ExtraEndpoint {
     if (revision === undefined) throw this.#unsupported(version)
     const session = this.sessions.create(request.auth)
     const peer = new Session(DIALECTS)
-    const seal = (): string => {
+    const encode = (): string => {
       this.#keep(session, peer, shake)
       return JSON.stringify(this.#describe(shake, clientId, session))
     }
@@ -156,7 +145,7 @@ export class GistEndpoint implements ExtraEndpoint {
       call.cancel(gone('initialize')),
     )
     const call = new Call(session.id, 'initialize', params, { peer, channel: exchange, source: request })
-    return this.#run(call, { request, headers, session: undefined, exchange, begun, seal })
+    return this.#run(call, { request, headers, session: undefined, exchange, begun, encode })
   }
 
   /** Keeps a session, with what its handshake agreed on. */
@@ -167,7 +156,7 @@ export class GistEndpoint implements ExtraEndpoint {
     kept.session.opened = true
     if (capabilities.includes('stream')) this.#streaming.add(kept)
     this.sessions.keep(kept)
-    this.#watch.begin()
+    this.sweeper.begin()
   }
 
   #describe(shake: Handshake, clientId: string, { id, session }: HttpSession): ConnectionDescriptor {
@@ -193,12 +182,12 @@ export class GistEndpoint implements ExtraEndpoint {
     const meta = params['_meta'] as JsonObject | undefined
     const all = streams ? { ...params, _meta: { ...meta, [META.progressToken]: id } } : params
     const call = new Call(id, method, all, { peer, channel: exchange, source: request })
-    const seal = (result: JsonObject): string => {
+    const encode = (result: JsonObject): string => {
       const ms = performance.now() - begun
       if (kind === 'list') return encodeToolList(id, result, ms)
       return encodeCallResult(id, result, { dialect: peer.dialect, info: this.service.info, ms })
     }
-    return this.#run(call, { request, headers, session, exchange, begun, seal })
+    return this.#run(call, { request, headers, session, exchange, begun, encode })
   }
 
   /** Who asks: its session, or whoever it says it is when it has none. */
@@ -244,80 +233,18 @@ export class GistEndpoint implements ExtraEndpoint {
   }
 
   #run(call: Call, way: Way): HttpOut | Promise<HttpOut> {
-    const { request, session, exchange } = way
-    const { load } = this.service
-    const id = call.id as RequestId
-    const mustWait = admit(id, request, session, { load, limits: this.limits })
-    try {
-      const result = mustWait ? inTurn(call, request, session, this) : this.service.answer(call)
-      if (!(result instanceof Promise)) return this.#ended(call, way, exchange.reply(200, way.seal(result)))
-      this.#calls.set(call, mustWait ? NOTHING : load.enter(call, callerOf(request, session)))
-      session?.calls.set(idText(id), call)
-      this.#watch.begin()
-      request.onGone(() => call.cancel(gone(call.method)))
-      return exchange.replyLater(this.#later(call, result, way))
-    } catch (thrown) {
-      return this.#ended(call, way, this.#failed(call, thrown, way))
-    }
-  }
-
-  async #later(call: Call, result: Promise<JsonObject>, way: Way): Promise<HttpOut> {
-    const { session, exchange } = way
-    let out: HttpOut
-    try {
-      const arrived = await result
-      out = call.cancelled ? this.#failed(call, undefined, way) : exchange.reply(200, way.seal(arrived))
-    } catch (thrown) {
-      out = this.#failed(call, thrown, way)
-    }
-    this.#calls.get(call)?.()
-    this.#calls.delete(call)
-    session?.calls.delete(idText(call.id as RequestId))
-    if (this.#calls.size === 0) this.#idle?.()
-    return this.#ended(call, way, out)
-  }
-
-  /** Marks a call as answered; a session that was made for it alone goes with it. */
-  #ended(call: Call, { session }: Way, out: HttpOut): HttpOut {
-    call.end()
-    if (session === undefined) call.peer.session?.close()
-    return out
-  }
-
-  #failed(call: Call, thrown: unknown, { exchange, headers, begun }: Way): HttpOut {
-    if (call.cancelled && !this.#closing) return exchange.reply(204, undefined, headers)
-    const error = this.#peerError(call.cancelled ? mcpError(SHUTTING_DOWN, {}, CLOSING) : thrown)
-    const text = encodeFailure(call.id as string, error, performance.now() - begun)
-    return exchange.reply(statusOf(error), text, withHints(error, headers))
+    if (way.request.isLate === true) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
+    return this.#inFlight.run(call, new GistResponder(this, way))
   }
 
   #refused(id: string | undefined, thrown: unknown, headers: Headers, begun: number): HttpOut {
-    const error = this.#peerError(thrown)
+    const error = this.#inFlight.reject(thrown)
     const text = encodeFailure(id, error, performance.now() - begun)
     return toJson(statusOf(error), text, withHints(error, headers))
-  }
-
-  #peerError(thrown: unknown): McpError {
-    const error = toPeerError(thrown, (reference, cause) =>
-      this.service.report('error', 'a request failed', { reference, error: cause }),
-    )
-    this.service.load.count(error.kind)
-    return error
   }
 
   #unsupported(version: string): McpError {
     const data = { supported: this.#revisions.map(monthOf), requested: version }
     return mcpError(REVISION_UNSUPPORTED, { version }, { data })
   }
-}
-
-function gone(method: string): McpError {
-  return mcpError(CONNECTION_CLOSED, { method })
-}
-
-/** What the headers tell about an error: the verbs to use, or when to try again. */
-function withHints(error: McpError, headers: Headers): Headers {
-  if (error.kind === 'bad_verb') return { ...headers, allow: 'POST, OPTIONS' }
-  if (error.retryAfterMs === undefined) return headers
-  return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
 }

@@ -5,6 +5,7 @@ import type { Call } from './call.ts'
 import type { Changes } from './changes.ts'
 import type { Result } from './dispatch.ts'
 import type { Load } from './load.ts'
+import type { Observers } from './observer.ts'
 
 /** What a server shows to its transports. */
 export interface Service {
@@ -13,6 +14,8 @@ export interface Service {
   readonly changes: Changes
   /** What it has to do, shared by its transports. */
   readonly load: Load
+  /** Who sees its requests, and its counters. */
+  readonly observers: Observers
   /** The revisions that are served. */
   readonly revisions: readonly Revision[]
   /** How each revision is spoken. */

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import type { Load } from '../rpc/load.ts'
+import type { Observers } from '../rpc/observer.ts'
 import type { Sealer } from './state.ts'
 
 /** What the handlers of a server share. */
 export interface ServerParts {
   readonly sealer: Sealer
   readonly limits: Limits
-  readonly load: Load
+  readonly observers: Observers
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }

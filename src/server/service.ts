@@ -7,6 +7,7 @@ import type { Call, Peer } from '../rpc/call.ts'
 import { Changes } from '../rpc/changes.ts'
 import { createDispatch, type Handler, type MiddlewareEntry, type Result } from '../rpc/dispatch.ts'
 import { Load } from '../rpc/load.ts'
+import { Observers } from '../rpc/observer.ts'
 import type { Service } from '../rpc/service.ts'
 import type { Completer, OwnerOf } from './completion.ts'
 import { callOf, Context } from './context.ts'
@@ -63,6 +64,9 @@ export class ServerService implements Service {
   readonly info: JsonObject
   readonly changes: Changes = new Changes()
   readonly load: Load = new Load()
+  readonly observers: Observers = new Observers((error) =>
+    this.report('error', 'an observer failed', { error }),
+  )
   readonly revisions: readonly Revision[]
   readonly dialects: Dialects
   readonly tools: List<ToolDefinition>
@@ -88,7 +92,7 @@ export class ServerService implements Service {
 
   constructor(options: ServiceOptions) {
     this.#options = options
-    this.#parts = { ...options, load: this.load }
+    this.#parts = { ...options, observers: this.observers }
     this.info = options.info
     this.revisions = options.revisions
     this.dialects = options.dialects

@@ -145,7 +145,7 @@ function raised({ message, data }: ToolError): never {
 /** An error that the model reads, counted as those are that travel as errors; or one that travels as such. */
 function told(error: McpError, context: Context): Result {
   if (callOf(context).peer.dialect.toolFailures === 'error') throw error
-  partsOf(context).load.count(error.kind)
+  partsOf(context).observers.count(error.kind)
   return toFailure(error)
 }
 
@@ -154,7 +154,7 @@ function refuseInput(tool: ToolDefinition, { issue, first }: Unfit, context: Con
   const { params, peer } = callOf(context)
   const extras = issueExtras(first, { value: params['arguments'], dialect: peer.dialect })
   if (peer.dialect.argumentErrors === 'error') throw mcpError(TOOL_ARGUMENTS, facts, extras)
-  partsOf(context).load.count('tool_input')
+  partsOf(context).observers.count('tool_input')
   return toFailure(mcpError(TOOL_INPUT, facts, extras))
 }
 

@@ -1,5 +1,3 @@
-import { McpError, mcpError } from '../errors/error.ts'
-import { INTERNAL } from '../errors/wire.ts'
 import { JSONRPC, type JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { ElicitRequestParams, ElicitResult } from '../protocol/spec/2026-07-28.ts'
@@ -64,14 +62,6 @@ export function decodeAnswer(
     answer as unknown as ElicitResult,
     asked as unknown as ElicitRequestParams,
   ) as unknown as JsonObject
-}
-
-/** Any thrown thing as an error for the peer. What was not thrown on purpose is masked; `report` sees it whole. */
-export function toPeerError(thrown: unknown, report: (reference: string, thrown: unknown) => void): McpError {
-  if (thrown instanceof McpError) return thrown
-  const reference = crypto.randomUUID()
-  report(reference, thrown)
-  return mcpError(INTERNAL, { reference }, { cause: thrown })
 }
 
 /** The texts of lists, by the identity of the result: a list is one object until something in it changes. */

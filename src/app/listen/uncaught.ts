@@ -26,6 +26,6 @@ export function reportUncaught(service: Service): () => void {
 }
 
 function onError(error: unknown): void {
-  for (const { load } of services) load.count('unhandled')
+  for (const { observers } of services) observers.count('unhandled')
   tell(error)
 }

@@ -9,7 +9,7 @@ const UNWELL_MS = 5000
 
 /** Feels whether the event loop keeps up with the requests: its beats come late when it does not. */
 export class LoopMonitor {
-  readonly #service: Pick<Service, 'load' | 'report'>
+  readonly #service: Pick<Service, 'observers' | 'report'>
   readonly #blockedMs: number
   #timer: Timer
   #beat = 0
@@ -17,7 +17,7 @@ export class LoopMonitor {
   #stoodStill = Number.NEGATIVE_INFINITY
 
   /** Reports when the loop was blocked for longer than `blockedMs`. */
-  constructor(service: Pick<Service, 'load' | 'report'>, blockedMs: number) {
+  constructor(service: Pick<Service, 'observers' | 'report'>, blockedMs: number) {
     this.#service = service
     this.#blockedMs = blockedMs
   }
@@ -45,7 +45,7 @@ export class LoopMonitor {
     const late = now - this.#beat - BEAT_MS
     if (late > this.#blockedMs) {
       this.#stoodStill = now
-      this.#service.load.count('loop_blocked')
+      this.#service.observers.count('loop_blocked')
       this.#service.report('warning', 'the event loop stood still; move heavy work to a worker', {
         ms: Math.round(late),
       })

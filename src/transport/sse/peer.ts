@@ -3,7 +3,6 @@ import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { EventStream } from '../http/server/event-stream.ts'
-import { afterMs } from '../io/timer.ts'
 
 export interface SseClientOptions {
   readonly service: Service
@@ -68,13 +67,7 @@ export class SseClient {
 
   /** Lets what is running finish, up to a limit, and ends the stream. */
   async close(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = afterMs(this.#drainMs, resolve)
-      void this.#connection.drained().then(() => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
+    await this.#connection.drain(this.#drainMs)
     this.#connection.close()
     this.stream.end()
   }

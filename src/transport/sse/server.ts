@@ -164,7 +164,7 @@ export class SseEndpoint implements ExtraEndpoint {
       if (client.spoken || now - client.since < FRESH_MS) continue
       this.#clients.delete(id)
       void client.close()
-      return this.service.load.count('session_evicted')
+      return this.service.observers.count('session_evicted')
     }
     throw mcpError(SESSION_LIMIT, { limit: sessions }, { retryAfterMs: 30_000 })
   }
@@ -197,6 +197,7 @@ function withHandshake(service: Service): Service {
     info: service.info,
     changes: service.changes,
     load: service.load,
+    observers: service.observers,
     dialects: service.dialects,
     revisions: service.revisions.filter((revision) => revision !== LATEST),
     answer: (call) => service.answer(call),

@@ -66,7 +66,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
 
   async function stop(drainMs: number): Promise<void> {
     clearInterval(watch)
-    await within(drainMs, (drained) => void connection.drained().then(drained))
+    await connection.drain(drainMs)
     server.stop()
     connection.close()
     server.flush()

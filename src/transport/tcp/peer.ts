@@ -9,7 +9,6 @@ import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import type { Framing } from '../lines/framing.ts'
 import { mismatchOf } from './framings.ts'
 import { LineServer } from '../lines/server.ts'
-import { within } from '../io/timer.ts'
 import { linger } from './linger.ts'
 
 export interface PeerOptions {
@@ -91,7 +90,7 @@ export class Peer {
     if (this.#leaving !== undefined || this.#hasEnded) return
     // Whoever sent nothing yet has not so much as said hello.
     if (now - this.#activeAt > (count === 0 ? idleMs : sessionIdleMs)) {
-      this.#service.load.count('session_expired')
+      this.#service.observers.count('session_expired')
       return this.#part()
     }
     if (!lines.isInside || this.#isBehind) this.#insideAt = 0
@@ -111,7 +110,7 @@ export class Peer {
 
   async #leave(): Promise<void> {
     const { connection } = this.#server
-    await within(this.#limits.drainMs, (drained) => void connection.drained().then(drained))
+    await connection.drain(this.#limits.drainMs)
     connection.close()
     this.#server.flush()
     await linger(this.#socket, LEAVE_MS)
@@ -146,7 +145,7 @@ export class Peer {
     this.#server.end()
     this.#reading.end()
     this.#probe()
-    void connection.drained().then(() => this.leave())
+    void connection.drain(Number.POSITIVE_INFINITY).then(() => this.leave())
   }
 
   /** An empty message means nothing to a client; the system of one that is gone refuses it, which the next one shows. */
@@ -181,7 +180,7 @@ export class Peer {
 
   /** Drops a client that does not keep up. */
   #cut(): void {
-    this.#service.load.count('slow_reader')
+    this.#service.observers.count('slow_reader')
     this.#socket.destroy()
   }
 

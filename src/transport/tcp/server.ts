@@ -80,13 +80,13 @@ export async function listenTcp(
     const room = limits.connections + (tls === undefined ? SPARE : 0)
     // Whoever has not shown yet that they speak TLS can only be dropped, and so are those in a flood.
     if (sockets.size <= room) return
-    service.load.count('too_many_connections')
+    service.observers.count('too_many_connections')
     socket.destroy()
   }
 
   /** Ends a connection whose client did not agree on TLS; Node leaves it open when that takes too long. */
   function giveUp({ code, message }: NodeJS.ErrnoException, socket: TLSSocket): void {
-    if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') service.load.count('slow_sender')
+    if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') service.observers.count('slow_sender')
     refused(message)
     socket.destroy()
   }

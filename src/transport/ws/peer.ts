@@ -154,7 +154,7 @@ export class Peer implements Carrier {
 
   /** Answers what is running and leaves. */
   async leave(): Promise<void> {
-    await within(this.#limits.drainMs, (drained) => void this.#connection.drained().then(drained))
+    await this.#connection.drain(this.#limits.drainMs)
     this.#flush()
     this.#socket.close(CLOSE.goingAway, 'the server is shutting down')
     await within(LEAVE_MS, (gone) => void this.gone.then(gone))
@@ -239,7 +239,7 @@ export class Peer implements Carrier {
   }
 
   #cut(why: 'slow_reader' | 'slow_sender' | 'peer_lost'): void {
-    this.#service.load.count(why)
+    this.#service.observers.count(why)
     this.#socket.terminate()
   }
 }

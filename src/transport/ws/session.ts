@@ -157,7 +157,7 @@ export class WsSession implements Keeper {
   }
 
   forgot(): void {
-    this.#table.service.load.count('event_forgotten')
+    this.#table.service.observers.count('event_forgotten')
   }
 
   kept(letters: number): void {

@@ -57,7 +57,7 @@ export class WsSessions implements SessionTable {
   sweep(): void {
     for (const [session, lostAt] of this.#lost) {
       if (this.#now() - lostAt <= this.limits.resumeMs) return
-      this.service.load.count('session_expired')
+      this.service.observers.count('session_expired')
       session.end()
     }
   }
@@ -73,7 +73,7 @@ export class WsSessions implements SessionTable {
     if (this.#isClosed) return session.end()
     const [first] = this.#lost.keys()
     if (first !== undefined && this.#lost.size >= this.limits.sessions) {
-      this.service.load.count('session_evicted')
+      this.service.observers.count('session_evicted')
       // What was never used makes nobody else leave.
       if (session.received === 0) return session.end()
       first.end()

@@ -3,22 +3,20 @@ import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED, STREAM_EXISTS } from '../../../errors/http.ts'
 import { CONNECTION_CLOSED, OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
 import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
-import { idText, type JsonObject, type RequestId } from '../../../protocol/jsonrpc.ts'
+import type { JsonObject, RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { MethodParams } from '../../../protocol/wire-adapter.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
 import { Call, type Peer } from '../../../rpc/call.ts'
+import { InFlight } from '../../../rpc/in-flight.ts'
 import type { Service } from '../../../rpc/service.ts'
 import { hasEnvelope } from '../../../wire/2026-07-28/decode.ts'
 import { checkBatch } from '../../../wire/batch.ts'
 import { checkId } from '../../../wire/id.ts'
 import { readBounded } from '../../../wire/bounds.ts'
 import { NO_PARAMS, readableId, readMessage, type Message } from '../../../wire/message.ts'
-import { encodeError, encodeReply, type Reply } from '../../../wire/reply.ts'
-import { encodeResult, toPeerError } from '../../../wire/encode.ts'
-import { afterMs, type Timer } from '../../io/timer.ts'
-import { admit, callerOf, inTurn } from './admission.ts'
+import { encodeError } from '../../../wire/reply.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './event-stream.ts'
@@ -28,6 +26,7 @@ import { checkContent, readAccept, readVersion, type Accepts } from './negotiate
 import { readParsedBounded } from './parsed.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from './parts.ts'
 import { checkUnsent } from '../../io/write-budget.ts'
+import { HttpResponder } from './responder.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
 import { Sweeper } from './sweeper.ts'
@@ -50,27 +49,26 @@ export class Endpoint implements HttpHandler {
   readonly limits: Limits
   readonly #stateful: boolean
   readonly #read: typeof readBounded
-  /** The requests that take their time, and what says of each that it is over. */
-  readonly #calls = new Map<Call, () => void>()
+  readonly #inFlight: InFlight<HttpOut>
   readonly #streams = new Set<EventStream>()
-  readonly #watch: Sweeper
-  #closing = false
-  #idle: (() => void) | undefined
+  /** Ends what is idle, and keeps streams alive. */
+  readonly sweeper: Sweeper
 
   constructor(service: Service, options: EndpointOptions) {
     this.service = service
     this.limits = options.limits
+    this.#inFlight = new InFlight(service, options.limits)
     service.load.check = () => checkUnsent(options.limits)
     this.guard = createGuard(options)
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
     this.sessions = new Sessions(options.limits, service, options.now ?? (() => performance.now()))
-    this.#watch = new Sweeper(options.limits, this.sessions, this.#streams)
+    this.sweeper = new Sweeper(options.limits, this.sessions, this.#streams)
   }
 
   /** How many requests are being answered. */
   get running(): number {
-    return this.#calls.size
+    return this.#inFlight.size
   }
 
   /** Decides by the head alone; a reply here means that the body need not be read. */
@@ -78,7 +76,7 @@ export class Endpoint implements HttpHandler {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
       this.guard.check(head)
-      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
+      if (this.#inFlight.closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       if (head.method === 'POST') checkContent(head)
       else if (head.method !== 'GET' && head.method !== 'DELETE') {
         throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
@@ -120,30 +118,21 @@ export class Endpoint implements HttpHandler {
     dialect: Dialect = this.service.dialects['2025-11-25'],
     headers: Headers,
   ): HttpOut {
-    const error = this.#peerError(thrown)
+    const error = this.#inFlight.reject(thrown)
     const text = encodeError(id, toErrorObject(error, dialect), dialect)
-    return toJson(toStatus(error, dialect), text, this.#errorHeaders(error, headers))
+    return toJson(toStatus(error, dialect), text, this.errorHeaders(error, headers))
   }
 
   /** Finishes what is running, up to a limit, and ends everything. New requests are refused from now on. */
   async close(): Promise<void> {
     await Promise.all([this.#drain(), ...this.extraEndpoints.map((site) => site.close())])
     this.sessions.close()
-    this.#watch.end()
+    this.sweeper.end()
   }
 
   async #drain(): Promise<void> {
-    this.#closing = true
-    for (const call of this.#calls.keys()) call.endIfLasting()
-    if (this.#calls.size > 0) {
-      let timer: Timer
-      await new Promise<void>((resolve) => {
-        this.#idle = () => setTimeout(resolve)
-        timer = afterMs(this.limits.drainMs, resolve)
-      })
-      clearTimeout(timer)
-    }
-    for (const call of this.#calls.keys()) call.cancel(mcpError(SHUTTING_DOWN, {}))
+    await this.#inFlight.drain(this.limits.drainMs)
+    this.#inFlight.cancelAll(mcpError(SHUTTING_DOWN, {}))
   }
 
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
@@ -175,7 +164,6 @@ export class Endpoint implements HttpHandler {
   ): HttpOut | Promise<HttpOut> {
     let dialect: Dialect | undefined
     try {
-      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) {
         dialect = this.service.dialects[LATEST]
         const peer = openRequest(method, params, request, this.service)
@@ -208,7 +196,7 @@ export class Endpoint implements HttpHandler {
       if (session.session.opened) this.sessions.keep(session)
       const tell = ({ method, params: more }: MethodParams): void => session.session.notify(method, more)
       session.session.dialect.adapter?.afterAnswer('initialize', tell)
-      this.#watch.begin()
+      this.sweeper.begin()
     }
     const told = (out: HttpOut): HttpOut => {
       if (session.session.opened || out.stream !== undefined) return out
@@ -233,89 +221,24 @@ export class Endpoint implements HttpHandler {
     way: { peer: Peer; session: HttpSession | undefined; headers: Headers; opened?: () => void },
   ): HttpOut | Promise<HttpOut> {
     const { peer, session, headers } = way
+    if (request.isLate === true) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
     const accepts = readAccept(request)
     if (method === 'subscriptions/listen') this.#checkListening(accepts)
+    const { limits } = this
+    const { batch } = request
     const onGone = (): void => {
       if (peer.dialect.disconnect === 'cancel') call.cancel(mcpError(CONNECTION_CLOSED, { method }))
     }
-    const { limits } = this
-    const { batch } = request
-    const exchange = new Exchange({
-      limits,
-      accepts,
-      headers,
-      session,
-      batch,
-      streams: this.#streams,
-      onGone,
-    })
+    const streams = this.#streams
+    const exchange = new Exchange({ limits, accepts, headers, session, batch, streams, onGone })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
-    const { load } = this.service
-    const mustWait = admit(id, request, session, { load, limits })
-    try {
-      const result = mustWait ? inTurn(call, request, session, this) : this.service.answer(call)
-      if (result instanceof Promise) {
-        this.#calls.set(call, mustWait ? NOTHING : load.enter(call, callerOf(request, session)))
-        session?.calls.set(idText(id), call)
-        this.#watch.begin()
-        if (peer.dialect.disconnect === 'cancel') request.onGone(onGone)
-        return exchange.replyLater(this.#later(call, result, exchange, way))
-      }
-      return this.#ended(call, session, exchange.reply(200, this.#text(call, result), opening(way)))
-    } catch (thrown) {
-      return this.#ended(call, session, this.#failed(call, thrown, exchange, headers))
-    }
-  }
-
-  async #later(
-    call: Call,
-    result: Promise<JsonObject>,
-    exchange: Exchange,
-    way: { session: HttpSession | undefined; headers: Headers; opened?: () => void },
-  ): Promise<HttpOut> {
-    try {
-      const text = this.#text(call, await result)
-      const out = call.cancelled ? exchange.reply(204, undefined) : exchange.reply(200, text, opening(way))
-      return this.#end(call, way.session, out)
-    } catch (thrown) {
-      return this.#end(call, way.session, this.#failed(call, thrown, exchange, way.headers))
-    }
-  }
-
-  #text(call: Call, result: JsonObject): Reply {
-    return encodeReply(
-      call.id as RequestId,
-      encodeResult(call.method, result, call.peer.dialect, this.service.info),
-    )
-  }
-
-  #failed(call: Call, thrown: unknown, exchange: Exchange, headers: Headers): HttpOut {
-    if (call.cancelled) return exchange.reply(204, undefined, headers)
-    const error = this.#peerError(thrown)
-    const { dialect } = call.peer
-    const text = encodeError(call.id, toErrorObject(error, dialect))
-    return exchange.reply(toStatus(error, dialect), text, this.#errorHeaders(error, headers))
+    return this.#inFlight.run(call, new HttpResponder(this, exchange, request, { ...way, onGone }))
   }
 
   /** Streams that last are held like sessions, and there may be as many. */
   #checkListening(accepts: Accepts): void {
     if (!accepts.events) throw mcpError(BAD_ACCEPT, {})
     if (this.#streams.size >= this.limits.sessions) throw mcpError(OVERLOADED, {}, { retryAfterMs: 30_000 })
-  }
-
-  #end(call: Call, session: HttpSession | undefined, out: HttpOut): HttpOut {
-    this.#calls.get(call)?.()
-    this.#calls.delete(call)
-    session?.calls.delete(idText(call.id as RequestId))
-    if (this.#calls.size === 0) this.#idle?.()
-    return this.#ended(call, session, out)
-  }
-
-  /** Marks a call as answered; a session that was made for it alone goes with it. */
-  #ended(call: Call, session: HttpSession | undefined, out: HttpOut): HttpOut {
-    call.end()
-    if (session === undefined) call.peer.session?.close()
-    return out
   }
 
   /** Takes a notification; at most it stops something, so it needs no answer. */
@@ -327,7 +250,7 @@ export class Endpoint implements HttpHandler {
       return { status: 202, headers }
     }
     const session = this.#session(request)
-    if (method === 'notifications/cancelled') session.cancel(params)
+    if (method === 'notifications/cancelled') session.calls.cancel(params)
     else {
       const channel = { emit: (name: string, more: JsonObject) => session.session.notify(name, more) }
       this.service.notice(
@@ -376,26 +299,12 @@ export class Endpoint implements HttpHandler {
     return this.sessions.get(id, request.auth)
   }
 
-  #errorHeaders(error: McpError, headers: Headers): Headers {
+  /** The headers of an error: which verbs to use, or when to try again. */
+  errorHeaders(error: McpError, headers: Headers): Headers {
     if (error.kind === 'bad_verb') {
       return { ...headers, allow: this.#stateful ? 'POST, GET, DELETE, OPTIONS' : 'POST, OPTIONS' }
     }
     if (error.retryAfterMs === undefined) return headers
     return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
   }
-
-  #peerError(thrown: unknown): McpError {
-    const error = toPeerError(thrown, (reference, cause) =>
-      this.service.report('error', 'a request failed', { reference, error: cause }),
-    )
-    this.service.load.count(error.kind)
-    return error
-  }
-}
-
-const NOTHING = (): void => undefined
-
-function opening({ headers, opened }: { headers: Headers; opened?: () => void }): Headers {
-  opened?.()
-  return headers
 }

@@ -48,7 +48,7 @@ export class Exchange implements Channel {
   }
 
   cancel(params: JsonObject): void {
-    this.#options.session?.cancel(params)
+    this.#options.session?.calls.cancel(params)
   }
 
   closeStream(retryMs: number): void {

@@ -87,7 +87,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     came++
     keep(socket, all)
     if (all.size <= endpoint.limits.connections + SPARE) return
-    endpoint.service.load.count('too_many_connections')
+    endpoint.service.observers.count('too_many_connections')
     socket.destroy()
   })
   if (secure !== undefined) server.on('secureConnection', (socket: Socket) => keep(socket, sockets))
@@ -233,7 +233,7 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: En
   // The reply that has begun is known to Node alone.
   const { _httpMessage: begun } = socket as { _httpMessage?: { readonly headersSent: boolean } | null }
   const isMute = error.code === 'ECONNRESET' || error.code === NO_HANDSHAKE
-  if (error.code === NO_HANDSHAKE) endpoint.service.load.count('slow_sender')
+  if (error.code === NO_HANDSHAKE) endpoint.service.observers.count('slow_sender')
   if (!socket.writable || isMute || begun?.headersSent === true) return void socket.destroy()
   replyRaw(socket, failure(endpoint, toProblem(error, endpoint.limits)))
 }

@@ -282,7 +282,7 @@ function watchLeaving(response: ServerResponse, length: number, site: HttpHandle
 /** Drops a client that reads too slowly. */
 function cut(response: ServerResponse, site: HttpHandler | undefined): void {
   if (response.destroyed) return
-  site?.service.load.count('slow_reader')
+  site?.service.observers.count('slow_reader')
   response.destroy()
 }
 

@@ -1,11 +1,11 @@
 import { mcpError } from '../../../errors/error.ts'
 import { UNKNOWN_EVENT, UNKNOWN_SESSION } from '../../../errors/http.ts'
-import { CANCELLED, CONNECTION_CLOSED } from '../../../errors/rpc.ts'
 import { SESSION_LIMIT } from '../../../errors/transport.ts'
-import { idText, type JsonObject } from '../../../protocol/jsonrpc.ts'
+import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
-import { ownerOf, type Auth, type Call } from '../../../rpc/call.ts'
-import type { Load } from '../../../rpc/load.ts'
+import { ownerOf, type Auth } from '../../../rpc/call.ts'
+import { CallTable } from '../../../rpc/call-table.ts'
+import type { Observers } from '../../../rpc/observer.ts'
 import type { Service } from '../../../rpc/service.ts'
 import { Session } from '../../../rpc/session.ts'
 import { encodeNotification } from '../../../wire/encode.ts'
@@ -23,10 +23,11 @@ export class HttpSession {
   readonly owner: string
   readonly session: Session
   readonly #limits: Limits
-  readonly #load: Load
+  readonly #observers: Observers
   /** When it was last used, by the clock of the table. */
   seen: number
-  #calls: Map<string, Call> | undefined
+  /** Its unanswered requests. */
+  readonly calls: CallTable = new CallTable()
   #streams: Map<string, EventStream> | undefined
   #kept = 0
   readonly #onKept: (session: HttpSession, letters: number) => void
@@ -36,7 +37,7 @@ export class HttpSession {
   constructor(
     owner: string,
     limits: Limits,
-    { load, dialects }: Service,
+    { observers, dialects }: Service,
     now: number,
     onKept: (session: HttpSession, letters: number) => void,
   ) {
@@ -44,17 +45,8 @@ export class HttpSession {
     this.seen = now
     this.#onKept = onKept
     this.#limits = limits
-    this.#load = load
+    this.#observers = observers
     this.session = new Session(dialects, (method, params) => this.#notify(method, params))
-  }
-
-  get calls(): Map<string, Call> {
-    return (this.#calls ??= new Map())
-  }
-
-  /** Whether a request is being answered. */
-  get hasCalls(): boolean {
-    return this.#calls !== undefined && this.#calls.size > 0
   }
 
   /** How many characters its streams keep. */
@@ -64,7 +56,7 @@ export class HttpSession {
 
   /** Whether something keeps the session in use. */
   get busy(): boolean {
-    if (this.hasCalls) return true
+    if (this.calls.size > 0) return true
     return this.#streams?.get(STANDALONE)?.attached === true
   }
 
@@ -76,7 +68,7 @@ export class HttpSession {
       if (streams.size < keptStreams && this.#kept <= streamBytes) break
       if (!stream.ended) continue
       this.#drop(name, stream)
-      this.#load.count('stream_forgotten')
+      this.#observers.count('stream_forgotten')
     }
     const name = (++this.#named).toString(36)
     return this.#newStream(`r${name}`, false)
@@ -107,16 +99,8 @@ export class HttpSession {
     for (const [name, stream] of this.#streams ?? []) {
       if (!stream.ended) continue
       this.#drop(name, stream)
-      this.#load.count('stream_forgotten')
+      this.#observers.count('stream_forgotten')
     }
-  }
-
-  /** Cancels a request as `notifications/cancelled` says. */
-  cancel({ requestId, reason }: JsonObject): void {
-    if (typeof requestId !== 'string' && typeof requestId !== 'number') return
-    const call = this.#calls?.get(idText(requestId))
-    const why = typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : ''
-    if (call?.method !== 'initialize') call?.cancel(mcpError(CANCELLED, { reason: why }))
   }
 
   keepAlive(): void {
@@ -124,8 +108,7 @@ export class HttpSession {
   }
 
   close(): void {
-    for (const call of this.#calls?.values() ?? [])
-      call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
+    this.calls.close()
     for (const stream of this.#streams?.values() ?? []) stream.end()
     this.session.close()
   }
@@ -141,7 +124,7 @@ export class HttpSession {
   }
 
   #newStream(name: string, lossy: boolean): EventStream {
-    const onForget = (): void => this.#load.count('event_forgotten')
+    const onForget = (): void => this.#observers.count('event_forgotten')
     const onKept = (letters: number): void => this.#count(letters)
     const stream = new EventStream({ limits: this.#limits, name, lossy, onForget, onKept })
     this.#streams ??= new Map()
@@ -212,7 +195,7 @@ export class Sessions {
     const now = this.#now()
     if (this.#isIdle(session, now)) {
       this.end(session)
-      this.#service.load.count('session_expired')
+      this.#service.observers.count('session_expired')
       throw mcpError(UNKNOWN_SESSION, {})
     }
     session.seen = now
@@ -231,7 +214,7 @@ export class Sessions {
     for (const session of this.#table.values()) {
       if (this.#isIdle(session, now)) {
         this.end(session)
-        this.#service.load.count('session_expired')
+        this.#service.observers.count('session_expired')
       } else if (oldest === undefined || session.seen < oldest.seen) oldest = session
     }
     return oldest
@@ -258,7 +241,7 @@ export class Sessions {
   #evict(session: HttpSession | undefined): void {
     if (session === undefined || this.#now() - session.seen < FRESH_MS) return
     this.end(session)
-    this.#service.load.count('session_evicted')
+    this.#service.observers.count('session_evicted')
   }
 
   /** Whether nobody used a session for too long. The time begins when the last stream or request of it is over. */

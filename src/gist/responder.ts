@@ -1,0 +1,85 @@
+import { mcpError, type McpError } from '../errors/error.ts'
+import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Call } from '../rpc/call.ts'
+import type { CallTable } from '../rpc/call-table.ts'
+import type { Responder } from '../rpc/in-flight.ts'
+import type { Headers, HttpIn, HttpOut } from '../transport/http/server/parts.ts'
+import { callerOf, sizeOf } from '../transport/http/server/responder.ts'
+import type { HttpSession } from '../transport/http/server/sessions.ts'
+import type { Sweeper } from '../transport/http/server/sweeper.ts'
+import { encodeFailure, statusOf } from './encode.ts'
+import type { GistExchange } from './exchange.ts'
+
+/** One call on its way. */
+export interface Way {
+  readonly request: HttpIn
+  readonly headers: Headers
+  readonly session: HttpSession | undefined
+  readonly exchange: GistExchange
+  readonly begun: number
+  /** The text of the reply, once there is a result. */
+  encode(result: JsonObject): string
+}
+
+/** Turns the end of one call into an envelope. */
+export class GistResponder implements Responder<HttpOut> {
+  readonly #endpoint: { readonly closing: boolean; readonly sweeper: Sweeper }
+  readonly #way: Way
+
+  constructor(endpoint: { readonly closing: boolean; readonly sweeper: Sweeper }, way: Way) {
+    this.#endpoint = endpoint
+    this.#way = way
+  }
+
+  get caller(): unknown {
+    return callerOf(this.#way.request, this.#way.session)
+  }
+
+  get size(): number {
+    return sizeOf(this.#way.request)
+  }
+
+  get calls(): CallTable | undefined {
+    return this.#way.session?.calls
+  }
+
+  result(call: Call, result: JsonObject): HttpOut {
+    return this.#end(call, this.#way.exchange.reply(200, this.#way.encode(result)))
+  }
+
+  error(call: Call, error: McpError): HttpOut {
+    const { exchange, headers, begun } = this.#way
+    const text = encodeFailure(call.id as string, error, performance.now() - begun)
+    return this.#end(call, exchange.reply(statusOf(error), text, withHints(error, headers)))
+  }
+
+  /** A call that the server cancels because it closes still gets a reply. */
+  cancelled(call: Call): HttpOut {
+    if (this.#endpoint.closing) return this.error(call, mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 }))
+    return this.#end(call, this.#way.exchange.reply(204, undefined, this.#way.headers))
+  }
+
+  pending(call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
+    this.#endpoint.sweeper.begin()
+    this.#way.request.onGone(() => call.cancel(gone(call.method)))
+    return this.#way.exchange.replyLater(response)
+  }
+
+  /** A session that was created for this call alone ends with it. */
+  #end(call: Call, out: HttpOut): HttpOut {
+    if (this.#way.session === undefined) call.peer.session?.close()
+    return out
+  }
+}
+
+export function gone(method: string): McpError {
+  return mcpError(CONNECTION_CLOSED, { method })
+}
+
+/** The headers of an error: which verbs to use, or when to try again. */
+export function withHints(error: McpError, headers: Headers): Headers {
+  if (error.kind === 'bad_verb') return { ...headers, allow: 'POST, OPTIONS' }
+  if (error.retryAfterMs === undefined) return headers
+  return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
+}

@@ -1,0 +1,193 @@
+import { LONGEST_MS } from '../base/duration.ts'
+import { McpError, mcpError } from '../errors/error.ts'
+import { ID_IN_USE, SHUTTING_DOWN, TOO_MANY_CALLS } from '../errors/rpc.ts'
+import { INTERNAL } from '../errors/wire.ts'
+import { idText, type RequestId } from '../protocol/jsonrpc.ts'
+import type { Limits } from '../protocol/limits.ts'
+import type { Call } from './call.ts'
+import type { CallTable } from './call-table.ts'
+import type { Result } from './dispatch.ts'
+import { outcomeOf, type Observed, type ObservedRequest } from './observer.ts'
+import type { Service } from './service.ts'
+
+/** One request as its transport sees it: whose it is, and what to send for each way it can end. */
+export interface Responder<Out> {
+  /** Requests of one caller count together. Undefined when the caller is unknown. */
+  readonly caller: unknown
+  /** The size of the message in characters. */
+  readonly size: number
+  /** The requests whose ids must differ from this one's; undefined where ids may repeat. */
+  readonly calls: CallTable | undefined
+  result(call: Call, result: Result): Out
+  error(call: Call, error: McpError): Out
+  /** The client no longer wants the response. */
+  cancelled(call: Call): Out
+  /** The response comes later. */
+  pending(call: Call, response: Promise<Out>): Promise<Out>
+}
+
+const SOON = { retryAfterMs: 1000 }
+const LATER = { retryAfterMs: 5000 }
+
+/**
+ * The lifecycle of requests on one transport: each is admitted, queued or rejected, then run, tracked, cancelled if the
+ * client asks, and counted; `drain` waits for them all.
+ */
+export class InFlight<Out> {
+  readonly #service: Service
+  readonly #limits: Limits
+  readonly #calls = new Set<Call>()
+  #closing = false
+  #onIdle: (() => void) | undefined
+
+  constructor(service: Service, limits: Limits) {
+    this.#service = service
+    this.#limits = limits
+  }
+
+  /** How many requests are not answered yet. */
+  get size(): number {
+    return this.#calls.size
+  }
+
+  /** Whether new requests are rejected. */
+  get closing(): boolean {
+    return this.#closing
+  }
+
+  /** Answers a request. Stays synchronous when its handler does. */
+  run(call: Call, responder: Responder<Out>): Out | Promise<Out> {
+    const { calls } = responder
+    const observed = this.#service.observers.begin(call, responder.size)
+    const outer = calls?.starting
+    try {
+      const isQueued = this.#admit(call, responder)
+      if (calls !== undefined) calls.starting = call
+      const result = isQueued ? this.#runInTurn(call, responder) : this.#service.answer(call)
+      if (!(result instanceof Promise)) return this.#succeed(call, result, responder, observed)
+      const response = this.#runLater(call, result, responder, observed, isQueued)
+      return responder.pending(call, response)
+    } catch (thrown) {
+      return this.#fail(call, thrown, responder, observed)
+    } finally {
+      if (calls !== undefined) calls.starting = outer
+    }
+  }
+
+  /** The error to send for a message that never became a call. */
+  reject(thrown: unknown, request?: ObservedRequest): McpError {
+    const error = this.#toError(thrown)
+    void this.#service.observers.rejected(error, request)
+    return error
+  }
+
+  /** Rejects new requests from now on. */
+  refuseFurther(): void {
+    this.#closing = true
+  }
+
+  /** Rejects new requests, asks lasting ones to end, and waits until all are answered, but no longer than a limit. */
+  drain(limitMs: number): Promise<void> {
+    this.#closing = true
+    for (const call of this.#calls) call.endIfLasting()
+    if (this.#calls.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = limitMs > LONGEST_MS ? undefined : setTimeout(resolve, limitMs)
+      // The last response is sent in the turn in which the last request ends.
+      this.#onIdle = () => setTimeout(() => (clearTimeout(timer), resolve()))
+    })
+  }
+
+  /** Cancels what is left. */
+  cancelAll(reason: McpError): void {
+    for (const call of this.#calls) call.cancel(reason)
+  }
+
+  /** Throws when the request is rejected; says whether it must be queued. */
+  #admit(call: Call, { caller, calls }: Responder<Out>): boolean {
+    if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
+    const { load } = this.#service
+    const { inFlight, allInFlight } = this.#limits
+    if (load.check !== undefined) load.check()
+    // As long as all callers together have no more than the limit, no single one has.
+    if (load.running >= inFlight && load.runningFor(caller) >= inFlight)
+      throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)
+    const id = call.id as RequestId
+    if (calls?.find(id) !== undefined) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
+    return load.running >= allInFlight
+  }
+
+  #runInTurn(call: Call, { caller, size }: Responder<Out>): Promise<Result> {
+    const answer = (): Result | Promise<Result> => this.#service.answer(call)
+    return this.#service.load.inTurn({ call, caller, bytes: size, answer }, this.#limits)
+  }
+
+  async #runLater(
+    call: Call,
+    result: Promise<Result>,
+    responder: Responder<Out>,
+    observed: Observed | undefined,
+    isQueued: boolean,
+  ): Promise<Out> {
+    const leave = isQueued ? undefined : this.#service.load.enter(call, responder.caller)
+    this.#calls.add(call)
+    responder.calls?.add(call)
+    let out: Out | Promise<Out>
+    try {
+      try {
+        out = this.#succeed(call, await result, responder, observed)
+      } catch (thrown) {
+        out = this.#fail(call, thrown, responder, observed)
+      }
+      return out instanceof Promise ? await out : out
+    } finally {
+      leave?.()
+      this.#calls.delete(call)
+      responder.calls?.delete(call)
+      if (this.#calls.size === 0) this.#onIdle?.()
+    }
+  }
+
+  #succeed(
+    call: Call,
+    result: Result,
+    responder: Responder<Out>,
+    observed: Observed | undefined,
+  ): Out | Promise<Out> {
+    if (call.cancelled) return this.#fail(call, undefined, responder, observed)
+    const out = responder.result(call, result)
+    call.end()
+    return observed === undefined ? out : delayed(out, observed.end({ outcome: outcomeOf(result) }))
+  }
+
+  #fail(
+    call: Call,
+    thrown: unknown,
+    responder: Responder<Out>,
+    observed: Observed | undefined,
+  ): Out | Promise<Out> {
+    if (call.cancelled) {
+      const out = responder.cancelled(call)
+      call.end()
+      return observed === undefined ? out : delayed(out, observed.end({ outcome: 'cancelled' }))
+    }
+    const error = this.#toError(thrown)
+    this.#service.observers.count(error.kind)
+    const out = responder.error(call, error)
+    call.end()
+    return observed === undefined ? out : delayed(out, observed.end({ outcome: 'error', error }))
+  }
+
+  /** Anything thrown, as an error for the peer. What was not thrown on purpose is masked and reported. */
+  #toError(thrown: unknown): McpError {
+    if (thrown instanceof McpError) return thrown
+    const reference = crypto.randomUUID()
+    this.#service.report('error', 'a request failed', { reference, error: thrown })
+    return mcpError(INTERNAL, { reference }, { cause: thrown })
+  }
+}
+
+/** A response that waits for the observers. */
+function delayed<Out>(out: Out, wait: Promise<void> | undefined): Out | Promise<Out> {
+  return wait === undefined ? out : wait.then(() => out)
+}

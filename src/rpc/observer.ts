@@ -1,0 +1,143 @@
+import type { ErrorKind, McpError } from '../errors/error.ts'
+import { methodRow } from '../protocol/methods.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import type { Auth, Call, ClientInfo } from './call.ts'
+import type { Result } from './dispatch.ts'
+
+/** A request as observers see it. */
+export interface ObservedRequest {
+  /** Absent when the message could not be read. */
+  readonly method?: string
+  /** The tool, prompt or resource that the request names. */
+  readonly target?: string
+  readonly auth?: Auth
+  readonly client?: ClientInfo
+  readonly revision?: Revision
+  /** The size of the message in characters, where it is known. */
+  readonly size?: number
+}
+
+/** How a request ended. */
+export interface RequestEnd {
+  /** `tool_error` is a result that tells the model about a failure. */
+  readonly outcome: 'result' | 'tool_error' | 'error' | 'cancelled'
+  /** The error that was sent. */
+  readonly error?: McpError
+  readonly durationMs: number
+  /** The size of the response in characters, where it is known. */
+  readonly size?: number
+}
+
+/** Sees the start and end of every request, including those rejected before any handler ran. */
+export interface Observer {
+  start?(request: ObservedRequest): void
+  /** A promise delays the response until it settles. An error thrown here is reported and changes nothing. */
+  end?(request: ObservedRequest, end: RequestEnd): void | Promise<void>
+}
+
+/** What is counted: errors that were sent, by kind, and events that send none. */
+export type Counted =
+  | ErrorKind
+  /** A client was cut off because it did not read what it asked for. */
+  | 'slow_reader'
+  /** A client was cut off because it stopped responding. */
+  | 'peer_lost'
+  /** An event was discarded that a client might have come back for. */
+  | 'event_forgotten'
+  /** A stream was discarded that a client might have come back for. */
+  | 'stream_forgotten'
+  /** Progress or a log message was not sent to a client that is far behind. */
+  | 'notice_dropped'
+  /** A session timed out. */
+  | 'session_expired'
+  /** An idle session was evicted to make room for a new one. */
+  | 'session_evicted'
+  /** The event loop was blocked. */
+  | 'loop_blocked'
+  /** User code let an error escape. */
+  | 'unhandled'
+
+/** The observers of one server, and its counters. */
+export class Observers {
+  readonly #list: Observer[] = []
+  readonly #counts = new Map<Counted, number>()
+  readonly #report: (error: unknown) => void
+
+  /** `report` receives errors that observers throw. */
+  constructor(report: (error: unknown) => void) {
+    this.#report = report
+  }
+
+  get counts(): ReadonlyMap<Counted, number> {
+    return this.#counts
+  }
+
+  count(what: Counted): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1)
+  }
+
+  add(observer: Observer): void {
+    this.#list.push(observer)
+  }
+
+  /** Observes a request from here to its end; undefined when nobody does. */
+  begin(call: Call, size: number): Observed | undefined {
+    return this.#list.length === 0 ? undefined : this.#begin(describe(call, size))
+  }
+
+  /** Counts a request that was rejected before it became a call, and shows it to the observers. */
+  rejected(error: McpError, request: ObservedRequest = {}): Promise<void> | undefined {
+    this.count(error.kind)
+    if (this.#list.length === 0) return undefined
+    return this.#begin(request).end({ outcome: 'error', error })
+  }
+
+  #begin(request: ObservedRequest): Observed {
+    const observers = [...this.#list]
+    for (const observer of observers) void this.#guarded(() => observer.start?.(request))
+    const begun = performance.now()
+    return {
+      end: (how) => {
+        const end: RequestEnd = { ...how, durationMs: performance.now() - begun }
+        const waits = observers.map((observer) => this.#guarded(() => observer.end?.(request, end)))
+        const pending = waits.filter((wait) => wait !== undefined)
+        return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined)
+      },
+    }
+  }
+
+  /** Calls an observer; its failure is reported and never reaches the request. */
+  #guarded(act: () => void | Promise<void>): Promise<void> | undefined {
+    try {
+      const wait = act()
+      return wait instanceof Promise ? wait.catch(this.#report) : undefined
+    } catch (error) {
+      this.#report(error)
+      return undefined
+    }
+  }
+}
+
+/** A request under observation. */
+export interface Observed {
+  /** Shows the end to the observers; a promise when one of them delays the response. */
+  end(how: Omit<RequestEnd, 'durationMs'>): Promise<void> | undefined
+}
+
+/** How a result ends its request. */
+export function outcomeOf(result: Result): 'result' | 'tool_error' {
+  return result['isError'] === true ? 'tool_error' : 'result'
+}
+
+function describe({ method, params, peer, source }: Call, size: number): ObservedRequest {
+  const key = methodRow(method)?.named
+  const target = key === undefined ? undefined : params[key]
+  return {
+    method,
+    revision: peer.dialect.revision,
+    size,
+    ...(typeof target === 'string' && { target }),
+    ...(source.auth !== undefined && { auth: source.auth }),
+    ...(peer.client !== undefined && { client: peer.client }),
+  }
+}

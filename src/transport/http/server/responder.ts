@@ -1,0 +1,90 @@
+import type { McpError } from '../../../errors/error.ts'
+import { toErrorObject, toStatus } from '../../../errors/reply.ts'
+import type { JsonObject, RequestId } from '../../../protocol/jsonrpc.ts'
+import { ownerOf, type Call } from '../../../rpc/call.ts'
+import type { CallTable } from '../../../rpc/call-table.ts'
+import type { Responder } from '../../../rpc/in-flight.ts'
+import { encodeResult } from '../../../wire/encode.ts'
+import { encodeError, encodeReply } from '../../../wire/reply.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Exchange } from './exchange.ts'
+import type { Headers, HttpIn, HttpOut } from './parts.ts'
+import type { HttpSession } from './sessions.ts'
+
+export interface ResponderOptions {
+  readonly headers: Headers
+  /** Absent for a request that stands alone. */
+  readonly session: HttpSession | undefined
+  /** Called before the reply to a successful handshake. */
+  readonly opened?: () => void
+  /** Called when the client goes away before the reply. */
+  readonly onGone: () => void
+}
+
+/** Turns the end of one call into an HTTP reply. */
+export class HttpResponder implements Responder<HttpOut> {
+  readonly #endpoint: Endpoint
+  readonly #exchange: Exchange
+  readonly #request: HttpIn
+  readonly #options: ResponderOptions
+
+  constructor(endpoint: Endpoint, exchange: Exchange, request: HttpIn, options: ResponderOptions) {
+    this.#endpoint = endpoint
+    this.#exchange = exchange
+    this.#request = request
+    this.#options = options
+  }
+
+  get caller(): unknown {
+    return callerOf(this.#request, this.#options.session)
+  }
+
+  get size(): number {
+    return sizeOf(this.#request)
+  }
+
+  get calls(): CallTable | undefined {
+    return this.#options.session?.calls
+  }
+
+  result(call: Call, result: JsonObject): HttpOut {
+    const { id, method, peer } = call
+    const encoded = encodeResult(method, result, peer.dialect, this.#endpoint.service.info)
+    const text = encodeReply(id as RequestId, encoded)
+    this.#options.opened?.()
+    return this.#end(call, this.#exchange.reply(200, text, this.#options.headers))
+  }
+
+  error(call: Call, error: McpError): HttpOut {
+    const { dialect } = call.peer
+    const text = encodeError(call.id, toErrorObject(error, dialect))
+    const headers = this.#endpoint.errorHeaders(error, this.#options.headers)
+    return this.#end(call, this.#exchange.reply(toStatus(error, dialect), text, headers))
+  }
+
+  cancelled(call: Call): HttpOut {
+    return this.#end(call, this.#exchange.reply(204, undefined, this.#options.headers))
+  }
+
+  pending(call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
+    this.#endpoint.sweeper.begin()
+    if (call.peer.dialect.disconnect === 'cancel') this.#request.onGone(this.#options.onGone)
+    return this.#exchange.replyLater(response)
+  }
+
+  /** A session that was created for this call alone ends with it. */
+  #end(call: Call, out: HttpOut): HttpOut {
+    if (this.#options.session === undefined) call.peer.session?.close()
+    return out
+  }
+}
+
+/** Whose request it is: an authenticated caller's, or that of a session or a connection. */
+export function callerOf({ auth, connection }: HttpIn, session: HttpSession | undefined): unknown {
+  return auth === undefined ? (session ?? connection) : ownerOf(auth)
+}
+
+/** The size of a body in characters, also of one that a framework has parsed. */
+export function sizeOf(request: HttpIn): number {
+  return request.body.length || Number(request.header('content-length')) || 0
+}
