@@ -14,7 +14,7 @@ export function importsOf(file: string, text: string): readonly string[] {
   return [...new Set([...statics, ...passed, ...loaded])]
 }
 
-/** The name of the package that a bare import reaches: `typebox/compile` gives `typebox`. */
+/** The name of the package that a bare import reaches: `zod/mini` gives `zod`. */
 export function packageOf(specifier: string): string {
   return specifier
     .split('/')

@@ -1,7 +1,8 @@
-import { toDirectTest, type Test } from './direct.ts'
-import type { explain as Explain } from './explain.ts'
+import { compile } from './compile.ts'
+import { explain } from './explain.ts'
 import type { SchemaLimits } from './inspect.ts'
 import { toLine, type Issue } from './issue.ts'
+import type { Test } from './rule.ts'
 import type {
   AnySchema,
   JsonSchema,
@@ -85,50 +86,15 @@ function readIssue(issue: StandardIssue, vendor: string): Issue {
 
 function rawChecker(json: JsonSchema): Checker {
   let test: Test | undefined
-  let tried = false
   return {
     json,
     check(value) {
-      if (!tried) {
-        test = toDirectTest(json)
-        tried = true
-      }
-      return test === undefined ? compileAndCheck(value) : verdict(test, value)
+      test ??= compile(json)
+      return test(value) ? { ok: true, value } : refusal(explain(json, value))
     },
   }
-
-  async function compileAndCheck(value: unknown): Promise<Checked> {
-    const { compile } = await load()
-    test ??= compile(json)
-    return verdict(test, value)
-  }
-
-  function verdict(known: Test, value: unknown): Checked | Promise<Checked> {
-    if (known(value)) return { ok: true, value }
-    return explain === undefined ? explainLater(json, value) : refusal(explain(json, value))
-  }
-}
-
-let explain: typeof Explain | undefined
-
-/** Loaded with the first invalid value. */
-async function explainLater(json: JsonSchema, value: unknown): Promise<Checked> {
-  explain ??= (await import('./explain.ts')).explain
-  return refusal(explain(json, value))
 }
 
 function refusal(issues: readonly Issue[]): Checked {
   return { ok: false, issue: toLine(issues), first: issues[0] }
-}
-
-interface Full {
-  readonly compile: (schema: unknown) => Test
-}
-
-let loading: Promise<Full> | undefined
-
-/** Most schemas do not need the full validator, which is large, so it is loaded with the first that does. */
-function load(): Promise<Full> {
-  loading ??= import('./typebox.ts')
-  return loading
 }

@@ -1,8 +1,8 @@
-import { countPoints } from './direct.ts'
 import { entriesOf, isObject } from './keywords.ts'
 import { MAX_QUADRATIC, provePattern, toMatcher } from './pattern.ts'
 import { resolveLocal } from './reference.ts'
 import { clip, MAX_ISSUES, type Issue } from './issue.ts'
+import { countPoints, isMultiple, isSame } from './scalar-rules.ts'
 
 /** The first few reasons why a value does not match. A budget bounds the search, so no value can make it slow. */
 export function explain(root: unknown, value: unknown): Issue[] {
@@ -62,9 +62,7 @@ function typeName(value: unknown): string {
 function lookAtValues(search: Search, schema: Schema, value: unknown, path: Path): boolean {
   const allowed = schema['const'] === undefined ? schema['enum'] : [schema['const']]
   if (!Array.isArray(allowed)) return true
-  if (allowed.includes(value)) return true
-  const text = typeof value === 'object' ? JSON.stringify(value) : undefined
-  if (text !== undefined && allowed.some((item) => JSON.stringify(item) === text)) return true
+  if (allowed.some((item) => isSame(item, value))) return true
   const shown = allowed.slice(0, 10).map((item) => JSON.stringify(item))
   if (allowed.length > 10) shown.push('…')
   // The value itself is not repeated: it may be a secret, and the caller knows it.
@@ -81,12 +79,8 @@ function lookAtNumber(search: Search, schema: Schema, value: number, path: Path)
     report(search, path, `must be > ${exclusiveMinimum}`)
   if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum)
     report(search, path, `must be < ${exclusiveMaximum}`)
-  if (
-    typeof multipleOf === 'number' &&
-    Math.abs(value / multipleOf - Math.round(value / multipleOf)) > 1e-9
-  ) {
+  if (typeof multipleOf === 'number' && !isMultiple(value, multipleOf))
     report(search, path, `must be a multiple of ${multipleOf}`)
-  }
 }
 
 function lookAtString(search: Search, schema: Schema, value: string, path: Path): void {

@@ -22,7 +22,7 @@ describe('an HTTP client bundled for browsers', () => {
 
   test('leaves for later what not every client needs', () => {
     expect(client.later).toContain('src/client/handshake.ts')
-    expect(client.later).toContain('src/schema/typebox.ts')
+    expect(client.later).toContain('src/client/checking.ts')
     expect(client.later).toContain('src/transport/http/client/listen.ts')
     expect(client.later).toContain('src/client/watch.ts')
     expect(client.later).toContain('src/client/answers.ts')
