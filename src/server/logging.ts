@@ -11,7 +11,7 @@ type Write = (message: unknown, facts?: Readonly<Record<string, unknown>>) => vo
 
 /** Sends log messages to the client, at or above the level it asked for. Never put secrets into them. */
 export type Log = { readonly [Level in LogLevel]: Write } & {
-  /** Any data as one message, under the name of a logger. */
+  /** Sends any data as one message, with the name of a logger. */
   write(level: LogLevel, data: unknown, logger?: string): void
 }
 
@@ -29,7 +29,7 @@ export function createLog(call: Call): Log {
   return { ...(Object.fromEntries(writers) as Record<LogLevel, Write>), write }
 }
 
-/** `logging/setLevel`: from now on the session hears this level and above. */
+/** `logging/setLevel`: from now on the session gets messages of this level and above. */
 export function setLevel(context: Context): Result {
   context.call.peer.session!.logLevel = readLevel(context.call, context.call.params['level'])
   return {}

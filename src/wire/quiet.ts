@@ -91,8 +91,7 @@ function readObject(bytes: Uint8Array, at: number, level: number, room: number):
     if (bytes[value] === OPEN_OBJECT && isWatched(key, level))
       at = readObject(bytes, value, level + 1, room - 1)
     else at = skipValue(bytes, value, room - 1)
-    if (at === 0 || (level === 0 && key === ID && at - value > SAFE_CHARS && bytes[value] !== QUOTE))
-      return 0
+    if (at === 0 || (level === 0 && key === ID && at - value > SAFE_CHARS && bytes[value] !== QUOTE)) return 0
     at = skipSpace(bytes, at)
     if (bytes[at] !== COMMA) break
     at = skipSpace(bytes, at + 1)
