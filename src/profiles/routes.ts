@@ -4,7 +4,7 @@ import type { Asked } from './checks.ts'
 import { requestsCancel } from './erlmcp/requests-cancel.ts'
 import { shutdown } from './erlmcp/shutdown.ts'
 
-/** Answers a request that only a profile knows. */
+/** Answers a request that only a profile has. */
 export type Route = (context: Asked) => Result
 
 /** The requests that a profile adds, by method. */
