@@ -1,6 +1,6 @@
 import type { Sealer, SealerOptions } from './state.ts'
 
-/** A sealer whose code is loaded, and whose random secret is made, with the first state that must travel. */
+/** A sealer that loads its code and creates its random secret with the first state that must be sent. */
 export function createLateSealer(options: SealerOptions): Sealer {
   let made: Promise<Sealer> | undefined
   const sealer = (): Promise<Sealer> =>

@@ -47,7 +47,7 @@ everyRevision((revision) =>
       await using client = await testClient(createDesk(), { revision, answers: { sample: [message], roots } })
       expect(await client.call('folders')).toBe('file:///srv')
       expect(await client.call('model')).toBe('canned')
-      await expect(client.call('model')).rejects.toThrow(/reference|one more was needed/)
+      await expect(client.call('model')).rejects.toThrow(/reference|was asked once more/)
     })
 
     test('records what happened besides results, in order', async () => {

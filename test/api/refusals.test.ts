@@ -111,7 +111,7 @@ test.each([
   expect(await client.call('odd')).toMatchObject({ isError: true })
   expect(told[0]).toMatchObject({
     name: 'TypeError',
-    message: expect.stringMatching(/a tool cannot answer with/),
+    message: expect.stringMatching(/a tool cannot return/),
   })
   expect(JSON.parse(JSON.stringify(told[0]))).toEqual(told[0])
   await client.close()

@@ -44,7 +44,7 @@ test.each([
   [
     'a bare answer',
     [app, { answers: { elicit: { action: 'accept' } } }],
-    /elicit must be a function, or a list/,
+    /elicit must be a function or a list/,
   ],
 ])('a test client refuses mistakes: %s', async (_what, args, said) => {
   await expect((testClient as (...given: unknown[]) => Promise<unknown>)(...args)).rejects.toThrow(said)

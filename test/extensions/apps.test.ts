@@ -86,7 +86,7 @@ scenario(
     expect(await client.call('report')).toMatchObject({ isError: false })
     expect(await client.get(`${ID}/start`, { name: 'mine' })).toMatchObject({ app: { state: 'running' } })
     const wrong: readonly (readonly [string, object, string])[] = [
-      ['register', facts, 'the app "mine" is registered already'],
+      ['register', facts, 'the app "mine" is already registered'],
       ['register', { name: 'forbidden' }, 'this server does not let clients register the app "forbidden"'],
       ['register', { name: '../x' }, 'the name of an app has 1 to 128'],
       ['register', { name: 'x'.repeat(129) }, 'name'],
@@ -106,7 +106,7 @@ scenario(
     }
     await client.request(`${ID}/register`, { name: 'second' })
     expect((await refusal(client.request(`${ID}/register`, { name: 'third' }))).message).toBe(
-      'there are 2 apps already',
+      'there are already 2 apps',
     )
     expect(await client.get(`${ID}/unregister`, { name: 'mine' })).toEqual({})
     expect(await client.get(`${ID}/list`)).toEqual({ apps: [{ name: 'second', state: 'registered' }] })
@@ -122,7 +122,7 @@ test('unless the server says otherwise, clients start and stop apps but neither 
   await client.close()
 })
 
-test('tools of an app that was taken away stay hidden, until an app that has them runs', async () => {
+test('tools of an app that was removed stay hidden, until an app that has them runs', async () => {
   const registry = new Apps([{ name: 'reports', tools: ['report'] }], { allow: () => true })
   const server = createServer({ name: 'apps', version: '1' })
     .tool('report', {}, () => 'reported')
@@ -239,9 +239,9 @@ test('the server itself starts and adds apps, and a client hears of it', async (
     await registry.stop('first')
     await client.close()
   }
-  expect(() => registry.register({ name: 'first' })).toThrow('apps: the app "first" is registered already')
+  expect(() => registry.register({ name: 'first' })).toThrow('apps: the app "first" is already registered')
   expect(() => registry.register({ name: 'x', begin: 1 } as never)).toThrow('begin')
-  expect(() => new Apps({} as never)).toThrow('apps are a list')
+  expect(() => new Apps({} as never)).toThrow('apps must be a list')
 })
 
 test('a client hears of changes over HTTP, and again after a lost connection', async () => {

@@ -76,7 +76,7 @@ test('a check that hangs is bounded in time, told to stop, and not begun again w
   const late = { status: 'unhealthy', checks: { slow: { message: 'it took longer than 20 ms' } } }
   expect(await api.status()).toMatchObject(late)
   expect(await api.status()).toMatchObject({
-    checks: { slow: { status: 'unhealthy', message: 'it has not come back since it was last asked' } },
+    checks: { slow: { status: 'unhealthy', message: 'the previous run has not finished' } },
   })
   expect([begun, stopped]).toEqual([1, 1])
   release[0]?.()

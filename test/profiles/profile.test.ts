@@ -54,7 +54,7 @@ describe('a profile', () => {
   test('refuses a switch or a value that does not exist, and says which there are', () => {
     expect(() => official.with({ bach: 'always' } as never)).toThrow(/did you mean "batch"/)
     expect(() => official.with({ batch: 'sometimes' } as never)).toThrow(
-      'batch is one of "by-revision", "always", not "sometimes"',
+      'batch must be one of "by-revision", "always", not "sometimes"',
     )
     expect(() => official.with({ nullIdErrors: 1 } as never)).toThrow(/one of false, true/)
   })
