@@ -120,9 +120,7 @@ test('when too much waits, nothing more is written, and those who take nothing h
   }
   expect(() => pool.check()).not.toThrow()
   patient.budget.set(51)
-  expect(() => pool.check()).toThrow(
-    expect.objectContaining({ kind: 'too_much_unsent', retryAfterMs: 1000 }),
-  )
+  expect(() => pool.check()).toThrow(expect.objectContaining({ kind: 'too_much_unsent', retryAfterMs: 1000 }))
   vi.advanceTimersByTime(50 + 200)
   expect(hasty.cut).not.toHaveBeenCalled()
   vi.advanceTimersByTime(50)
