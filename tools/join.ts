@@ -33,7 +33,7 @@ interface Module {
 const ALL = '*'
 
 /** The most letters of a module that is not worth a file. */
-const TRIFLE = 4000
+const TRIFLE = 1500
 
 type Modules = ReadonlyMap<string, Module>
 

@@ -39,6 +39,7 @@ import { SERVER_OPTIONS, type ListenOptions, type MountOptions, type ServerOptio
 import { declaredOf, dialectsOf, infoOf, pageSizeOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
 import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
+import { serveExtraEndpoints } from './listen/extra-endpoints.ts'
 
 const STATE_TTL_MS = 15 * 60_000
 
@@ -279,7 +280,6 @@ export class App<Ctx extends Context = Context> {
     const { Endpoint } = await import('../transport/http/server/endpoint.ts')
     const endpoint = new Endpoint(this.#service, { limits: this.limits, ...options })
     if (options.sse || (options.gist ?? false) !== false || this.#handlers.size > 0) {
-      const { serveExtraEndpoints } = await import('./listen/extra-endpoints.ts')
       await serveExtraEndpoints(endpoint, { ...options, handlers: this.#handlers })
     }
     this.#endpoints.add(endpoint)

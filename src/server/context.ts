@@ -4,6 +4,7 @@ import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
+import { lazy } from '../base/lazy.ts'
 import type * as asks from './ask.ts'
 import type { AskOptions, Elicited, ElicitedUrl, Root, Sampled, SampleParams } from './ask.ts'
 import { createLog, type Log } from './logging.ts'
@@ -164,12 +165,11 @@ export class Context {
 }
 
 type Asking = typeof asks
-let asking: Promise<Asking> | undefined
+const asking = lazy(() => import('./ask.ts'))
 
 /** Asks questions in the order of the calls. An abandoned question fails with its request, which must not count as unhandled. */
 function ask<Answer>(put: (asking: Asking) => Promise<Answer>): Promise<Answer> {
-  asking ??= import('./ask.ts')
-  const question = asking.then(put)
+  const question = Promise.resolve(asking()).then(put)
   question.catch(() => undefined)
   return question
 }

@@ -18,6 +18,9 @@ import type {
   ToolDefinition,
 } from './definitions.ts'
 import { follow, initialized } from './following.ts'
+import { complete } from './completion.ts'
+import { getPrompt } from './prompts.ts'
+import { readResource } from './resources.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { List } from './lists.ts'
@@ -248,12 +251,12 @@ export class ServerService implements Service {
         'resources/templates/list',
         (context) => this.templates.page(context, wraps('resources/templates/list')),
       ],
-      ['resources/read', later(resources, ({ readResource }, context) => readResource(lists, context))],
+      ['resources/read', (context) => readResource(lists, context)],
       ['resources/subscribe', later(subscriptions, ({ subscribe }, context) => subscribe(lists, context))],
       ['resources/unsubscribe', later(subscriptions, ({ unsubscribe }, context) => unsubscribe(context))],
       ['prompts/list', (context) => this.prompts.page(context, wraps('prompts/list'))],
-      ['prompts/get', later(prompts, ({ getPrompt }, context) => getPrompt(this.prompts.items, context))],
-      ['completion/complete', later(completion, ({ complete }, context) => complete(completing, context))],
+      ['prompts/get', (context) => getPrompt(this.prompts.items, context)],
+      ['completion/complete', (context) => complete(completing, context)],
       ['logging/setLevel', (context) => setLevel(callOf(context))],
       ['subscriptions/listen', later(subscriptions, ({ listen }, context) => listen(listening, context))],
     ]
@@ -266,9 +269,6 @@ function chained(interceptors: readonly Interceptor[], dispatch: Answer): Answer
   return interceptors.reduceRight<Answer>((next, interceptor) => (call) => interceptor(call, next), dispatch)
 }
 
-const completion = () => import('./completion.ts')
-const prompts = () => import('./prompts.ts')
-const resources = () => import('./resources.ts')
 const subscriptions = () => import('./subscriptions.ts')
 
 async function provided(context: Context, providers: readonly Provider[]): Promise<Context> {

@@ -2,7 +2,8 @@ import { McpError, rowOf, mcpError } from '../errors/error.ts'
 import { INTERNAL } from '../errors/wire.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
-import { inputRequired, isLaterRound, openRounds, type Rounds } from './rounds.ts'
+import { isLaterRound, type Rounds } from './rounds.ts'
+import { inputRequired, openRounds } from './rounds-travel.ts'
 import { ToolError } from '../errors/tool-error.ts'
 
 /** Runs a handler that may ask the client, and ends the request with its open questions, if any. */
