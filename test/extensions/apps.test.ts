@@ -88,7 +88,7 @@ scenario(
     const wrong: readonly (readonly [string, object, string])[] = [
       ['register', facts, 'the app "mine" is already registered'],
       ['register', { name: 'forbidden' }, 'this server does not let clients register the app "forbidden"'],
-      ['register', { name: '../x' }, 'the name of an app has 1 to 128'],
+      ['register', { name: '../x' }, 'the name of an app must have 1 to 128'],
       ['register', { name: 'x'.repeat(129) }, 'name'],
       ['register', { name: '' }, 'name'],
       ['register', { name: 'x', start: 'now' }, 'start'],
@@ -161,7 +161,7 @@ test('what is done to one app happens in turn, and a hook that throws leaves it 
   await registry.start('slow')
   await Promise.all([
     registry.unregister('slow'),
-    expect(registry.start('slow')).rejects.toThrow('taken away'),
+    expect(registry.start('slow')).rejects.toThrow('was removed'),
   ])
   expect(steps.at(-1)).toBe('stopped')
   expect(registry.list()).toEqual([])

@@ -214,7 +214,7 @@ test('what is no extension, or could never be one, is refused with what to do', 
   expect(() => app.extend({} as never)).toThrow('extend: it takes what defineExtension made')
   expect(() => app.extend(tides).extend(tides)).toThrow('it was already added to this server')
   const remote = defineExtension({ id: 'com.example/far', methods: { go: {} } })
-  expect(() => app.extend(remote)).toThrow('it has no serve, so only clients can use it')
+  expect(() => app.extend(remote)).toThrow('it has no serve function, so only clients can use it')
   const half = defineExtension({ id: 'com.example/half', methods: { go: {} }, serve: () => ({}) as never })
   expect(() => app.extend(half)).toThrow('serve returns no handler for "go"')
   const wrong = defineExtension({
