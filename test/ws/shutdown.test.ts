@@ -42,7 +42,7 @@ test('a server that stops answers what is running, then says 1001', async () => 
   await closing
 })
 
-test('a client that does not agree to the end is cut off', async () => {
+test('a client that does not complete the closing handshake is aborted', async () => {
   const { port, running } = await start(waiting(new Gate()), { ws: { port: 0 } })
   const raw = await open(port)
   await running.close()
