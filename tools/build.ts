@@ -16,11 +16,11 @@ import { importsOf, packageOf } from './imports.ts'
 import { joinModules } from './join.ts'
 import { main } from './run.ts'
 
-/** Third-party code that the package ships inside its own files: emitted file, and package it takes in. */
+/** Third-party code that the package ships inside its own files: the emitted file, and the package bundled into it. */
 const BUNDLED: readonly { readonly file: string; readonly from: string }[] = [
   { file: 'schema/typebox.js', from: 'typebox' },
 ]
-/** What package.json names. */
+/** The parts of package.json that the build uses. */
 const ENTRIES = {
   server: 'index.js',
   client: 'client.js',
@@ -39,7 +39,7 @@ const ENTRIES = {
 }
 const FRESH = `.cache/build-${process.pid}`
 
-/** Compiles src into dist, takes bundled code in, and replaces dist only when all of it succeeded. */
+/** Compiles src into dist, bundles third-party code, and replaces dist only if everything succeeded. */
 export async function build(): Promise<void> {
   mkdirSync(FRESH, { recursive: true })
   try {
@@ -51,7 +51,7 @@ export async function build(): Promise<void> {
   }
 }
 
-/** Whether dist is missing or older than anything it is built from. */
+/** Whether dist is missing or older than its sources. */
 export function isStale(): boolean {
   if (!existsSync('dist/index.js')) return true
   const inputs = [
@@ -86,7 +86,7 @@ async function fill(): Promise<void> {
   refuseStrangers()
 }
 
-/** The modules that package.json gives for imports beginning with #. */
+/** The modules that package.json maps to imports starting with #. */
 function aliases(): ReadonlyMap<string, readonly string[]> {
   const { imports } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly imports: object }
   const inside = (value: object): readonly string[] =>
@@ -122,7 +122,7 @@ async function takeIn(file: string, from: string): Promise<void> {
   })
 }
 
-/** Makes declarations name the files that dist has: the compiler leaves `.ts` in them. */
+/** Rewrites `.ts` in declarations, which the compiler leaves there, to the files in dist. */
 function nameEmittedFiles(): void {
   for (const path of walk(FRESH).filter((file) => file.endsWith('.d.ts'))) {
     const text = readFileSync(path, 'utf8')
@@ -133,7 +133,7 @@ function nameEmittedFiles(): void {
   }
 }
 
-/** Stops a build whose files import a package that an installed copy would not have. */
+/** Fails a build whose files import a package that an installed copy would not have. */
 function refuseStrangers(): void {
   const { name, dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const known = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })])
