@@ -27,14 +27,14 @@ export function initialize(
 ): Result {
   const session = callOf(context).peer.session as Session
   if (session.opened) throw mcpError(ALREADY_INITIALIZED, {})
-  const shaken = openedBy('handshake', greeting)
-  const { protocolVersion, capabilities, clientInfo } = readOpening(context.params, shaken)
-  const requested = shaken.find((known) => known === protocolVersion)
+  const withHandshake = openedBy('handshake', greeting)
+  const { protocolVersion, capabilities, clientInfo } = readOpening(context.params, withHandshake)
+  const requested = withHandshake.find((known) => known === protocolVersion)
   if (requested === undefined && session.dialect.versionMismatch === 'reject') {
-    const data = { supported: shaken, requested: protocolVersion.slice(0, 64) }
+    const data = { supported: withHandshake, requested: protocolVersion.slice(0, 64) }
     throw mcpError(VERSION_REJECTED, { version: protocolVersion.slice(0, 64) }, { data })
   }
-  const revision = requested ?? shaken.at(-1)
+  const revision = requested ?? withHandshake.at(-1)
   if (revision === undefined) {
     const data = { supported: greeting.revisions, requested: protocolVersion.slice(0, 64) }
     throw mcpError(REVISION_UNSUPPORTED, { version: protocolVersion.slice(0, 64) }, { data })

@@ -88,7 +88,7 @@ scenario(
     const wrong: readonly (readonly [string, object, string])[] = [
       ['register', facts, 'the app "mine" is already registered'],
       ['register', { name: 'forbidden' }, 'this server does not let clients register the app "forbidden"'],
-      ['register', { name: '../x' }, 'the name of an app has 1 to 128'],
+      ['register', { name: '../x' }, 'the name of an app must have 1 to 128'],
       ['register', { name: 'x'.repeat(129) }, 'name'],
       ['register', { name: '' }, 'name'],
       ['register', { name: 'x', start: 'now' }, 'start'],
@@ -137,7 +137,7 @@ test('tools of an app that was removed stay hidden, until an app that has them r
   await client.close()
 })
 
-test('what is done to one app happens in turn, and a hook that throws leaves it as it was', async () => {
+test('operations on one app run in turn, and a hook that throws leaves it unchanged', async () => {
   const steps: string[] = []
   let broken = true
   const registry = new Apps([
@@ -161,7 +161,7 @@ test('what is done to one app happens in turn, and a hook that throws leaves it 
   await registry.start('slow')
   await Promise.all([
     registry.unregister('slow'),
-    expect(registry.start('slow')).rejects.toThrow('taken away'),
+    expect(registry.start('slow')).rejects.toThrow('was removed'),
   ])
   expect(steps.at(-1)).toBe('stopped')
   expect(registry.list()).toEqual([])
@@ -224,7 +224,7 @@ test('a tool that is defined anew still belongs to its app', async () => {
   await client.close()
 })
 
-test('the server itself starts and adds apps, and a client hears of it', async () => {
+test('the server itself starts and adds apps, and clients are notified', async () => {
   const registry = new Apps([{ name: 'first' }])
   const app = createServer({ name: 'x', version: '1' }).extend(apps(registry))
   for (const revision of ['2025-11-25', '2026-07-28'] as const) {
@@ -244,7 +244,7 @@ test('the server itself starts and adds apps, and a client hears of it', async (
   expect(() => new Apps({} as never)).toThrow('apps must be a list')
 })
 
-test('a client hears of changes over HTTP, and again after a lost connection', async () => {
+test('a client is notified of changes over HTTP, also after it reconnected', async () => {
   const registry = new Apps([{ name: 'first' }])
   const app = createServer({ name: 'x', version: '1' }).extend(apps(registry))
   const running = await app.listen({ http: { port: 0 } })
@@ -276,7 +276,7 @@ test('a client hears of changes over HTTP, and again after a lost connection', a
     .toBeGreaterThan(0)
 })
 
-test('a client hears of changes again after a server was closed and is there again', async () => {
+test('a client is notified of changes again after the server was restarted', async () => {
   const registry = new Apps([{ name: 'first' }])
   const app = createServer({ name: 'x', version: '1' }).extend(apps(registry))
   const first = await app.listen({ tcp: { port: 0 } })

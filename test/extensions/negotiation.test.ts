@@ -209,12 +209,12 @@ scenario(
   },
 )
 
-test('what is no extension, or could never be one, is refused with what to do', () => {
+test('an invalid extension is rejected, and the error says what to do', () => {
   const app = createServer({ name: 'x', version: '1' })
   expect(() => app.extend({} as never)).toThrow('extend: it takes what defineExtension made')
   expect(() => app.extend(tides).extend(tides)).toThrow('it was already added to this server')
   const remote = defineExtension({ id: 'com.example/far', methods: { go: {} } })
-  expect(() => app.extend(remote)).toThrow('it has no serve, so only clients can use it')
+  expect(() => app.extend(remote)).toThrow('it has no serve function, so only clients can use it')
   const half = defineExtension({ id: 'com.example/half', methods: { go: {} }, serve: () => ({}) as never })
   expect(() => app.extend(half)).toThrow('serve returns no handler for "go"')
   const wrong = defineExtension({
@@ -238,7 +238,7 @@ test('what is no extension, or could never be one, is refused with what to do', 
   expect(() => defineExtension({ id: 'a.b/c', method: {} } as never)).toThrow('did you mean "methods"')
 })
 
-test('only the notices that an extension named can be told', () => {
+test('an extension can send only the notices that it declared', () => {
   let tell: (name: string) => void = () => undefined
   const quiet = defineExtension({
     id: 'com.example/quiet',

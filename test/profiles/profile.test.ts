@@ -36,7 +36,7 @@ describe('the official profile', () => {
 })
 
 describe('a profile', () => {
-  test('is made from another by choosing some things otherwise, and is not changed itself', () => {
+  test('is derived from another by changing some choices, and the original stays unchanged', () => {
     const batched = official.with({ batch: 'always', nullIdErrors: true })
     expect(batched.dialects['2025-11-25']).toMatchObject({ batch: 'always', nullIdErrors: true })
     expect(official.choices.batch).toBe('by-revision')

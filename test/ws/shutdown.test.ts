@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { openEndpoint } from '../../src/app/app.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { listenHttp } from '../../src/transport/http/server/listen.ts'
 import { serveWs } from '../../src/transport/ws/server.ts'
@@ -44,7 +45,7 @@ test('a server that stops answers what is running, then says 1001', async () => 
   await closing
 })
 
-test('a client that does not agree to the end is cut off', async () => {
+test('a client that does not complete the closing handshake is aborted', async () => {
   const { port, running } = await start(waiting(new Gate()), { ws: { port: 0 } })
   const raw = await open(port)
   await running.close()
@@ -64,7 +65,7 @@ test('a client that does not agree to the end is gone when the end is told, and 
       return new Promise(() => undefined)
     },
   )
-  const endpoint = await app.endpoint({ hosts: ['loopback'], cors: [], sessions: false, sse: false })
+  const endpoint = await openEndpoint(app, { hosts: ['loopback'], cors: [], sessions: false, sse: false })
   const server = await listenHttp(endpoint, { host: '127.0.0.1', port: 0, path: '/mcp', upgradesOnly: true })
   onTestFinished(() => server.close())
   const ws = serveWs(server.upgrades)
