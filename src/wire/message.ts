@@ -1,16 +1,7 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_MESSAGE, BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wire.ts'
-import { JSONRPC, type ErrorMessage, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
+import { JSONRPC, type JsonObject, type Message, type RequestId } from '../protocol/jsonrpc.ts'
 import { scan, type Finding } from './scan.ts'
-
-/** An incoming message. Members that its kind does not have are undefined. */
-export interface Message {
-  readonly id?: RequestId
-  readonly method?: string
-  readonly params?: JsonObject | null
-  readonly result?: JsonObject
-  readonly error?: ErrorMessage['error']
-}
 
 export const NO_PARAMS: JsonObject = Object.freeze({})
 
