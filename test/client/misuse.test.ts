@@ -73,7 +73,7 @@ test.each(REVISIONS)('a message that is too large fails its own call at %s', asy
   expect(await Promise.all(others)).toEqual(['x', 'x'])
 })
 
-test('a busy server's own message is passed on, with the time to retry', async () => {
+test('the message of a busy server is passed on, with the time to retry', async () => {
   const refusal = { name: 'BACKPRESSURE_ACTIVE', retryAfterMs: 1500 }
   for (const status of [429, 503]) {
     const peer = await serve(({ message: { id } }, response) =>

@@ -164,7 +164,7 @@ describe('a session', () => {
     expect(client.messages[1]).toMatchObject({ method: 'notifications/tools/list_changed' })
   })
 
-  test('serves several calls at once, and none sees another client's messages', async () => {
+  test('serves several calls at once, and none sees messages of another client', async () => {
     const { port } = await start()
     const clients = await Promise.all([open(port), open(port), open(port)])
     await Promise.all(clients.map((client) => client.shake()))
