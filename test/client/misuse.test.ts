@@ -59,9 +59,12 @@ test.each(REVISIONS)('words that a client does not know are refused at %s', asyn
   expect(() => client.on('stat' as never, () => undefined)).toThrow(/no event "stat".*"state"/)
 })
 
-test.each([[[]], ['mcp.json'], [null]])('connectAll(%j) fails with an error that says what to pass', async (config) => {
-  await expect(connectAll(config as never)).rejects.toThrow(/servers by name/)
-})
+test.each([[[]], ['mcp.json'], [null]])(
+  'connectAll(%j) fails with an error that says what to pass',
+  async (config) => {
+    await expect(connectAll(config as never)).rejects.toThrow(/servers by name/)
+  },
+)
 
 test.each(REVISIONS)('a message that is too large fails its own call at %s', async (revision) => {
   await using client = await connect(app, { revision })
