@@ -1,4 +1,4 @@
-import { orAborted } from '../client/backoff.ts'
+import { orAborted } from '../base/backoff.ts'
 import { mcpError } from '../errors/error.ts'
 import { SESSION_LOST } from '../errors/client.ts'
 import { CONNECTION_CLOSED } from '../errors/rpc.ts'
