@@ -25,9 +25,9 @@ export function infoOf(options: ServerOptions): JsonObject {
 
 /** The revisions to serve, oldest first. */
 export function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly Revision[] {
-  const unknown = revisions.find((revision) => !isRevision(revision))
-  if (unknown !== undefined)
-    throw badOption('revisions', `"${String(unknown)}" is none of ${REVISIONS.join(', ')}`)
+  const unknown = revisions.filter((revision) => !isRevision(revision))
+  if (unknown.length > 0)
+    throw badOption('revisions', `"${String(unknown[0])}" is none of ${REVISIONS.join(', ')}`)
   if (revisions.length === 0) throw badOption('revisions', 'name at least one')
   return REVISIONS.filter((revision) => revisions.includes(revision))
 }
