@@ -1,7 +1,7 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_MESSAGE, BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wire.ts'
 import { JSONRPC, type ErrorMessage, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
-import { scan, type Finding } from './scan.ts'
+import type { Finding } from './full-scan.ts'
 
 /** A message as it came in. The members that its kind does not have are undefined. */
 export interface Message {
@@ -13,11 +13,6 @@ export interface Message {
 }
 
 export const NO_PARAMS: JsonObject = Object.freeze({})
-
-/** Reads the text of one message, or of a batch as an array of values still to be read one by one. */
-export function readText(text: string, maxDepth: number): Message | readonly unknown[] {
-  return readScanned(text, maxDepth, scan(text, maxDepth))
-}
 
 /** Reads the text of a message, or of a batch, of which it is known what a scan finds. */
 export function readScanned(

@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorKind } from '../../src/errors/error.ts'
+import { allErrors } from '../../src/errors/all.ts'
+import type { ErrorKind } from '../../src/errors/error.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
 import { MCP_CODES } from '../../src/profiles/erlmcp/mcp-codes.ts'
 import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src/protocol/refusals.ts'
@@ -6,7 +7,7 @@ import { RESERVED_REFUSALS } from '../../src/protocol/reserved-refusals.ts'
 import { code, page, table } from './markdown.ts'
 
 /** Every error, by kind. */
-export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(ERRORS)
+export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(allErrors())
 
 /** Every refusal, by its code. */
 export const ALL_REFUSALS: Readonly<Record<string, RefusalRow>> = Object.fromEntries(

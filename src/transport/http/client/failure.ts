@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ANSWER } from '../../../errors/client.ts'
-import { HTTP_FAILED } from '../../../errors/http.ts'
+import { HTTP_FAILED } from '../../../errors/client.ts'
 import { fromErrorObject } from '../../../errors/remote.ts'
 import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
 import type { ReadingOptions } from './answer.ts'
