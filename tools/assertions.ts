@@ -7,8 +7,8 @@ interface Node {
 }
 
 /**
- * The titles of the scenarios in a file, and of the checks in a list of checks, that assert nothing. The linter sees
- * only calls of `test`; these become tests elsewhere.
+ * The titles of scenarios and listed checks in a file that assert nothing. The linter sees only direct calls of `test`;
+ * these become tests elsewhere.
  */
 export function withoutAssertion(file: string, text: string): readonly string[] {
   const found: string[] = []
@@ -49,14 +49,14 @@ interface Run {
   readonly body: unknown
 }
 
-/** `scenario(title, …, run, …)`: the last function that it is given runs. */
+/** `scenario(title, …, run, …)`: the last function argument is the one that runs. */
 function runOfScenario(call: Node): Run | undefined {
   const [title, ...rest] = call['arguments'] as Node[]
   const body = rest.findLast(({ type }) => type.endsWith('FunctionExpression'))
   return nameOf(call['callee'] as Node) === 'scenario' && title !== undefined ? { title, body } : undefined
 }
 
-/** `{ title, …, run }`. A `run` that is written elsewhere cannot be looked into, and counts as one without an assertion. */
+/** `{ title, …, run }`. A `run` defined elsewhere cannot be inspected, and counts as one without an assertion. */
 function runOfCheck(node: Node): Run | undefined {
   if (node.type !== 'ObjectExpression') return undefined
   const members = (node['properties'] as Node[]).filter(({ type }) => type === 'Property')

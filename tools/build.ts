@@ -46,7 +46,7 @@ export async function build(): Promise<void> {
   }
 }
 
-/** Whether dist is missing or older than anything it is built from. */
+/** Whether dist is missing or older than its sources. */
 export function isStale(): boolean {
   if (!existsSync('dist/index.js')) return true
   const inputs = [
@@ -80,7 +80,7 @@ async function fill(): Promise<void> {
   refuseStrangers()
 }
 
-/** The modules that package.json gives for imports beginning with #. */
+/** The modules that package.json maps to imports starting with #. */
 function aliases(): ReadonlyMap<string, readonly string[]> {
   const { imports } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly imports: object }
   const inside = (value: object): readonly string[] =>
@@ -101,7 +101,7 @@ function nameEmittedFiles(): void {
   }
 }
 
-/** Stops a build whose files import a package that an installed copy would not have. */
+/** Fails a build whose files import a package that an installed copy would not have. */
 function refuseStrangers(): void {
   const { name, dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const known = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })])

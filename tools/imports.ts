@@ -1,6 +1,6 @@
 import { parseSync } from 'oxc-parser'
 
-/** Every module that a source file imports, re-exports or loads on demand, as it is written there. */
+/** The specifier of every module that a source file imports, re-exports or loads on demand. */
 export function importsOf(file: string, text: string): readonly string[] {
   const { module } = parseSync(file, text)
   const statics = module.staticImports.map((found) => found.moduleRequest.value)

@@ -28,47 +28,22 @@ import { createLateSealer } from '../server/late-sealer.ts'
 import { ServerService, type Provider } from '../server/service.ts'
 import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
+import { Mounts, type EndpointChoice, type FetchHandler } from './mounts.ts'
 import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
 import { withHeaderCheck } from './header-check.ts'
 import type { Running } from './listen/listen.ts'
-import {
-  SERVER_OPTIONS,
-  type GistOptions,
-  type ListenOptions,
-  type MountOptions,
-  type ServerOptions,
-} from './options.ts'
-import {
-  checkMount,
-  declaredOf,
-  dialectsOf,
-  infoOf,
-  pageSizeOf,
-  reporterOf,
-  revisionsOf,
-  secretsOf,
-} from './settings.ts'
+import { SERVER_OPTIONS, type ListenOptions, type MountOptions, type ServerOptions } from './options.ts'
+import { declaredOf, dialectsOf, infoOf, pageSizeOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
 import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
 import { serveExtraEndpoints } from './listen/extra-endpoints.ts'
 
 const STATE_TTL_MS = 15 * 60_000
 
-/** Answers web requests to MCP. */
-type FetchHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
-
 type Visible = (item: VisibleItem, context: Context) => boolean
-
-interface EndpointChoice {
-  readonly hosts: readonly string[] | undefined
-  readonly cors: readonly string[]
-  readonly sessions: boolean
-  readonly sse: boolean
-  readonly gist?: boolean | GistOptions
-}
 
 /** What answers the requests of a server, for its transports. */
 export let serviceOf: <Ctx extends Context>(app: App<Ctx>) => ServerService
@@ -85,9 +60,7 @@ export class App<Ctx extends Context = Context> {
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
   readonly #running = new Set<Running>()
-  readonly #nodes = new Map<string, NodeListener>()
-  readonly #webs = new Map<string, FetchHandler>()
-  #fetch: ((request: Request) => Promise<Response>) | undefined
+  readonly #mounts = new Mounts((choice) => this.#open(choice))
   /** Web handlers of plug-ins, by path. */
   readonly #handlers = new Map<string, WebHandler>()
   readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
@@ -278,38 +251,17 @@ export class App<Ctx extends Context = Context> {
 
   /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */
   node(options: MountOptions = {}): NodeListener {
-    return this.#mount('node', this.#nodes, options, (mounted) => {
-      let serve: NodeListener | undefined
-      return (request, response) => {
-        if (serve !== undefined) return serve(request, response)
-        void Promise.all([mounted(), import('../transport/http/server/node.ts')]).then(
-          ([endpoint, { serveNode }]) => {
-            serve ??= serveNode(endpoint) as unknown as NodeListener
-            serve(request, response)
-          },
-        )
-      }
-    })
+    return this.#mounts.node(options)
   }
 
   /** Answers a web request: for Hono, Workers, Deno, Bun and other runtimes that speak them. */
   get fetch(): (request: Request) => Promise<Response> {
-    if (this.#fetch !== undefined) return this.#fetch
-    const serve = this.fetchWith({})
-    // Runtimes pass more after the request, such as their environment; none of that says who calls.
-    return (this.#fetch = (request) => serve(request))
+    return this.#mounts.fetch
   }
 
   /** A web handler with options of its own, which also takes the caller that a framework authenticated. */
   fetchWith(options: MountOptions): FetchHandler {
-    return this.#mount('fetchWith', this.#webs, options, (mounted) => {
-      let serve: FetchHandler | undefined
-      return async (request, extras) => {
-        const { serveFetch } = await import('../transport/http/server/fetch.ts')
-        serve ??= serveFetch(await mounted())
-        return serve(request, extras)
-      }
-    })
+    return this.#mounts.fetchWith(options)
   }
 
   /** Connects a client in the same process: texts in, texts out. */
@@ -343,30 +295,7 @@ export class App<Ctx extends Context = Context> {
   async close(): Promise<void> {
     await Promise.all([...this.#endpoints, ...this.#running].map((one) => one.close()))
     this.#endpoints.clear()
-    this.#nodes.clear()
-    this.#webs.clear()
-  }
-
-  /**
-   * Checks the options of a mount at once, and makes its endpoint once. The same options give the same mount, so that
-   * one that is made for each request still knows the sessions of the others.
-   */
-  #mount<Mount>(
-    where: string,
-    mounts: Map<string, Mount>,
-    options: MountOptions,
-    make: (mounted: () => Promise<Endpoint>) => Mount,
-  ): Mount {
-    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checkMount(where, options) }
-    releaseStdout()
-    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse, choice.gist])
-    let mount = mounts.get(key)
-    if (mount === undefined) {
-      let endpoint: Promise<Endpoint> | undefined
-      mount = make(() => (endpoint ??= this.#open(choice)))
-      mounts.set(key, mount)
-    }
-    return mount
+    this.#mounts.clear()
   }
 
   #plugIn(plugin: Plugin<Ctx>): this {

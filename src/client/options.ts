@@ -1,3 +1,5 @@
+import { toMs } from '../base/duration.ts'
+import type { RequestOptions } from './connection-options.ts'
 import type { Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
@@ -54,4 +56,17 @@ export interface ClientPlugin {
   readonly observer?: unknown
   readonly endpoints?: unknown
   readonly visible?: unknown
+}
+
+/** The options of a call, as a connection takes them. */
+export function toRequestOptions(options: CallOptions): RequestOptions {
+  const { timeout, total, signal, headers, onProgress, idempotent } = options
+  return {
+    idleMs: timeout === undefined ? undefined : toMs(timeout, 'timeout'),
+    totalMs: total === undefined ? undefined : toMs(total, 'total'),
+    signal,
+    headers,
+    onProgress,
+    repeatable: idempotent,
+  }
 }

@@ -91,7 +91,7 @@ describe('an error of a server', () => {
     expect(kindOf(-32099)).toEqual(['remote', -32099])
   })
 
-  test('says what to do, whoever throws it', () => {
+  test('has a hint for every kind', () => {
     const hintOf = (name: RefusalName): string =>
       fromErrorObject({ code: -32602, message: 'm', data: { refusal: { name } } }).hint
     expect(hintOf('TOOL_NOT_FOUND')).toBe('List the tools first.')

@@ -86,7 +86,7 @@ export const RESOURCE_EXISTS = {
   where: 'wire',
   code: -32602,
   refusal: 'RESOURCE_DUPLICATE',
-  text: 'resource "{uri}" already exists; remove it first to replace it',
+  text: 'resource "{uri}": it already exists; remove it first to replace it',
   hint: 'Remove the existing resource, or choose another URI.',
 } as const
 

@@ -15,6 +15,15 @@ export interface ErrorObject {
   readonly data?: unknown
 }
 
+/** A message as received. Members that its kind does not have are undefined. */
+export interface Message {
+  readonly id?: RequestId
+  readonly method?: string
+  readonly params?: JsonObject | null
+  readonly result?: JsonObject
+  readonly error?: ErrorObject
+}
+
 export interface ErrorMessage {
   readonly jsonrpc: typeof JSONRPC
   /** Absent when the id of the request could not be read. */

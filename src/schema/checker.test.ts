@@ -183,7 +183,7 @@ describe('waiting', () => {
 })
 
 describe('refusals', () => {
-  test('bare valibot is told how to be wrapped', () => {
+  test('the error for bare valibot says how to wrap it', () => {
     expect(refusal(v.object({})).message).toBe(
       'the schema of valibot cannot be converted to JSON Schema. Wrap it: toStandardJsonSchema(schema), from @valibot/to-json-schema.',
     )

@@ -68,7 +68,7 @@ test.each(['[a-z]+$', '^(?=.*\\d)(?=.*[a-z]).{8,64}$', '^[^\\s@]+@[^\\s@]+\\.[^\
   },
 )
 
-test('a pattern that is no Unicode expression still matches', () => {
+test('a pattern that is not a Unicode expression still matches', () => {
   expect(toMatcher('^\\-a$').test('-a')).toBe(true)
 })
 

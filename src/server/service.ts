@@ -35,15 +35,15 @@ import { callTool } from './tools.ts'
 // Handlers throw errors by kind, and a server has all of them.
 allErrors()
 
-/** What a server knows of one of its extensions. */
+/** An extension as the server sees it. */
 export interface ExtensionEntry {
-  /** What it declares beside the id. */
+  /** The settings it declares with the id. */
   readonly settings: JsonObject
   /** Whether a client may use it. */
   isFor(peer: Peer): boolean
 }
 
-/** Answers a call in place of its method, before anything else sees it; `next` goes on as usual. */
+/** Answers a call instead of the handler of its method; `answer` calls that handler. */
 export type Interceptor = (call: Call, next: Answer) => Result | Promise<Result>
 
 type Answer = (call: Call) => Result | Promise<Result>
@@ -60,14 +60,14 @@ export interface ServiceOptions {
   readonly ttlMs: number
   readonly revisions: readonly Revision[]
   readonly dialects: Dialects
-  /** Capabilities to declare even before anything that needs them is defined. */
+  /** Capabilities to declare even if nothing that needs them is defined yet. */
   readonly declared: ReadonlySet<string>
   readonly experimental: JsonObject | undefined
   readonly extensions: JsonObject | undefined
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }
 
-/** Everything a server defines, and the one function that answers requests from it. Holds no connection. */
+/** Everything a server defines, and the one function that answers requests. It does not own connections. */
 export class ServerService implements Service {
   readonly info: JsonObject
   readonly changes: Changes = new Changes()
@@ -87,7 +87,7 @@ export class ServerService implements Service {
   readonly methods: Map<string, Handler<Context>> = new Map()
   readonly interceptors: Map<string, Interceptor[]> = new Map()
   readonly extensions: Map<string, ExtensionEntry> = new Map()
-  /** What may be completed besides prompts and templates, by the type of the reference. */
+  /** Resolvers for completions other than prompts and templates, by the type of the reference. */
   readonly refs: Map<string, OwnerOf> = new Map()
   /** The open `subscriptions/listen` requests of each caller. */
   readonly streams: Map<unknown, Set<Listening>> = new Map()
@@ -110,7 +110,7 @@ export class ServerService implements Service {
     this.prompts = new List('prompts', options)
   }
 
-  /** The folded function itself, so that a request passes through no frame of this file. */
+  /** The folded function itself, so that this file adds no stack frame to a request. */
   get answer(): Answer {
     return (this.#dispatch ??= this.#fold())
   }
@@ -127,11 +127,11 @@ export class ServerService implements Service {
     try {
       this.#options.report(level, message, facts)
     } catch {
-      // A log that fails must not take a request down with it.
+      // A failing log must not fail the request.
     }
   }
 
-  /** Lets an interceptor see the calls of a method; several of one method run in the order they were added. */
+  /** Discards the folded function after a change to how requests are answered; the next request folds it again. */
   intercept(method: string, interceptor: Interceptor): void {
     const list = this.interceptors.get(method)
     if (list === undefined) this.interceptors.set(method, [interceptor])
@@ -175,12 +175,12 @@ export class ServerService implements Service {
     }
   }
 
-  /** Whether prompts or templates can be completed, which is all that the capability is about. */
+  /** Whether prompts or templates can be completed; the capability covers nothing else. */
   get #completes(): boolean {
     return this.#options.declared.has('completions') || this.completers.size > 0
   }
 
-  /** What is declared to clients; extensions where their revision has a place for them. */
+  /** The declared capabilities, with extensions in the place that each revision has for them. */
   #capabilities(place: 'experimental' | 'extensions'): JsonObject {
     let { experimental, extensions } = this.#options
     if (this.extensions.size > 0) {
@@ -245,7 +245,7 @@ export class ServerService implements Service {
     const wrapped = new Set(this.middleware.map(({ method }) => method))
     const wraps = (method: string): boolean => wrapped.has(method) || wrapped.has(undefined)
     const routes: [string, Handler<Context>][] = [
-      ['initialize', (context) => initialize(greeting, (...told) => follow(this.changes, ...told), context)],
+      ['initialize', (context) => initialize(greeting, (...args) => follow(this.changes, ...args), context)],
       ['server/discover', () => discover(found, wraps('server/discover'))],
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],

@@ -2,12 +2,12 @@
 export const PREFIX = '=?base64?'
 export const SUFFIX = '?='
 
-/** The text as the value of a header: itself where that is safe, else the base64 form. */
+/** Encodes a text as a header value: unchanged if that is safe, otherwise as base64. */
 export function encodeHeaderValue(text: string): string {
   return isPlain(text) ? text : `${PREFIX}${toBase64(new TextEncoder().encode(text))}${SUFFIX}`
 }
 
-/** Whether a text may stand in a header as it is. The empty text may not: too many parties take it for absent. */
+/** Whether a text is safe as a header value without encoding. The empty text is not: many implementations treat it as absent. */
 export function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const letter = text.charCodeAt(at)

@@ -1,10 +1,10 @@
 import { isPlain, PREFIX, SUFFIX } from './header-value.ts'
 import { decodeUtf8 } from './utf8.ts'
 
-/** Looks up a header; it is asked with names in lower case. */
+/** Looks up a header by its lower-case name. */
 export type HeaderLookup = (name: string) => string | undefined
 
-/** A header that does not say what the body says; `reason` completes the sentence "the header …". */
+/** A header that does not match the body; `reason` completes the sentence "the header …". */
 export interface HeaderProblem {
   readonly header: string
   readonly reason: string
@@ -12,7 +12,7 @@ export interface HeaderProblem {
 
 export interface RequestHeaders {
   readonly header: HeaderLookup
-  /** The protocol version, the method and what `Mcp-Name` repeats, as the body says them. */
+  /** The values in the body that the standard headers repeat. */
   readonly version: string
   readonly method: string
   readonly name?: string | undefined
@@ -45,7 +45,7 @@ function checkName(value: string | undefined, expected: string | undefined): Hea
   return value === undefined ? undefined : { header: 'Mcp-Name', reason: 'does not belong to this method' }
 }
 
-/** Compares a header that may be encoded with the text that the body has; half of a surrogate pair travels as U+FFFD. */
+/** Compares a possibly encoded header with the text in the body; half of a surrogate pair is sent as U+FFFD. */
 export function checkValue(
   header: string,
   value: string | undefined,
@@ -59,7 +59,7 @@ export function checkValue(
   return same ? undefined : { header, reason: 'differs from the body' }
 }
 
-/** The text that a header value stands for; `undefined` when it is not validly encoded. */
+/** Decodes a header value; `undefined` if it is not validly encoded. */
 export function decodeHeaderValue(value: string): string | undefined {
   const trimmed = trim(value)
   if (!isEncoded(trimmed)) return isPrintable(trimmed) ? trimmed : undefined
@@ -71,7 +71,7 @@ function isEncoded(text: string): boolean {
   return text.length >= PREFIX.length + SUFFIX.length && text.startsWith(PREFIX) && text.endsWith(SUFFIX)
 }
 
-/** Some clients send a tab inside a value as it is. */
+/** Some clients send tabs unencoded. */
 function isPrintable(text: string): boolean {
   return /^[\t\x20-\x7e]*$/.test(text)
 }
@@ -88,7 +88,7 @@ function isSpace(letter: number): boolean {
   return letter === 0x20 || letter === 0x09
 }
 
-/** Encoding again refuses whatever `atob` forgives: white space, missing padding, stray bits. */
+/** Re-encoding rejects what `atob` tolerates: white space, missing padding, stray bits. */
 function fromBase64(text: string): Uint8Array | undefined {
   try {
     const binary = atob(text)

@@ -2,9 +2,9 @@ import { scanFully, type Finding } from './full-scan.ts'
 import { isQuiet } from './quiet.ts'
 
 /**
- * Finds in the text of a message or batch what its parsed value no longer shows: repeated keys of the message, its
- * params, arguments and `_meta`, nesting beyond `maxDepth` levels, and integer ids that a number cannot hold.
- * Text that is not JSON is scanned up to its first fault.
+ * Finds in the text of a message or batch what its parsed value no longer shows: duplicate keys in the message, its
+ * params, arguments and `_meta`, nesting beyond `maxDepth` levels, and integer ids too large for a number.
+ * Invalid JSON is scanned up to its first error.
  */
 export function scan(text: string, maxDepth: number): Finding | undefined {
   return isQuiet(text, maxDepth) ? undefined : scanFully(text, maxDepth)

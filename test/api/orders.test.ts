@@ -47,7 +47,7 @@ describe.each(REVISIONS)('orders at %s', (revision) => {
     expect(audited).toEqual(['ada tools/call done', 'ada tools/call failed'])
   })
 
-  test('the variables of a template reach its handler, and nothing found is no resource', async () => {
+  test('the variables of a template reach its handler, and returning undefined means that the resource does not exist', async () => {
     const client = await caller(revision)
     expect(await client.get('resources/read', { uri: 'orders://7/lines/notes/late' })).toEqual({
       contents: [

@@ -50,7 +50,7 @@ test('when a server dies, 200 requests in flight are rejected', async () => {
   })
 })
 
-test('after the line went down, requests and messages are rejected with the reason, and it is told once', async () => {
+test('after the connection broke, requests and messages are rejected with the reason, which is reported once', async () => {
   const { call, line, down, downs } = await start()
   await expect(call('exit', { code: 7 })).rejects.toThrow('exit code 7')
   await down
@@ -60,7 +60,7 @@ test('after the line went down, requests and messages are rejected with the reas
   expect(downs).toHaveLength(1)
 })
 
-test('what a server said before it died is still heard', async () => {
+test('messages that a server sent before it died are still delivered', async () => {
   const code =
     'process.stdin.once("data", () => { process.stdout.write("{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,\\"result\\":{}}"); process.exitCode = 1; process.stdin.destroy() })'
   const { call, down } = await start(script(code))

@@ -17,7 +17,7 @@ test('a berth is booked for the ship that the user names', async () => {
   expect(await client.call('book', { berth: 'A2' })).toBe('Berth A2 is booked for Gull.')
 })
 
-test('a client that lost its connection comes back', async () => {
+test('a client whose connection broke reconnects', async () => {
   await using client = await testClient(createHarbour())
   client.faults.drop()
   expect(await client.call('tide', { hour: 0 })).toMatchObject({ rising: true })

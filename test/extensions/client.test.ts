@@ -144,7 +144,7 @@ test('a test client declares extensions too', async () => {
   expect(await tides.of(client).next({ harbour: 'abc' })).toEqual({ high: 3 })
 })
 
-test('what is no list of extensions is refused', () => {
+test('anything but a list of extensions is rejected', () => {
   const app = createHarbour()
   for (const extensions of [tides, {}, [{}], ['com.example/x'], [null]])
     expect(() => createClient(app, { extensions: extensions as never })).toThrow(

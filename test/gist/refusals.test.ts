@@ -82,7 +82,7 @@ describe('an envelope', () => {
     })
   })
 
-  test('that asks for a job is told that there are none [S1-4.1-1]', async () => {
+  test('that asks for a job is rejected, since there are none [S1-4.1-1]', async () => {
     const { port } = await start()
     const { status, json } = await post(port, envelope('echo', { text: 'x' }, { mode: 'async' }))
     expect(status).toBe(400)
@@ -233,7 +233,7 @@ describe('the route', () => {
     await expect(app.listen({ http: { port: 0, gist: { cycle: 'week' as 'month' } } })).rejects.toThrow(
       /'month'/,
     )
-    expect(() => app.node({ gist: 'on' as unknown as boolean })).toThrow(/takes an object/)
+    expect(() => app.node({ gist: 'on' as unknown as boolean })).toThrow(/expected an object/)
     expect(() => app.node({ gist: { cylce: 'month' } as object })).toThrow(/did you mean "cycle"/)
   })
 })
@@ -270,7 +270,7 @@ describe('a session', () => {
     expect([status, json]).toMatchObject([404, { error: { code: -32001, refusal: { code: 1026 } } }])
   })
 
-  test('is none of MCP, nor one of MCP is one of these', async () => {
+  test('is not accepted by MCP, nor are sessions of MCP accepted here', async () => {
     const { port } = await start()
     const { session } = await shake(port)
     const headers = { ...JSON_TYPE, 'mcp-session-id': session as string }

@@ -1,9 +1,9 @@
+import type { Message } from '../../src/protocol/jsonrpc.ts'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { ServerMessage } from '../../src/rpc/client-transport.ts'
 import { after, ask, event, events, json, note, open, result, serve, until } from './peer.ts'
 import { processorMs } from '../harness/processor.ts'
 
@@ -103,7 +103,7 @@ test('a compressed answer is counted as it unpacks [C.gzip-bomb]', async () => {
   }
 })
 
-test('an announced length that is no number announces nothing', async () => {
+test('a content length that is not a number is ignored', async () => {
   let pulled = 0
   const endless: typeof fetch = () => {
     const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
@@ -179,8 +179,8 @@ test('a second answer under the same id is ignored [C.twice]', async () => {
     return response.end(both.map((each) => event(each)).join(''))
   })
   const { line } = await open(peer.url)
-  const heard: ServerMessage[] = []
-  const onMessage = (message: ServerMessage): void => void heard.push(message)
+  const heard: Message[] = []
+  const onMessage = (message: Message): void => void heard.push(message)
   expect((await ask(line, 'stream', { onMessage })).result).toEqual({ n: 1 })
   expect((await ask(line, 'json', { onMessage })).result).toEqual({ n: 1 })
   expect(heard).toEqual([])
@@ -272,7 +272,7 @@ test('waiting ends as soon as nobody waits any more [C.hang] [C.sse-endless] [C.
   }
 })
 
-test('a fetch that does not know of aborting is left all the same', async () => {
+test('a fetch that ignores its signal is abandoned', async () => {
   const deaf: typeof fetch = () => {
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(new TextEncoder().encode(': hi\n\n')),

@@ -1,6 +1,6 @@
+import type { Message } from '../../src/protocol/jsonrpc.ts'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { ServerMessage } from '../../src/rpc/client-transport.ts'
 import { ask, event, events, json, note, open, result, serve, until, vacantUrl } from './peer.ts'
 
 test('a JSON reply is the answer [R073] [R078] [C.sane]', async () => {
@@ -33,16 +33,16 @@ test('a stream brings notifications and questions, then the answer [R078] [R132]
     response.end(event(result(message.id)))
   })
   const { line } = await open(peer.url)
-  const heard: ServerMessage[] = []
+  const heard: Message[] = []
   const answer = await ask(line, 'tools/call', { onMessage: (message) => void heard.push(message) })
   expect(answer.result).toEqual({ done: true })
   expect(heard).toEqual([note(1), question])
 })
 
-test('messages that come in one batch are told apart', async () => {
+test('messages in one batch are delivered separately', async () => {
   const peer = await serve(({ message }, response) => json(response, [note(1), result(message.id), note(2)]))
   const { line } = await open(peer.url)
-  const heard: ServerMessage[] = []
+  const heard: Message[] = []
   const answer = await ask(line, 'tools/call', { onMessage: (message) => void heard.push(message) })
   expect(answer.result).toEqual({ done: true })
   expect(heard).toEqual([note(1), note(2)])
@@ -60,7 +60,7 @@ test('the answer ends the stream: a server that goes on sending is left', async 
     })
   })
   const { line } = await open(peer.url)
-  const heard: ServerMessage[] = []
+  const heard: Message[] = []
   await ask(line, 'tools/call', { onMessage: (message) => void heard.push(message) })
   await until(() => left)
   expect(heard).toEqual([])
@@ -126,7 +126,7 @@ test('refused credentials tell what the server wants', async () => {
   await expect(ask(line, 'b')).rejects.toMatchObject({ kind: 'http_failed', data: { status: 403, ...data } })
 })
 
-test('a busy server tells when to come back, and is not asked again by itself [C.503-loop]', async () => {
+test('a busy server says when to retry, and the transport does not retry by itself [C.503-loop]', async () => {
   const values = ['0', '2', '999999999', new Date(Date.now() + 5000).toUTCString(), 'soon']
   const peer = await serve(({ message }, response) => {
     response
@@ -149,7 +149,7 @@ test('a busy server tells when to come back, and is not asked again by itself [C
   expect(peer.seen.length).toBe(values.length)
 })
 
-test('a message that has no answer is sent and its fate told', async () => {
+test('a message without an answer is sent, and its outcome reported', async () => {
   const peer = await serve(({ message }, response) =>
     response.writeHead(message.method === 'good' ? 202 : 400).end(),
   )

@@ -1,6 +1,6 @@
+import type { Message } from '../../src/protocol/jsonrpc.ts'
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import type { ServerMessage } from '../../src/rpc/client-transport.ts'
 import {
   ask,
   event,
@@ -32,7 +32,7 @@ async function resumable(
   })
 }
 
-async function call({ line }: Opened): Promise<{ answer: ServerMessage; heard: unknown[] }> {
+async function call({ line }: Opened): Promise<{ answer: Message; heard: unknown[] }> {
   const heard: unknown[] = []
   const answer = await ask(line, 'tools/call', {
     onMessage: ({ params }) => void heard.push(params?.['data']),
@@ -104,7 +104,7 @@ test('a stream cut after every event comes to its end', async () => {
   expect((await call(opened)).heard).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('events that a server repeats on resuming are not told again', async () => {
+test('events that a server repeats on resuming are not delivered again', async () => {
   const all = [1, 2, 3].map((n) => event(note(n), `e${n}`)).join('')
   const peer = await resumable(
     (_, response) => response.end(all),

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { serviceOf } from '../../src/app/app.ts'
@@ -92,7 +93,7 @@ test('WebSocket connections are asked before they are accepted', async () => {
   good.send(body)
   expect(await answered).toMatchObject({ result: { content: [{ text: 'ann' }] } })
   const bad = new WebSocket(url, { headers: { authorization: 'Bearer bad' } })
-  const refused = await new Promise<import('node:http').IncomingMessage>((resolve) =>
+  const refused = await new Promise<IncomingMessage>((resolve) =>
     bad.once('unexpected-response', (_request, response) => resolve(response)),
   )
   expect(refused.headers['www-authenticate']).toBe('Bearer realm="mcp"')

@@ -27,7 +27,7 @@ function refusalOf({ status, headers, json }: Received): unknown {
   return [status, headers['retry-after'], json['error']]
 }
 
-test('all callers together have a limit, at every revision, and those who are refused may come back', async () => {
+test('all callers together have a limit, at every revision, and rejected callers may try again', async () => {
   const { app, gate, running } = waiting()
   const { port } = await start(app, { limits: { allInFlight: 4, queued: 0 } })
   const session = await open(port)

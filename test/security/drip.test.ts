@@ -90,7 +90,7 @@ test.each(WAYS)(
 /** Time for the server to read what it would read: that it does not read has no event. */
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 300))
 
-test('over a WebSocket, who was made to wait with a message is not read while it reads nothing', async () => {
+test('over a WebSocket, a paused sender is not read while it reads nothing', async () => {
   const app = server({ bodyMs: 30_000 })
   const port = (await start(app))('ws')
   const half = (mebibytes: number): Buffer => frame(`{"a":"${'x'.repeat(mebibytes * MIB)}`, { fin: false })

@@ -174,7 +174,7 @@ describe('time', () => {
   })
 })
 
-test('limits.blockedMs work that holds up the server for too long is told to the operator, and makes it unwell', async () => {
+test('limits.blockedMs work that blocks the server for too long is logged, and makes it unhealthy', async () => {
   const told: string[] = []
   const app = createServer({ name: 'blocks', version: '1', log: (_, words) => void told.push(words) }).tool(
     'spin',
@@ -215,7 +215,7 @@ describe('numbers', () => {
     await expect.poll(() => endpoint.running).toBe(3)
     const refused = await session.post(call('wait', {}, 4))
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1'])
-    expect(refused.json).toMatchObject({ id: 4, ...isError('3 requests of this caller') })
+    expect(refused.json).toMatchObject({ id: 4, ...isError('already has 3 requests in flight') })
     expect(counted('too_many_calls')).toBe(1)
     expect((await (await open(port)).post(message('ping', {}, 1))).status).toBe(200)
     gate.open()
@@ -268,7 +268,7 @@ describe('numbers', () => {
   })
 })
 
-describe('streams for a client that comes back', () => {
+describe('streams for a client that reconnects', () => {
   const noisy = (): App =>
     createServer({ name: 'noisy', version: '1' }).tool(
       'say',
@@ -334,7 +334,7 @@ describe('streams for a client that comes back', () => {
   })
 })
 
-test('limits.streamBytes limits.keepAliveMs a reader that takes nothing is cut off: by what waits for it, and by time', async () => {
+test('limits.streamBytes limits.keepAliveMs a reader that reads nothing is aborted: by what waits for it, and by time', async () => {
   for (const limits of [{ streamBytes: 200_000 }, { keepAliveMs: 100, streamBytes: 1e9, unsentBytes: 1e9 }]) {
     const gate = new Gate()
     const app = createServer({ name: 'floods', version: '1' }).tool(

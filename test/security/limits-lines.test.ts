@@ -41,7 +41,7 @@ test('limits of "strict" are nowhere wider than the usual ones', () => {
   expect(toLimits('strict').depth).toBe(CLIENT_LIMITS.depth.strict)
 })
 
-test('a limit that is none, and one that does not exist, are refused with what to do', () => {
+test('an invalid limit and an unknown one are rejected, and the error says what to do', () => {
   for (const value of [0, -1, Number.NaN, '5', undefined, null]) {
     expect(() => toLimits({ depth: value } as never)).toThrow('limits.depth: it must be a positive number')
   }
@@ -169,7 +169,7 @@ test.each([
   },
 )
 
-test('limits.subschemas a schema of a library counts as it is shown, and one object serves servers with other limits', () => {
+test('limits.subschemas a library schema is counted in its converted form, and one object serves servers with different limits', () => {
   const input = z.object({ a: z.string(), b: z.string(), c: z.string() })
   const define = (subschemas: number): unknown =>
     createServer({ name: 'defined', version: '1', limits: { subschemas } }).tool(

@@ -56,7 +56,7 @@ describe('WebSocket over TLS', () => {
     ])
   })
 
-  test('a server may ask for certificates, and knows by them who calls [S1-6.1-3]', async () => {
+  test('a server may ask for certificates, which identify the caller [S1-6.1-3]', async () => {
     const { url } = await start(app(), { ws: { port: 0, tls: { ...pair(server), ca: harbour.cert } } })
     expect(await (await client(url, { ca: harbour.cert, ...pair(ship) })).call('who')).toContain('CN=ship')
     await expect(client(url, { ca: harbour.cert })).rejects.toMatchObject({ kind: 'connect_failed' })
@@ -94,7 +94,7 @@ describe('WebSocket over TLS', () => {
     expect(await idFor(ship, id)).toBe(id)
   })
 
-  test('HTTPS on the same port knows by the certificate who calls, too [S1-6.1-3]', async () => {
+  test('HTTPS on the same port identifies the caller by certificate, too [S1-6.1-3]', async () => {
     const tls = { ...pair(server), ca: harbour.cert }
     const { running } = await start(app(), { http: { port: 0, tls }, ws: true })
     const { body, headers } = headed('tools/call', { name: 'who', arguments: {} })

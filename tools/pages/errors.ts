@@ -6,8 +6,10 @@ import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src
 import { RESERVED_REFUSALS } from '../../src/protocol/reserved-refusals.ts'
 import { code, page, table } from './markdown.ts'
 
-/** Every error, by kind. */
-export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(allErrors())
+/** Every error, by kind. Sorted, because the order of a module's exports depends on the loader. */
+export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(
+  [...allErrors()].toSorted(([one], [other]) => (one < other ? -1 : 1)),
+)
 
 /** Every refusal, by its code. */
 export const ALL_REFUSALS: Readonly<Record<string, RefusalRow>> = Object.fromEntries(

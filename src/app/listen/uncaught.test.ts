@@ -12,9 +12,9 @@ interface Told {
 
 function told(): Told {
   const [facts, counted]: [unknown[], string[]] = [[], []]
-  const load = { count: (kind: string) => void counted.push(kind) }
+  const observers = { count: (kind: string) => void counted.push(kind) }
   const report = (_level: string, _message: string, fact: unknown): void => void facts.push(fact)
-  return { service: { load, report } as unknown as Service, facts, counted }
+  return { service: { observers, report } as unknown as Service, facts, counted }
 }
 
 /** Keeps those away who end the tests when an error escapes. */

@@ -5,7 +5,7 @@ import type { ListenOptions } from '../options.ts'
 
 async function listen(options: ListenOptions): Promise<Running> {
   const running = await createServer({ name: 'x', version: '1', log: () => undefined }).listen({
-    survive: false,
+    onUncaught: 'exit',
     ...options,
   })
   onTestFinished(() => running.close())

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { toLimits } from '../../base/limits.ts'
-import { checkUnsent, unsentBytes, WriteBudget, type Outlet } from './write-budget.ts'
+import { WriteBudget, WritePool, type Outlet } from './write-budget.ts'
 
 interface Client {
   readonly budget: WriteBudget
@@ -9,28 +9,26 @@ interface Client {
   left(bytes: number | undefined): void
 }
 
-const budgets = new Set<WriteBudget>()
+let pool = new WritePool(toLimits())
 
 function createClient(patienceMs = 10_000): Client {
   let handle: NonNullable<Outlet['_handle']> | null = null
   const cut = vi.fn<() => void>()
-  const budget = new WriteBudget({ outlet: () => ({ _handle: handle }), patienceMs, cut })
-  budgets.add(budget)
+  const budget = new WriteBudget({ pool, outlet: () => ({ _handle: handle }), patienceMs, cut })
   const left = (bytes: number | undefined): void =>
     void (handle = bytes === undefined ? null : { writeQueueSize: bytes })
   return { budget, cut, left }
 }
 
 beforeEach(() => {
+  pool = new WritePool(toLimits())
   vi.useFakeTimers()
   // The clock starts at 0, which no running process sees.
   vi.advanceTimersByTime(123)
 })
 
 afterEach(() => {
-  for (const budget of budgets) budget.set(0)
-  budgets.clear()
-  vi.advanceTimersByTime(50)
+  vi.clearAllTimers()
   vi.useRealTimers()
 })
 
@@ -51,9 +49,9 @@ test('what waits is counted over all clients', () => {
   one.budget.set(10)
   two.budget.set(5)
   one.budget.set(7)
-  expect(unsentBytes()).toBe(12)
+  expect(pool.total).toBe(12)
   two.budget.set(0)
-  expect(unsentBytes()).toBe(7)
+  expect(pool.total).toBe(7)
 })
 
 test('a client that takes nothing for longer than its time is cut off, and not before', () => {
@@ -89,8 +87,7 @@ test('a client whose bytes cannot be counted is never cut off', () => {
 test('bytes below TLS count as well', () => {
   const cut = vi.fn<() => void>()
   const handle = { writeQueueSize: 5, _parent: { writeQueueSize: 100 } }
-  const budget = new WriteBudget({ outlet: () => ({ _handle: handle }), patienceMs: 100, cut })
-  budgets.add(budget)
+  const budget = new WriteBudget({ pool, outlet: () => ({ _handle: handle }), patienceMs: 100, cut })
   budget.set(100)
   for (let step = 0; step < 5; step++) {
     vi.advanceTimersByTime(100)
@@ -115,17 +112,15 @@ test('a client for whom something waits again has all the time again', () => {
 })
 
 test('when too much waits, nothing more is written, and those who take nothing have a second', () => {
-  const limits = { ...toLimits(), unsentBytes: 100 }
+  pool = new WritePool({ unsentBytes: 100 })
   const [patient, hasty] = [createClient(10_000), createClient(200)]
   for (const { budget, left } of [patient, hasty]) {
     left(50)
     budget.set(50)
   }
-  expect(() => checkUnsent(limits)).not.toThrow()
+  expect(() => pool.check()).not.toThrow()
   patient.budget.set(51)
-  expect(() => checkUnsent(limits)).toThrow(
-    expect.objectContaining({ kind: 'too_much_unsent', retryAfterMs: 1000 }),
-  )
+  expect(() => pool.check()).toThrow(expect.objectContaining({ kind: 'too_much_unsent', retryAfterMs: 1000 }))
   vi.advanceTimersByTime(50 + 200)
   expect(hasty.cut).not.toHaveBeenCalled()
   vi.advanceTimersByTime(50)
