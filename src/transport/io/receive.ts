@@ -2,7 +2,8 @@ import type { Message } from '../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { BAD_ANSWER } from '../../errors/client.ts'
 import type { Pipe } from '../../rpc/pipe.ts'
-import { readMessage, readText } from '../../wire/message.ts'
+import { readMessage } from '../../wire/message.ts'
+import { readText } from '../../wire/read-text.ts'
 
 /**
  * Hands the text of a message, or of a batch, from a server to those who wait for it. What is no message fails the

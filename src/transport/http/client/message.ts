@@ -1,7 +1,7 @@
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError } from '../../../errors/error.ts'
 import { readMessage, readScanned } from '../../../wire/message.ts'
-import { scanFully } from '../../../wire/scan.ts'
+import { scanFully } from '../../../wire/full-scan.ts'
 
 /** The messages of a text from a server: one, or several where it sends batches. Throws when it is none. */
 export function readReceived(text: string, maxDepth: number): readonly Message[] {
