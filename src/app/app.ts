@@ -10,7 +10,6 @@ import { checkOptions } from '../base/options.ts'
 import { nearest } from '../base/nearest.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
-import type { Middleware } from '../rpc/dispatch.ts'
 import type { Completer } from '../server/completion.ts'
 import { callOf, type Context } from '../server/context.ts'
 import type { ToolDefinition } from '../server/definitions.ts'
@@ -20,8 +19,8 @@ import {
   toPrompt,
   toResource,
   toTool,
-  type PromptSpec,
-  type ResourceSpec,
+  type PromptOptions,
+  type ResourceOptions,
   type ToolSpec,
 } from '../server/register.ts'
 import { createLateSealer } from '../server/late-sealer.ts'
@@ -48,13 +47,20 @@ import {
   revisionsOf,
   secretsOf,
 } from './settings.ts'
-import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
+import type {
+  Addition,
+  Delivered,
+  Middleware,
+  NodeListener,
+  Returns,
+  SchemaLike,
+  ToolMap,
+  ToolOptions,
+  WebHandler,
+} from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
 
 const STATE_TTL_MS = 15 * 60_000
-
-/** Answers web requests. */
-type WebHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
 
 interface EndpointChoice {
   readonly hosts: readonly string[] | undefined
@@ -144,12 +150,12 @@ export class App<Ctx extends Context = Context> {
   /** Adds a resource or, when the URI has variables, a template of resources. */
   resource<const Uri extends string>(
     uri: Uri,
-    options: ResourceSpec<Ctx>,
+    options: ResourceOptions<Ctx>,
     read: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
   ): this {
     const resource = toResource(
       uri,
-      options as unknown as ResourceSpec<Context>,
+      options as unknown as ResourceOptions<Context>,
       read as unknown as ToolDefinition['run'] as never,
     )
     const list = isTemplate(resource) ? this.#service.templates : this.#service.resources
@@ -163,12 +169,12 @@ export class App<Ctx extends Context = Context> {
   /** Adds a prompt. */
   prompt<const Args extends SchemaLike | undefined = undefined>(
     name: string,
-    options: Omit<PromptSpec<Ctx>, 'args'> & { readonly args?: Args },
+    options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args },
     run: (args: Delivered<Args>, context: Ctx) => unknown,
   ): this {
     const prompt = toPrompt(
       name,
-      options as unknown as PromptSpec<Context>,
+      options as unknown as PromptOptions<Context>,
       run as unknown as ToolDefinition['run'],
       this.limits,
     )

@@ -2,7 +2,8 @@ import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Answers, Root } from './answers.ts'
+import type { Root } from '../protocol/spec/2026-07-28.ts'
+import type { Answers } from './answers.ts'
 
 /** An extension as a client declares it. */
 export interface DeclaredExtension {

@@ -1,8 +1,9 @@
+import type { ErrorKind } from './kinds.ts'
 import type { SentRefusalName } from '../protocol/refusals.ts'
 
 /** One kind of error: what it is on the wire, what it says, and what to do about it. */
 export interface ErrorRow {
-  readonly kind: string
+  readonly kind: ErrorKind
   /** `wire`: an error for the peer. `result`: a tool result that the model reads. `local`: never sent. */
   readonly where: 'wire' | 'result' | 'local'
   readonly code: number

@@ -6,13 +6,17 @@ import type { CallOptions } from '../client/options.ts'
 import { defineExtension, type Extension } from './define.ts'
 import type { Host } from './install.ts'
 
-export type HealthWord = 'ok' | 'degraded' | 'unhealthy'
+export type HealthStatus = 'ok' | 'degraded' | 'unhealthy'
 
 /** What a check may say: nothing or true when all is well, false when it is not, or more exactly how bad it is and why. */
-export type Verdict = void | boolean | HealthWord | { readonly status: HealthWord; readonly message?: string }
+export type HealthVerdict =
+  | void
+  | boolean
+  | HealthStatus
+  | { readonly status: HealthStatus; readonly message?: string }
 
 /** Looks whether something that the server needs is well; one that throws says that it is not. */
-export type HealthCheck = (signal: AbortSignal) => Verdict | Promise<Verdict>
+export type HealthCheck = (signal: AbortSignal) => HealthVerdict | Promise<HealthVerdict>
 
 export interface HealthOptions {
   readonly checks?: Readonly<Record<string, HealthCheck>>
@@ -23,16 +27,16 @@ export interface HealthOptions {
 /** How a server is. */
 export interface Health {
   /** The worst of the checks. */
-  readonly status: HealthWord
-  readonly checks: Readonly<Record<string, Checked>>
+  readonly status: HealthStatus
+  readonly checks: Readonly<Record<string, HealthCheckResult>>
   /** How long the server has had this extension. */
   readonly uptimeMs: number
   /** How many requests it is answering. */
   readonly running: number
 }
 
-export interface Checked {
-  readonly status: HealthWord
+export interface HealthCheckResult {
+  readonly status: HealthStatus
   readonly message?: string
   /** How long the check took. */
   readonly ms: number
@@ -42,7 +46,7 @@ export interface HealthApi {
   status(params?: Readonly<Record<string, never>>, options?: CallOptions): Promise<Health>
 }
 
-const WORDS: readonly HealthWord[] = ['ok', 'degraded', 'unhealthy']
+const WORDS: readonly HealthStatus[] = ['ok', 'degraded', 'unhealthy']
 
 const CHECKED = {
   type: 'object',
@@ -85,7 +89,7 @@ export const health: Extension<HealthApi, HealthOptions> = /* @__PURE__ */ defin
 })
 
 /** Runs all checks at once. Whoever asks meanwhile shares the answer, and a check that hangs is not begun again. */
-function createLook(options: HealthOptions): () => Promise<ReadonlyMap<string, Checked>> {
+function createLook(options: HealthOptions): () => Promise<ReadonlyMap<string, HealthCheckResult>> {
   checkOptions('health', options, ['checks', 'timeout'])
   const timeoutMs = toMs(options.timeout ?? '2s', 'health timeout')
   const checks = Object.entries(options.checks ?? {}).map(([name, check]) => {
@@ -93,18 +97,18 @@ function createLook(options: HealthOptions): () => Promise<ReadonlyMap<string, C
       throw mcpError(BAD_OPTION, { where: 'health', reason: `the check "${name}" is not a function` })
     return [name, bounded(check, timeoutMs)] as const
   })
-  let looking: Promise<ReadonlyMap<string, Checked>> | undefined
+  let looking: Promise<ReadonlyMap<string, HealthCheckResult>> | undefined
   return () =>
     (looking ??= Promise.all(checks.map(async ([name, check]) => [name, await check()] as const))
       .then((found) => new Map(found))
       .finally(() => (looking = undefined)))
 }
 
-function bounded(check: HealthCheck, timeoutMs: number): () => Promise<Checked> {
+function bounded(check: HealthCheck, timeoutMs: number): () => Promise<HealthCheckResult> {
   let hanging: Promise<unknown> | undefined
   return async () => {
     const began = performance.now()
-    const done = (verdict: Verdict): Checked => {
+    const done = (verdict: HealthVerdict): HealthCheckResult => {
       const { status, message } = read(verdict)
       const ms = Math.round(performance.now() - began)
       return { status, ...(message === undefined ? {} : { message }), ms }
@@ -115,7 +119,7 @@ function bounded(check: HealthCheck, timeoutMs: number): () => Promise<Checked> 
     const running = run(check, stop.signal)
     hanging = running.finally(() => (hanging = undefined))
     let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<Verdict>((resolve) => {
+    const late = new Promise<HealthVerdict>((resolve) => {
       timer = setTimeout(() => {
         stop.abort()
         resolve({ status: 'unhealthy', message: `it took longer than ${timeoutMs} ms` })
@@ -126,7 +130,7 @@ function bounded(check: HealthCheck, timeoutMs: number): () => Promise<Checked> 
 }
 
 /** Why a check threw is nothing for clients. */
-async function run(check: HealthCheck, signal: AbortSignal): Promise<Verdict> {
+async function run(check: HealthCheck, signal: AbortSignal): Promise<HealthVerdict> {
   try {
     return await check(signal)
   } catch {
@@ -134,7 +138,10 @@ async function run(check: HealthCheck, signal: AbortSignal): Promise<Verdict> {
   }
 }
 
-function read(verdict: Verdict): { readonly status: HealthWord; readonly message?: string | undefined } {
+function read(verdict: HealthVerdict): {
+  readonly status: HealthStatus
+  readonly message?: string | undefined
+} {
   if (verdict === undefined || verdict === true) return { status: 'ok' }
   if (verdict === false) return { status: 'unhealthy' }
   const { status, message } =
@@ -142,6 +149,6 @@ function read(verdict: Verdict): { readonly status: HealthWord; readonly message
   return WORDS.includes(status) ? { status, message } : { status: 'unhealthy', message: 'it gave no verdict' }
 }
 
-function worst(found: readonly HealthWord[]): HealthWord {
+function worst(found: readonly HealthStatus[]): HealthStatus {
   return WORDS[Math.max(0, ...found.map((one) => WORDS.indexOf(one)))] ?? 'ok'
 }

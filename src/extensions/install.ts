@@ -15,6 +15,7 @@ export type CheckerOf = (item: string, schema: AnySchema) => Checker
 
 /** What the server half of an extension works with. */
 export interface Host {
+  /** @internal */
   readonly service: ServerService
   /** Tells every client that declared the extension, and at 2026-07-28 listens for it. */
   notify(name: string, params?: JsonObject): void
@@ -23,7 +24,10 @@ export interface Host {
 /** An extension as a server adds it with `app.extend`. */
 export interface Served {
   readonly id: string
-  /** Adds it to a server; whoever has an app calls `app.extend` instead. */
+  /**
+   * Adds it to a server; whoever has an app calls `app.extend` instead.
+   * @internal
+   */
   install(service: ServerService, checkerOf: CheckerOf): void
 }
 

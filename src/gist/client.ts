@@ -95,6 +95,7 @@ export class GistClient implements AsyncDisposable {
   #descriptor: ConnectionDescriptor | undefined
   #opening: Promise<ConnectionDescriptor> | undefined
 
+  /** @internal */
   constructor(parts: Parts) {
     this.#parts = parts
   }

@@ -24,13 +24,25 @@ const ROWS = Object.entries<ChoiceRow>(CHOICES)
 /** How the protocol is spoken: a value for each choice, given to `createServer` and `connect` as it is. */
 export class Profile {
   readonly choices: Choices
-  /** The dialect of each revision. */
+  /**
+   * The dialect of each revision.
+   * @internal
+   */
   readonly dialects: Dialects
-  /** What a server answers besides. */
+  /**
+   * What a server answers besides.
+   * @internal
+   */
   readonly routes: ReadonlyMap<string, Route>
-  /** How long a client waits unless told otherwise. */
+  /**
+   * How long a client waits unless told otherwise.
+   * @internal
+   */
   readonly timeouts: Timeouts | undefined
-  /** How a client reads replies over HTTP, where it is not as without a profile. */
+  /**
+   * How a client reads replies over HTTP, where it is not as without a profile.
+   * @internal
+   */
   readonly wrapFetch: ((fetch: Fetch) => Fetch) | undefined
   readonly #checks: readonly Checks[]
 
@@ -43,18 +55,27 @@ export class Profile {
     this.#checks = checksOf(choices)
   }
 
-  /** Adds to a server what it answers besides, and what it checks. */
+  /**
+   * Adds to a server what it answers besides, and what it checks.
+   * @internal
+   */
   install<Context>(server: Host<Context>, callOf: (context: Context) => Call): void {
     for (const [method, route] of this.routes) server.methods.set(method, (context) => route(callOf(context)))
     server.middleware.push(...this.#checks.map(({ middleware }) => middleware))
   }
 
-  /** Refuses a tool that is not described as it must be. */
+  /**
+   * Refuses a tool that is not described as it must be.
+   * @internal
+   */
   checkTool(name: string, spec: { readonly description?: string }): void {
     for (const checks of this.#checks) checks.checkTool?.(name, spec)
   }
 
-  /** The dialects, where messages have another form than the official one. */
+  /**
+   * The dialects, where messages have another form than the official one.
+   * @internal
+   */
   get spoken(): Dialects | undefined {
     return this.dialects['2025-11-25'].adapter === undefined ? undefined : this.dialects
   }

@@ -2,10 +2,11 @@ import { BAD_OPTION } from '../errors/base.ts'
 import { mcpError } from '../errors/error.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
+import type { Root } from '../protocol/spec/2026-07-28.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
 import type * as asks from './ask.ts'
-import type { AskOptions, Elicited, ElicitedUrl, Root, Sampled, SampleParams } from './ask.ts'
+import type { AskOptions, Elicited, ElicitedUrl, Sampled, SampleParams } from './ask.ts'
 import { createLog, type Log } from './logging.ts'
 import { createProgress, type ReportProgress } from './progress.ts'
 import type { Rounds } from './rounds.ts'
@@ -13,7 +14,7 @@ import { supports, type ClientFeature } from './supports.ts'
 import type { ServerParts } from './parts.ts'
 
 /** The client of a request. */
-export interface Client {
+export interface RequestClient {
   /** What the client calls itself; its own word, never proof. */
   readonly info: ClientInfo | undefined
   readonly capabilities: JsonObject
@@ -78,7 +79,7 @@ export class Context {
     return this.#call.signal
   }
 
-  get client(): Client {
+  get client(): RequestClient {
     const { peer } = this.#call
     return {
       info: peer.client,

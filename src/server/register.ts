@@ -5,6 +5,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { FREE_ANNOTATIONS, metaKeyProblem } from '../protocol/meta.ts'
 import { checkOptions } from '../base/options.ts'
+import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
@@ -27,15 +28,8 @@ export interface Hints {
   readonly openWorld?: boolean
 }
 
-export interface Icon {
-  readonly src: string
-  readonly mimeType?: string
-  readonly sizes?: readonly string[]
-  readonly theme?: 'light' | 'dark'
-}
-
 /** What every item may say about itself. */
-export interface Described<Ctx> {
+export interface ItemOptions<Ctx = Context> {
   readonly title?: string
   readonly description?: string
   readonly icons?: readonly Icon[]
@@ -46,7 +40,7 @@ export interface Described<Ctx> {
   readonly scopes?: readonly string[]
 }
 
-export interface ToolSpec<Ctx> extends Described<Ctx> {
+export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
   readonly input?: AnySchema
   readonly output?: AnySchema
   readonly hints?: Hints
@@ -54,7 +48,7 @@ export interface ToolSpec<Ctx> extends Described<Ctx> {
 }
 
 /** What the protocol knows goes among the annotations of the resource; the rest goes into its `_meta`. */
-export interface Annotations {
+export interface ResourceAnnotations {
   /** `user` and `assistant` are what the protocol knows. */
   readonly audience?: readonly ('user' | 'assistant' | (string & {}))[]
   readonly priority?: number
@@ -62,14 +56,14 @@ export interface Annotations {
   readonly [name: string]: unknown
 }
 
-export interface ResourceSpec<Ctx> extends Described<Ctx> {
+export interface ResourceOptions<Ctx = Context> extends ItemOptions<Ctx> {
   readonly name?: string
   readonly mimeType?: string
   readonly size?: number
-  readonly annotations?: Annotations
+  readonly annotations?: ResourceAnnotations
 }
 
-export interface PromptSpec<Ctx> extends Described<Ctx> {
+export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
   readonly args?: AnySchema
 }
 
@@ -124,7 +118,7 @@ export function toTool(
 /** A resource or, when its URI has variables, a template. */
 export function toResource(
   uri: string,
-  spec: ResourceSpec<Context>,
+  spec: ResourceOptions<Context>,
   read: ResourceDefinition['read'],
 ): ResourceDefinition | TemplateDefinition {
   const item = `resource "${uri}"`
@@ -154,7 +148,7 @@ export function toResource(
 /** A prompt from its definition; its arguments are descriptor from the properties of its schema. */
 export function toPrompt(
   name: string,
-  spec: PromptSpec<Context>,
+  spec: PromptOptions<Context>,
   run: PromptDefinition['run'],
   limits: Limits,
 ): PromptDefinition {
@@ -180,7 +174,7 @@ export function isTemplate(
   return 'template' in resource
 }
 
-function toItem(key: string, descriptor: JsonObject, spec: Described<Context>): Item {
+function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Context>): Item {
   for (const name of Object.keys(spec._meta ?? {})) {
     const problem = metaKeyProblem(name)
     if (problem !== undefined) throw refused(`"${key}"`, `the _meta key "${name}" cannot be used: ${problem}`)
@@ -188,7 +182,7 @@ function toItem(key: string, descriptor: JsonObject, spec: Described<Context>): 
   return { key, place: ++places, descriptor, visible: spec.visible, scopes: spec.scopes }
 }
 
-function describe({ title, description, icons }: Described<Context>): JsonObject {
+function describe({ title, description, icons }: ItemOptions<Context>): JsonObject {
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
@@ -206,8 +200,8 @@ interface Sorted {
   readonly free?: JsonObject | undefined
 }
 
-/** Annotations that the protocol knows, and others. */
-function sortAnnotations(annotations: Annotations): Sorted {
+/** ResourceAnnotations that the protocol knows, and others. */
+function sortAnnotations(annotations: ResourceAnnotations): Sorted {
   const entries = Object.entries(annotations)
   const isKnown = ([name, value]: readonly [string, unknown]): boolean =>
     name === 'audience'

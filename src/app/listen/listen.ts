@@ -9,7 +9,7 @@ import { reportUncaught } from './uncaught.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, type ListenOptions } from '../options.ts'
 
 /** The transports that have an address. */
-export type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught'>
+type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught'>
 
 /** A server that is listening. */
 export interface Running {
