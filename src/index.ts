@@ -110,7 +110,7 @@ export type {
   ResourceOptions,
 } from './server/register.ts'
 export type { ClientFeature } from './server/supports.ts'
-export type { FramingName } from './transport/lines/framing.ts'
+export type { FramingName } from './transport/lines/framing-name.ts'
 export type { MemoryEnd } from './transport/memory/server.ts'
 export type { Pem, TlsOptions } from './transport/tls/options.ts'
 export type { VariablesOf } from './uri-template/variables.ts'

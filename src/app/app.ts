@@ -37,16 +37,7 @@ import {
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
-import {
-  checkMount,
-  declaredOf,
-  dialectsOf,
-  infoOf,
-  pageSizeOf,
-  reporterOf,
-  revisionsOf,
-  secretsOf,
-} from './settings.ts'
+import { checkMount, declaredOf, dialectsOf, infoOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
 import type {
   Addition,
   Delivered,
@@ -107,7 +98,7 @@ export class App<Ctx extends Context = Context> {
       instructions: options.instructions,
       limits: this.limits,
       sealer: createLateSealer({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS }),
-      pageSize: pageSizeOf(options),
+      pageSize: options.pageSize ?? 1000,
       ttlMs,
       revisions: revisionsOf(options),
       dialects: dialectsOf(options),
@@ -363,8 +354,6 @@ export class App<Ctx extends Context = Context> {
 
   #defaultListen(): ListenOptions {
     const transports = this.#options.transports ?? ['stdio']
-    const unknown = transports.find((one) => one !== 'stdio' && one !== 'http')
-    if (unknown !== undefined) throw badOption('transports', `"${String(unknown)}" is none of stdio, http`)
     return { stdio: transports.includes('stdio'), http: transports.includes('http') }
   }
 

@@ -1,6 +1,7 @@
 import { toMs, type Duration } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
+import { DURATION, object, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { CallOptions } from '../client/options.ts'
 import { defineExtension, type Extension } from './define.ts'
@@ -46,6 +47,10 @@ export interface HealthApi {
   status(params?: Readonly<Record<string, never>>, options?: CallOptions): Promise<Health>
 }
 
+const OPTIONS: KindsOf<HealthOptions> = {
+  checks: object<Readonly<Record<string, HealthCheck>>>('an object: checks by name'),
+  timeout: DURATION,
+}
 const WORDS: readonly HealthStatus[] = ['ok', 'degraded', 'unhealthy']
 
 const CHECKED = {
@@ -90,7 +95,7 @@ export const health: Extension<HealthApi, HealthOptions> = /* @__PURE__ */ defin
 
 /** Runs all checks at once. Whoever asks meanwhile shares the answer, and a check that hangs is not begun again. */
 function createLook(options: HealthOptions): () => Promise<ReadonlyMap<string, HealthCheckResult>> {
-  checkOptions('health', options, ['checks', 'timeout'])
+  checkOptions('health', options, OPTIONS)
   const timeoutMs = toMs(options.timeout ?? '2s', 'health timeout')
   const checks = Object.entries(options.checks ?? {}).map(([name, check]) => {
     if (typeof check !== 'function')

@@ -1,6 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
-import { checkOptions } from '../base/options.ts'
+import { checkNames } from '../base/options.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { CHOICES, type ChoiceRow, type Choices } from '../protocol/choices.ts'
 import { DIALECTS, type Dialect, type Dialects } from '../protocol/switches.ts'
@@ -82,7 +82,7 @@ export class Profile {
 
   /** The same profile with some choices made otherwise. */
   with(changes: Partial<Choices>): Profile {
-    checkOptions('profile', changes, Object.keys(CHOICES))
+    checkNames('profile', changes, Object.keys(CHOICES))
     for (const [name, value] of Object.entries(changes)) checkValue(name, value)
     return new Profile({ ...this.choices, ...changes })
   }

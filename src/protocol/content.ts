@@ -1,11 +1,9 @@
 import type {
-  Annotations,
   AudioContent,
   BlockOptions,
   ContentBlock,
   EmbeddedResource,
   ImageContent,
-  Meta,
   Resource,
   ResourceLink,
   TextContent,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { toLimits } from '../base/limits.ts'
-import type { Context } from './context.ts'
+import { Context } from './context.ts'
 import type { Item } from './definitions.ts'
 import { List } from './lists.ts'
 
@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers())
 
 /** A caller who sees the items with these keys, and asks for the page at a cursor. */
 function caller(sees: readonly string[] = [], cursor?: unknown): Context {
-  return { sees, call: { params: { cursor } } } as unknown as Context
+  return Object.assign(new Context({ params: { cursor } } as never, undefined as never), { sees })
 }
 
 function item(key: string, place: number): Item {

@@ -4,6 +4,17 @@ import { toMs, type Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { FREE_ANNOTATIONS, metaKeyProblem } from '../protocol/meta.ts'
+import {
+  anything,
+  callable,
+  DURATION,
+  FLAG,
+  listOf,
+  NUMBER,
+  object,
+  TEXT,
+  type KindsOf,
+} from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
@@ -67,10 +78,29 @@ export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
   readonly args?: AnySchema
 }
 
-const DESCRIBED = ['title', 'description', 'icons', '_meta', 'visible', 'scopes']
-const TOOL_OPTIONS = [...DESCRIBED, 'input', 'output', 'hints', 'timeout']
-const RESOURCE_OPTIONS = [...DESCRIBED, 'name', 'mimeType', 'size', 'annotations']
-const PROMPT_OPTIONS = [...DESCRIBED, 'args']
+const ITEM_OPTIONS: KindsOf<ItemOptions> = {
+  title: TEXT,
+  description: TEXT,
+  icons: listOf(object<Icon>('{ src }')),
+  _meta: object<JsonObject>(),
+  visible: callable<(context: Context) => boolean>(),
+  scopes: listOf(TEXT),
+}
+const TOOL_OPTIONS: KindsOf<ToolSpec<Context>> = {
+  ...ITEM_OPTIONS,
+  input: anything<AnySchema>(),
+  output: anything<AnySchema>(),
+  hints: object<Hints>(),
+  timeout: DURATION,
+}
+const RESOURCE_OPTIONS: KindsOf<ResourceOptions> = {
+  ...ITEM_OPTIONS,
+  name: TEXT,
+  mimeType: TEXT,
+  size: NUMBER,
+  annotations: object<ResourceAnnotations>(),
+}
+const PROMPT_OPTIONS: KindsOf<PromptOptions> = { ...ITEM_OPTIONS, args: anything<AnySchema>() }
 /** What other libraries call our options. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['inputSchema', 'input'],
@@ -80,7 +110,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['argsSchema', 'args'],
   ['arguments', 'args'],
 ])
-const HINTS = ['readOnly', 'destructive', 'idempotent', 'openWorld']
+const HINTS: KindsOf<Hints> = { readOnly: FLAG, destructive: FLAG, idempotent: FLAG, openWorld: FLAG }
 
 const NO_INPUT: JsonObject = Object.freeze({ type: 'object', additionalProperties: false })
 
