@@ -239,7 +239,3 @@ const REFUSED_VERSION = -32022
 function shown(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 32) : typeof value
 }
-
-function badOption(name: string, reason: string): McpError {
-  return mcpError(BAD_OPTION, { where: `connectGist ${name}`, reason })
-}
