@@ -38,6 +38,4 @@ export const SHOWN: readonly Shown[] = [
   { work: 'sessions held over WebSocket',                                        unit: 'KB',            label: 'WebSocket session, KB of resident memory' },
   { work: 'install',                                                             unit: 'packages',      label: 'install, packages' },
   { work: 'install',                                                             unit: 'MB',            label: 'install, MB',                                    title: 'Install size' },
-  { work: 'bundle of a stdio server, minified',                                  unit: 'KB gzip',       label: 'bundled stdio server, KB gzip',                  title: 'Bundled stdio server, compressed' },
-  { work: 'bundle of a stdio server, minified',                                  unit: 'KB gzip',       label: 'bundled stdio server without zod, KB gzip',      ours: OURS_JSON.name },
 ]

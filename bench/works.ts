@@ -1,5 +1,4 @@
 import type { Work } from './measure.ts'
-import { bundles } from './works/bundles.ts'
 import { clientHttp, clientStdio } from './works/client.ts'
 import { events2026, eventsSession } from './works/events.ts'
 import { manyTools, sustained } from './works/growth.ts'
@@ -54,6 +53,5 @@ export const WORKS: readonly Work[] = [
   overload,
   scanCost,
   install,
-  bundles,
   typeCost,
 ]

@@ -5,7 +5,13 @@ export type { Answers, FormAnswer, FormQuestion, UrlQuestion } from './client/an
 export { Client, type ServerAbout } from './client/client.ts'
 export type { DeclaredExtension } from './client/declared.ts'
 export type { ClientEvents, State } from './client/events.ts'
-export type { CallOptions, ClientMiddleware, ClientRequest, Progress } from './client/options.ts'
+export type {
+  CallOptions,
+  ClientMiddleware,
+  ClientPlugin,
+  ClientRequest,
+  Progress,
+} from './client/options.ts'
 export type { RecoveryOptions } from './client/recovery-options.ts'
 export type { Config, CommandTarget, LocalServer, Target, UrlTarget } from './client/target.ts'
 export type { AnyTools, InputOfTool, OutputOfTool, ToolName } from './client/typed.ts'

@@ -1,6 +1,7 @@
 export { App, createServer } from './app/app.ts'
 export { defineTools } from './app/define-tools.ts'
 export type { Running } from './app/listen/listen.ts'
+export type { FetchHandler } from './app/mounts.ts'
 export type {
   GistOptions,
   HttpOptions,
@@ -23,7 +24,6 @@ export type {
   ToolMap,
   ToolOptions,
   ToolResult,
-  WebHandler,
 } from './app/types.ts'
 export type { Duration } from './base/duration.ts'
 export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
@@ -115,3 +115,7 @@ export type { MemoryEnd } from './transport/memory/server.ts'
 export type { Pem, TlsOptions } from './transport/tls/options.ts'
 export type { VariablesOf } from './uri-template/variables.ts'
 export { validateMessageSize, type SizedTransport } from './wire/message-size.ts'
+export type { Interceptor, Plugin } from './app/plugin.ts'
+export type { ObservedRequest, Observer, RequestEnd } from './rpc/observer.ts'
+export type { VisibleItem } from './server/visibility.ts'
+export type { WebHandler } from './transport/http/server/web-endpoint.ts'

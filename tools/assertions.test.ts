@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { withoutAssertion } from './assertions.ts'
+import { patternsThatMatchAll, withoutAssertion } from './assertions.ts'
 
 const ROOT = new URL('../', import.meta.url)
 const read = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8')
-const FILES = ['src', 'test', 'tools', 'bench'].flatMap((folder) =>
+const ALL = ['src', 'test', 'tools', 'bench'].flatMap((folder) =>
   readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
-    .map((path) => `${folder}/${path}`)
-    .filter((file) => /\bscenario\(|\brun\b/.test(read(file))),
+    .map((path) => `${folder}/${path}`),
 )
+const FILES = ALL.filter((file) => /\bscenario\(|\brun\b/.test(read(file)))
 
 test('every scenario and every check asserts something', () => {
   expect(FILES.length).toBeGreaterThan(50)
@@ -37,4 +37,23 @@ test.each([
   ["const page = { title: 'not a check' }", []],
 ])('%s', (text, found) => {
   expect(withoutAssertion('planted.test.ts', text)).toEqual(found)
+})
+
+test('no regular expression stands where it matches anything', () => {
+  const files = ALL.filter((file) => read(file).includes('.toMatchObject('))
+  expect(files.length).toBeGreaterThan(50)
+  expect(
+    files.flatMap((file) => patternsThatMatchAll(file, read(file)).map((found) => [file, found])),
+  ).toEqual([])
+})
+
+test.each([
+  ['expect(a).toMatchObject({ b: /c/ })', ['/c/']],
+  ['await expect(a).rejects.toMatchObject({ b: { c: [1, /d/s] }, e: /f/ })', ['/d/s', '/f/']],
+  ['expect(a).not.toMatchObject([{ b: /c/ }])', ['/c/']],
+  ['expect(a).toMatchObject({ b: expect.stringMatching(/c/) })', []],
+  ["expect(a.replace(/b/, 'c')).toMatchObject({ d: 'e' })", []],
+  ['expect(a).toThrow(/b/)', []],
+])('%s holds %o that match anything', (text, found) => {
+  expect(patternsThatMatchAll('planted.test.ts', text)).toEqual(found)
 })

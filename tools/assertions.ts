@@ -7,8 +7,8 @@ interface Node {
 }
 
 /**
- * The titles of the scenarios in a file, and of the checks in a list of checks, that assert nothing. The linter sees
- * only calls of `test`; these become tests elsewhere.
+ * The titles of scenarios and listed checks in a file that assert nothing. The linter sees only direct calls of `test`;
+ * these become tests elsewhere.
  */
 export function withoutAssertion(file: string, text: string): readonly string[] {
   const found: string[] = []
@@ -20,19 +20,43 @@ export function withoutAssertion(file: string, text: string): readonly string[] 
   return found
 }
 
+/**
+ * Regular expressions among the members that `toMatchObject` expects. It compares only the members that they have
+ * themselves, which are none, so that they match anything: `expect.stringMatching` is meant.
+ */
+export function patternsThatMatchAll(file: string, text: string): readonly string[] {
+  return [...nodesIn(parseSync(file, text).program)]
+    .filter((node) => node.type === 'CallExpression' && isMatchObject(node['callee'] as Node))
+    .flatMap((call) => [...expectedIn(call['arguments'])])
+    .map((pattern) => text.slice(pattern.start, pattern['end'] as number))
+}
+
+function isMatchObject({ type, property }: Node): boolean {
+  return type === 'MemberExpression' && nameOf(property as Node) === 'toMatchObject'
+}
+
+/** The regular expressions in a value, apart from those that a call is given. */
+function* expectedIn(value: unknown): Generator<Node> {
+  if (typeof value !== 'object' || value === null) return
+  const node = value as Node
+  if (node.type === 'CallExpression') return
+  if (node.type === 'Literal' && 'regex' in node) yield node
+  else for (const member of Object.values(node)) yield* expectedIn(member)
+}
+
 interface Run {
   readonly title: Node
   readonly body: unknown
 }
 
-/** `scenario(title, …, run, …)`: the last function that it is given runs. */
+/** `scenario(title, …, run, …)`: the last function argument is the one that runs. */
 function runOfScenario(call: Node): Run | undefined {
   const [title, ...rest] = call['arguments'] as Node[]
   const body = rest.findLast(({ type }) => type.endsWith('FunctionExpression'))
   return nameOf(call['callee'] as Node) === 'scenario' && title !== undefined ? { title, body } : undefined
 }
 
-/** `{ title, …, run }`. A `run` that is written elsewhere cannot be looked into, and counts as one without an assertion. */
+/** `{ title, …, run }`. A `run` defined elsewhere cannot be inspected, and counts as one without an assertion. */
 function runOfCheck(node: Node): Run | undefined {
   if (node.type !== 'ObjectExpression') return undefined
   const members = (node['properties'] as Node[]).filter(({ type }) => type === 'Property')

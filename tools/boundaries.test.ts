@@ -40,7 +40,7 @@ test.each(IMPORTS)('%s of a folder that the row does not name is a breach', (_ki
   expect(findBreaches(plant({ [path]: text }))).toEqual(['protocol/bad.ts: protocol may not import server'])
 })
 
-test('an import that only stands in a text or a comment is no breach', () => {
+test('an import inside a string or a comment is not a breach', () => {
   const text = "// import '../server/batch.ts'\nexport const text = `import x from '../server/batch.ts'`\n"
   expect(findBreaches(plant({ 'src/protocol/good.ts': text }))).toEqual([])
 })

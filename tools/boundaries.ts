@@ -124,7 +124,7 @@ function switches(code: readonly Source[]): readonly string[] {
   return [...foreign, ...unread]
 }
 
-/** The members of dialects and choices that a file asks for. */
+/** The members of dialects and choices that a file reads. */
 function askedIn({ text }: Source): ReadonlySet<string> {
   const members = text.matchAll(/\b(?:dialects?|choices)(?:\[[^\]]*\])?[?!]?\.(\w+)\b/gi)
   const taken = text.matchAll(/\{([^{}]*)\} = (?:[\w.]*\.)?(?:dialect|choices)\b/g)

@@ -11,15 +11,10 @@ import {
 } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
-import { build as bundle } from 'esbuild'
 import { importsOf, packageOf } from './imports.ts'
 import { joinModules } from './join.ts'
 import { main } from './run.ts'
 
-/** Third-party code that the package ships inside its own files: emitted file, and package it takes in. */
-const BUNDLED: readonly { readonly file: string; readonly from: string }[] = [
-  { file: 'schema/typebox.js', from: 'typebox' },
-]
 /** What package.json names. */
 const ENTRIES = {
   server: 'index.js',
@@ -39,7 +34,7 @@ const ENTRIES = {
 }
 const FRESH = `.cache/build-${process.pid}`
 
-/** Compiles src into dist, takes bundled code in, and replaces dist only when all of it succeeded. */
+/** Compiles src into dist, and replaces dist only when all of it succeeded. */
 export async function build(): Promise<void> {
   mkdirSync(FRESH, { recursive: true })
   try {
@@ -51,7 +46,7 @@ export async function build(): Promise<void> {
   }
 }
 
-/** Whether dist is missing or older than anything it is built from. */
+/** Whether dist is missing or older than its sources. */
 export function isStale(): boolean {
   if (!existsSync('dist/index.js')) return true
   const inputs = [
@@ -81,12 +76,11 @@ async function fill(): Promise<void> {
     ...ENTRIES,
     aliases: aliases(),
   })
-  for (const row of BUNDLED) await takeIn(join(FRESH, row.file), row.from)
   nameEmittedFiles()
   refuseStrangers()
 }
 
-/** The modules that package.json gives for imports beginning with #. */
+/** The modules that package.json maps to imports starting with #. */
 function aliases(): ReadonlyMap<string, readonly string[]> {
   const { imports } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly imports: object }
   const inside = (value: object): readonly string[] =>
@@ -94,32 +88,6 @@ function aliases(): ReadonlyMap<string, readonly string[]> {
   const emitted = (value: object): readonly string[] =>
     inside(value).flatMap((path) => (path.startsWith('./dist/') ? [path.slice('./dist/'.length)] : []))
   return new Map(Object.entries(imports).map(([name, value]) => [name, emitted(value as object)]))
-}
-
-async function takeIn(file: string, from: string): Promise<void> {
-  if (!existsSync(file)) return
-  const licence = readFileSync(join('node_modules', from, 'license'), 'utf8').trim()
-  await bundle({
-    entryPoints: [file],
-    outfile: file,
-    allowOverwrite: true,
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    platform: 'neutral',
-    target: 'es2023',
-    logLevel: 'error',
-    banner: { js: `/*! Contains ${from}.\n\n${licence}\n*/` },
-    plugins: [
-      {
-        name: 'neighbours-stay-files',
-        setup: (on) =>
-          on.onResolve({ filter: /^\./ }, ({ importer, path }) =>
-            importer.endsWith(file) ? { path, external: true } : undefined,
-          ),
-      },
-    ],
-  })
 }
 
 /** Makes declarations name the files that dist has: the compiler leaves `.ts` in them. */
@@ -133,7 +101,7 @@ function nameEmittedFiles(): void {
   }
 }
 
-/** Stops a build whose files import a package that an installed copy would not have. */
+/** Fails a build whose files import a package that an installed copy would not have. */
 function refuseStrangers(): void {
   const { name, dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const known = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })])

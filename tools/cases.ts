@@ -3,23 +3,23 @@ import { compare, recordProven, type Counts } from './proven.ts'
 import { RESULTS, type TestResult } from './reporter.ts'
 import { main } from './run.ts'
 
-/** A way to attack a server that some test must name in its title. */
+/** An attack that some test must name in its title. */
 export interface Case {
   readonly id: string
   readonly level: 'must' | 'should'
   readonly statement: string
   /** Another name of the same case. */
   readonly alias?: string
-  /** The transports over which it must be shown, where they are not those of all cases of its kind. */
+  /** The transports that must be tested, if they differ from those of its kind. */
   readonly over?: readonly string[]
 }
 
 const CASES = 'test/security/cases.json'
 
-/** Over which of the younger transports cases must be shown besides: those of messages and of lines. */
+/** The newer transports over which cases of messages and of lines must be tested too. */
 const OVER: Readonly<Record<string, readonly string[]>> = { M: ['tcp', 'ws'], L: ['tcp'] }
 
-/** The cases that no test of a transport names, where one must, by that transport. Where a test belongs says its title or its folder. */
+/** The missing cases by transport: no test of that transport names them. The title or folder of a test determines its transport. */
 export function notOver(
   cases: readonly Case[],
   tests: readonly Pick<TestResult, 'file' | 'title'>[],
@@ -48,7 +48,7 @@ export function unnamed(cases: readonly Case[], titles: readonly string[]): read
   return cases.filter(({ id }) => counts[id] === 0)
 }
 
-/** How many titles name each case, by its id, its other name or a group such as `H.verb-*`. */
+/** The number of titles that name each case, by its id, its other name or a group such as `H.verb-*`. */
 function countTitles(cases: readonly Case[], titles: readonly string[]): Counts {
   const naming = titles
     .map((title) => title.match(/\b[A-Z]\.[a-z0-9][\w.*-]*/g) ?? [])
@@ -92,7 +92,7 @@ function print(): void {
   process.stdout.write(text)
 }
 
-/** The cases that no passing test shows, or not over each transport that carries them. */
+/** The cases that no passing test covers, or not over every required transport. */
 function missingOf(cases: readonly Case[], passed: readonly TestResult[]): readonly Case[] {
   const open = unnamed(
     cases,

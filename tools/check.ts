@@ -5,7 +5,7 @@ import { main } from './run.ts'
 const bin = (name: string): readonly string[] => [join('node_modules', '.bin', name)]
 const tool = (name: string): readonly string[] => [process.execPath, '--import', 'tsx', `tools/${name}.ts`]
 
-/** What must hold before a change is taken, in this order. */
+/** The checks that a change must pass, in this order. */
 const STEPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['format', [...bin('oxfmt'), '--check']],
   ['lint', bin('oxlint')],

@@ -2,7 +2,7 @@ import { build } from 'esbuild'
 
 const BUNDLE = '.cache/conformance-client.mjs'
 
-/** Bundles the client under test, which is started once for every scenario; gives the command that runs it. */
+/** Bundles the client under test, which is started once per scenario; returns the command that runs it. */
 export async function bundleClient(): Promise<string> {
   await build({
     entryPoints: ['examples/conformance/client.ts'],

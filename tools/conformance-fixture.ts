@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline'
 
 const LIMIT_MS = 30_000
 
-/** The fixture server as a process of its own, under the Node of the project. */
+/** The fixture server in a separate process, under the Node version of the project. */
 export interface Fixture {
-  /** The address in the form that the suite wants: by the name of this machine. */
+  /** The address in the form that the suite expects: with the name of this machine. */
   readonly url: string
   close(): Promise<void>
 }

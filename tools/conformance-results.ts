@@ -12,17 +12,17 @@ export interface Check {
 
 export interface Verdict {
   readonly passed: boolean
-  /** What failed, or what the suite would like better. */
+  /** The failures and warnings of the suite. */
   readonly notes: readonly string[]
 }
 
-/** Checked on every message of every scenario, so by itself it says nothing about the scenario. */
+/** Checked on every message of every scenario, so it says nothing about a particular scenario. */
 const EVERYWHERE = 'wire-schema-valid'
 
-/** What the client under test says when it has come to a good end by itself. */
+/** The line that the client under test prints when it ends successfully. */
 const ENDED_WELL = 'ended with 0'
 
-/** Whether a scenario passed: something of its own succeeded, and nothing failed or drew a warning. */
+/** Whether a scenario passed: one of its own checks succeeded, and nothing failed or caused a warning. */
 export function judge(checks: readonly Check[] | undefined): Verdict {
   if (checks === undefined) return { passed: false, notes: ['it ended before it wrote its checks'] }
   const failed = checks.filter((check) => check.status === 'FAILURE')

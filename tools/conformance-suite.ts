@@ -10,17 +10,17 @@ const HOME = resolve('.cache/conformance')
 const PACKAGE = join(HOME, 'node_modules', NAME)
 const PROGRAM = join(PACKAGE, 'dist', 'index.js')
 
-/** How long one revision may take before it is ended; what is missing then has failed. */
+/** The timeout for one revision; scenarios that are missing then have failed. */
 const LIMIT_MS = 600_000
 
-/** What is under test. */
+/** The side under test. */
 export type Side = 'server' | 'client'
 
 /** The official conformance suite, ready to run. */
 export interface Suite {
   /** The scenarios that a revision has for servers or clients, scored or not. */
   scenarios(side: Side, revision: string): readonly string[]
-  /** Runs them all against a URL or a command; gives the folder of the results and the file with all that was said. */
+  /** Runs them all against a URL or a command; returns the folder of results and the file with the output. */
   test(side: Side, revision: string, subject: string): Promise<Outcome>
 }
 
@@ -29,7 +29,7 @@ export interface Outcome {
   readonly log: string
 }
 
-/** Installs the suite into the cache unless it is there, to be run by the given Node. */
+/** Installs the suite into the cache, if necessary, for the given Node version. */
 export function installSuite(node: string): Suite {
   if (installedVersion() !== VERSION) install()
   return {
@@ -42,7 +42,7 @@ export function installSuite(node: string): Suite {
   }
 }
 
-/** The scenarios of one side in what `list --requirements` prints: a section of their own, and marked lines below. */
+/** The scenarios of one side in the output of `list --requirements`: a separate section, and marked lines below. */
 export function toScenarios(listing: string, side: Side): readonly string[] {
   const section = new RegExp(`^${side} scenarios.*\\n((?: {2}- .*\\n)*)`, 'im')
   const required = section.exec(listing)?.[1] ?? ''

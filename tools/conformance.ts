@@ -8,7 +8,7 @@ import { main } from './run.ts'
 const REVISIONS: readonly string[] = ['2025-11-25', '2026-07-28']
 const SIDES: readonly Side[] = ['server', 'client']
 
-/** Runs the official suite against our server and our client, or against those of the sides and revisions named. */
+/** Runs the official suite against our server and client, or only for the named sides and revisions. */
 async function conformance(): Promise<void> {
   const named = process.argv.slice(2)
   const stranger = named.find((name) => !REVISIONS.includes(name) && !SIDES.some((side) => side === name))
@@ -31,7 +31,7 @@ interface Tally {
   readonly leftOut: string[]
 }
 
-/** Those that are named, or all when none is. */
+/** The named ones, or all if none is named. */
 function chosen<Name extends string>(all: readonly Name[], named: readonly string[]): readonly Name[] {
   const some = all.filter((name) => named.includes(name))
   return some.length === 0 ? all : some
@@ -51,7 +51,7 @@ async function measureClient(suite: Suite, revisions: readonly string[], tally: 
   for (const revision of revisions) await measure(suite, 'client', revision, command, tally)
 }
 
-/** Runs what one revision asks of a server or a client and prints a line for each scenario. */
+/** Runs the scenarios of one revision for a server or client and prints a line for each. */
 async function measure(
   suite: Suite,
   side: Side,
@@ -74,14 +74,14 @@ async function measure(
   }
 }
 
-/** What our server and our client do not have yet, by the first characters of the scenarios. */
+/** Features that our server and client do not have yet, by the prefix of their scenarios. */
 const LATER = { 'tasks-': 'tasks', 'auth/': 'authorization', 'sep-2640-': 'skills' } as const
 
 function isLater(scenario: string): boolean {
   return Object.keys(LATER).some((prefix) => scenario.startsWith(prefix))
 }
 
-/** The scenarios of the suite that the score leaves out, counted by what they are about. */
+/** The scenarios that are not scored, counted by feature. */
 export function leftOutText(leftOut: readonly string[]): string {
   const counts = Object.entries(LATER).map(([prefix, about]) => {
     const count = leftOut.filter((scenario) => scenario.includes(`: ${prefix}`)).length

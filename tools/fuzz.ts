@@ -5,7 +5,7 @@ import { main } from './run.ts'
 const USAGE = 'npm run fuzz -- --seed N --count M [--only target,…] [--from index]'
 const FLAGS: readonly string[] = ['seed', 'count', 'only', 'from']
 
-/** Fuzzes every target, or those named, and fails when one of them shows something that must not be. */
+/** Fuzzes every target, or the named ones, and fails if an invariant of one is violated. */
 async function fuzz(): Promise<void> {
   const flags = readFlags(process.argv.slice(2))
   const seed = toNumber(flags, 'seed', Math.floor(Math.random() * 2 ** 31))

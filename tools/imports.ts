@@ -1,6 +1,6 @@
 import { parseSync } from 'oxc-parser'
 
-/** Every module that a source file imports, re-exports or loads on demand, as it is written there. */
+/** The specifier of every module that a source file imports, re-exports or loads on demand. */
 export function importsOf(file: string, text: string): readonly string[] {
   const { module } = parseSync(file, text)
   const statics = module.staticImports.map((found) => found.moduleRequest.value)
@@ -14,7 +14,7 @@ export function importsOf(file: string, text: string): readonly string[] {
   return [...new Set([...statics, ...passed, ...loaded])]
 }
 
-/** The name of the package that a bare import reaches: `typebox/compile` gives `typebox`. */
+/** The name of the package that a bare import reaches: `zod/mini` gives `zod`. */
 export function packageOf(specifier: string): string {
   return specifier
     .split('/')

@@ -73,9 +73,18 @@ test('what is not used is left out', async () => {
   expect(readFileSync(join(folder, 'parts/both.js'), 'utf8')).not.toContain('spare')
 })
 
-test('a module that takes all of another is refused', async () => {
-  const index = `import * as all from './fault.js'\nexport const serve = () => all`
-  await expect(joined({ ...MODULES, 'index.js': index })).rejects.toThrow(
+test('a module may take another as a namespace, wherever each of them ends up', async () => {
+  const folder = await joined({
+    ...MODULES,
+    'fault.js': `${MODULES['fault.js']}\nexport const spare = 'spare'`,
+    'index.js': `import * as all from './fault.js'\nexport const serve = () => Object.keys(all)`,
+  })
+  expect(readFileSync(join(folder, 'parts/both.js'), 'utf8')).toContain('spare')
+  expect((await load(folder, 'index.js'))['serve']?.()).toEqual(['Fault', 'spare'])
+})
+
+test('a module that passes on all of another without naming it is refused', async () => {
+  await expect(joined({ ...MODULES, 'index.js': `export * from './fault.js'` })).rejects.toThrow(
     'index.js: import names of ./fault.js, not all of it',
   )
 })

@@ -5,15 +5,15 @@ import { parseSync } from 'oxc-parser'
 
 export interface JoinOptions {
   readonly folder: string
-  /** Every module in the folder, by its path there. */
+  /** Every module in the folder, by its path. */
   readonly paths: readonly string[]
-  /** What users of servers import. */
+  /** The entry points for servers. */
   readonly server: string
-  /** What users of clients import. */
+  /** The entry points for clients. */
   readonly client: string
-  /** What else is imported from outside. */
+  /** Other modules imported from outside. */
   readonly others: readonly string[]
-  /** The modules that each import beginning with # may mean. */
+  /** The possible modules of each import starting with #. */
   readonly aliases?: ReadonlyMap<string, readonly string[]>
 }
 
@@ -23,28 +23,31 @@ interface Module {
   /** Whether it imports anything from outside the folder. */
   readonly reachesOut: boolean
   readonly exports: readonly string[]
-  /** The modules that it needs from the start, and the names that it takes from each. */
+  /** The modules that it imports statically, and the names it imports from each. */
   readonly needs: ReadonlyMap<string, readonly string[]>
   /** The modules that it loads on demand. */
   readonly loads: readonly string[]
 }
 
-/** The most letters of a module that is not worth a file. */
-const TRIFLE = 4000
+/** Stands for every name that a module exports. */
+const ALL = '*'
+
+/** Modules of at most this many characters do not get a file of their own. */
+const TRIFLE = 1500
 
 type Modules = ReadonlyMap<string, Module>
 
-/** The file that each module becomes a part of. */
+/** The output file of each module. */
 type Places = ReadonlyMap<string, string>
 
 /**
- * Joins modules into few files, because a cold start waits for every one of them: what both sides need from the start,
- * what one of them does, and what is loaded on demand. Whatever is imported from outside, or loaded on demand, is still
- * found under its own path.
+ * Joins modules into a few files, because a cold start loads every one of them: one for code that both sides need at
+ * startup, one per side, and one per part loaded on demand. Modules that are imported from outside or loaded on demand
+ * keep their own path.
  */
 export async function joinModules(options: JoinOptions): Promise<void> {
   const { folder, paths, server, client, others, aliases = new Map() } = options
-  const modules: Modules = new Map(paths.map((path) => [path, read(folder, path, aliases)]))
+  const modules = nameAll(new Map(paths.map((path) => [path, read(folder, path, aliases)])))
   const loaded = [...modules.values()].flatMap(({ loads }) => loads)
   const entries = new Set([server, client, ...others, ...loaded])
   const places = placeAll(modules, entries, options)
@@ -73,7 +76,8 @@ function read(folder: string, path: string, aliases: ReadonlyMap<string, readonl
     needs.set(target, [...(needs.get(target) ?? []), name])
   }
   for (const { moduleRequest, entries } of module.staticImports)
-    for (const { importName } of entries) need(moduleRequest.value, importName.name)
+    for (const { importName } of entries)
+      need(moduleRequest.value, importName.kind === 'NamespaceObject' ? ALL : importName.name)
   const exported = module.staticExports.flatMap(({ entries }) => entries)
   for (const { moduleRequest, importName } of exported)
     if (moduleRequest) need(moduleRequest.value, importName.name)
@@ -94,11 +98,22 @@ function read(folder: string, path: string, aliases: ReadonlyMap<string, readonl
   }
 }
 
+/** The same modules, with every name in place of those that one takes as a namespace. */
+function nameAll(modules: Modules): Modules {
+  const named = (target: string, names: readonly string[]): readonly string[] =>
+    names.includes(ALL) ? (modules.get(target)?.exports ?? []) : names
+  const all = [...modules].map(([path, module]) => {
+    const needs = new Map([...module.needs].map(([target, names]) => [target, named(target, names)]))
+    return [path, { ...module, needs }] as const
+  })
+  return new Map(all)
+}
+
 function targetOf(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier)
 }
 
-/** Finds the file of each module that anything needs, so that no file needs one that needs it. */
+/** Assigns each required module to a file, without cycles between files. */
 function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, client }: JoinOptions): Places {
   const needed = (entry: string): ReadonlySet<string> =>
     reach(entry, (path) => [...(modules.get(path)?.needs.keys() ?? [])])
@@ -125,7 +140,7 @@ function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, clie
     return isTrifle(path, both) ? 'parts/both.js' : `parts/${by.map(flat).toSorted().join('-')}.js`
   }
 
-  /** Whether a module that several parts share is too small for a file of its own, and needs nothing beyond a start. */
+  /** Whether a shared module is too small for its own file and needs only startup code. */
   function isTrifle(path: string, start: ReadonlySet<string>): boolean {
     if (start.has(path)) return true
     const { size, reachesOut, needs } = modules.get(path) as Module
@@ -135,7 +150,7 @@ function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, clie
 }
 
 function reach(from: string, next: (path: string) => readonly string[]): ReadonlySet<string> {
-  // A set visits what is added to it on the way.
+  // Iterating a set also visits elements added meanwhile.
   const reached = new Set([from])
   for (const path of reached) for (const further of next(path)) reached.add(further)
   return reached
@@ -149,7 +164,7 @@ interface Joining {
   readonly entries: ReadonlySet<string>
 }
 
-/** The text of one file: its modules, with what other files take from them as its exports. */
+/** The text of one file: its modules, exporting the names that other files import. */
 async function joinOne({ folder, file, modules, places, entries }: Joining): Promise<string> {
   const own = [...modules.values()].filter(({ path }) => places.get(path) === file)
   const exports = own.flatMap(({ path, exports: names }) => {
@@ -190,13 +205,13 @@ async function joinOne({ folder, file, modules, places, entries }: Joining): Pro
   return outputFiles[0]?.text ?? ''
 }
 
-/** The names that modules in other files take from a module. */
+/** The names that modules in other files import from a module. */
 function takenFrom(path: string, modules: Modules, places: Places): readonly string[] {
   const others = [...modules.values()].filter((other) => places.get(other.path) !== places.get(path))
   return others.flatMap(({ needs }) => needs.get(path) ?? [])
 }
 
-/** A module that only passes on what became a part of another file. */
+/** A module that only re-exports what was moved to another file. */
 function passOn(path: string, names: readonly string[], from: string): string {
   const list = [...new Set(names)].map((name) => `${alias(path, name)} as ${name}`)
   return `export { ${list.join(', ')} } from '${from}'\n`
@@ -210,7 +225,7 @@ function flat(path: string): string {
   return path.replace(/\.js$/, '').replaceAll(/\W/g, '_')
 }
 
-/** The way from one file to another, as it is written in an import. */
+/** The relative import specifier from one file to another. */
 function step(from: string, to: string): string {
   const way = posix.relative(posix.dirname(from), to)
   return way.startsWith('.') ? way : `./${way}`

@@ -7,7 +7,7 @@ import { endAll } from './mutate/trial.ts'
 const USAGE = 'npm run mutate -- --seed N --count M [--jobs 2] [--only src/folder] [--json]'
 const NUMBERS: readonly string[] = ['seed', 'count', 'jobs']
 
-/** Mutates the sources in private copies and fails when the tests do not notice enough of the mutants. */
+/** Mutates the sources in private copies and fails if the tests miss too many mutants. */
 async function run(): Promise<void> {
   const { numbers, only, json } = readFlags(process.argv.slice(2))
   process.once('exit', endAll)

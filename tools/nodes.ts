@@ -6,7 +6,7 @@ import { main, run } from './run.ts'
 const FOLDER = resolve('.cache/nodes')
 const MAJORS: readonly number[] = [22, 24]
 
-/** The path of a Node of this major version: the running one if it fits, else one installed under .cache/nodes. */
+/** The path of a Node of this major version: the running one if it matches, otherwise one installed under .cache/nodes. */
 export async function nodeBinary(major: number): Promise<string> {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath
   const home = join(FOLDER, String(major))
@@ -16,7 +16,7 @@ export async function nodeBinary(major: number): Promise<string> {
   return binaryIn(home)
 }
 
-/** Installs beside the final place and moves in, so that two callers at once cannot mix their files. */
+/** Installs next to the final place and then renames, so that concurrent callers cannot mix their files. */
 function install(major: number, home: string): void {
   mkdirSync(FOLDER, { recursive: true })
   const fresh = mkdtempSync(join(FOLDER, `${major}-`))

@@ -4,7 +4,7 @@ import { main, run } from './run.ts'
 
 const PACKED = '.cache/pack'
 
-/** Packs what would be published, without running any script, and gives the path of the archive. */
+/** Packs the package as published, without running scripts, and returns the path of the archive. */
 export function pack(): string {
   rmSync(PACKED, { recursive: true, force: true })
   mkdirSync(PACKED, { recursive: true })
@@ -18,7 +18,7 @@ function checkPackage(): void {
   const archive = pack()
   const bin = (name: string): string => join('node_modules', '.bin', name)
   run(bin('publint'), ['run', archive, '--strict'])
-  // Without @types nothing is asked of the network.
+  // Without @types nothing is fetched from the network.
   run(bin('attw'), [archive, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji'])
   console.log(`package: publint and attw accept ${archive}`)
 }

@@ -9,7 +9,7 @@ import { revisionsPage } from './pages/revisions.ts'
 import { switchesPage } from './pages/switches.ts'
 import { transportsPage } from './pages/transports.ts'
 
-/** The pages of docs/reference that are made from tables, by file name. */
+/** The pages of docs/reference that are generated from tables, by file name. */
 export function pages(): ReadonlyMap<string, string> {
   return new Map([
     ['methods.md', methodsPage()],
@@ -23,7 +23,7 @@ export function pages(): ReadonlyMap<string, string> {
   ])
 }
 
-/** The names of pages in a folder that are missing or differ from what the tables say. */
+/** The names of pages in a folder that are missing or out of date. */
 export function stalePages(folder: string): readonly string[] {
   return [...pages()].filter(([name, text]) => readPage(`${folder}/${name}`) !== text).map(([name]) => name)
 }
@@ -36,7 +36,7 @@ function readPage(file: string): string | undefined {
   }
 }
 
-/** Writes the pages, or with `--check` only says whether they are up to date. */
+/** Writes the pages, or with `--check` only checks that they are up to date. */
 function main(flags: readonly string[]): number {
   const folder = fileURLToPath(new URL('../docs/reference', import.meta.url))
   const stale = stalePages(folder)

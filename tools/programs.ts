@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { main } from './run.ts'
 
-/** System programs that tests start, and the Debian package that has each. */
+/** System programs that tests start, and the Debian package of each. */
 const PACKAGES = { chromium: 'chromium' } as const
 
 export type Program = keyof typeof PACKAGES
@@ -11,7 +11,7 @@ export type Program = keyof typeof PACKAGES
 const APT = 'apt-get'
 const INSTALL_MS = 300_000
 
-/** Where a program is; installs it first where that needs no question, as root on Debian, and otherwise throws what to install. */
+/** The path of a program. As root on Debian it is installed if missing; otherwise an error says what to install. */
 export function ensureProgram(program: Program): string {
   const path = find(program) ?? (mayInstall() ? install(program) : undefined)
   if (path !== undefined) return path
@@ -44,7 +44,7 @@ function install(program: Program): string | undefined {
   return find(program)
 }
 
-/** Runs apt-get without questions, waiting for whoever else uses it. */
+/** Runs apt-get non-interactively, waiting for its lock. */
 function apt(...args: readonly string[]): void {
   const { status, stderr } = spawnSync(APT, ['-q', '-o', 'DPkg::Lock::Timeout=120', ...args], {
     encoding: 'utf8',

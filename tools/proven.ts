@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How many passing tests name each id. */
+/** The number of passing tests that name each id. */
 export type Counts = Readonly<Record<string, number>>
 
-/** What tests show, by kind; the committed list says what must stay so. */
+/** The ids that tests prove, by kind; the committed list must not lose any. */
 export interface Proven {
   readonly proved: Counts
   readonly partly: Counts
@@ -15,15 +15,15 @@ export interface Proven {
 const FILE = 'requirements/proven.json'
 const NONE: Proven = { proved: {}, partly: {}, missed: {}, cases: {} }
 
-/** What became of the committed list, in words, and whether nothing was lost. */
+/** The comparison with the committed list in words, and whether nothing was lost. */
 interface Comparison {
   readonly kept: boolean
   readonly text: string
 }
 
 /**
- * Compares what tests show now with the committed list. An id that is lost, or that fewer tests name, fails; so does one that
- * the list does not have yet, because it could be lost again without anyone noticing.
+ * Compares the current results with the committed list. It fails if an id is lost or named by fewer tests, and if an id is
+ * not in the list yet, because it could be lost again unnoticed.
  */
 export function compare(root: string, now: Partial<Proven>, record: string): Comparison {
   const list = readProven(root)
@@ -64,7 +64,7 @@ function stateOf(id: string, now: Partial<Proven>): string {
   return kind ?? 'shown by no passing test'
 }
 
-/** Writes what tests show now into the committed list; gives the ids that it had and has no more. */
+/** Writes the current results to the committed list; returns the ids that were lost. */
 export function recordProven(root: string, now: Partial<Proven>): readonly string[] {
   const list = readProven(root)
   const next = { ...list, ...now }
@@ -77,7 +77,7 @@ export function recordProven(root: string, now: Partial<Proven>): readonly strin
   return kinds.flatMap((kind) => Object.keys(list[kind]).filter((id) => now[kind]?.[id] === undefined))
 }
 
-/** The committed list; empty where there is none. */
+/** The committed list; empty if there is none. */
 export function readProven(root: string): Proven {
   const file = join(root, FILE)
   return existsSync(file) ? { ...NONE, ...(JSON.parse(readFileSync(file, 'utf8')) as Proven) } : NONE

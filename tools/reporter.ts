@@ -3,17 +3,17 @@ import { relative } from 'node:path'
 import type { Reporter, TestModule, Vitest } from 'vitest/node'
 import type { SchemaChecks } from '../test/corpus/tally.ts'
 
-/** One test as the requirements report reads it. */
+/** One test in the form that the requirements report reads. */
 export interface TestResult {
   readonly file: string
   readonly title: string
   readonly state: 'passed' | 'failed' | 'skipped' | 'pending'
 }
 
-/** Where the states of the last whole run are kept. */
+/** The file with the results of the last complete run. */
 export const RESULTS = '.cache/test-results.json'
 
-/** Ends a run with the plain line `N passed, N failed`, and fails it when tests are skipped; a run of all tests also records the state of each. */
+/** Ends a run with the line `N passed, N failed`, and fails it if tests are skipped; a complete run also records every result. */
 export default class ClosingLine implements Reporter {
   #vitest: Vitest | undefined
 
@@ -26,7 +26,7 @@ export default class ClosingLine implements Reporter {
     const broken = modules.filter(isBroken).length
     if (await this.#isWhole(modules)) record([...results, ...modules.filter(isBroken).map(toFailure)])
     process.stdout.write(schemaLine(modules.map((module) => module.meta().schemaChecks)))
-    // A test that is skipped by its own words proves nothing; one that a pattern left out was not asked for.
+    // A test marked as skipped proves nothing; one excluded by a name pattern was not requested.
     const asked = this.#vitest?.config.testNamePattern ? results.filter((one) => !isSkipped(one)) : results
     process.stdout.write(`\n${closingLine(asked, broken + unhandled.length)}\n`)
     if (asked.some(isSkipped)) process.exitCode = 1

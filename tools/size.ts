@@ -1,82 +1,75 @@
-import { lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { bundle, BUDGETS, CLIENT_PROGRAM, type Bundle } from './bundle.ts'
-import { pack } from './package.ts'
-import { main, run } from './run.ts'
+import { parseArgs } from 'node:util'
+import { build, isStale } from './build.ts'
+import { main } from './run.ts'
+import { bundleSingle, bundleSplit } from './size/bundle.ts'
+import { checkInstall } from './size/install.ts'
+import { measure, type Size } from './size/measure.ts'
+import { PROGRAMS, programOf, TASKS, type Program } from './size/programs.ts'
+import { fillReadme } from './size/readme.ts'
+import { tableText } from './size/table.ts'
+import { breaches, kilobytes } from './size/targets.ts'
 
-const LIMITS = { packages: 6, installBytes: 6_000_000 }
+/** What the targets are about. */
+const JUDGED: readonly Program[] = [
+  programOf('Pierhead', TASKS.zod),
+  programOf('official v2', TASKS.zod),
+  programOf('Pierhead', TASKS.client),
+]
 
-/** A stdio server as a user writes it. */
-const SERVER_PROGRAM = `
-import { createServer } from 'pierhead'
-const app = createServer({ name: 'size', version: '1.0.0' })
-app.tool('add', { input: { type: 'object' } }, () => 'ok')
-await app.listen()
-`
-
+/**
+ * Checks what we weigh against the targets. `--all` prints the whole table with the peers instead, as text on a terminal and
+ * otherwise as JSON; `--readme` also puts it into the README; `--parts server` or `--parts client` lists the files that one of
+ * our programs consists of.
+ */
 async function checkSizes(): Promise<void> {
-  const { packages, bytes } = measureInstall()
-  console.log(
-    `install: ${packages} packages, ${megabytes(bytes)} (at most ${LIMITS.packages}, ${megabytes(LIMITS.installBytes)})`,
-  )
-  const server = await bundle({
-    program: SERVER_PROGRAM,
-    platform: 'node',
-    from: 'built',
-    atOnce: ['listen.'],
+  const { values } = parseArgs({
+    options: {
+      all: { type: 'boolean', default: false },
+      readme: { type: 'boolean', default: false },
+      parts: { type: 'string' },
+    },
   })
-  const client = await bundle({ program: CLIENT_PROGRAM, platform: 'browser', from: 'built' })
-  tell('stdio server', server, BUDGETS.server)
-  tell('HTTP client for browsers', client, BUDGETS.client)
-  const over = [
-    packages > LIMITS.packages && 'the install has too many packages',
-    bytes > LIMITS.installBytes && 'the install is too large',
-    server.gzip > BUDGETS.server && 'the bundled stdio server is too large',
-    client.gzip > BUDGETS.client && 'the bundled HTTP client is too large',
-    client.imports.length + client.nodeGlobals.length > 0 &&
-      `the HTTP client needs ${[...client.imports, ...client.nodeGlobals].join(', ')}`,
-  ].filter((breach) => breach !== false)
+  if (isStale()) await build()
+  if (values.parts !== undefined) return printParts(values.parts)
+  if (values.all || values.readme) return printAll(values.readme)
+  checkInstall()
+  const sizes = await measureAll(JUDGED, { vite: false })
+  for (const { subject, task, single, initial } of sizes)
+    console.log(`${subject}, ${task}: one file ${kilobytes(single)}, initial chunk ${kilobytes(initial)}`)
+  await refuseNode(programOf('Pierhead', TASKS.client))
+  const over = breaches(sizes)
   if (over.length > 0) throw new Error(over.join('; '))
 }
 
-function tell(name: string, { gzip, later }: Bundle, most: number): void {
-  console.log(`${name}, bundled, gzip: ${kilobytes(gzip)} (at most ${kilobytes(most)})`)
-  for (const [file, size] of later) console.log(`  loaded when needed: ${file} ${kilobytes(size)}`)
+async function printAll(intoReadme: boolean): Promise<void> {
+  const sizes = await measureAll(PROGRAMS, { vite: true })
+  console.log(process.stdout.isTTY ? tableText(sizes) : JSON.stringify(sizes, null, 2))
+  if (intoReadme) fillReadme(sizes)
 }
 
-function measureInstall(): { readonly packages: number; readonly bytes: number } {
-  const archive = resolve(pack())
-  const folder = mkdtempSync(join(tmpdir(), 'install-'))
-  try {
-    writeFileSync(join(folder, 'package.json'), '{ "private": true }')
-    run(
-      'npm',
-      ['install', archive, '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'],
-      folder,
-    )
-    const modules = join(folder, 'node_modules')
-    const installed = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8'))
-    const files = readdirSync(modules, { recursive: true, encoding: 'utf8' }).map((path) =>
-      join(modules, path),
-    )
-    const sizes = files.map((path) => lstatSync(path)).map((found) => (found.isFile() ? found.size : 0))
-    return { packages: Object.keys(installed.packages).length, bytes: sum(sizes) }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+async function measureAll(
+  programs: readonly Program[],
+  options: { readonly vite: boolean },
+): Promise<readonly Size[]> {
+  const sizes: Size[] = []
+  for (const program of programs) sizes.push(await measure(program, options))
+  return sizes
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0)
+/** A browser has neither the modules nor the globals of Node. */
+async function refuseNode(client: Program): Promise<void> {
+  const { imports, nodeGlobals } = await bundleSplit(client)
+  const strange = [...imports, ...nodeGlobals]
+  if (strange.length > 0) throw new Error(`the browser client needs ${strange.join(', ')}`)
 }
 
-function kilobytes(bytes: number): string {
-  return `${(bytes / 1000).toFixed(1)} KB`
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(2)} MB`
+/** Lists what a program of ours is made of, largest first. */
+async function printParts(which: string): Promise<void> {
+  const task = { server: TASKS.zod, client: TASKS.client }[which]
+  if (task === undefined) throw new Error(`--parts is server or client, not ${which}`)
+  const { gzip, inputs } = await bundleSingle({ ...programOf('Pierhead', task), from: 'source' })
+  for (const [file, bytes] of inputs) if (bytes > 0) console.log(`${String(bytes).padStart(8)}  ${file}`)
+  console.log(`${inputs.size} files, ${kilobytes(gzip)} compressed`)
 }
 
 if (import.meta.filename === process.argv[1]) await main(checkSizes)

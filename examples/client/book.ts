@@ -1,8 +1,8 @@
 import { connect, type Target } from 'pierhead/client'
 
-/** Books a berth for a ship, answering what the harbour asks, and tells what it heard of changes. */
+/** Books a berth for a ship, answers the harbour's question, and reports the changes it was notified of. */
 export async function book(target: Target, berth: string, ship: string): Promise<readonly string[]> {
-  const told: string[] = []
+  const lines: string[] = []
   await using client = await connect(target, {
     answers: {
       elicit: ({ message }) =>
@@ -10,8 +10,8 @@ export async function book(target: Target, berth: string, ship: string): Promise
     },
   })
 
-  const end = await client.subscribe(`harbour://berths/${berth}`, () => told.push(`${berth} changed`))
-  told.push(String(await client.call('book', { berth })))
+  const end = await client.subscribe(`harbour://berths/${berth}`, () => lines.push(`${berth} changed`))
+  lines.push(String(await client.call('book', { berth })))
   await end()
-  return told
+  return lines
 }

@@ -1,6 +1,6 @@
 import { connect, type Client, type Target } from 'pierhead/client'
 
-/** A client that calls no tool before somebody agreed. */
+/** A client that asks for approval before every tool call. */
 export async function connectCarefully(
   target: Target,
   agree: (tool: string, input: unknown) => Promise<boolean>,

@@ -1,6 +1,6 @@
 import { connect, McpError, refusalOf, ToolError, type Target } from 'pierhead/client'
 
-/** Calls a tool, and tells in words what came of it. */
+/** Calls a tool and describes the outcome. */
 export async function outcome(
   target: Target,
   tool: string,

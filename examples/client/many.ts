@@ -1,6 +1,6 @@
 import { connectAll, type Config } from 'pierhead/client'
 
-/** The tools of every server in a configuration, and why servers are missing. */
+/** Lists the tools of every server in a configuration, and why servers failed. */
 export async function inventory(config: Config): Promise<readonly string[]> {
   await using group = await connectAll(config)
   const lines: string[] = []

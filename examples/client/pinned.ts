@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { connect } from 'pierhead/client'
 
-/** Shows a certificate to the one server that has the pinned certificate, and asks it who we are. */
+/** Connects with a client certificate to the server that has the pinned certificate, and asks it who we are. */
 export async function introduce(
   address: string,
   files: { key: string; cert: string },

@@ -1,6 +1,6 @@
 import { connect, ToolError, type Target } from 'pierhead/client'
 
-/** Looks around in a harbour and tells what it saw. */
+/** Explores a harbour and reports what it offers. */
 export async function visit(target: Target): Promise<readonly string[]> {
   const seen: string[] = []
   await using client = await connect(target)

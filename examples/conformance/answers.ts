@@ -2,12 +2,12 @@ import type { Context } from 'pierhead'
 
 type Sampled = Awaited<ReturnType<Context['sample']>>
 
-/** What a user answered, as one line. */
-export function told(answer: { readonly action: string; readonly content?: unknown }): string {
+/** The user's answer on one line. */
+export function describe(answer: { readonly action: string; readonly content?: unknown }): string {
   return `action=${answer.action}, content=${JSON.stringify(answer.content ?? {})}`
 }
 
-/** The text of what a model answered. */
+/** The text of the model's answer. */
 export function textOf(answer: Sampled): string {
   return [answer.content]
     .flat()

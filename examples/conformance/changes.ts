@@ -1,6 +1,6 @@
 import type { App } from 'pierhead'
 
-/** Adds the tools that change the lists, so that those who listen hear of it. */
+/** Adds the tools that change the lists, so that clients are notified. */
 export function addChanges(app: App): void {
   let toolShown = false
   app.tool('test_trigger_tool_change', { description: 'Adds a tool, or removes it again' }, () => {

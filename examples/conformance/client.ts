@@ -1,7 +1,7 @@
 import { connect, type Revision } from 'pierhead/client'
 import { SCENARIOS } from './scenarios.ts'
 
-/** Does what a scenario of the official conformance suite asks a client for, at the URL of its server. */
+/** Runs the client side of a conformance scenario against the server at its URL. */
 export async function play(name: string, url: string): Promise<void> {
   const scenario = SCENARIOS.get(name)
   if (scenario === undefined) throw new Error(`there is no scenario "${name}" in this example`)
@@ -21,7 +21,7 @@ if (name === undefined || url === undefined || !URL.canParse(url)) {
   console.error('set MCP_CONFORMANCE_SCENARIO to a scenario and give the URL of its server as the argument')
   process.exit(2)
 }
-// Said at the very end only, so that a client that does not come to its end is noticed.
+// Printed last, so that the suite notices a client that never finishes.
 process.on('exit', (code) => console.log(`ended with ${code}`))
 try {
   await play(name, url)

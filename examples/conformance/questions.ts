@@ -1,5 +1,5 @@
 import type { App } from 'pierhead'
-import { textOf, told } from './answers.ts'
+import { textOf, describe } from './answers.ts'
 import { DEFAULTS_FORM, ENUMS_FORM, NAME_FORM, USER_FORM } from './forms.ts'
 
 const MESSAGE = {
@@ -26,19 +26,19 @@ export function addQuestions(app: App): void {
   )
 
   app.tool('test_elicitation', { description: 'Asks the user', input: MESSAGE }, async ({ message }, ctx) => {
-    return `User response: ${told(await ctx.elicit(message, USER_FORM))}`
+    return `User response: ${describe(await ctx.elicit(message, USER_FORM))}`
   })
 
   const defaults = { description: 'Asks the user with a form whose fields have defaults' }
   app.tool('test_elicitation_sep1034_defaults', defaults, async (_input, ctx) => {
     const answer = await ctx.elicit('Please review the form', DEFAULTS_FORM)
-    return `Elicitation completed: ${told(answer)}`
+    return `Elicitation completed: ${describe(answer)}`
   })
 
   const enums = { description: 'Asks the user with a form that has every kind of choice' }
   app.tool('test_elicitation_sep1330_enums', enums, async (_input, ctx) => {
     const answer = await ctx.elicit('Please choose', ENUMS_FORM)
-    return `Elicitation completed: ${told(answer)}`
+    return `Elicitation completed: ${describe(answer)}`
   })
 
   const streaming = { description: 'Asks the user after it began to report' }
@@ -46,7 +46,7 @@ export function addQuestions(app: App): void {
     ctx.progress(1, 2)
     const answer = await ctx.elicit('What is your name?', NAME_FORM, { key: 'user_name' })
     ctx.progress(2, 2)
-    return `User response: ${told(answer)}`
+    return `User response: ${describe(answer)}`
   })
 
   const missing = { description: 'Needs a client that can sample' }

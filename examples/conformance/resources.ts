@@ -1,7 +1,7 @@
 import type { App } from 'pierhead'
 import { PNG } from './media.ts'
 
-/** Adds a resource of text, one of bytes, a template, and one to subscribe to. */
+/** Adds a text resource, a binary one, a template, and one to subscribe to. */
 export function addResources(app: App): void {
   const fixed = { name: 'static-text', description: 'A text that never changes', mimeType: 'text/plain' }
   app.resource('test://static-text', fixed, () => 'This is the content of the static text resource.')

@@ -1,5 +1,5 @@
 import type { App } from 'pierhead'
-import { textOf, told } from './answers.ts'
+import { textOf, describe } from './answers.ts'
 import { CONFIRM_FORM, NAME_FORM } from './forms.ts'
 
 const COLOR_FORM = {
@@ -8,7 +8,7 @@ const COLOR_FORM = {
   required: ['color'],
 } as const
 
-/** Adds the tools whose questions travel in results, at the revision that asks in rounds. */
+/** Adds the tools that ask their questions in results, at the revision with rounds. */
 export function addRounds(app: App): void {
   addSingle(app)
   addSeveral(app)
@@ -46,14 +46,14 @@ function addSeveral(app: App): void {
       ),
       ctx.roots({ key: 'client_roots' }),
     ])
-    return `${textOf(greeting)} (${told(name)}; ${roots.length} roots)`
+    return `${textOf(greeting)} (${describe(name)}; ${roots.length} roots)`
   })
 
   const several = { description: 'Asks one thing after the other, in two rounds' }
   app.tool('test_input_required_result_multi_round', several, async (_input, ctx) => {
     const name = await ctx.elicit('Step 1: What is your name?', NAME_FORM, { key: 'step1' })
     const color = await ctx.elicit('Step 2: What is your favorite color?', COLOR_FORM, { key: 'step2' })
-    return `${told(name)}; ${told(color)}`
+    return `${describe(name)}; ${describe(color)}`
   })
 
   const declared = { description: 'Asks only what the client declared that it can answer' }
@@ -75,11 +75,11 @@ function addState(app: App): void {
   app.tool('test_input_required_result_request_state', kept, async (_input, ctx) => {
     const opened = await ctx.once('opened', () => new Date().toISOString())
     const answer = await ctx.elicit('Please confirm', CONFIRM_FORM, { key: 'confirm' })
-    return `state-ok: opened ${opened}, ${told(answer)}`
+    return `state-ok: opened ${opened}, ${describe(answer)}`
   })
 
   const sealed = { description: 'Refuses a state that it did not seal' }
   app.tool('test_input_required_result_tampered_state', sealed, async (_input, ctx) => {
-    return told(await ctx.elicit('Please confirm', CONFIRM_FORM, { key: 'confirm' }))
+    return describe(await ctx.elicit('Please confirm', CONFIRM_FORM, { key: 'confirm' }))
   })
 }

@@ -47,7 +47,7 @@ async function outliveStream(client: Client): Promise<void> {
   assert.equal(await client.call('test_reconnection'), 'Reconnection test completed successfully')
 }
 
-/** Two calls that are asked back and one that is not, all at once; then one whose answer does not say its kind. */
+/** Three calls in parallel, two of them with a question; then one whose answer omits its kind. */
 async function keepRoundsApart(client: Client): Promise<void> {
   await listTools(client)
   const names = ['test_mrtr_echo_state', 'test_mrtr_no_state', 'test_mrtr_unrelated']

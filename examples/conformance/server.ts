@@ -6,7 +6,7 @@ import { addResources } from './resources.ts'
 import { addRounds } from './rounds.ts'
 import { addTools } from './tools.ts'
 
-/** A server with everything that the official conformance suite asks a server for. */
+/** A server with everything that the official conformance suite requires. */
 export function createFixture(): App {
   const app = createServer({ name: 'conformance-fixture', version: '1.0.0' })
   addTools(app)

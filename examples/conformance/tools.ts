@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { audio, embed, image, text, ToolError, type App } from 'pierhead'
 import { PNG, WAV } from './media.ts'
 
-/** Adds the tools that answer by themselves: each kind of content, a failure, logs, progress, schemas. */
+/** Adds the tools that ask no questions: each kind of content, a failure, logs, progress, schemas. */
 export function addTools(app: App): void {
   addContent(app)
   addReports(app)

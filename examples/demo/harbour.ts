@@ -7,7 +7,7 @@ interface Berth {
   ship: string | undefined
 }
 
-/** A small harbour: something of everything that a server can offer. */
+/** A small harbour: a little of everything that a server can offer. */
 export function createHarbour(): App {
   const berths = new Map<string, Berth>([
     ['A1', { id: 'A1', length: 12, ship: 'Petrel' }],

@@ -3,7 +3,7 @@ import { apps, health, subscriptions, toolCompletion, toolStream } from 'pierhea
 import { z } from 'zod'
 import { withTides } from './tides.ts'
 
-/** A server with every extension of the package, and one of its own. */
+/** A server with every extension in the package, and a custom one. */
 export function createStation(): App {
   const app = createServer({ name: 'station', version: '1.0.0' })
   app.tool('measure', { input: z.object({ place: z.string() }) }, async function* ({ place }) {

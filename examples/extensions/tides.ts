@@ -3,7 +3,7 @@ import { connect, type Target } from 'pierhead/client'
 import { defineExtension } from 'pierhead/extensions'
 import { z } from 'zod'
 
-/** An extension of our own, for both sides: what it is called, what it takes, and what answers it. */
+/** A custom extension for both sides: its id, its methods and their handlers. */
 const tides = defineExtension({
   id: 'com.example/tides',
   methods: {

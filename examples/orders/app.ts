@@ -4,7 +4,7 @@ import type { OrderContext } from './context.ts'
 import { addRefund } from './refund.ts'
 import { find, idsStartingWith, load, tenantOf } from './store.ts'
 
-/** A server for orders; every call is told to `audit`. */
+/** A server for orders that logs every call to `audit`. */
 export function createOrders(audit: (line: string) => void): App<OrderContext> {
   const app = createServer({ name: 'orders', version: '1.4.0' }).provide(async (ctx) => ({
     tenant: await tenantOf(ctx.auth),

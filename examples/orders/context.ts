@@ -1,5 +1,5 @@
 import type { Context } from 'pierhead'
 import type { Tenant } from './store.ts'
 
-/** What handlers of this server find in their context besides what every context has. */
+/** What this server adds to the context of its handlers. */
 export type OrderContext = Context & { readonly tenant: Tenant }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { OrderContext } from './context.ts'
 import { release, reserve } from './store.ts'
 
-/** A tool that asks the user, the model and the client before it is done. */
+/** A tool that asks the user, the model and the client. */
 export function addRefund(app: App<OrderContext>): void {
   app.tool('refund', { input: z.object({ id: z.string() }) }, async ({ id }, ctx) => {
     const hold = await ctx.once('hold', () => reserve(id))
@@ -16,6 +16,6 @@ export function addRefund(app: App<OrderContext>): void {
       maxTokens: 200,
     })
     const folders = await ctx.roots()
-    return `Refunded ${answer.content.amount} on ${hold}, told by ${summary.model}, filed in ${folders[0]?.uri}`
+    return `Refunded ${answer.content.amount} on ${hold}, summarised by ${summary.model}, filed in ${folders[0]?.uri}`
   })
 }

@@ -15,12 +15,12 @@ const ORDERS: readonly Order[] = [
   { id: '71', title: 'Anchor', lines: { '1': 'anchor, 12 kg' } },
 ]
 
-/** Who calls; callers that nobody vouched for are on the free plan. */
+/** The caller; unauthenticated callers are on the free plan. */
 export async function tenantOf(auth: { readonly sub?: string } | undefined): Promise<Tenant> {
   return auth?.sub === undefined ? { id: 'guest', plan: 'free' } : { id: auth.sub, plan: 'paid' }
 }
 
-/** The orders whose title has the text in it, one after the other. */
+/** Yields the orders whose title contains the text. */
 export async function* find(
   q: string,
   { mode = 'fast', signal }: { readonly mode?: 'fast' | 'deep' | undefined; readonly signal: AbortSignal },
@@ -32,7 +32,7 @@ export async function* find(
   }
 }
 
-/** A line of an order; undefined when there is none. */
+/** A line of an order, or undefined. */
 export function load(id: string, path: string): { readonly id: string; readonly line: string } | undefined {
   const line = ORDERS.find((order) => order.id === id)?.lines[path]
   return line === undefined ? undefined : { id, line }
@@ -42,7 +42,7 @@ export function idsStartingWith(value: string): readonly string[] {
   return ORDERS.map(({ id }) => id).filter((id) => id.startsWith(value))
 }
 
-/** Money that is held for a refund, by hold. */
+/** Amounts reserved for refunds, by hold. */
 export const holds: Map<string, string> = new Map()
 
 export async function reserve(id: string): Promise<string> {

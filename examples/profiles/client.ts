@@ -7,5 +7,5 @@ await using client = await connect(app, { profile: erlmcp })
 assert.equal(await client.call('wind'), '12 knots from the west')
 await assert.rejects(client.call('tide'), { kind: 'unknown_tool', code: -32031 })
 
-/** One choice made otherwise, the rest as published. */
+/** Two choices changed, the rest as published. */
 export const strict: Profile = official.with({ versionMismatch: 'reject', nullIdErrors: true })

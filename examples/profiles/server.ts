@@ -1,7 +1,7 @@
 import { createServer, type App } from 'pierhead'
 import { erlmcp } from 'pierhead/profiles'
 
-/** A server that speaks as erlmcp does, but for batches, which it answers where the protocol has them. */
+/** A server with the erlmcp profile, except for batches, which it accepts only where the protocol has them. */
 export const app: App = createServer({
   name: 'tower',
   version: '1.0.0',

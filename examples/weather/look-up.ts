@@ -5,7 +5,7 @@ const CITIES: ReadonlyMap<string, { readonly high: number; readonly low: number 
   ['Lisbon', { high: 24, low: 16 }],
 ])
 
-/** The forecast of a city that we know. */
+/** Looks up the forecast of a known city. */
 export async function lookUp(city: string): Promise<{ readonly high: number; readonly low: number }> {
   const found = CITIES.get(city)
   if (found === undefined)

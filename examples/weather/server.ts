@@ -1,5 +1,5 @@
 import { createServer } from 'pierhead'
-import { z } from 'zod'
+import * as z from 'zod'
 import { lookUp } from './look-up.ts'
 
 const app = createServer({ name: 'weather', version: '1.0.0' })

@@ -25,19 +25,17 @@ import {
 } from '../server/register.ts'
 import { createLateSealer } from '../server/late-sealer.ts'
 import { ServerService, type Provider } from '../server/service.ts'
+import type { VisibleItem } from '../server/visibility.ts'
+import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
+import { Mounts, type EndpointChoice, type FetchHandler } from './mounts.ts'
+import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
 import { withHeaderCheck } from './header-check.ts'
 import type { Running } from './listen/listen.ts'
-import {
-  SERVER_OPTIONS,
-  type GistOptions,
-  type ListenOptions,
-  type MountOptions,
-  type ServerOptions,
-} from './options.ts'
-import { checkMount, declaredOf, dialectsOf, infoOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
+import { SERVER_OPTIONS, type ListenOptions, type MountOptions, type ServerOptions } from './options.ts'
+import { declaredOf, dialectsOf, infoOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
 import type {
   Addition,
   Delivered,
@@ -47,19 +45,13 @@ import type {
   SchemaLike,
   ToolMap,
   ToolOptions,
-  WebHandler,
 } from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
+import { serveExtraEndpoints } from './listen/extra-endpoints.ts'
 
 const STATE_TTL_MS = 15 * 60_000
 
-interface EndpointChoice {
-  readonly hosts: readonly string[] | undefined
-  readonly cors: readonly string[]
-  readonly sessions: boolean
-  readonly sse: boolean
-  readonly gist?: boolean | GistOptions
-}
+type Visible = (item: VisibleItem, context: Context) => boolean
 
 /** What answers the requests of a server, for its transports. */
 export let serviceOf: <Ctx extends Context>(app: App<Ctx>) => ServerService
@@ -76,9 +68,9 @@ export class App<Ctx extends Context = Context> {
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
   readonly #running = new Set<Running>()
-  readonly #nodes = new Map<string, NodeListener>()
-  readonly #webs = new Map<string, WebHandler>()
-  #fetch: ((request: Request) => Promise<Response>) | undefined
+  readonly #mounts = new Mounts((choice) => this.#open(choice))
+  /** Web handlers of plug-ins, by path. */
+  readonly #handlers = new Map<string, WebHandler>()
   readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
 
   static {
@@ -213,21 +205,28 @@ export class App<Ctx extends Context = Context> {
     this.#service.changes.publish({ kind: 'resource', uri })
   }
 
-  /** Wraps the handler of one method, or of all. The first added is the outermost. */
+  /** Wraps the handler of one method, or of all, or adds a plug-in. The first added is the outermost. */
   use(method: string, middleware: Middleware<Ctx>): this
-  use(middleware: Middleware<Ctx>): this
-  use(first: string | Middleware<Ctx>, second?: Middleware<Ctx>): this {
+  use(addition: Middleware<Ctx> | Plugin<Ctx>): this
+  use(first: string | Middleware<Ctx> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
+    if (typeof first === 'object') return this.#plugIn(first)
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
     if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
-    if (method !== undefined && methodRow(method) === undefined && !this.#service.methods.has(method)) {
-      const meant = nearest(method, Object.keys(METHODS))
-      throw badOption(
-        'use',
-        `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
-      )
-    }
+    if (method !== undefined) this.#checkMethod('use', method)
     this.#service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
     this.#service.refold()
+    return this
+  }
+
+  /**
+   * Answers the requests of a method before providers and middleware see them: by itself, or by calling `next`. Several
+   * of one method run in the order they were added.
+   */
+  intercept(method: string, interceptor: Interceptor): this {
+    if (typeof interceptor !== 'function') throw badOption('intercept', 'the interceptor is not a function')
+    this.#checkMethod('intercept', method)
+    const service = this.#service
+    service.intercept(method, (call, next) => interceptor(service.contextOf(call), async () => next(call)))
     return this
   }
 
@@ -260,38 +259,17 @@ export class App<Ctx extends Context = Context> {
 
   /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */
   node(options: MountOptions = {}): NodeListener {
-    return this.#mount('node', this.#nodes, options, (mounted) => {
-      let serve: NodeListener | undefined
-      return (request, response) => {
-        if (serve !== undefined) return serve(request, response)
-        void Promise.all([mounted(), import('../transport/http/server/node.ts')]).then(
-          ([endpoint, { serveNode }]) => {
-            serve ??= serveNode(endpoint) as unknown as NodeListener
-            serve(request, response)
-          },
-        )
-      }
-    })
+    return this.#mounts.node(options)
   }
 
   /** Answers a web request: for Hono, Workers, Deno, Bun and other runtimes that speak them. */
   get fetch(): (request: Request) => Promise<Response> {
-    if (this.#fetch !== undefined) return this.#fetch
-    const serve = this.fetchWith({})
-    // Runtimes pass more after the request, such as their environment; none of that says who calls.
-    return (this.#fetch = (request) => serve(request))
+    return this.#mounts.fetch
   }
 
   /** A web handler with options of its own, which also takes the caller that a framework authenticated. */
-  fetchWith(options: MountOptions): WebHandler {
-    return this.#mount('fetchWith', this.#webs, options, (mounted) => {
-      let serve: WebHandler | undefined
-      return async (request, extras) => {
-        const { serveFetch } = await import('../transport/http/server/fetch.ts')
-        serve ??= serveFetch(await mounted())
-        return serve(request, extras)
-      }
-    })
+  fetchWith(options: MountOptions): FetchHandler {
+    return this.#mounts.fetchWith(options)
   }
 
   /** Connects a client in the same process: texts in, texts out. */
@@ -309,9 +287,8 @@ export class App<Ctx extends Context = Context> {
     releaseStdout()
     const { Endpoint } = await import('../transport/http/server/endpoint.ts')
     const endpoint = new Endpoint(this.#service, { limits: this.limits, ...options })
-    if (options.sse || (options.gist ?? false) !== false) {
-      const { serveExtraEndpoints } = await import('./listen/extra-endpoints.ts')
-      await serveExtraEndpoints(endpoint, options)
+    if (options.sse || (options.gist ?? false) !== false || this.#handlers.size > 0) {
+      await serveExtraEndpoints(endpoint, { ...options, handlers: this.#handlers })
     }
     this.#endpoints.add(endpoint)
     return endpoint
@@ -326,30 +303,30 @@ export class App<Ctx extends Context = Context> {
   async close(): Promise<void> {
     await Promise.all([...this.#endpoints, ...this.#running].map((one) => one.close()))
     this.#endpoints.clear()
-    this.#nodes.clear()
-    this.#webs.clear()
+    this.#mounts.clear()
   }
 
-  /**
-   * Checks the options of a mount at once, and makes its endpoint once. The same options give the same mount, so that
-   * one that is made for each request still knows the sessions of the others.
-   */
-  #mount<Mount>(
-    where: string,
-    mounts: Map<string, Mount>,
-    options: MountOptions,
-    make: (mounted: () => Promise<Endpoint>) => Mount,
-  ): Mount {
-    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checkMount(where, options) }
-    releaseStdout()
-    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse, choice.gist])
-    let mount = mounts.get(key)
-    if (mount === undefined) {
-      let endpoint: Promise<Endpoint> | undefined
-      mount = make(() => (endpoint ??= this.#open(choice)))
-      mounts.set(key, mount)
-    }
-    return mount
+  #plugIn(plugin: Plugin<Ctx>): this {
+    checkPlugin('use', plugin)
+    const { middleware, observer, endpoints = {}, visible } = plugin
+    const paths = Object.entries(endpoints)
+    if (paths.length > 0 && this.#endpoints.size > 0)
+      throw badOption('use', 'add endpoints before listen() or a mount opens HTTP')
+    if (middleware !== undefined) this.use(middleware)
+    if (observer !== undefined) this.#service.observers.add(observer)
+    if (visible !== undefined) this.#service.restrict(visible as unknown as Visible)
+    for (const [path, handler] of paths) this.#handlers.set(path, handler)
+    return this
+  }
+
+  #checkMethod(where: string, method: string): void {
+    const { methods, interceptors } = this.#service
+    if (methodRow(method) !== undefined || methods.has(method) || interceptors.has(method)) return
+    const meant = nearest(method, Object.keys(METHODS))
+    throw badOption(
+      where,
+      `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
+    )
   }
 
   #defaultListen(): ListenOptions {

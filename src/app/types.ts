@@ -1,7 +1,6 @@
 import type { ContentBlock } from '../protocol/content.ts'
 import type { Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Auth } from '../rpc/call.ts'
 import type { AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
 import type { ItemOptions, Hints } from '../server/register.ts'
@@ -80,9 +79,6 @@ export type Middleware<Ctx = Context> = (
 
 /** What `provide` may add to a context: anything but what every context has. */
 export type Addition = object & { readonly [Name in keyof Context]?: never }
-
-/** Answers web requests; takes the caller that a framework authenticated. */
-export type WebHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
 
 /** Answers what Node's own HTTP server, or a framework over it, was asked. Named by what it needs, not by Node's types. */
 export type NodeListener = (

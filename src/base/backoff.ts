@@ -1,24 +1,24 @@
 import { LONGEST_MS } from './duration.ts'
 
 export interface BackoffTimes {
-  /** The first wait; each further one is twice as long. */
+  /** The first delay; each further one is twice as long. */
   readonly firstMs: number
   readonly maxMs: number
 }
 
-/** The nth wait in a row, from 0: it doubles each time, up to a limit. */
+/** The nth delay, counted from 0: it doubles each time, up to a limit. */
 export function doubledMs(nth: number, { firstMs, maxMs }: BackoffTimes): number {
   return Math.min(maxMs, firstMs * 2 ** nth)
 }
 
-/** The same with jitter, so that clients that failed together do not return together. */
+/** The nth delay with jitter, so that clients that failed together do not retry together. */
 export function delayOf(nth: number, times: BackoffTimes, random: () => number): number {
   const { maxMs } = times
   const ms = doubledMs(nth, times)
   return ms < maxMs ? Math.min(maxMs, ms * (1 + random() / 4)) : maxMs * (1 - random() / 4)
 }
 
-/** Waits; an abort of any signal ends it early. */
+/** Waits, or until any of the signals aborts. */
 export function pause(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -34,7 +34,7 @@ export function pause(ms: number, ...signals: readonly AbortSignal[]): Promise<v
   })
 }
 
-/** What a promise gives, unless a signal aborts first. */
+/** Settles like a promise, or rejects when a signal aborts first. */
 export function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error)

@@ -4,7 +4,7 @@ import { BAD_OPTION } from '../errors/base.ts'
 /** Milliseconds, or text such as `'20s'`, `'2m'`, `'1h'`, `'250ms'`. */
 export type Duration = number | string
 
-/** The longest time that timers can wait; they take anything above for "at once". */
+/** The longest delay of a timer; timers fire at once for anything longer. */
 export const LONGEST_MS = 2_147_483_647
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -20,7 +20,7 @@ export function toMs(duration: Duration, where: string): number {
   if (ms >= 0) return ms
   throw mcpError(BAD_OPTION, {
     where,
-    reason: `"${duration}" is not a duration; write milliseconds or '20s', '2m', '1h'`,
+    reason: `"${duration}" is not a duration; use milliseconds, or text such as '20s', '2m' or '1h'`,
   })
 }
 

@@ -53,7 +53,8 @@ export const COUNT: Kind<number> = {
 
 export const PORT: Kind<number> = {
   must: 'a whole number from 0 to 65535 (0 means any free port)',
-  is: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535,
+  // Text in digits too: environment variables hold nothing else.
+  is: (value) => (Number.isInteger(value) || /^\d+$/.test(String(value))) && isPort(Number(value)),
   repeats: true,
 }
 
@@ -116,6 +117,10 @@ export function callable<Value>(): Kind<Value> {
 /** Anything: what it must be is checked elsewhere, in better words than these. */
 export function anything<Value>(): Kind<Value> {
   return { must: 'anything', is: () => true }
+}
+
+function isPort(number: number): boolean {
+  return number >= 0 && number <= 65_535
 }
 
 function isObject(value: unknown): value is object {

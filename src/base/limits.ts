@@ -4,12 +4,12 @@ import { CLIENT_LIMITS, type LimitRow } from '../protocol/client-limits.ts'
 import { LIMITS, type Limits } from '../protocol/limits.ts'
 import { checkNames } from './options.ts'
 
-/** Limits from an option: `'strict'`, or single limits changed. */
+/** The limits that an option selects: `'strict'`, or changes to single limits. */
 export function toLimits(option: 'strict' | Partial<Limits> = {}): Limits {
   return readLimits({ ...CLIENT_LIMITS, ...LIMITS }, option)
 }
 
-/** Values for the limits of a table from an option: `'strict'`, or single limits changed. */
+/** The values of one table of limits that an option selects: `'strict'`, or changes to single limits. */
 export function readLimits<Name extends string>(
   table: Readonly<Record<Name, LimitRow>>,
   option: 'strict' | Partial<Readonly<Record<Name, number>>> = {},
@@ -19,7 +19,7 @@ export function readLimits<Name extends string>(
   const base = Object.fromEntries(rows.map(([name, row]) => [name, row[column]])) as Record<Name, number>
   if (option === 'strict') return base
   if (typeof option !== 'object')
-    throw mcpError(BAD_OPTION, { where: 'limits', reason: `write 'strict', or an object` })
+    throw mcpError(BAD_OPTION, { where: 'limits', reason: `use 'strict' or an object` })
   checkNames('limits', option, Object.keys(table))
   for (const [name, value] of Object.entries<number | undefined>(option)) {
     if (typeof value !== 'number' || !(value > 0 || value === table[name as Name].least))

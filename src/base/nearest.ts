@@ -1,4 +1,4 @@
-/** The candidate most like a word, when one is like it at all. */
+/** The candidate most similar to a word, if any is similar enough. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > 128) return undefined
   let best: string | undefined
@@ -11,7 +11,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** Levenshtein distance in which a swap of neighbours counts once. */
+/** Levenshtein distance that counts swapped neighbours once. */
 function distance(a: string, b: string): number {
   let [older, previous] = [
     new Uint16Array(b.length + 1),

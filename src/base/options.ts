@@ -7,7 +7,7 @@ type Kinds = Readonly<
   Record<string, Kind<unknown> & Partial<Pick<RequiredKind<unknown>, 'required' | 'missing'>>>
 >
 
-/** Refuses options that do not exist, are of another kind, or are missing; `elsewhere` knows other names for ours. */
+/** Rejects unknown, unfit and missing options; `elsewhere` maps other libraries' names to ours. */
 export function checkOptions<Options>(
   where: string,
   given: unknown,
@@ -36,7 +36,7 @@ export function checkNames(where: string, given: unknown, known: readonly string
     if (!known.includes(name)) throw unknown(where, 'option', name, known)
 }
 
-/** Refuses a word that is none of those that are known, naming the one that was probably meant. */
+/** Rejects an unknown word and suggests the one that was probably meant. */
 export function checkWord(where: string, what: string, word: string, known: readonly string[]): void {
   if (!known.includes(word)) throw unknown(where, what, String(word).slice(0, 64), known)
 }
@@ -46,7 +46,7 @@ function isOptions(given: unknown): given is Readonly<Record<string, unknown>> {
 }
 
 function noOptions(where: string, known: readonly string[]): McpError {
-  return badOption(where, `it takes an object with options, of these: ${known.join(', ')}`)
+  return badOption(where, `expected an object with options: ${known.join(', ')}`)
 }
 
 function unknown(

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { throttle } from './throttle.ts'
 
-test('something is told at most once a second, with how often it went untold', () => {
+test('reports at most once a second, with the number of suppressed reports', () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const told: [string, number][] = []

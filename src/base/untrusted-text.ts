@@ -1,4 +1,4 @@
-/** What a peer put where a text belongs: text as it is, all else as JSON. A `toString` that the peer sent along is not asked. */
+/** Text from a peer: strings unchanged, anything else as JSON. It never calls a `toString` supplied by the peer. */
 export function untrustedText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
 }

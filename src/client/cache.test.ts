@@ -14,6 +14,12 @@ describe('the cache', () => {
     expect(cache.get(READ, 'a://b')).toBeUndefined()
   })
 
+  test.each([1, 0.5])('keeps what may be kept for %d ms', (ttlMs) => {
+    const cache = new Cache(() => 0)
+    cache.put(READ, 'a://b', { ttlMs })
+    expect(cache.get(READ, 'a://b')).toEqual({ ttlMs })
+  })
+
   test('tells methods and params apart [R232]', () => {
     const cache = new Cache(() => 0)
     cache.put(READ, 'a://b', { ttlMs: 100 })

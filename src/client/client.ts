@@ -1,7 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import { TOOL_ARGUMENTS } from '../errors/server.ts'
-import { toMs } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LOG_LEVELS } from '../protocol/log-levels.ts'
 import { checkOptions, checkWord } from '../base/options.ts'
@@ -15,19 +14,25 @@ import type {
   ResourceTemplate,
   Tool,
 } from '../protocol/spec/2026-07-28.ts'
-import { untrustedText } from '../base/untrusted-text.ts'
 import type { Answers } from './answers.ts'
 import { Cache } from './cache.ts'
 import type { Check } from './checking.ts'
 import { Elicitations } from './elicitations.ts'
-import { Emitter, type ClientEvents, type State } from './events.ts'
+import { changeOf, Emitter, type ClientEvents, type State } from './events.ts'
 import { checkHeaders } from './headers.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { ConnectionOptions, RequestOptions } from './connection-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
-import { CALL_OPTIONS, type CallOptions, type ClientMiddleware, type ClientRequest } from './options.ts'
+import {
+  CALL_OPTIONS,
+  toRequestOptions,
+  type CallOptions,
+  type ClientMiddleware,
+  type ClientPlugin,
+  type ClientRequest,
+} from './options.ts'
 import { KnownTools } from './known-tools.ts'
 import type { AnyTools, InputOfTool, ToolName, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
@@ -53,7 +58,7 @@ export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
 
 /** A client of one server. It recovers by itself what can be recovered; close it when it is no longer needed. */
 export class Client<Tools = AnyTools> implements AsyncDisposable {
-  readonly #link: ReconnectingConnection
+  readonly #connection: ReconnectingConnection
   readonly #events = new Emitter()
   readonly #cache = new Cache()
   readonly #tools = new KnownTools()
@@ -68,7 +73,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     this.#mirrors = mirrors
     this.#checks = checks
     this.#maxPages = maxPages
-    this.#link = new ReconnectingConnection({ ...options, events: this.#events }, answers, {
+    this.#connection = new ReconnectingConnection({ ...options, events: this.#events }, answers, {
       told: (method, params) => this.#told(method, params),
       missed: () => {
         this.#cache.clear()
@@ -82,24 +87,24 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   get state(): State {
-    return this.#link.state
+    return this.#connection.state
   }
 
   /** Opens the connection now rather than with the first request. */
   async open(): Promise<this> {
-    await this.#link.open()
+    await this.#connection.open()
     return this
   }
 
   /** What the server is called and offers, and the revision that is spoken with it. */
   async server(): Promise<ServerAbout> {
-    const { server, capabilities, instructions, revision } = await this.#link.agreement()
+    const { server, capabilities, instructions, revision } = await this.#connection.agreement()
     return { info: server, capabilities, instructions, revision }
   }
 
   /** Whether the server declared a capability, as `tools` or `resources.subscribe`. */
   async supports(capability: string): Promise<boolean> {
-    return has((await this.#link.agreement()).capabilities, capability)
+    return has((await this.#connection.agreement()).capabilities, capability)
   }
 
   /** Calls a tool: structured content, else the text of an only text block, else all blocks. Throws ToolError when it failed. */
@@ -198,15 +203,15 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /** Asks whether the server is there; the newest revision has `server/discover` for it. */
   async ping(options: CallOptions = {}): Promise<void> {
-    const { revision } = await this.#link.agreement()
+    const { revision } = await this.#connection.agreement()
     await this.#send(revision === LATEST ? 'server/discover' : 'ping', {}, { idempotent: true, ...options })
   }
 
   /** Wants log messages of a level and above; they arrive as `log` events. */
   async setLogLevel(level: string): Promise<void> {
     checkWord('setLogLevel', 'level', level, LOG_LEVELS)
-    this.#link.setLogLevel(level)
-    const { revision, capabilities } = await this.#link.agreement()
+    this.#connection.setLogLevel(level)
+    const { revision, capabilities } = await this.#connection.agreement()
     if (revision !== LATEST && capabilities['logging'] !== undefined)
       await this.#send('logging/setLevel', { level }, { idempotent: true })
   }
@@ -214,13 +219,13 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   /** Every change of what is watched, for as long as the loop runs. */
   async *watch(watched: Watched): AsyncGenerator<Change, void, undefined> {
     const { watch } = await import('./watch.ts')
-    yield* watch(this.#link, this.#events, watched)
+    yield* watch(this.#connection, this.#events, watched)
   }
 
   /** Calls back on every change of a resource from now on; gives back what ends it. */
   async subscribe(uri: string, listener: (change: Change) => void): Promise<() => Promise<void>> {
     const { subscribe } = await import('./watch.ts')
-    return subscribe(this.#link, this.#events, uri, listener)
+    return subscribe(this.#connection, this.#events, uri, listener)
   }
 
   /** Any request, for methods that have no name here; sent whether the server declared it or not. */
@@ -230,18 +235,18 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /** Any notification. */
   notify(method: string, params: JsonObject = {}): Promise<void> {
-    return this.#link.notify(method, params)
+    return this.#connection.notify(method, params)
   }
 
   /** Sets how questions of the server are answered; opens anew where they were declared at the handshake. */
   answer(answers: Answers): Promise<void> {
-    return this.#link.answer(answers)
+    return this.#connection.answer(answers)
   }
 
   /** Tells a server that was told of roots that they are others now. */
   async rootsChanged(): Promise<void> {
-    const { revision } = await this.#link.agreement()
-    if (revision !== LATEST && this.#link.answers.roots !== undefined)
+    const { revision } = await this.#connection.agreement()
+    if (revision !== LATEST && this.#connection.answers.roots !== undefined)
       await this.notify('notifications/roots/list_changed')
   }
 
@@ -255,16 +260,17 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
    * `sampling/createMessage`, the answers to it. The first added is the outermost.
    */
   use(method: string, middleware: ClientMiddleware): this
-  use(middleware: ClientMiddleware): this
-  use(first: string | ClientMiddleware, second?: ClientMiddleware): this {
+  use(addition: ClientMiddleware | ClientPlugin): this
+  use(first: string | ClientMiddleware | ClientPlugin, second?: ClientMiddleware): this {
     if (typeof first === 'string') this.#middleware.add(first, second)
-    else this.#middleware.add(undefined, first)
+    else if (typeof first === 'function') this.#middleware.add(undefined, first)
+    else this.#middleware.plugIn(first)
     return this
   }
 
   /** Leaves the server and frees everything. */
   close(): Promise<void> {
-    return this.#link.close()
+    return this.#connection.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -297,7 +303,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /** Leaves out tools that no request of ours could call. */
   async *#usable(tools: AsyncGenerator<Tool, void, undefined>): AsyncGenerator<Tool, void, undefined> {
-    const { revision } = await this.#link.agreement()
+    const { revision } = await this.#connection.agreement()
     for await (const tool of tools) {
       const problem = await this.#tools.add(tool as unknown as JsonObject)
       if (problem === undefined || !this.#mirrors || revision !== LATEST) yield tool
@@ -311,7 +317,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     member: string,
     options: CallOptions,
   ): AsyncGenerator<Item, void, undefined> {
-    const agreement = await this.#link.agreement()
+    const agreement = await this.#connection.agreement()
     if (!offers(agreement, method)) return
     const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages }
     yield* eachItem<Item>(listed, async (params) => {
@@ -336,27 +342,17 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   async #perform({ method, params, options }: ClientRequest, more: RequestOptions): Promise<JsonObject> {
     checkOptions(method, options, CALL_OPTIONS)
-    const { timeout, total, signal, headers, onProgress, idempotent, meta } = options
+    const { headers, meta } = options
     if (headers !== undefined) checkHeaders(headers)
-    const sent =
-      meta === undefined
-        ? params
-        : { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...meta } }
-    const settings: RequestOptions = {
-      idleMs: timeout === undefined ? undefined : toMs(timeout, 'timeout'),
-      totalMs: total === undefined ? undefined : toMs(total, 'total'),
-      signal,
-      headers,
-      onProgress,
-      repeatable: idempotent,
-      ...more,
-    }
+    const own = params['_meta'] as JsonObject | undefined
+    const sent = meta === undefined ? params : { ...params, _meta: { ...own, ...meta } }
+    const settings: RequestOptions = { ...toRequestOptions(options), ...more }
     try {
-      const result = await this.#link.request(method, sent, settings)
+      const result = await this.#connection.request(method, sent, settings)
       if (result['resultType'] !== 'input_required') return result
       const { goOn } = await import('./rounds.ts')
       const asked = { method, params: sent, options: settings, result }
-      return await goOn(this.#link, asked, (...question) => this.#answer(...question))
+      return await goOn(this.#connection, asked, (...question) => this.#answer(...question))
     } catch (error) {
       if (error instanceof McpError && error.kind === 'url_needed') this.#elicitations.expectAll(error)
       throw error
@@ -367,30 +363,20 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     if (method === 'elicitation/create') this.#elicitations.expect(params)
     return this.#middleware.answer({ method, params, options: { signal } }, async (request) => {
       const { answerQuestion } = await import('./answers.ts')
-      return answerQuestion(this.#link.answers, method, request.params, signal)
+      return answerQuestion(this.#connection.answers, method, request.params, signal)
     })
   }
 
   #told(method: string, params: JsonObject): void {
     this.#cache.changed(method, params)
-    switch (method) {
-      case 'notifications/message':
-        return this.#events.emit('log', params as unknown as ClientEvents['log'])
-      case 'notifications/tools/list_changed':
-        return this.#events.emit('change', { kind: 'tools' })
-      case 'notifications/prompts/list_changed':
-        return this.#events.emit('change', { kind: 'prompts' })
-      case 'notifications/resources/list_changed':
-        return this.#events.emit('change', { kind: 'resources' })
-      case 'notifications/resources/updated':
-        return this.#events.emit('change', { kind: 'resource', uri: untrustedText(params['uri']) })
-      case 'notifications/elicitation/complete':
-        if (this.#elicitations.done(params['elicitationId']))
-          this.#events.emit('elicited', { elicitationId: params['elicitationId'] as string })
-        return
-      default:
-        return this.#events.emit('notification', { method, params })
-    }
+    const change = changeOf(method, params)
+    if (change !== undefined) this.#events.emit('change', change)
+    else if (method === 'notifications/message')
+      this.#events.emit('log', params as unknown as ClientEvents['log'])
+    else if (method !== 'notifications/elicitation/complete')
+      this.#events.emit('notification', { method, params })
+    else if (this.#elicitations.done(params['elicitationId']))
+      this.#events.emit('elicited', { elicitationId: params['elicitationId'] as string })
   }
 }
 

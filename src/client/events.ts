@@ -1,3 +1,4 @@
+import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { checkWord } from '../base/options.ts'
 import { printable } from '../errors/printable.ts'
@@ -65,3 +66,17 @@ export class Emitter {
     }
   }
 }
+
+/** The change that a notification reports; undefined when it reports none. */
+export function changeOf(method: string, params: JsonObject): ClientEvents['change'] | undefined {
+  if (method === 'notifications/resources/updated')
+    return { kind: 'resource', uri: untrustedText(params['uri']) }
+  const kind = LISTS.get(method)
+  return kind === undefined ? undefined : { kind }
+}
+
+const LISTS: ReadonlyMap<string, 'tools' | 'prompts' | 'resources'> = new Map([
+  ['notifications/tools/list_changed', 'tools'],
+  ['notifications/prompts/list_changed', 'prompts'],
+  ['notifications/resources/list_changed', 'resources'],
+])

@@ -1,7 +1,17 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { ClientMiddleware, ClientRequest } from './options.ts'
+import { anything, callable, type KindsOf } from '../base/kinds.ts'
+import { checkOptions } from '../base/options.ts'
+import type { ClientMiddleware, ClientPlugin, ClientRequest } from './options.ts'
+
+const PARTS: KindsOf<ClientPlugin> = {
+  clientMiddleware: callable<ClientMiddleware>(),
+  middleware: anything<unknown>(),
+  observer: anything<unknown>(),
+  endpoints: anything<unknown>(),
+  visible: anything<unknown>(),
+}
 
 type Last = (request: ClientRequest) => JsonObject | Promise<JsonObject>
 
@@ -13,6 +23,12 @@ export class Middleware {
     if (typeof wrap !== 'function')
       throw mcpError(BAD_OPTION, { where: 'use', reason: 'the middleware is not a function' })
     this.#entries.push({ method, wrap })
+  }
+
+  /** Adds what a plug-in has for clients; its parts for servers mean nothing here. */
+  plugIn(plugin: ClientPlugin): void {
+    checkOptions('use', plugin, PARTS)
+    if (plugin.clientMiddleware !== undefined) this.add(undefined, plugin.clientMiddleware)
   }
 
   /** Runs a request of the client through what was added for its method or for all. */

@@ -1,3 +1,5 @@
+import { toMs } from '../base/duration.ts'
+import type { RequestOptions } from './connection-options.ts'
 import type { Duration } from '../base/duration.ts'
 import { callable, DURATION, FLAG, object, SIGNAL, type KindsOf } from '../base/kinds.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
@@ -46,3 +48,26 @@ export type ClientMiddleware = (
   request: ClientRequest,
   next: (changed?: Partial<Pick<ClientRequest, 'params' | 'options'>>) => Promise<JsonObject>,
 ) => JsonObject | Promise<JsonObject>
+
+/** A plug-in, as far as a client uses it; its other parts are for servers. */
+export interface ClientPlugin {
+  /** Wraps every request of the client. */
+  readonly clientMiddleware?: ClientMiddleware
+  readonly middleware?: unknown
+  readonly observer?: unknown
+  readonly endpoints?: unknown
+  readonly visible?: unknown
+}
+
+/** The options of a call, as a connection takes them. */
+export function toRequestOptions(options: CallOptions): RequestOptions {
+  const { timeout, total, signal, headers, onProgress, idempotent } = options
+  return {
+    idleMs: timeout === undefined ? undefined : toMs(timeout, 'timeout'),
+    totalMs: total === undefined ? undefined : toMs(total, 'total'),
+    signal,
+    headers,
+    onProgress,
+    repeatable: idempotent,
+  }
+}

@@ -18,7 +18,8 @@ import { mayForget, negotiate, type Agreement, type Opened } from './negotiate.t
 import { requireOffered } from './offered.ts'
 import type { Progress } from './options.ts'
 import { Questions } from './questions.ts'
-import type { Attempt, Recovery, Trouble } from './recovery.ts'
+import { LazyRecovery } from './lazy-recovery.ts'
+import type { Attempt, Trouble } from './recovery.ts'
 import { readResult } from './results.ts'
 import { createSender, headersOf, encodeCall, encodeNote, type Sender } from './encode-call.ts'
 import { forgetMode, recallMode, rememberMode } from './opening-mode.ts'
@@ -53,7 +54,7 @@ export class ReconnectingConnection {
   /** Lines that are of no use for new requests, on which old ones still wait. */
   readonly #retired = new Set<Live>()
   readonly #questions: Questions
-  #recovery: Recovery | undefined
+  readonly #recovery: LazyRecovery
   readonly #closing = new AbortController()
 
   constructor(options: ConnectionOptions, answers: Answers, owner: ConnectionOwner) {
@@ -64,6 +65,13 @@ export class ReconnectingConnection {
     this.#sender = this.#introduce()
     this.#owner = owner
     this.#questions = new Questions(owner.answer)
+    const { recovery: pace, reauthenticate, events } = options
+    this.#recovery = new LazyRecovery(pace, {
+      reauthenticate,
+      closing: this.#closing.signal,
+      warn: (text) => events.emit('warning', text),
+      hold: (ms) => this.#backoff.hold(ms),
+    })
   }
 
   get state(): State {
@@ -191,7 +199,7 @@ export class ReconnectingConnection {
     } catch (error) {
       this.#backoff.failed()
       forgetMode(key)
-      if (!again && (await (await this.#recover(error))?.authenticated(error, begun)) === true)
+      if (!again && (await (await this.#recovery.for(error))?.authenticated(error, begun)) === true)
         return this.#openNow(true)
       if (dialects === undefined && (remembered ?? 'request') !== 'request' && mayForget(error))
         return this.#openNow()
@@ -339,24 +347,8 @@ export class ReconnectingConnection {
     }
     if (methodRow(method)?.lasting === true) return false
     const leave = (): void => live && this.#retire(live, error)
-    const recovery = await this.#recover(error)
+    const recovery = await this.#recovery.for(error)
     return recovery?.prepare({ error, unsent: live === undefined, leave, ...attempt }) ?? false
-  }
-
-  /** What recovers from refusals, loaded with the first; undefined when an error is none, or nothing shall be done. */
-  async #recover(error: unknown): Promise<Recovery | undefined> {
-    const { recovery: pace, reauthenticate, events } = this.#options
-    if (pace === undefined || !(error instanceof McpError)) return undefined
-    if (error.refusal === undefined && error.kind !== 'http_failed') return undefined
-    // Without a network it may not be there to load; then the error speaks for itself.
-    const loaded = await import('./recovery.ts').catch(() => undefined)
-    if (loaded === undefined) return undefined
-    return (this.#recovery ??= new loaded.Recovery(pace, {
-      reauthenticate,
-      closing: this.#closing.signal,
-      warn: (text) => events.emit('warning', text),
-      hold: (ms) => this.#backoff.hold(ms),
-    }))
   }
 
   /** The connection is of no use any more. */

@@ -5,5 +5,5 @@ export const BAD_OPTION = {
   where: 'local',
   code: -32603,
   text: '{where}: {reason}',
-  hint: 'Correct the option.',
+  hint: 'Pass a valid value; docs/reference/exports.md lists the options and their types.',
 } as const

@@ -6,15 +6,15 @@ export const SESSION_LOST = {
   code: -32001,
   refusal: 'SESSION_INVALID',
   text: 'the server no longer knows the session',
-  hint: 'Connect again; what is safe to repeat was repeated.',
+  hint: 'Connect again. Requests that are safe to repeat were already repeated.',
 } as const
 
 export const BAD_ANSWER = {
   kind: 'bad_answer',
   where: 'local',
   code: -32600,
-  text: 'the server answered {method} with something invalid: {issue}',
-  hint: 'Check that the address is that of an MCP server; if it is, report this to its author.',
+  text: 'the server sent an invalid answer to {method}: {issue}',
+  hint: 'Check that the address belongs to an MCP server; if it does, report this to its author.',
 } as const
 
 export const ANSWER_TOO_LARGE = {
@@ -22,14 +22,14 @@ export const ANSWER_TOO_LARGE = {
   where: 'local',
   code: -32600,
   text: 'the server sent more than {limit} {unit}',
-  hint: 'Ask for less, or raise the limit.',
+  hint: 'Ask for less, or raise limits.clientBytes or limits.pages.',
 } as const
 
 export const NO_REVISION = {
   kind: 'no_revision',
   where: 'local',
   code: -32022,
-  text: 'the server offers {offered}, none of which this client speaks',
+  text: 'the server offers only {offered}, which this client does not support',
   hint: 'Update the client or the server.',
 } as const
 
@@ -38,5 +38,5 @@ export const REMOTE = {
   where: 'local',
   code: -32603,
   text: '{message}',
-  hint: 'The server gives the reason.',
+  hint: 'Read the message: the server states the reason in it.',
 } as const

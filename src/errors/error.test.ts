@@ -21,9 +21,23 @@ const LOCAL: Readonly<Record<string, number>> = {
   input_required: -32603,
 }
 
-test('errors that are never sent have the codes that programs know', () => {
-  const local = [...ERRORS].filter(([, { where }]) => where === 'local')
-  expect(Object.fromEntries(local.map(([kind, { code }]) => [kind, code]))).toEqual(LOCAL)
+/** The same for errors that the model reads, and that handlers may catch. */
+const RESULTS: Readonly<Record<string, number>> = {
+  tool_failed: -32603,
+  tool_input: -32602,
+  tool_output: -32603,
+  tool_timeout: -32603,
+  cannot_ask: -32603,
+  ask_invalid: -32603,
+  ask_refused: -32603,
+}
+
+test.each([
+  ['are never sent', 'local', LOCAL],
+  ['become results', 'result', RESULTS],
+])('errors that %s have the codes that programs know', (_, place, codes) => {
+  const rows = [...ERRORS].filter(([, { where }]) => where === place)
+  expect(Object.fromEntries(rows.map(([kind, { code }]) => [kind, code]))).toEqual(codes)
 })
 
 test('an unknown kind has the row of an error that a server sent', () => {

@@ -34,15 +34,15 @@ export interface ErrorExtras {
   readonly data?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
   readonly retryAfterMs?: number
-  /** Whether to try again, where the kind alone does not say. */
+  /** Whether to try again; by default the kind decides. */
   readonly retryable?: boolean
-  /** The code that came over the wire, where it is not the kind's own. */
+  /** The code on the wire, if it is not the kind's own. */
   readonly code?: number
-  /** The refusal, where it is not the kind's own. */
+  /** The refusal, if it is not the kind's own. */
   readonly refusal?: RefusalName
 }
 
-/** The one error class. Switch on `kind`, or on `refusal` where a server refused; `hint` says what to do. */
+/** The one error class. Switch on `kind`, or on `refusal` if a server rejected a request; `hint` says what to do. */
 export class McpError extends Error {
   readonly kind: ErrorKind
   readonly code: number
@@ -69,12 +69,12 @@ export class McpError extends Error {
   }
 }
 
-/** The row of a kind. A kind that does not exist is treated like an error from elsewhere. */
+/** The row of a kind. Unknown kinds are treated as `remote`. */
 export function rowOf(kind: ErrorKind): ErrorRow {
   return ERRORS.get(kind) ?? client.REMOTE
 }
 
-/** Creates an error. Leaving out a fact that its text needs does not compile. */
+/** Creates an error. Omitting a fact that its text needs is a compile error. */
 export function mcpError<const Row extends ErrorRow>(
   row: Row,
   facts: FactsOf<Row>,

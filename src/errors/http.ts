@@ -5,7 +5,7 @@ export const HTTP_FAILED = {
   where: 'local',
   code: -32000,
   text: '{method} failed with HTTP status {status}{reason}',
-  hint: 'Look at the status; 401 and 403 need credentials, 5xx a later try.',
+  hint: 'Check the status: for 401 and 403 send credentials, for 5xx try again later.',
 } as const
 
 export const VERSION_HEADER = {
@@ -24,7 +24,7 @@ export const FORBIDDEN_HOST = {
   code: -32600,
   http: 403,
   text: 'the Host "{host}" is not served here',
-  hint: 'Name the host in http.hosts.',
+  hint: 'Add the host to http.hosts.',
 } as const
 
 export const FORBIDDEN_ORIGIN = {
@@ -33,7 +33,7 @@ export const FORBIDDEN_ORIGIN = {
   code: -32600,
   http: 403,
   text: 'the Origin "{origin}" is not allowed',
-  hint: 'Name the origin in http.cors.',
+  hint: 'Add the origin to http.cors.',
 } as const
 
 export const FORBIDDEN_CERTIFICATE = {
@@ -42,7 +42,7 @@ export const FORBIDDEN_CERTIFICATE = {
   code: -32600,
   http: 403,
   text: 'the certificate of the client is not accepted: {reason}',
-  hint: 'Name its authority in tls.ca, or its fingerprint in tls.pin.',
+  hint: 'Add its authority to tls.ca, or its fingerprint to tls.pin.',
 } as const
 
 export const BAD_ACCEPT = {
@@ -79,7 +79,7 @@ export const BAD_VERB = {
   where: 'wire',
   code: -32600,
   http: 405,
-  text: 'the verb {verb} is not accepted here',
+  text: 'the HTTP method {verb} is not allowed here',
   hint: 'Use POST; sessions of 2025 also use GET and DELETE.',
 } as const
 
@@ -107,7 +107,7 @@ export const BAD_UPGRADE = {
   code: -32600,
   http: 400,
   text: 'the connection cannot be upgraded: {reason}',
-  hint: 'Ask for a WebSocket of version 13, with the sub-protocol mcp or mcp.v1, or none.',
+  hint: 'Request a WebSocket of version 13, with the subprotocol mcp or mcp.v1, or none.',
 } as const
 
 export const SESSION_REQUIRED = {
@@ -117,7 +117,7 @@ export const SESSION_REQUIRED = {
   http: 400,
   refusal: 'INVALID_SESSION_ID',
   text: 'the Mcp-Session-Id header is missing',
-  hint: 'Send initialize first and repeat the session id it answered.',
+  hint: 'Send initialize first, then repeat the session id from its answer.',
 } as const
 
 export const UNKNOWN_SESSION = {
@@ -135,7 +135,7 @@ export const STREAM_EXISTS = {
   where: 'wire',
   code: -32600,
   http: 409,
-  text: 'this session has an open stream already',
+  text: 'this session already has an open stream',
   hint: 'Close the other stream, or resume it with Last-Event-ID.',
 } as const
 
@@ -144,7 +144,7 @@ export const UNKNOWN_EVENT = {
   where: 'wire',
   code: -32600,
   http: 400,
-  text: 'Last-Event-ID names no event of this session',
+  text: 'Last-Event-ID does not name an event of this session',
   hint: 'Open a new stream without Last-Event-ID.',
 } as const
 
@@ -155,7 +155,7 @@ export const BAD_HTTP = {
   http: 400,
   refusal: 'PROTOCOL_ERROR',
   text: 'the request is not valid HTTP/1.1',
-  hint: 'Send HTTP/1.1 without ambiguities.',
+  hint: 'Send a well-formed, unambiguous HTTP/1.1 request.',
 } as const
 
 export const HEAD_TOO_LARGE = {

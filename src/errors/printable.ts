@@ -1,4 +1,4 @@
-/** Text that does nothing to a terminal: control and direction characters are written out; line breaks and tabs stay. */
+/** Makes text safe for terminals: escapes control and direction characters, but keeps line breaks and tabs. */
 export function printable(text: string): string {
   return text.replace(HIDDEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

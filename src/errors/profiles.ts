@@ -5,8 +5,8 @@ export const UNSUPPORTED_TYPE = {
   where: 'wire',
   code: -32600,
   refusal: 'INVALID_CONTENT_TYPE',
-  text: 'the type "{type}" of {uri} is none of those that this server serves',
-  hint: 'Give the resource a known type, or leave strictMime off.',
+  text: 'the type "{type}" of {uri} is not a known MIME type',
+  hint: 'Give the resource a known MIME type, or turn strictMime off.',
 } as const
 
 export const BAD_PROGRESS_TOKEN = {

@@ -9,7 +9,7 @@ import {
 } from '../protocol/refusals.ts'
 import { RESERVED_REFUSALS } from '../protocol/reserved-refusals.ts'
 
-/** What the catalogue says of a refusal. */
+/** The catalogue entry of a refusal. */
 export interface Refusal {
   readonly name: RefusalName
   readonly code: number
@@ -21,7 +21,7 @@ export interface Refusal {
 
 const rows = /* @__PURE__ */ allRows()
 
-/** The refusal that an error carries, with what a client does about it; undefined when it is no refusal. */
+/** The refusal of an error, with the proper reaction; undefined if the error has none. */
 export function refusalOf(error: McpError): Refusal | undefined {
   const name = error.refusal
   const row = name === undefined ? undefined : rows.get(name)
@@ -30,12 +30,12 @@ export function refusalOf(error: McpError): Refusal | undefined {
   return { name, code, httpStatus: http, severity, reaction, retryable: isRetryable(row) }
 }
 
-/** The row of a name that came from elsewhere. */
+/** The row of a name received from a peer. */
 export function refusalRow(name: unknown): RefusalRow | undefined {
   return typeof name === 'string' ? rows.get(name) : undefined
 }
 
-/** The name that a number of the catalogue stands for. */
+/** The name of the refusal with this number. */
 export function refusalNamed(code: number): RefusalName | undefined {
   for (const [name, row] of rows) if (row.code === code) return name as RefusalName
   return undefined

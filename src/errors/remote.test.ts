@@ -91,11 +91,11 @@ describe('an error of a server', () => {
     expect(kindOf(-32099)).toEqual(['remote', -32099])
   })
 
-  test('says what to do, whoever throws it', () => {
+  test('has a hint for every kind', () => {
     const hintOf = (name: RefusalName): string =>
       fromErrorObject({ code: -32602, message: 'm', data: { refusal: { name } } }).hint
     expect(hintOf('TOOL_NOT_FOUND')).toBe('List the tools first.')
-    expect(hintOf('INVALID_PARAMS')).toBe('Correct the params.')
+    expect(hintOf('INVALID_PARAMS')).toBe('Send params that match the schema of the method.')
     expect(hintOf('TIMEOUT')).not.toBe('')
   })
 

@@ -6,18 +6,18 @@ import { isRetryable, type RefusalName } from '../protocol/refusals.ts'
 
 const LONGEST_WAIT_MS = 3_600_000
 
-/** An error that a server answered with, as one of ours: of the kind that says the same, or `remote`. */
+/** Converts an error from a server into an McpError of the matching kind, or of kind `remote`. */
 export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: CodeMeaning): McpError {
   const facts = isObject(data) ? data : { value: data }
-  const told = isObject(facts['refusal']) ? facts['refusal'] : {}
+  const sent = isObject(facts['refusal']) ? facts['refusal'] : {}
   const meant = meaning?.(code) ?? {}
-  const refusal = nameOf(told, code) ?? meant.refusal
+  const refusal = nameOf(sent, code) ?? meant.refusal
   const kind =
     BY_REFUSAL.get(refusal ?? '') ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code) ?? 'remote'
   return new McpError(kind, message, {
     code,
     ...(data === undefined ? {} : { data: facts }),
-    ...(refusal === undefined ? {} : refused(refusal, told)),
+    ...(refusal === undefined ? {} : refused(refusal, sent)),
   })
 }
 
@@ -25,9 +25,9 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The refusal by the name in `data`, else by the number there, else by the code itself. */
-function nameOf(told: JsonObject, code: number): RefusalName | undefined {
-  const { name, code: number } = told
+/** Finds the refusal by the name in `data`, by the number there, or by the error code. */
+function nameOf(sent: JsonObject, code: number): RefusalName | undefined {
+  const { name, code: number } = sent
   if (refusalRow(name) !== undefined) return name as RefusalName
   return refusalNamed(typeof number === 'number' ? number : code)
 }
@@ -43,7 +43,7 @@ function refused(refusal: RefusalName, { retryable, retryAfterMs }: JsonObject):
   }
 }
 
-/** Kinds by the code that only they have, or that says no more. */
+/** Kinds by error code, where the code alone determines them. */
 const BY_CODE: ReadonlyMap<number, ErrorKind> = new Map<number, ErrorKind>([
   [-32700, 'parse_failed'],
   [-32601, 'unknown_method'],
@@ -55,7 +55,7 @@ const BY_CODE: ReadonlyMap<number, ErrorKind> = new Map<number, ErrorKind>([
   [-32042, 'url_needed'],
 ])
 
-/** Kinds by the refusal that says the same. */
+/** Kinds by the equivalent refusal. */
 const BY_REFUSAL: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
   ['TOOL_NOT_FOUND', 'unknown_tool'],
   ['PROMPT_NOT_FOUND', 'unknown_prompt'],

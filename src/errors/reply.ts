@@ -3,7 +3,7 @@ import type { ErrorObject } from '../protocol/jsonrpc.ts'
 import { REFUSALS, type RefusalRow, type SentRefusalName } from '../protocol/refusals.ts'
 import type { Dialect } from '../protocol/switches.ts'
 
-/** The error object of a reply in a dialect: official code first, the refusal in `data`. */
+/** The error object of a reply in a dialect: the official code, with the refusal in `data`. */
 export function toErrorObject(error: McpError, dialect: Dialect | undefined): ErrorObject {
   const official = toOfficial(error, dialect)
   const adapter = dialect?.adapter
@@ -23,7 +23,7 @@ function toOfficial(error: McpError, dialect: Dialect | undefined): ErrorObject 
   }
 }
 
-/** Whether an error has the URLs to visit that its older code promises, each with an id; other errors promise none. */
+/** Whether a `url_needed` error has the URLs, each with an id, that its older code requires; true for all other errors. */
 function hasUrlsToVisit({ kind, data }: McpError): boolean {
   if (kind !== 'url_needed') return true
   const items = data?.['elicitations']
@@ -35,7 +35,7 @@ function isVisit(item: unknown): boolean {
   return mode === 'url' && [url, elicitationId, message].every((one) => typeof one === 'string')
 }
 
-/** The refusal that belongs to an error, as it travels in `error.data` or in the `_meta` of a tool result. */
+/** The refusal of an error, as sent in `error.data` or in the `_meta` of a tool result. */
 export function toRefusal(error: McpError): Readonly<Record<string, unknown>> | undefined {
   const { refusal } = error
   const row: RefusalRow | undefined = REFUSALS[refusal as SentRefusalName]

@@ -1,7 +1,7 @@
 import type { ErrorKind } from './kinds.ts'
 import type { SentRefusalName } from '../protocol/refusals.ts'
 
-/** One kind of error: what it is on the wire, what it says, and what to do about it. */
+/** One kind of error: its code and status on the wire, its text, and its hint. */
 export interface ErrorRow {
   readonly kind: ErrorKind
   /** `wire`: an error for the peer. `result`: a tool result that the model reads. `local`: never sent. */
@@ -9,12 +9,12 @@ export interface ErrorRow {
   readonly code: number
   /** A different code up to and including 2025-11-25. */
   readonly codeBefore2026?: number
-  /** The HTTP status when the message is rejected; without one, the error travels in an ordinary reply. */
+  /** The HTTP status when the message is rejected; without one, the error is sent in an ordinary reply. */
   readonly http?: number
   /** A different status at 2026-07-28. */
   readonly httpFrom2026?: number
   readonly refusal?: SentRefusalName
-  /** Whether the same request may succeed later without being changed. */
+  /** Whether the same request may succeed later, unchanged. */
   readonly retryable?: true
   /** The message, with named slots for the facts of one occurrence. */
   readonly text: string

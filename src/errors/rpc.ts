@@ -7,7 +7,7 @@ export const UNKNOWN_METHOD = {
   httpFrom2026: 404,
   refusal: 'PROTOCOL_ERROR',
   text: 'the method "{method}" does not exist at {revision}',
-  hint: 'See docs/reference/methods.md.',
+  hint: 'Use a method of this revision; docs/reference/methods.md lists them.',
 } as const
 
 export const NOT_OFFERED = {
@@ -17,7 +17,7 @@ export const NOT_OFFERED = {
   httpFrom2026: 404,
   refusal: 'PROTOCOL_ERROR',
   text: '"{method}" needs the capability {capability}, which this server does not offer',
-  hint: 'Use only what the server declared.',
+  hint: 'Call only methods whose capability the server declared.',
 } as const
 
 export const OVERLOADED = {
@@ -27,8 +27,8 @@ export const OVERLOADED = {
   http: 503,
   refusal: 'BACKPRESSURE_ACTIVE',
   retryable: true,
-  text: 'too many requests are being answered',
-  hint: 'Try again later.',
+  text: 'the server is working on too many requests',
+  hint: 'Send the request again later; operators can raise limits.allInFlight.',
 } as const
 
 export const CANCELLED = {
@@ -44,7 +44,7 @@ export const CONNECTION_CLOSED = {
   where: 'local',
   code: -32603,
   text: 'the connection closed before {method} was answered',
-  hint: 'Connect again.',
+  hint: 'Connect again, and repeat the request if that is safe.',
 } as const
 
 export const TIMEOUT = {
@@ -62,7 +62,7 @@ export const CLOSED = {
   where: 'local',
   code: -32000,
   text: 'the client is closed',
-  hint: 'Connect again.',
+  hint: 'Create a new client with connect().',
 } as const
 
 export const ID_IN_USE = {
@@ -71,7 +71,7 @@ export const ID_IN_USE = {
   code: -32600,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
-  text: 'a request with id {id} is still being answered',
+  text: 'a request with id {id} is already in flight',
   hint: 'Give every request its own id.',
 } as const
 
@@ -81,8 +81,8 @@ export const METHOD_TOO_LONG = {
   code: -32601,
   httpFrom2026: 404,
   refusal: 'PROTOCOL_ERROR',
-  text: 'the method is longer than {limit} characters',
-  hint: 'See docs/reference/methods.md.',
+  text: 'the method name is longer than {limit} characters',
+  hint: 'Use a method of the protocol, or raise limits.methodLength.',
 } as const
 
 export const NOT_INITIALIZED = {
@@ -92,7 +92,7 @@ export const NOT_INITIALIZED = {
   http: 400,
   refusal: 'SERVER_UNINITIALIZED',
   retryable: true,
-  text: '{method} came before initialize',
+  text: '{method} arrived before initialize',
   hint: 'Send initialize first, or the 2026-07-28 metadata with every request.',
 } as const
 
@@ -114,7 +114,7 @@ export const TOO_MANY_CALLS = {
   http: 429,
   refusal: 'CONCURRENT_LIMIT_EXCEEDED',
   retryable: true,
-  text: '{limit} requests of this caller are being answered already',
+  text: 'this caller already has {limit} requests in flight',
   hint: 'Wait for an answer before sending more, or raise limits.inFlight.',
 } as const
 
@@ -133,7 +133,7 @@ export const QUEUE_FULL = {
   http: 429,
   refusal: 'QUEUE_CAP_EXCEEDED',
   retryable: true,
-  text: '{limit} requests wait already until others are answered',
+  text: 'the queue already holds {limit} requests',
   hint: 'Try again later, or raise limits.queued.',
 } as const
 
@@ -144,7 +144,7 @@ export const QUEUE_BYTES = {
   http: 429,
   refusal: 'QUEUE_BYTE_CAP_EXCEEDED',
   retryable: true,
-  text: 'requests of more than {limit} characters would wait until others are answered',
+  text: 'the queue would exceed {limit} characters',
   hint: 'Try again later, or raise limits.queuedBytes.',
 } as const
 
@@ -155,6 +155,6 @@ export const QUEUE_SHARE = {
   http: 429,
   refusal: 'QUEUE_TENANT_CAP_EXCEEDED',
   retryable: true,
-  text: '{limit} requests of this caller wait already until others are answered',
+  text: 'this caller already has {limit} requests in the queue',
   hint: 'Wait for an answer before sending more, or raise limits.queuedPerCaller.',
 } as const

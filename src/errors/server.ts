@@ -15,7 +15,7 @@ export const NAME_TOO_LONG = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'the name is longer than {limit} characters',
-  hint: 'List the tools or prompts first.',
+  hint: 'Use a name from tools/list or prompts/list.',
 } as const
 
 export const CURSOR_TOO_LONG = {
@@ -33,7 +33,7 @@ export const ALREADY_INITIALIZED = {
   code: -32600,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
-  text: 'this session is initialized already',
+  text: 'this session is already initialized',
   hint: 'Open a new connection to negotiate again.',
 } as const
 
@@ -52,7 +52,7 @@ export const BAD_CAPABILITIES = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'invalid params for initialize: {reason}',
-  hint: 'Send capabilities as an object, {} for none.',
+  hint: 'Send capabilities as an object; {} means none.',
 } as const
 
 export const UNKNOWN_TOOL = {
@@ -69,7 +69,7 @@ export const BAD_CURSOR = {
   where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
-  text: 'the cursor is not one of this list',
+  text: 'the cursor does not belong to this list',
   hint: 'Start again without a cursor.',
 } as const
 
@@ -87,7 +87,7 @@ export const DESCRIPTION_TOO_LONG = {
   where: 'wire',
   code: -32602,
   text: '{item}: the description has {length} characters; shorten it, or raise limits.descriptionLength',
-  hint: 'Shorten the description.',
+  hint: 'Shorten the description, or raise limits.descriptionLength.',
 } as const
 
 export const RESOURCE_EXISTS = {
@@ -95,8 +95,8 @@ export const RESOURCE_EXISTS = {
   where: 'wire',
   code: -32602,
   refusal: 'RESOURCE_DUPLICATE',
-  text: 'resource "{uri}": it is defined already; remove it first to replace it',
-  hint: 'Remove the first, or choose another URI.',
+  text: 'resource "{uri}": it already exists; remove it first to replace it',
+  hint: 'Remove the existing resource, or choose another URI.',
 } as const
 
 export const TOOL_FAILED = {
@@ -124,7 +124,7 @@ export const TOOL_OUTPUT = {
   code: -32603,
   refusal: 'INTERNAL_ERROR',
   retryable: true,
-  text: 'tool "{name}" answered with something that breaks its output schema (reference {reference})',
+  text: 'tool "{name}" returned a value that does not match its output schema (reference {reference})',
   hint: 'Look up the reference in the log of the server.',
 } as const
 
@@ -143,7 +143,7 @@ export const BAD_DEFINITION = {
   where: 'local',
   code: -32603,
   text: '{item}: {reason}',
-  hint: 'Correct the definition.',
+  hint: 'Change the definition as the message says; docs/guides/server.md shows valid ones.',
 } as const
 
 export const URI_TOO_LONG = {
@@ -171,7 +171,7 @@ export const RESOURCE_DENIED = {
   code: 1014,
   refusal: 'AUTHZ_FORBIDDEN',
   text: 'this caller may not read "{uri}"',
-  hint: 'Ask whoever runs the server for access.',
+  hint: 'Ask the operator of the server for access.',
 } as const
 
 export const UNKNOWN_PROMPT = {
@@ -217,7 +217,7 @@ export const PROGRESS_FAILED = {
   refusal: 'INTERNAL_ERROR',
   retryable: true,
   text: 'progress could not be reported: {reason}',
-  hint: 'Try again, or ask without a progress token.',
+  hint: 'Try again, or send the request without a progress token.',
 } as const
 
 export const TOO_MANY_SUBSCRIPTIONS = {
@@ -225,7 +225,7 @@ export const TOO_MANY_SUBSCRIPTIONS = {
   where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
-  text: 'this session has {limit} subscriptions already',
+  text: 'this session already has {limit} subscriptions',
   hint: 'Unsubscribe from something first.',
 } as const
 
@@ -236,7 +236,7 @@ export const TOO_MANY_STREAMS = {
   http: 429,
   refusal: 'CONCURRENT_LIMIT_EXCEEDED',
   retryable: true,
-  text: 'this caller listens on {limit} streams already',
+  text: 'this caller already has {limit} listen streams open',
   hint: 'Listen for everything on one stream, or raise limits.streams.',
 } as const
 
@@ -246,7 +246,7 @@ export const MISSING_CAPABILITY = {
   code: -32021,
   http: 400,
   text: 'this needs the client capability {capability}, which the request did not declare',
-  hint: 'Declare it in the metadata of the request; connect does for what is in answers: { elicit, sample, roots }.',
+  hint: 'Declare it in the metadata of the request; connect() declares what you pass in answers: { elicit, sample, roots }.',
 } as const
 
 export const URL_NEEDED = {
@@ -254,7 +254,7 @@ export const URL_NEEDED = {
   where: 'wire',
   code: -32603,
   codeBefore2026: -32042,
-  text: 'this needs the user to visit a URL first',
+  text: 'the user must visit a URL first',
   hint: 'Open the URL of each elicitation, then repeat the request.',
 } as const
 
@@ -270,16 +270,16 @@ export const ASK_INVALID = {
   kind: 'ask_invalid',
   where: 'result',
   code: -32603,
-  text: 'the client answered {method} with something invalid: {issue}',
-  hint: 'Ask again.',
+  text: 'the client sent an invalid answer to {method}: {issue}',
+  hint: 'Ask again, or continue without the answer.',
 } as const
 
 export const INPUT_REQUIRED = {
   kind: 'input_required',
   where: 'local',
   code: -32603,
-  text: 'the request ends here until the client answers; the handler runs again then',
-  hint: 'Let this error pass: do not catch it around ctx.elicit, ctx.sample or ctx.roots.',
+  text: 'the request ends here; the handler runs again when the client has answered',
+  hint: 'Let this error propagate: do not catch it around ctx.elicit, ctx.sample or ctx.roots.',
 } as const
 
 export const BAD_STATE = {

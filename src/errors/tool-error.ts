@@ -1,4 +1,4 @@
-/** A failure that the model should read: its message, and its data if any, become the tool's result. */
+/** A failure for the model to read: its message and data become the tool's result. */
 export class ToolError extends Error {
   readonly data: Readonly<Record<string, unknown>> | undefined
 

@@ -27,8 +27,8 @@ export const SESSION_LIMIT = {
   http: 503,
   refusal: 'RESOURCE_EXHAUSTED',
   retryable: true,
-  text: 'this server holds {limit} sessions already',
-  hint: 'Try again later, and end sessions with DELETE.',
+  text: 'the server already has {limit} sessions open',
+  hint: 'Try again later, end unused sessions with DELETE, or raise limits.sessions.',
 } as const
 
 export const TOO_MANY_CONNECTIONS = {
@@ -38,8 +38,8 @@ export const TOO_MANY_CONNECTIONS = {
   http: 503,
   refusal: 'RESOURCE_EXHAUSTED',
   retryable: true,
-  text: 'this server holds {limit} connections already',
-  hint: 'Try again later, close connections that are not used, or raise limits.connections.',
+  text: 'the server already has {limit} connections open',
+  hint: 'Try again later, close unused connections, or raise limits.connections.',
 } as const
 
 export const SLOW_SENDER = {
@@ -49,7 +49,7 @@ export const SLOW_SENDER = {
   http: 408,
   refusal: 'TIMEOUT',
   retryable: true,
-  text: 'the request did not come in time',
+  text: 'the request did not arrive in time',
   hint: 'Send faster, or raise limits.headersMs or limits.bodyMs.',
 } as const
 
@@ -61,7 +61,7 @@ export const TOO_MANY_BYTES = {
   refusal: 'QUEUE_BYTE_CAP_EXCEEDED',
   retryable: true,
   text: 'the server is reading too many bytes at once',
-  hint: 'Try again later.',
+  hint: 'Try again later, send less at once, or raise limits.unparsedBytes.',
 } as const
 
 export const TOO_MUCH_UNSENT = {
@@ -71,6 +71,6 @@ export const TOO_MUCH_UNSENT = {
   http: 503,
   refusal: 'BUFFER_OVERFLOW',
   retryable: true,
-  text: 'too much waits for clients that read slowly',
-  hint: 'Read answers as they come, and try again later; limits.unsentBytes says how much may wait.',
+  text: 'too much output is waiting for slow readers',
+  hint: 'Read answers as they arrive and try again later, or raise limits.unsentBytes.',
 } as const

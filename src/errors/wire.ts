@@ -48,7 +48,7 @@ export const TOO_LARGE = {
   refusal: 'MESSAGE_TOO_LARGE',
   text: 'the message is larger than {limit} bytes',
   tells: ['maxSize', 'limit'],
-  hint: 'Send less at once or raise the message limit.',
+  hint: 'Send less at once, or raise the message limit of the transport.',
 } as const
 
 export const BAD_PARAMS = {
@@ -57,7 +57,7 @@ export const BAD_PARAMS = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'invalid params for {method}: {reason}',
-  hint: 'Correct the params.',
+  hint: 'Send params that match the schema of the method.',
 } as const
 
 export const INTERNAL = {
@@ -96,7 +96,7 @@ export const TOO_MANY_KEYS = {
   code: -32600,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
-  text: 'the objects of the message have more than {limit} members',
+  text: 'the message has more than {limit} object members',
   hint: 'Send less at once, or raise limits.keys.',
 } as const
 
@@ -137,7 +137,7 @@ export const HEADER_MISMATCH = {
   http: 400,
   refusal: 'INVALID_HEADER',
   text: 'the header {header} {reason}',
-  hint: 'Repeat in the header exactly what the body says.',
+  hint: 'Repeat the value from the body exactly in the header.',
 } as const
 
 export const BAD_ENVELOPE = {

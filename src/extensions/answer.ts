@@ -13,7 +13,7 @@ interface Parts {
   readonly run: Run
 }
 
-/** Answers a method of an extension: for clients that declared it, with params that its schema takes. */
+/** Answers a method of an extension: only for clients that declared it, and only with valid params. */
 export async function answer({ id, checker, run }: Parts, context: Context): Promise<Result> {
   const { method, params, peer } = callOf(context)
   requireDeclared(peer, id, method)

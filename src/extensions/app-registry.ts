@@ -6,7 +6,7 @@ import type { Context } from '../server/context.ts'
 
 export type AppState = 'registered' | 'running' | 'stopped'
 
-/** What an app says about itself. */
+/** The description of an app. */
 export interface AppFacts {
   readonly name: string
   readonly title?: string
@@ -16,13 +16,13 @@ export interface AppFacts {
   readonly tools?: readonly string[]
 }
 
-/** An app: a named unit of a server that is started and stopped as one. Its tools are there only while it runs. */
+/** An app: a named unit of a server that is started and stopped as one. Its tools exist only while it runs. */
 export interface AppUnit extends AppFacts {
   readonly start?: () => void | Promise<void>
   readonly stop?: () => void | Promise<void>
 }
 
-/** An app as it is told. */
+/** An app as clients see it. */
 export interface AppShown extends AppFacts {
   readonly state: AppState
 }
@@ -30,18 +30,18 @@ export interface AppShown extends AppFacts {
 export type AppAction = 'register' | 'unregister' | 'start' | 'stop'
 
 export interface AppsOptions {
-  /** Whether a client may do something to an app; unless given, clients may start and stop them. */
+  /** Whether a client may act on an app; by default, clients may start and stop apps. */
   readonly allow?: (action: AppAction, app: AppFacts, context: Context) => boolean | Promise<boolean>
-  /** How many apps there may be; 100 unless given. */
+  /** The maximum number of apps; 100 by default. */
   readonly limit?: number
 }
 
 interface Entry {
   readonly unit: AppUnit
-  /** Whether a client registered it; then it names tools, but has no power over them. */
+  /** Whether a client registered it; it then names tools, but does not control them. */
   readonly foreign: boolean
   state: AppState
-  /** The last of what is being done to it. */
+  /** The last pending operation. */
   last: Promise<unknown>
 }
 
@@ -57,7 +57,7 @@ const UNIT: KindsOf<AppUnit> = {
 }
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
 
-/** The apps of a server. What is done to one app happens in turn. */
+/** The apps of a server. Operations on one app run one after the other. */
 export class Apps {
   readonly #entries = new Map<string, Entry>()
   readonly #owned = new Set<string>()
@@ -69,22 +69,22 @@ export class Apps {
     checkOptions('Apps', options, OPTIONS)
     this.#limit = options.limit ?? 100
     this.allow = options.allow ?? ((action) => action === 'start' || action === 'stop')
-    if (!Array.isArray(units)) throw badDefinition('apps are a list: [{ name, tools, start, stop }]')
+    if (!Array.isArray(units)) throw badDefinition('apps must be a list: [{ name, tools, start, stop }]')
     for (const unit of units) this.register(unit)
   }
 
-  /** Adds an app, which does not run yet. */
+  /** Adds an app without starting it. */
   register(unit: AppUnit): AppShown {
     checkOptions(`app "${unit?.name}"`, unit, UNIT)
     return this.#add(unit, false)
   }
 
-  /** Adds an app that a client describes: it has no code, and no power over tools. */
+  /** Adds an app described by a client: it has no code and does not control tools. */
   registerForeign(facts: AppFacts): AppShown {
     return this.#add(facts, true)
   }
 
-  /** Takes an app away, stopping it first. */
+  /** Stops and removes an app. */
   async unregister(name: string): Promise<void> {
     await this.#inTurn(name, async (entry) => {
       if (entry.state === 'running') await entry.unit.stop?.()
@@ -93,7 +93,7 @@ export class Apps {
     })
   }
 
-  /** Starts an app unless it runs; a hook that throws leaves it as it was. */
+  /** Starts an app unless it is running; if its hook throws, the app stays stopped. */
   start(name: string): Promise<AppShown> {
     return this.#inTurn(name, async (entry) => {
       if (entry.state === 'running') return
@@ -102,7 +102,7 @@ export class Apps {
     })
   }
 
-  /** Stops an app if it runs. */
+  /** Stops an app if it is running. */
   stop(name: string): Promise<AppShown> {
     return this.#inTurn(name, async (entry) => {
       if (entry.state !== 'running') return
@@ -119,12 +119,12 @@ export class Apps {
     return [...this.#entries.values()].map(toShown)
   }
 
-  /** The tools that are there only while an app of theirs runs, also when it was taken away. */
+  /** The tools that exist only while one of their apps runs, including those of removed apps. */
   get tools(): ReadonlySet<string> {
     return this.#owned
   }
 
-  /** Whether a tool is there: it never belonged to an app, or one that it belongs to runs. */
+  /** Whether a tool exists now: it never belonged to an app, or one of its apps is running. */
   isThere(tool: string): boolean {
     if (!this.#owned.has(tool)) return true
     for (const { unit, foreign, state } of this.#entries.values())
@@ -132,7 +132,7 @@ export class Apps {
     return false
   }
 
-  /** Calls back on every change; returns what ends it. */
+  /** Calls back on every change; returns a function that ends this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -149,9 +149,9 @@ export class Apps {
   }
 
   #problemWith(name: string): string | undefined {
-    if (!NAME.test(name)) return 'the name of an app has 1 to 128 of the characters A-Z a-z 0-9 _ . -'
-    if (this.#entries.has(name)) return `the app "${name}" is registered already`
-    return this.#entries.size >= this.#limit ? `there are ${this.#limit} apps already` : undefined
+    if (!NAME.test(name)) return 'the name of an app must have 1 to 128 of the characters A-Z a-z 0-9 _ . -'
+    if (this.#entries.has(name)) return `the app "${name}" is already registered`
+    return this.#entries.size >= this.#limit ? `there are already ${this.#limit} apps` : undefined
   }
 
   #find(name: string): Entry {
@@ -160,11 +160,11 @@ export class Apps {
     return entry
   }
 
-  /** Does something to an app after what is being done to it already. */
+  /** Runs an operation on an app after the pending ones. */
   async #inTurn(name: string, act: (entry: Entry) => Promise<void>): Promise<AppShown> {
     const entry = this.#find(name)
     const done = entry.last.then(async () => {
-      if (this.#entries.get(name) !== entry) throw bad(`the app "${name}" was taken away`)
+      if (this.#entries.get(name) !== entry) throw bad(`the app "${name}" was removed`)
       await act(entry)
       return toShown(entry)
     })
@@ -187,12 +187,12 @@ function toShown({ unit, state }: Entry): AppShown {
   return { ...facts, state }
 }
 
-/** What the author of a server has to correct. */
+/** An error that the author of the server must fix. */
 function badDefinition(reason: string): Error {
   return mcpError(BAD_DEFINITION, { item: 'apps', reason })
 }
 
-/** What a client has to correct. */
+/** An error that the client must fix. */
 function bad(reason: string): Error {
   return new McpError('bad_params', reason)
 }

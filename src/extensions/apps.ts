@@ -18,7 +18,7 @@ export interface AppsApi {
   start(params: Named, options?: CallOptions): Promise<Shown>
   stop(params: Named, options?: CallOptions): Promise<Shown>
   unregister(params: Named, options?: CallOptions): Promise<object>
-  /** Calls back whenever the list changed; gives back what ends it. */
+  /** Calls back whenever the list changed; resolves to a function that ends this. */
   onChange(listener: () => void): Promise<() => void>
 }
 
@@ -57,16 +57,16 @@ const ALL = {
 const METHODS = {
   list: { about: 'Every app and its state.', result: ALL, idempotent: true },
   get: { about: 'One app.', params: NAMED, result: ONE, idempotent: true },
-  register: { about: 'Adds an app, where the server lets clients do so.', params: REGISTERED, result: ONE },
-  start: { about: 'Starts an app; its tools are there from then on.', params: NAMED, result: ONE },
+  register: { about: 'Adds an app, if the server allows clients to.', params: REGISTERED, result: ONE },
+  start: { about: 'Starts an app; its tools become available.', params: NAMED, result: ONE },
   stop: { about: 'Stops an app; its tools are hidden.', params: NAMED, result: ONE },
-  unregister: { about: 'Takes an app away, where the server lets clients do so.', params: NAMED },
+  unregister: { about: 'Removes an app, if the server allows clients to.', params: NAMED },
 } as const
 
 /** Named units of a server that are started and stopped as one: `dev.pierhead/apps/…`. */
 export const apps: Extension<AppsApi, readonly AppUnit[] | Apps> = /* @__PURE__ */ defineExtension({
   id: ID,
-  about: 'Named units of the server, with their tools, that are started and stopped as one.',
+  about: 'Named units of the server that are started and stopped together with their tools.',
   methods: METHODS,
   notices: ['list_changed'],
   settings: { listChanged: true },
@@ -101,10 +101,10 @@ export const apps: Extension<AppsApi, readonly AppUnit[] | Apps> = /* @__PURE__ 
   }),
 })
 
-/** Whether a caller may know of a tool, whether its app runs or not. */
+/** Whether a caller may see a tool, regardless of whether its app is running. */
 type MayKnow = (tool: string, context: Context) => boolean
 
-/** Hides the tools of apps that do not run, whenever they are defined, and tells of every change. */
+/** Hides the tools of stopped apps, whenever the tools are defined, and notifies clients of every change. */
 function hideTools(registry: Apps, { service, notify }: Host): MayKnow {
   const { tools, changes } = service
   const { transform } = tools

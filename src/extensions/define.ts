@@ -10,21 +10,21 @@ import type { Context } from '../server/context.ts'
 import { install, type Host, type Served } from './install.ts'
 import { remoteOf, type Requester } from './remote.ts'
 
-/** One method of an extension. Its schemas give the types on both sides. */
+/** One method of an extension. Its schemas determine the types on both sides. */
 export interface MethodShape {
-  /** What it does, for the documentation. */
+  /** A description for the documentation. */
   readonly about?: string
-  /** What it takes; nothing unless given. */
+  /** The schema of its params; none by default. */
   readonly params?: AnySchema | Carrying
-  /** What it answers with: an object. A client checks it. */
+  /** The schema of its result, an object. The client checks it. */
   readonly result?: AnySchema | Carrying
-  /** Says that repeating it does no harm, so that a client may send it again when its answer is lost. */
+  /** Whether a client may repeat it if its answer is lost. */
   readonly idempotent?: boolean
 }
 
 export type MethodMap = Readonly<Record<string, MethodShape>>
 
-/** Where there is no schema, there is nothing in it. */
+/** The type without a schema: an empty object. */
 type Nothing = Readonly<Record<string, never>>
 
 type Taken<Shape> = Shape extends { readonly params: infer Schema } ? OutputOf<Schema> : Nothing
@@ -32,7 +32,7 @@ type Sent<Shape> = Shape extends { readonly params: infer Schema } ? InputOf<Sch
 type Returned<Shape> = Shape extends { readonly result: infer Schema } ? InputOf<Schema> : JsonObject | void
 type Received<Shape> = Shape extends { readonly result: infer Schema } ? OutputOf<Schema> : JsonObject
 
-/** What answers the methods of an extension. */
+/** The functions that answer the methods of an extension. */
 export type Handlers<Methods> = {
   readonly [Name in keyof Methods]: (
     params: Taken<Methods[Name]>,
@@ -43,26 +43,26 @@ export type Handlers<Methods> = {
 /** The methods of an extension as a client calls them. */
 export type Remote<Methods> = {
   readonly [Name in keyof Methods]: (
-    ...asked: Nothing extends Sent<Methods[Name]>
+    ...args: Nothing extends Sent<Methods[Name]>
       ? [params?: Sent<Methods[Name]>, options?: CallOptions]
       : [params: Sent<Methods[Name]>, options?: CallOptions]
   ) => Promise<Received<Methods[Name]>>
 }
 
 export interface ExtensionDefinition<Methods, Options, Api> {
-  /** A name under a domain of yours, the other way round: `com.example/tides`. */
+  /** A name under your reversed domain: `com.example/tides`. */
   readonly id: string
-  /** What it is for, for the documentation. */
+  /** A description for the documentation. */
   readonly about?: string
   /** Its methods; `next` of `com.example/tides` is called `com.example/tides/next`. */
   readonly methods?: Methods
   /** The names of its notifications; `changed` is called `notifications/com.example/tides/changed`. */
   readonly notices?: readonly string[]
-  /** What a server declares beside the id. */
+  /** The settings that a server declares with the id. */
   readonly settings?: JsonObject
-  /** Makes what answers the methods, once for each server; nothing where it answers them in a way of its own. */
+  /** Creates the handlers of the methods, once per server; none if it answers them by other means. */
   readonly serve?: (options: Options, host: Host) => Handlers<Methods> | void
-  /** Makes another face of the methods for clients. */
+  /** Creates a different API for clients. */
   readonly client?: (remote: Remote<Methods>, client: Requester) => Api
 }
 
@@ -72,7 +72,7 @@ export interface ExtensionDefinition<Methods, Options, Api> {
  */
 export interface Extension<Api, Options = undefined> extends Served {
   (options?: Options): Served
-  /** Its methods on the server of a client, which must have declared it. */
+  /** Its methods on the client's server. The client must have declared the extension. */
   of(client: Requester): Api
   readonly about: string
   readonly methods: MethodMap
@@ -116,11 +116,11 @@ function check(definition: Erased): void {
   checkOptions('defineExtension', definition, DEFINITION)
   const { id, methods, notices = [] } = definition
   if (typeof id !== 'string' || !ID.test(id))
-    throw refused('the id is a name under a domain of yours: "com.example/tides"')
+    throw refused('the id must be a name under your reversed domain: "com.example/tides"')
   const problem = metaKeyProblem(id)
   if (problem !== undefined) throw refused(`the id "${id}" cannot be used: ${problem}`)
   for (const name of [...Object.keys(methods ?? {}), ...notices]) {
-    if (!NAME.test(name)) throw refused(`"${name}" is no name: use letters, digits and _, 64 at most`)
+    if (!NAME.test(name)) throw refused(`"${name}" is not a valid name: use at most 64 letters, digits and _`)
   }
 }
 

@@ -9,37 +9,37 @@ import type { Host } from './install.ts'
 
 export type HealthStatus = 'ok' | 'degraded' | 'unhealthy'
 
-/** What a check may say: nothing or true when all is well, false when it is not, or more exactly how bad it is and why. */
+/** The result of a check: nothing or true if healthy, false if not, or a status with a message. */
 export type HealthVerdict =
   | void
   | boolean
   | HealthStatus
   | { readonly status: HealthStatus; readonly message?: string }
 
-/** Looks whether something that the server needs is well; one that throws says that it is not. */
+/** Checks something that the server depends on; throwing means unhealthy. */
 export type HealthCheck = (signal: AbortSignal) => HealthVerdict | Promise<HealthVerdict>
 
 export interface HealthOptions {
   readonly checks?: Readonly<Record<string, HealthCheck>>
-  /** How long a check may take; 2 s unless given. */
+  /** The timeout of a check; 2 s by default. */
   readonly timeout?: Duration
 }
 
-/** How a server is. */
+/** The health of a server. */
 export interface Health {
-  /** The worst of the checks. */
+  /** The worst result of all checks. */
   readonly status: HealthStatus
   readonly checks: Readonly<Record<string, HealthCheckResult>>
-  /** How long the server has had this extension. */
+  /** The time since the extension was added to the server. */
   readonly uptimeMs: number
-  /** How many requests it is answering. */
+  /** The number of requests in flight. */
   readonly running: number
 }
 
 export interface HealthCheckResult {
   readonly status: HealthStatus
   readonly message?: string
-  /** How long the check took. */
+  /** The duration of the check. */
   readonly ms: number
 }
 
@@ -69,12 +69,16 @@ const HEALTH = {
   required: ['status', 'checks', 'uptimeMs', 'running'],
 }
 
-/** How the server is, asked over the protocol: `dev.pierhead/health/status`. */
+/** Reports the health of the server over the protocol: `dev.pierhead/health/status`. */
 export const health: Extension<HealthApi, HealthOptions> = /* @__PURE__ */ defineExtension({
   id: 'dev.pierhead/health',
-  about: 'How the server is.',
+  about: 'The health of the server.',
   methods: {
-    status: { about: 'Runs the checks of the server and tells the worst.', result: HEALTH, idempotent: true },
+    status: {
+      about: 'Runs the checks of the server and reports the worst result.',
+      result: HEALTH,
+      idempotent: true,
+    },
   },
   serve: (options: HealthOptions | undefined, host: Host) => {
     const look = createLook(options ?? {})
@@ -84,7 +88,7 @@ export const health: Extension<HealthApi, HealthOptions> = /* @__PURE__ */ defin
         const checks = await look()
         const status = worst([...checks.values()].map((one) => one.status))
         const uptimeMs = Math.round(performance.now() - since)
-        // The request that asks is one of those that run.
+        // Do not count the health request itself.
         const running = Math.max(0, host.service.load.running - 1)
         return { status, checks: Object.fromEntries(checks), uptimeMs, running }
       },
@@ -93,7 +97,7 @@ export const health: Extension<HealthApi, HealthOptions> = /* @__PURE__ */ defin
   client: (remote) => remote as unknown as HealthApi,
 })
 
-/** Runs all checks at once. Whoever asks meanwhile shares the answer, and a check that hangs is not begun again. */
+/** Runs all checks in parallel. Concurrent callers share the answer, and a check that hangs is not started again. */
 function createLook(options: HealthOptions): () => Promise<ReadonlyMap<string, HealthCheckResult>> {
   checkOptions('health', options, OPTIONS)
   const timeoutMs = toMs(options.timeout ?? '2s', 'health timeout')
@@ -119,7 +123,7 @@ function bounded(check: HealthCheck, timeoutMs: number): () => Promise<HealthChe
       return { status, ...(message === undefined ? {} : { message }), ms }
     }
     if (hanging !== undefined)
-      return done({ status: 'unhealthy', message: 'it has not come back since it was last asked' })
+      return done({ status: 'unhealthy', message: 'the previous run has not finished' })
     const stop = new AbortController()
     const running = run(check, stop.signal)
     hanging = running.finally(() => (hanging = undefined))
@@ -134,7 +138,7 @@ function bounded(check: HealthCheck, timeoutMs: number): () => Promise<HealthChe
   }
 }
 
-/** Why a check threw is nothing for clients. */
+/** Clients do not learn why a check threw. */
 async function run(check: HealthCheck, signal: AbortSignal): Promise<HealthVerdict> {
   try {
     return await check(signal)

@@ -10,28 +10,28 @@ import { later } from '../server/later.ts'
 import type { ServerService } from '../server/service.ts'
 import { isFor } from './declared.ts'
 
-/** Makes the checker of a schema; refuses one that cannot be served, naming the item. */
+/** Compiles a schema; throws an error that names the item if it is unusable. */
 export type CheckerOf = (item: string, schema: AnySchema) => Checker
 
-/** What the server half of an extension works with. */
+/** The part of a server that an extension uses. */
 export interface Host {
   /** @internal */
   readonly service: ServerService
-  /** Tells every client that declared the extension, and at 2026-07-28 listens for it. */
+  /** Notifies every client that declared the extension and, at 2026-07-28, listens for it. */
   notify(name: string, params?: JsonObject): void
 }
 
-/** An extension as a server adds it with `app.extend`. */
+/** An extension in the form that `app.extend` accepts. */
 export interface Served {
   readonly id: string
   /**
-   * Adds it to a server; whoever has an app calls `app.extend` instead.
+   * Adds it to a server; users call `app.extend` instead.
    * @internal
    */
   install(service: ServerService, checkerOf: CheckerOf): void
 }
 
-/** A definition, its types erased. */
+/** A definition with its types erased. */
 export interface Installed {
   readonly id: string
   readonly methods: Readonly<Record<string, { readonly params?: AnySchema }>>
@@ -48,13 +48,14 @@ export type Run = (params: unknown, context: Context) => unknown
 export function install(extension: Installed, service: ServerService, checkerOf: CheckerOf): void {
   const { id, methods, serve, settings = {} } = extension
   const item = `extension "${id}"`
-  if (service.extensions.has(id)) throw refused(item, 'the server has it already', 'ENTITY_DUPLICATE')
-  if (serve === undefined) throw refused(item, 'it has no serve, so only clients can use it')
+  if (service.extensions.has(id))
+    throw refused(item, 'it was already added to this server', 'ENTITY_DUPLICATE')
+  if (serve === undefined) throw refused(item, 'it has no serve function, so only clients can use it')
   const handlers = serve(extension.options, { service, notify: notifier(extension, service) })
   for (const [name, { params }] of Object.entries(handlers === undefined ? {} : methods)) {
     const method = `${id}/${name}`
     const run = handlers?.[name]
-    if (typeof run !== 'function') throw refused(item, `serve gives no handler of "${name}"`)
+    if (typeof run !== 'function') throw refused(item, `serve returns no handler for "${name}"`)
     const checker = params === undefined ? undefined : checkerOf(`${item}, ${name}`, params)
     const parts = { id, checker, run }
     service.methods.set(
@@ -69,12 +70,12 @@ const answering = () => import('./answer.ts')
 
 function notifier({ id, notices }: Installed, service: ServerService): Host['notify'] {
   return (name, params = {}) => {
-    if (!notices.includes(name)) throw refused(`extension "${id}"`, `"${name}" is none of its notices`)
+    if (!notices.includes(name)) throw refused(`extension "${id}"`, `"${name}" is not one of its notices`)
     const method = `notifications/${id}/${name}`
     const tell = (session: Session): void => {
       if (!isFor(session, id)) return
       const act = (): void => session.notify(method, params)
-      // One that says no more than that it happened is told once, however often it happens before a client is ready.
+      // A notice without params is sent only once, however often it occurs before the client is ready.
       session.whenReady(act, Object.keys(params).length === 0 ? method : act)
     }
     service.changes.publish({ kind: 'extension', id, method, params, tell })

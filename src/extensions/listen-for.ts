@@ -4,7 +4,7 @@ import { LATEST } from '../protocol/revisions.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { requireServed, type Requester } from './remote.ts'
 
-/** Hears the notices of an extension, again after a lost connection; gives back what ends it. */
+/** Listens for the notices of an extension, also after reconnecting; resolves to a function that ends this. */
 export async function listenFor(
   client: Requester,
   id: string,
@@ -25,13 +25,13 @@ export async function listenFor(
   }
 }
 
-/** Resolves when the server has begun to tell. */
+/** Resolves when the server has started to send notices. */
 async function listening(client: Requester, id: string, signal: AbortSignal): Promise<void> {
   let off = (): void => undefined
   const acknowledged = new Promise<void>((resolve) => {
     off = client.on('notification', ({ method, params }) => {
-      const told = params['notifications'] as JsonObject | undefined
-      if (method === 'notifications/subscriptions/acknowledged' && told?.[id] === true) resolve()
+      const accepted = params['notifications'] as JsonObject | undefined
+      if (method === 'notifications/subscriptions/acknowledged' && accepted?.[id] === true) resolve()
     })
   })
   const ended = stay(client, id, signal)
@@ -43,7 +43,7 @@ async function listening(client: Requester, id: string, signal: AbortSignal): Pr
   }
 }
 
-/** Listens again whenever the stream ends: a server that was closed may be there again. */
+/** Listens again whenever the stream ends, because a closed server may come back. */
 async function stay(client: Requester, id: string, signal: AbortSignal): Promise<void> {
   const notifications = { [id]: true }
   while (!signal.aborted) {
@@ -57,6 +57,6 @@ async function stay(client: Requester, id: string, signal: AbortSignal): Promise
   }
 }
 
-/** What a server does not say of a stream that it would open later. */
+/** Errors after which listening again is pointless. */
 const FINAL: ReadonlySet<string> = new Set(['closed', 'unknown_method', 'bad_params', 'not_offered'])
 const AGAIN_MS = 1000

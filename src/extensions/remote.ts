@@ -7,7 +7,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { AnySchema } from '../schema/schema.ts'
 import { has } from './declared.ts'
 
-/** What an extension needs of a client. */
+/** The part of a client that an extension uses. */
 export type Requester = Pick<Client, 'request' | 'server' | 'on'>
 
 interface Shape {
@@ -15,7 +15,7 @@ interface Shape {
   readonly idempotent?: boolean
 }
 
-/** The methods of an extension on the server of a client. */
+/** The methods of an extension on the client's server. */
 export function remoteOf(
   id: string,
   methods: Readonly<Record<string, Shape>>,
@@ -33,7 +33,7 @@ export function remoteOf(
   return Object.fromEntries(entries)
 }
 
-/** Refuses to use an extension that the server did not declare. */
+/** Throws if the server did not declare the extension. */
 export async function requireServed(client: Requester, id: string, method: string): Promise<void> {
   const { capabilities } = await client.server()
   if (has(capabilities['extensions'], id) || has(capabilities['experimental'], id)) return

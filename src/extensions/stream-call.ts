@@ -10,7 +10,7 @@ import { toContent } from '../server/reply.ts'
 import { loweringFor, lowerResult } from '../wire/lower.ts'
 import { CONTENT } from './tool-stream.ts'
 
-/** Answers a streamed call as the `tools/call` that it is, for middleware too, and tells its content on the way. */
+/** Answers a streamed call as `tools/call`, so that middleware applies, and sends its content as it becomes available. */
 export async function answerStream(
   call: Call,
   answer: (call: Call) => Result | Promise<Result>,
@@ -60,12 +60,12 @@ function toChannel(call: Call, token: string | number): Channel {
   }
 }
 
-/** Content is told even where the handler counts backwards; progress may only rise. */
+/** Sends content even if the handler's progress decreases; the reported progress may only increase. */
 function above(last: number): number {
   return Number.isFinite(last) ? last + Math.max(1, Math.abs(last)) * Number.EPSILON : 0
 }
 
-/** The result in the form that the client would get from `tools/call`. */
+/** The result in the form that `tools/call` would return. */
 function formed({ peer }: Call, result: Result): Result {
   const { revision, adapter } = peer.dialect
   const lowered = lowerResult('tools/call', result, loweringFor(revision))

@@ -4,24 +4,24 @@ import type { Listening } from '../server/subscriptions.ts'
 import { defineExtension, type Extension } from './define.ts'
 import type { Host } from './install.ts'
 
-/** A resource that the caller is told of, or a `subscriptions/listen` request that is open. */
+/** A resource that the caller subscribed to, or an open `subscriptions/listen` request. */
 export type Subscription =
   | { readonly kind: 'resource'; readonly uri: string }
   | {
       readonly kind: 'stream'
       /** The id of the request. */
       readonly id: string | number
-      /** What it is told of; of the resources, those that are left. */
+      /** The changes it is notified of, with the resources it still watches. */
       readonly notifications: Readonly<Record<string, boolean | readonly string[]>>
     }
 
 export interface SubscriptionsApi {
-  /** What the caller is subscribed to. */
+  /** The subscriptions of the caller. */
   list(
     params?: Readonly<Record<string, never>>,
     options?: CallOptions,
   ): Promise<{ readonly subscriptions: readonly Subscription[] }>
-  /** Ends every subscription of the caller to a resource, and tells how many there were. */
+  /** Ends every subscription of the caller to a resource, and returns how many there were. */
   remove(params: { readonly uri: string }, options?: CallOptions): Promise<{ readonly removed: number }>
 }
 
@@ -47,12 +47,12 @@ const ALL = {
 const REMOVED = { type: 'object', properties: { removed: { type: 'integer' } }, required: ['removed'] }
 
 /**
- * What a caller is subscribed to, and nobody else's: `dev.pierhead/subscriptions/…`. At 2026-07-28 over HTTP only an
- * authenticated caller is known again.
+ * A caller's own subscriptions: `dev.pierhead/subscriptions/…`. At 2026-07-28 over HTTP, only authenticated callers can be
+ * recognised from one request to the next.
  */
 export const subscriptions: Extension<SubscriptionsApi> = /* @__PURE__ */ defineExtension({
   id: 'dev.pierhead/subscriptions',
-  about: 'What the caller is subscribed to.',
+  about: 'The subscriptions of the caller.',
   methods: {
     list: { about: 'The subscriptions of the caller.', result: ALL, idempotent: true },
     remove: {

@@ -18,14 +18,14 @@ export type ToolCompleters = Readonly<Record<string, Readonly<Record<string, Com
 
 export interface ToolCompletion {
   readonly values: readonly string[]
-  /** What each value means, in the order of the values; null where nothing is said. */
+  /** The description of each value, in the order of the values; null if it has none. */
   readonly descriptions?: readonly (string | null)[]
   readonly total?: number
   readonly hasMore?: boolean
 }
 
 export interface ToolCompletionApi {
-  /** Values for an argument of a tool; `known` holds the arguments that are filled in already. */
+  /** Values for an argument of a tool; `known` contains the arguments that are already filled in. */
   complete(
     tool: string,
     argument: { readonly name: string; readonly value: string },
@@ -36,11 +36,11 @@ export interface ToolCompletionApi {
 
 const ID = 'dev.pierhead/completion'
 
-/** Completion of arguments of tools: `completion/complete` with `{ type: 'ref/tool', name }`. */
+/** Completion of tool arguments: `completion/complete` with `{ type: 'ref/tool', name }`. */
 export const toolCompletion: Extension<ToolCompletionApi, ToolCompleters> = /* @__PURE__ */ defineExtension({
   id: ID,
   about:
-    'Completion of arguments of tools: `completion/complete` with the reference `{ type: "ref/tool", name }`.',
+    'Completion of tool arguments: `completion/complete` with the reference `{ type: "ref/tool", name }`.',
   serve: (completers: ToolCompleters | undefined, { service }: Host): void => {
     const own = readCompleters(completers ?? {})
     service.refs.set('ref/tool', (ref, context, peer) =>
@@ -67,7 +67,7 @@ function readCompleters(given: ToolCompleters): Completers {
   const byTool = Object.entries(given).map(([tool, byArgument]) => {
     const wrong = Object.entries(byArgument).find(([, completer]) => typeof completer !== 'function')
     if (wrong !== undefined) {
-      const reason = `what completes "${wrong[0]}" of "${tool}" is not a function`
+      const reason = `the completer of "${wrong[0]}" of "${tool}" is not a function`
       throw mcpError(BAD_OPTION, { where: 'toolCompletion', reason })
     }
     return [tool, new Map(Object.entries(byArgument))] as const

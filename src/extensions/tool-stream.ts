@@ -9,7 +9,7 @@ import { defineExtension, type Extension, type Remote } from './define.ts'
 import type { Host } from './install.ts'
 
 export interface ToolStreamApi {
-  /** Calls a tool; gives what it has piece by piece, and its whole result, failed or not, in the end. */
+  /** Calls a tool; yields its output piece by piece, and returns the complete result, failed or not. */
   stream(
     name: string,
     input?: JsonObject,
@@ -19,10 +19,10 @@ export interface ToolStreamApi {
 
 const ID = 'dev.pierhead/tools'
 
-/** How much may wait to be taken from a stream, in characters. */
+/** The most characters that may be buffered in a stream. */
 const MAX_WAITING = 67_108_864
 
-/** The member of `_meta` of a progress notification that holds a piece of the content. */
+/** The key in `_meta` of a progress notification that contains a piece of the content. */
 export const CONTENT = 'dev.pierhead/content'
 
 const BLOCKS = {
@@ -32,7 +32,7 @@ const BLOCKS = {
 const METHODS = {
   stream: {
     about:
-      'Calls a tool as `tools/call` does, with the same params and result; what it has so far is told in `_meta["dev.pierhead/content"]` of progress notifications, under the progress token or, without one, the id of the request.',
+      'Calls a tool as `tools/call` does, with the same params and result; partial output is sent in `_meta["dev.pierhead/content"]` of progress notifications, with the progress token or, without one, the id of the request.',
     result: { type: 'object', properties: { content: BLOCKS }, required: ['content'] },
   },
 } as const
@@ -40,10 +40,10 @@ const METHODS = {
 /** The output of a tool piece by piece: `dev.pierhead/tools/stream`. */
 export const toolStream: Extension<ToolStreamApi> = /* @__PURE__ */ defineExtension({
   id: ID,
-  about: 'The output of a tool piece by piece.',
+  about: 'The output of a tool, piece by piece.',
   methods: METHODS,
   serve: (_options: undefined, { service }: Host): void => {
-    service.interceptors.set(`${ID}/stream`, async (call, answer) => {
+    service.intercept(`${ID}/stream`, async (call, answer) => {
       requireDeclared(call.peer, ID, call.method)
       const { answerStream } = await import('./stream-call.ts')
       return answerStream(call, answer)
@@ -74,7 +74,7 @@ async function* pieces(
     size += JSON.stringify(piece).length
     if (size <= MAX_WAITING) return
     waiting = []
-    stop.abort(mcpError(ANSWER_TOO_LARGE, { limit: MAX_WAITING, unit: 'characters that nobody took' }))
+    stop.abort(mcpError(ANSWER_TOO_LARGE, { limit: MAX_WAITING, unit: 'characters that were not read' }))
   }
   let ended = false
   const answered = remote

@@ -15,7 +15,14 @@ import type { EventStream } from '../transport/http/server/event-stream.ts'
 import { toJson } from '../transport/http/server/exchange.ts'
 import type { Guard } from '../transport/http/server/guard.ts'
 import { checkContent, readAccept } from '../transport/http/server/negotiate.ts'
-import type { Headers, HttpHead, HttpIn, HttpOut, ExtraEndpoint } from '../transport/http/server/parts.ts'
+import type {
+  Headers,
+  HttpHead,
+  HttpIn,
+  HttpOut,
+  ExtraEndpoint,
+  HttpHandler,
+} from '../transport/http/server/parts.ts'
 import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts'
 import { Sweeper } from '../transport/http/server/sweeper.ts'
 import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
@@ -28,6 +35,7 @@ import { agree, inFormOf, monthOf, type Cycle } from './version.ts'
 export interface GistEndpointOptions {
   readonly limits: Limits
   readonly guard: Guard
+  readonly authenticate?: HttpHandler['authenticate']
   /** How versions are counted when a client asks for another than we serve. */
   readonly cycle?: Cycle
 }
@@ -46,6 +54,7 @@ export class GistEndpoint implements ExtraEndpoint {
   readonly service: Service
   readonly sessions: Sessions
   readonly #guard: Guard
+  readonly authenticate: HttpHandler['authenticate']
   readonly #cycle: Cycle
   /** The revisions that its versions name. */
   readonly #revisions: readonly Revision[]
@@ -56,7 +65,9 @@ export class GistEndpoint implements ExtraEndpoint {
   /** Ends what is idle, and keeps streams alive. */
   readonly sweeper: Sweeper
 
-  constructor(service: Service, { limits, guard, cycle = 'revision' }: GistEndpointOptions) {
+  constructor(service: Service, options: GistEndpointOptions) {
+    const { limits, guard, authenticate, cycle = 'revision' } = options
+    this.authenticate = authenticate
     this.service = service
     this.limits = limits
     this.#inFlight = new InFlight(service, limits)

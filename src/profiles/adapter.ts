@@ -17,10 +17,10 @@ import { samplingFields } from './erlmcp/sampling-fields.ts'
 import { serverCapabilities } from './erlmcp/server-capabilities.ts'
 import { toolExecute } from './erlmcp/tool-execute.ts'
 
-/** What one choice changes; what it does not name stays as it is. */
+/** The conversions of one choice. */
 export type PartialAdapter = Partial<WireAdapter>
 
-/** Makes the habit of a choice; undefined where it was made officially. */
+/** Creates the conversions of a choice; undefined for the official value. */
 export type CreateAdapter = (choices: Choices) => PartialAdapter | undefined
 
 const MAKERS: readonly CreateAdapter[] = [
@@ -41,20 +41,20 @@ const MAKERS: readonly CreateAdapter[] = [
   samplingFields,
 ]
 
-/** What a profile does to messages; undefined when it does nothing. */
+/** The wire adapter of a profile; undefined if it does not change messages. */
 export function adapterOf(choices: Choices): WireAdapter | undefined {
   const parts = MAKERS.flatMap((make) => make(choices) ?? [])
   return parts.length === 0 ? undefined : joined(parts)
 }
 
-/** A message in the official form. What claims the newest revision speaks it as it is. */
+/** Converts a message to the official form. Requests of the newest revision are official already. */
 function opened<Message extends ReceivedMessage>(message: Message, adapter: WireAdapter): Message {
   const { id, method, params } = message
   if (method === undefined || hasEnvelope(params)) return message
-  const told = { method, params: params ?? {} }
+  const body = { method, params: params ?? {} }
   return {
     ...message,
-    ...(id === undefined ? adapter.decodeNotification(told) : adapter.decodeRequest(told)),
+    ...(id === undefined ? adapter.decodeNotification(body) : adapter.decodeRequest(body)),
   }
 }
 
@@ -69,18 +69,18 @@ function joined(parts: readonly PartialAdapter[]): WireAdapter {
   const all: WireAdapter = {
     read: find('read'),
     decode: (message) => opened(message, all),
-    decodeRequest: (asked) => inTurn<MethodParams>(asked, (part, last) => part.decodeRequest?.(last)),
-    decodeNotification: (told) => inTurn<MethodParams>(told, (part, last) => part.decodeNotification?.(last)),
+    decodeRequest: (body) => inTurn<MethodParams>(body, (part, last) => part.decodeRequest?.(last)),
+    decodeNotification: (body) => inTurn<MethodParams>(body, (part, last) => part.decodeNotification?.(last)),
     decodeResult: (method, result) => inTurn(result, (part, last) => part.decodeResult?.(method, last)),
     meaning: find('meaning'),
     encodeRequest: (method, params) => inTurn(params, (part, last) => part.encodeRequest?.(method, last)),
-    encodeNotification: (told) => inTurn<MethodParams>(told, (part, last) => part.encodeNotification?.(last)),
+    encodeNotification: (body) => inTurn<MethodParams>(body, (part, last) => part.encodeNotification?.(last)),
     encodeResult: (method, result) => inTurn(result, (part, last) => part.encodeResult?.(method, last)),
     allowsNonObject: (method) => find('allowsNonObject')?.(method) ?? false,
     encodeNonObject: (method, result) => find('encodeNonObject')?.(method, result),
     encodeError: (error, official) => inTurn(official, (part, last) => part.encodeError?.(error, last)),
     statusOf: (error, status) => inTurn(status, (part, last) => part.statusOf?.(error, last)),
-    afterAnswer: (method, tell) => parts.forEach((part) => part.afterAnswer?.(method, tell)),
+    afterAnswer: (method, notify) => parts.forEach((part) => part.afterAnswer?.(method, notify)),
   }
   return all
 }

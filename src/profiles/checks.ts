@@ -5,20 +5,20 @@ import { strictMime } from './strict/mime.ts'
 import { strictProgress } from './strict/progress.ts'
 import { strictShapes } from './strict/shapes.ts'
 
-/** What every context of a request has. */
+/** The members of every context that the checks use. */
 export interface Asked {
   readonly method: string
   readonly params: JsonObject
 }
 
-/** What a profile looks at more closely. */
+/** The additional checks of a profile. */
 export interface Checks {
-  /** Refuses the definition of a tool. */
+  /** Throws if the definition of a tool is not allowed. */
   checkTool?(name: string, spec: { readonly description?: string }): void
   readonly middleware: MiddlewareEntry<Asked>
 }
 
-/** All that is checked besides. */
+/** The additional checks for a set of choices. */
 export function checksOf(choices: Choices): readonly Checks[] {
   return [strictShapes(choices), strictMime(choices), strictProgress(choices)].filter(
     (checks) => checks !== undefined,

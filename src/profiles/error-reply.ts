@@ -2,11 +2,11 @@ import { isObject } from './shapes.ts'
 
 export type Fetch = typeof globalThis.fetch
 
-/** Refusals that concern the session or the credentials, whatever was asked. */
+/** Refusals that concern the session or the credentials rather than the request. */
 const ABOUT_CALLER: ReadonlySet<unknown> = new Set([1011, 1012, 1013, 1014, 1015, 1016, 1026])
 const MAX_LETTERS = 1_048_576
 
-/** A reply with a bad status as an ordinary one, when it holds the error that answers a request. */
+/** Turns a reply with an error status into an ordinary one, if it contains the error that answers a request. */
 export async function errorReply(response: Response): Promise<Response> {
   const { headers, status, statusText } = response
   if (headers.get('content-type')?.startsWith('application/json') !== true) return response
@@ -15,7 +15,7 @@ export async function errorReply(response: Response): Promise<Response> {
   return new Response(text, { ...init, headers })
 }
 
-/** The text of a reply; as much of it as is read when it is too long for the error of one request. */
+/** The text of a reply, or the part read so far if it is too long for an error. */
 async function readText({ body }: Response): Promise<string> {
   const reader = body?.getReader()
   const decoder = new TextDecoder()

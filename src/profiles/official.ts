@@ -1,7 +1,7 @@
 import { CHOICES, type Choices } from '../protocol/choices.ts'
 import { Profile } from './profile.ts'
 
-/** The protocol as it is published, to make single choices from: `official.with({ batch: 'always' })`. */
+/** The published protocol, as a base for single choices: `official.with({ batch: 'always' })`. */
 export const official: Profile = /* @__PURE__ */ new Profile(
   /* @__PURE__ */ Object.fromEntries(
     /* @__PURE__ */ Object.entries(CHOICES).map(([name, { values }]) => [name, values[0]]),

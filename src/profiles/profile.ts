@@ -13,7 +13,7 @@ import { adapterOf } from './adapter.ts'
 import { routesOf, type Route } from './routes.ts'
 import { timeoutsOf, type Timeouts } from './timeouts.ts'
 
-/** A server, as far as a profile adds to it. */
+/** The part of a server that a profile uses. */
 interface Host<Context> {
   readonly methods: { set(method: string, handler: Handler<Context>): unknown }
   readonly middleware: { push(...entries: readonly MiddlewareEntry<Asked>[]): unknown }
@@ -21,7 +21,7 @@ interface Host<Context> {
 
 const ROWS = Object.entries<ChoiceRow>(CHOICES)
 
-/** How the protocol is spoken: a value for each choice, given to `createServer` and `connect` as it is. */
+/** A value for each choice in how to speak the protocol. Pass it to `createServer` and `connect`. */
 export class Profile {
   readonly choices: Choices
   /**
@@ -30,17 +30,17 @@ export class Profile {
    */
   readonly dialects: Dialects
   /**
-   * What a server answers besides.
+   * Additional methods of a server.
    * @internal
    */
   readonly routes: ReadonlyMap<string, Route>
   /**
-   * How long a client waits unless told otherwise.
+   * The default timeouts of a client.
    * @internal
    */
   readonly timeouts: Timeouts | undefined
   /**
-   * How a client reads replies over HTTP, where it is not as without a profile.
+   * Replaces the way a client reads HTTP replies.
    * @internal
    */
   readonly wrapFetch: ((fetch: Fetch) => Fetch) | undefined
@@ -56,7 +56,7 @@ export class Profile {
   }
 
   /**
-   * Adds to a server what it answers besides, and what it checks.
+   * Adds the profile's methods and checks to a server.
    * @internal
    */
   install<Context>(server: Host<Context>, callOf: (context: Context) => Call): void {
@@ -65,7 +65,7 @@ export class Profile {
   }
 
   /**
-   * Refuses a tool that is not described as it must be.
+   * Throws if the definition of a tool is not allowed.
    * @internal
    */
   checkTool(name: string, spec: { readonly description?: string }): void {
@@ -73,14 +73,14 @@ export class Profile {
   }
 
   /**
-   * The dialects, where messages have another form than the official one.
+   * The dialects, if the profile changes the form of messages.
    * @internal
    */
   get spoken(): Dialects | undefined {
     return this.dialects['2025-11-25'].adapter === undefined ? undefined : this.dialects
   }
 
-  /** The same profile with some choices made otherwise. */
+  /** The same profile with some choices changed. */
   with(changes: Partial<Choices>): Profile {
     checkNames('profile', changes, Object.keys(CHOICES))
     for (const [name, value] of Object.entries(changes)) checkValue(name, value)
@@ -92,7 +92,7 @@ function checkValue(name: string, value: unknown): void {
   const { values }: ChoiceRow = CHOICES[name as keyof Choices]
   if (values.includes(value as string)) return
   const known = values.map((one) => JSON.stringify(one)).join(', ')
-  const reason = `${name} is one of ${known}, not ${JSON.stringify(value)}`
+  const reason = `${name} must be one of ${known}, not ${JSON.stringify(value)}`
   throw mcpError(BAD_OPTION, { where: 'profile', reason })
 }
 
@@ -101,7 +101,7 @@ function toDialects(choices: Choices): Dialects {
   return Object.freeze(Object.fromEntries(rows)) as Dialects
 }
 
-/** The newest revision has no place for other names and numbers: there only what a server does can be chosen. */
+/** Names and numbers cannot be changed at the newest revision; only choices about behaviour apply there. */
 function toDialect(revision: Revision, choices: Choices): Dialect {
   const adapter = revision === LATEST ? undefined : adapterOf(choices)
   const chosen = ROWS.flatMap(([name, { values, reader }]) => {

@@ -4,7 +4,7 @@ import type { Result } from '../rpc/dispatch.ts'
 import { requestsCancel } from './erlmcp/requests-cancel.ts'
 import { shutdown } from './erlmcp/shutdown.ts'
 
-/** Answers a request that only a profile knows. */
+/** Answers a request that only a profile has. */
 export type Route = (call: Call) => Result
 
 /** The requests that a profile adds, by method. */

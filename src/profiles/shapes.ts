@@ -4,7 +4,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object with one member changed, where that is an object. */
+/** The object with one member changed, if that is an object. */
 export function changed(
   value: JsonObject,
   name: string,
@@ -14,7 +14,7 @@ export function changed(
   return isObject(member) ? { ...value, [name]: step(member) } : value
 }
 
-/** The object with every object of a list in it changed. */
+/** The object with every object in one of its lists changed. */
 export function eachOf(value: JsonObject, name: string, step: (item: JsonObject) => JsonObject): JsonObject {
   const items = value[name]
   if (!Array.isArray(items)) return value

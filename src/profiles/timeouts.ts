@@ -1,13 +1,13 @@
 import type { Choices } from '../protocol/choices.ts'
 
 export interface Timeouts {
-  /** Silence that ends a request. */
+  /** How long a request may go without progress. */
   readonly idleMs: number
-  /** Silence that ends the handshake. */
+  /** How long the handshake may take. */
   readonly openMs: number
 }
 
-/** How long a client waits unless told otherwise; undefined means as without a profile. */
+/** The default timeouts of a client; undefined means the usual ones. */
 export function timeoutsOf(choices: Choices): Timeouts | undefined {
   return choices.timeouts === 'short' ? { idleMs: 5_000, openMs: 30_000 } : undefined
 }

@@ -22,7 +22,7 @@ export type {
 
 export type LinkOptions = Omit<Resource, 'uri'>
 
-/** The type of bytes of which nothing is known. */
+/** The MIME type of bytes without a known type. */
 export const BYTES = 'application/octet-stream'
 
 /** A block of text. */
@@ -30,12 +30,12 @@ export function text(text: string, options?: BlockOptions): TextContent {
   return { type: 'text', text, ...options }
 }
 
-/** A picture: bytes, or text that is base64 already. */
+/** An image: bytes, or base64 text. */
 export function image(data: string | Uint8Array, mimeType: string, options?: BlockOptions): ImageContent {
   return { type: 'image', data: toBase64(data), mimeType, ...options }
 }
 
-/** A sound: bytes, or text that is base64 already. */
+/** A sound: bytes, or base64 text. */
 export function audio(data: string | Uint8Array, mimeType: string, options?: BlockOptions): AudioContent {
   return { type: 'audio', data: toBase64(data), mimeType, ...options }
 }
@@ -45,7 +45,7 @@ export function link(uri: string, options: LinkOptions): ResourceLink {
   return { type: 'resource_link', uri, ...options }
 }
 
-/** A resource inside the message: a string travels as text, bytes travel as base64. */
+/** A resource embedded in the message: strings are sent as text, bytes as base64. */
 export function embed(
   uri: string,
   contents: string | Uint8Array,
@@ -60,7 +60,7 @@ export function embed(
   return { type: 'resource', resource, ...options }
 }
 
-/** Whether a value is a content block: a known type with every member that the type requires. */
+/** Whether a value is a content block: a known type with all its required members. */
 export function isContentBlock(value: unknown): value is ContentBlock {
   if (!isObject(value)) return false
   switch (value['type']) {
@@ -91,10 +91,10 @@ interface NodeBuffer {
   from(buffer: ArrayBufferLike, offset: number, length: number): { toString(encoding: 'base64'): string }
 }
 
-/** Few enough bytes to be arguments of one call, and a multiple of three so that the pieces join. */
+/** Few enough bytes for the arguments of one call, and a multiple of three so that the pieces can be concatenated. */
 const CHUNK = 0x6000
 
-/** Bytes as base64; text is taken to be base64 already. */
+/** Encodes bytes as base64; text is assumed to be base64 already. */
 export function toBase64(data: string | Uint8Array): string {
   if (typeof data === 'string') return data
   const { Buffer } = globalThis as { readonly Buffer?: NodeBuffer }

@@ -1,7 +1,7 @@
-/** The version of JSON-RPC, which every message names. */
+/** The JSON-RPC version that every message names. */
 export const JSONRPC = '2.0'
 
-/** A request id as it stood on the wire. Integers too large for a number are read as bigint, so none loses a digit. */
+/** A request id as on the wire. Integers too large for a number are read as bigint, so no digit is lost. */
 export type RequestId = string | number | bigint
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
@@ -22,7 +22,7 @@ export interface ErrorMessage {
   readonly error: ErrorObject
 }
 
-/** The id as JSON text: what is echoed, and the key under which a request in flight is kept. */
+/** The id as JSON text. Replies echo it, and it is the key of a request in flight. */
 export function idText(id: RequestId): string {
   return typeof id === 'string' ? JSON.stringify(id) : String(id)
 }

@@ -14,23 +14,23 @@ export const META = {
 /** Our own prefix for `_meta` keys, error data and extensions. */
 export const VENDOR = 'dev.pierhead'
 
-/** Where annotations of a resource are that the protocol does not know. */
+/** The `_meta` key of resource annotations that the protocol does not define. */
 export const FREE_ANNOTATIONS = 'dev.pierhead/annotations'
 
-/** Where the descriptions of completed values are, in the order of the values. */
+/** The `_meta` key of descriptions of completed values, in the order of the values. */
 export const DESCRIPTIONS = 'dev.pierhead/descriptions'
 
-/** Why a `_meta` key may not be used by an author; undefined when it may. */
+/** Why authors may not use a `_meta` key; undefined if they may. */
 export function metaKeyProblem(key: string): string | undefined {
   const at = key.indexOf('/')
   const prefix = at < 0 ? undefined : key.slice(0, at)
   const name = key.slice(at + 1)
   if (name !== '' && !NAME.test(name))
-    return 'a name begins and ends with a letter or digit, with - _ . inside'
+    return 'a name starts and ends with a letter or digit and otherwise contains only letters, digits, - _ and .'
   if (prefix === undefined) return undefined
   const labels = prefix.split('.')
   if (!labels.every((label) => LABEL.test(label)))
-    return 'a prefix is labels of letters, digits and hyphens, joined by dots'
+    return 'a prefix consists of labels of letters, digits and hyphens, joined by dots'
   return labels[1] === 'modelcontextprotocol' || labels[1] === 'mcp'
     ? 'its prefix is reserved for the protocol'
     : undefined

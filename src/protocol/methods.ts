@@ -3,14 +3,14 @@ import type { Revision } from './revisions.ts'
 export interface MethodRow {
   readonly from: 'client' | 'server' | 'both'
   readonly kind: 'request' | 'notification'
-  /** First and last revision that has the method; no `until` means it is still there. */
+  /** First and last revision that has the method; without `until` it is current. */
   readonly since: Revision
   readonly until?: Revision
-  /** The capability of the receiver (for requests) or of the sender (for notifications) that the method needs. */
+  /** The capability that the method needs: the receiver's for requests, the sender's for notifications. */
   readonly capability?: string
   /** The param that the `Mcp-Name` header repeats. */
   readonly named?: 'name' | 'uri'
-  /** The member of the result that is a list, served page by page. */
+  /** The member of the result that holds a paginated list. */
   readonly list?: 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
   /** The result carries caching hints at 2026-07-28. */
   readonly cached?: true
@@ -18,11 +18,11 @@ export interface MethodRow {
   readonly rounds?: true
   /** The request stays open until either side ends it. */
   readonly lasting?: true
-  /** At 2026-07-28 the method travels only inside an `input_required` result. */
+  /** At 2026-07-28 the method is sent only inside an `input_required` result. */
   readonly embedded?: true
 }
 
-/** Every method of the protocol, one row each. Absent from a revision means unknown there. */
+/** Every method of the protocol, one row each. */
 // oxfmt-ignore
 export const METHODS = {
   'initialize':                { from: 'client', kind: 'request', since: '2024-11-05', until: '2025-11-25' },
@@ -61,12 +61,12 @@ METHODS satisfies Record<string, MethodRow>
 
 const rows: ReadonlyMap<string, MethodRow> = new Map<string, MethodRow>(Object.entries(METHODS))
 
-/** The row of a method, or undefined when no revision knows it. */
+/** The row of a method, or undefined if no revision has it. */
 export function methodRow(method: string): MethodRow | undefined {
   return rows.get(method)
 }
 
-/** Whether a revision knows a method. Dates compare as text. */
+/** Whether a revision has a method. Dates compare as text. */
 export function isMethodAt(row: MethodRow, revision: Revision): boolean {
   return row.since <= revision && (row.until === undefined || revision <= row.until)
 }

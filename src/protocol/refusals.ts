@@ -7,15 +7,15 @@ export interface RefusalRow {
   readonly code: number
   readonly http: number
   readonly severity: Severity
-  /** What a client does about it. */
+  /** How a client should react. */
   readonly reaction: Reaction
-  /** Whether what was refused may have run all the same, so that only what is idempotent may be repeated. */
+  /** Whether the request may have run anyway, so that only idempotent requests may be repeated. */
   readonly ran?: true
 }
 
 /**
- * The refusals that errors of ours carry over the wire: expected outcomes a client plans for, in `error.data.refusal`
- * beside the official code.
+ * The refusals that our server sends in `error.data.refusal`, next to the official code: expected outcomes that clients
+ * can plan for.
  */
 // oxfmt-ignore
 export const REFUSALS = {
@@ -53,12 +53,12 @@ export const REFUSALS = {
 } as const
 REFUSALS satisfies Record<string, RefusalRow>
 
-/** The refusals that a server of ours sends. */
+/** The refusals that our server sends. */
 export type SentRefusalName = keyof typeof REFUSALS
 /** Every refusal of the catalogue. */
 export type RefusalName = keyof typeof REFUSALS | keyof typeof RESERVED_REFUSALS
 
-/** Whether the same request may succeed later without being changed. */
+/** Whether the same request may succeed later, unchanged. */
 export function isRetryable(row: RefusalRow): boolean {
   return row.reaction === 'back off' || row.reaction === 'reconnect'
 }

@@ -1,9 +1,8 @@
 import type { RefusalRow } from './refusals.ts'
 
 /**
- * The rest of the catalogue of refusals: those of definitions, which never leave the process, and those that no error of
- * ours carries yet but other servers may. With those that are sent, 51 lie in 1001 to 1089; the ten from 1090 on are
- * experimental.
+ * The refusals that our server never sends: those of definitions, which stay in the process, and those that only other
+ * servers use so far. Together with `REFUSALS` there are 51 from 1001 to 1089, and ten experimental ones from 1090 on.
  */
 // oxfmt-ignore
 export const RESERVED_REFUSALS = {

@@ -1,4 +1,4 @@
-/** Why a model stopped, by the words in snake case that are understood too. */
+/** The official stop reasons by their snake-case spelling, which is understood too. */
 export const STOP_REASONS: ReadonlyMap<string, string> = new Map([
   ['end_turn', 'endTurn'],
   ['max_tokens', 'maxTokens'],

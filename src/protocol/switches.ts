@@ -3,31 +3,30 @@ import type { WireAdapter } from './wire-adapter.ts'
 import { REVISIONS, type Revision } from './revisions.ts'
 
 /**
- * Every choice that a revision makes differently and that code must ask about.
- * `at` has one value per revision, oldest first. Each switch is read in exactly one file, its `reader`.
- * Differences in the shape of messages are not here: they are the folders under wire/.
+ * The behaviours that differ between revisions. `at` has one value per revision, oldest first. Each switch is read in
+ * exactly one file, its `reader`. Differences in the shape of messages are in the folders under wire/ instead.
  */
 // oxfmt-ignore
 export const SWITCHES = {
-  /** How a client opens: by a handshake that makes a session, or by metadata on every request. */
+  /** How a client introduces itself: with a handshake that starts a session, or with metadata on every request. */
   opening:         { at: ['handshake', 'handshake', 'handshake', 'handshake', 'request'], reader: 'server/lifecycle.ts' },
-  /** Whether one message may be an array of messages. */
+  /** Whether a message may be an array of messages. */
   batch:           { at: ['never', 'always', 'never', 'never', 'never'], reader: 'wire/batch.ts' },
-  /** How a handler's question reaches the client: a live request, or a further round of the same request. */
+  /** How a handler's question reaches the client: as a live request, or as a further round of the same request. */
   questions:       { at: ['live', 'live', 'live', 'live', 'rounds'], reader: 'server/ask.ts' },
-  /** Whether arguments that break a tool's schema are a protocol error or a result the model reads. */
+  /** Whether arguments that do not match a tool's schema produce a protocol error or a result for the model. */
   argumentErrors:  { at: ['error', 'error', 'error', 'result', 'result'], reader: 'server/tools.ts' },
-  /** Whether the level of log messages is set for the session or by each request. */
+  /** Whether the log level is set per session or per request. */
   logLevel:        { at: ['session', 'session', 'session', 'session', 'request'], reader: 'server/logging.ts' },
-  /** Whether clients over HTTP repeat arguments in headers where a tool asks for it. */
+  /** Whether HTTP clients repeat arguments in headers when a tool asks for it. */
   paramHeaders:    { at: [false, false, false, false, true], reader: 'server/tools.ts' },
-  /** How changes are announced: to every session, or on streams that asked. */
+  /** Whether changes are announced to every session, or only on streams that asked for them. */
   changes:         { at: ['session', 'session', 'session', 'session', 'listen'], reader: 'server/following.ts' },
-  /** Whether the empty string is a cursor or means no cursor. */
+  /** Whether an empty string is a valid cursor or means no cursor. */
   emptyCursor:     { at: ['absent', 'absent', 'absent', 'absent', 'cursor'], reader: 'server/lists.ts' },
-  /** Whether a client that goes away before the reply cancels its request. */
+  /** Whether a request is cancelled when its client disconnects before the reply. */
   disconnect:      { at: ['ignore', 'ignore', 'ignore', 'ignore', 'cancel'], reader: 'transport/http/server/endpoint.ts' },
-  /** Whether an event stream begins with an event that only carries an id. */
+  /** Whether an event stream starts with an event that carries only an id. */
   priming:         { at: [false, false, false, true, false], reader: 'transport/http/server/event-stream.ts' },
 } as const
 SWITCHES satisfies Record<
@@ -37,7 +36,7 @@ SWITCHES satisfies Record<
 
 type Switches = { readonly [Name in keyof typeof SWITCHES]: (typeof SWITCHES)[Name]['at'][number] }
 
-/** A revision with the value of every switch. What a profile did not choose is undefined, and official. */
+/** A revision with the value of every switch. Choices that a profile leaves open are undefined, which means official. */
 export interface Dialect extends Switches, Partial<Omit<Choices, keyof Switches>> {
   readonly revision: Revision
   readonly adapter?: WireAdapter | undefined

@@ -1,59 +1,59 @@
 import type { ErrorObject, JsonObject } from './jsonrpc.ts'
 import type { RefusalName } from './refusals.ts'
 
-/** The name of a message and what it says. */
+/** The method and the params of a message. */
 export interface MethodParams {
   readonly method: string
   readonly params: JsonObject
 }
 
-/** A message as it came. */
+/** A message as received. */
 export interface ReceivedMessage {
   readonly id?: unknown
   readonly method?: string
   readonly params?: JsonObject | null
 }
 
-/** An error on its way to the peer, as far as an adapter looks at it. */
+/** The part of an outgoing error that an adapter reads. */
 export interface SentError {
   readonly kind: string
   readonly refusal: RefusalName | undefined
 }
 
-/** The error of ours, or the refusal, that a code on the wire stands for. */
+/** Maps a code on the wire to one of our error kinds or to a refusal. */
 export type CodeMeaning = (code: number) => { readonly kind?: string; readonly refusal?: RefusalName }
 
 /** Reads the text of a message, or of a batch, within bounds. */
 export type Reader = (text: string, bounds: object) => object
 
 /**
- * What a profile does to messages: from the official form of a revision to its own when they leave, and back when they
- * come. Official dialects have none.
+ * Converts messages between the official form of a revision and the form of a profile: outgoing messages to the
+ * profile's, incoming ones to the official. Official dialects have none.
  */
 export interface WireAdapter {
-  /** Reads what comes, where that is not done as usual. */
+  /** Replaces the usual reader of incoming text. */
   readonly read: Reader | undefined
-  /** A message that came, in the official form. */
+  /** Converts an incoming message to the official form. */
   decode<Message extends ReceivedMessage>(message: Message): Message
-  /** A request that came. */
-  decodeRequest(asked: MethodParams): MethodParams
-  /** A notification that came. */
-  decodeNotification(told: MethodParams): MethodParams
-  /** A result that came, as the answer to a request of ours. */
+  /** Converts an incoming request. */
+  decodeRequest(request: MethodParams): MethodParams
+  /** Converts an incoming notification. */
+  decodeNotification(notification: MethodParams): MethodParams
+  /** Converts an incoming result of one of our requests. */
   decodeResult(method: string, result: JsonObject): JsonObject
-  /** What the numbers of errors that come mean, where they are not only official ones. */
+  /** Interprets the codes of incoming errors, if there are more than the official ones. */
   readonly meaning: CodeMeaning | undefined
-  /** The params of a request that leaves. */
+  /** Converts the params of an outgoing request. */
   encodeRequest(method: string, params: JsonObject): JsonObject
-  encodeNotification(told: MethodParams): MethodParams
+  encodeNotification(notification: MethodParams): MethodParams
   encodeResult(method: string, result: JsonObject): JsonObject
   /** Whether a method may have a result that is not an object. */
   allowsNonObject(method: string): boolean
-  /** The text of a result that is not an object; undefined where that is not allowed. */
+  /** Encodes a result that is not an object; undefined if the method may not have one. */
   encodeNonObject(method: string, result: unknown): string | undefined
   encodeError(error: SentError, official: ErrorObject): ErrorObject
   /** The HTTP status of a reply that is an error; `status` is the official one. */
   statusOf(error: SentError, status: number): number
-  /** A request was answered; what is told now follows the answer. */
-  afterAnswer(method: string, tell: (told: MethodParams) => void): void
+  /** Called after a request was answered; notifications sent here follow the answer. */
+  afterAnswer(method: string, notify: (notification: MethodParams) => void): void
 }

@@ -120,7 +120,7 @@ test('one request can be failed by its id', async () => {
     false,
     true,
   ])
-  await expect(first).rejects.toThrow('the server answered tools/call with something invalid: why')
+  await expect(first).rejects.toThrow('the server sent an invalid answer to tools/call: why')
   pipe.take({ id: 2, result: {} })
   await second
 })

@@ -1,12 +1,12 @@
 import { ANY, overlap, type Ranges, type Tree } from './pattern-tree.ts'
 
-/** The states of a pattern: each reads one character, `next` says which may follow and in how many ways. */
+/** The states of a pattern: each reads one character, and `next` lists the states that may follow and in how many ways. */
 export interface Automaton {
   readonly reads: readonly Ranges[]
   readonly next: readonly Ways[]
-  /** Which strongly connected part a state belongs to; -1 when it is on no cycle. */
+  /** The strongly connected component of each state; -1 if the state is not on a cycle. */
   readonly part: readonly number[]
-  /** Where a match may begin. */
+  /** Where a match may start. */
   readonly first: Ways
   /** In how many ways it can match nothing, or end after its last character. */
   readonly ends: number
@@ -16,19 +16,19 @@ export interface Automaton {
   readonly looks: readonly Automaton[]
 }
 
-/** States, each with the number of ways that lead to it, counted up to MANY. */
+/** States with the number of ways that lead to each, counted up to MANY. */
 export type Ways = ReadonlyMap<number, number>
 
-/** So many ways are too many, and not counted further. */
+/** Ways are not counted beyond this: it is too many. */
 export const MANY = 256
-/** More states than this are not judged. */
+/** Patterns with more states are rejected. */
 const MAX_STATES = 1000
-/** An exact count up to this is written out, a larger one is read as a loop. */
+/** An exact count up to this is expanded; a larger one is treated as a loop. */
 const MAX_COPIES = 128
-/** More work than this is not spent on building. */
+/** The most work that building may take. */
 const MAX_WORK = 1_000_000
 
-/** The automaton of a pattern, or what in it cannot be judged. */
+/** The automaton of a pattern, or the reason why it cannot be analysed. */
 export function toAutomaton(tree: Tree): Automaton | string {
   const build: Build = { reads: [], next: [], looks: [], loops: 0, failed: undefined, open: true, work: 0 }
   if (!isAnchored(tree)) {
@@ -53,10 +53,10 @@ interface Build {
   readonly reads: Ranges[]
   readonly next: Ways[]
   readonly looks: Automaton[]
-  /** How many loops are open around the place that is being built. */
+  /** The number of loops around the current place. */
   loops: number
   failed: string | undefined
-  /** False once something other than characters decides whether the match succeeds. */
+  /** False once something other than characters affects whether the match succeeds. */
   open: boolean
   work: number
 }
@@ -113,7 +113,7 @@ function placeRepeat(build: Build, tree: Tree & { kind: 'repeat' }): Piece {
   if (!exact) link(build, piece.last, piece.first)
   if (min === 0) return { ...piece, empty: 1 }
   if (piece.empty === 0) return join(build, whole, piece)
-  // Of rounds that must happen, any may be the empty ones.
+  // Any of the required repetitions may be empty.
   if (min > 1) link(build, piece.last, piece.first)
   return { ...piece, first: add(build, piece.first, piece.first, piece.empty) }
 }
@@ -214,7 +214,7 @@ function partsOf(next: readonly Ways[]): number[] {
   }
 }
 
-/** The pairs of states that one and the same character leads to. */
+/** The pairs of states reachable with the same character. */
 export function* sharedSteps(
   automaton: Automaton,
   a: number,

@@ -175,23 +175,17 @@ describe('waiting', () => {
     await expect((async () => checker.check({ a: 'x' }))()).rejects.toThrow('broken')
   })
 
-  test('the full validator is loaded at the first value that needs it, then answers at once', async () => {
-    const checker = toChecker({ type: 'object', properties: { a: { pattern: '^x' } } }, 'input')
-    const firsts = [checker.check({ a: 'x' }), checker.check({ a: 'y' }), checker.check({})]
-    expect(firsts.every((first) => first instanceof Promise)).toBe(true)
-    expect([await firsts[0], await firsts[1], await firsts[2]]).toMatchObject([
-      { ok: true, value: { a: 'x' } },
-      { ok: false, issue: 'a: must match the pattern ^x' },
-      { ok: true, value: {} },
-    ])
+  test('a JSON Schema of any kind answers at once', () => {
+    const checker = toChecker({ type: 'object', properties: { a: { anyOf: [{ pattern: '^x' }] } } }, 'input')
     expect(checker.check({ a: 'x' })).toEqual({ ok: true, value: { a: 'x' } })
+    expect(checker.check({ a: 'y' })).toMatchObject({ ok: false, issue: 'a: must match the pattern ^x' })
   })
 })
 
 describe('refusals', () => {
-  test('bare valibot is told how to be wrapped', () => {
+  test('the error for bare valibot says how to wrap it', () => {
     expect(refusal(v.object({})).message).toBe(
-      'the schema of valibot cannot show a JSON Schema. Wrap it: toStandardJsonSchema(schema), from @valibot/to-json-schema.',
+      'the schema of valibot cannot be converted to JSON Schema. Wrap it: toStandardJsonSchema(schema), from @valibot/to-json-schema.',
     )
   })
 

@@ -1,7 +1,8 @@
-import { toDirectTest, type Test } from './direct.ts'
-import type { explain as Explain } from './explain.ts'
+import { compile } from './compile.ts'
+import { explain } from './explain.ts'
 import type { SchemaLimits } from './inspect.ts'
 import { toLine, type Issue } from './issue.ts'
+import type { Test } from './rule.ts'
 import type {
   AnySchema,
   JsonSchema,
@@ -12,23 +13,23 @@ import type {
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
 
-/** What became of a value: as the schema delivers it, or one line that says what is wrong. */
+/** The outcome of a check: the value as the schema returns it, or one line that says what is wrong. */
 export type Checked<Out = unknown> = { readonly ok: true; readonly value: Out } | Unfit
 
 export interface Unfit {
   readonly ok: false
   readonly issue: string
-  /** The first thing that is wrong. */
+  /** The first problem. */
   readonly first?: Issue | undefined
 }
 
-/** A schema that is ready to be shown and to check values. It answers at once whenever it can. */
+/** A compiled schema, ready to be listed and to check values. It answers synchronously whenever it can. */
 export interface Checker<Out = unknown> {
   readonly json: JsonSchema
   check(value: unknown): Checked<Out> | Promise<Checked<Out>>
 }
 
-/** Makes the checker of a schema, once for each side and size allowed; a schema that cannot be served is a SchemaError. */
+/** Compiles a schema, once per use and limits; throws a SchemaError if the schema is unusable. */
 export function toChecker<const S extends AnySchema>(
   schema: S,
   use: Use,
@@ -85,50 +86,15 @@ function readIssue(issue: StandardIssue, vendor: string): Issue {
 
 function rawChecker(json: JsonSchema): Checker {
   let test: Test | undefined
-  let tried = false
   return {
     json,
     check(value) {
-      if (!tried) {
-        test = toDirectTest(json)
-        tried = true
-      }
-      return test === undefined ? compileAndCheck(value) : verdict(test, value)
+      test ??= compile(json)
+      return test(value) ? { ok: true, value } : refusal(explain(json, value))
     },
   }
-
-  async function compileAndCheck(value: unknown): Promise<Checked> {
-    const { compile } = await load()
-    test ??= compile(json)
-    return verdict(test, value)
-  }
-
-  function verdict(known: Test, value: unknown): Checked | Promise<Checked> {
-    if (known(value)) return { ok: true, value }
-    return explain === undefined ? explainLater(json, value) : refusal(explain(json, value))
-  }
-}
-
-let explain: typeof Explain | undefined
-
-/** What is wrong with a value is looked into for the first time. */
-async function explainLater(json: JsonSchema, value: unknown): Promise<Checked> {
-  explain ??= (await import('./explain.ts')).explain
-  return refusal(explain(json, value))
 }
 
 function refusal(issues: readonly Issue[]): Checked {
   return { ok: false, issue: toLine(issues), first: issues[0] }
-}
-
-interface Full {
-  readonly compile: (schema: unknown) => Test
-}
-
-let loading: Promise<Full> | undefined
-
-/** The full validator costs more to load than most schemas need, so it waits for the first that does. */
-function load(): Promise<Full> {
-  loading ??= import('./typebox.ts')
-  return loading
 }

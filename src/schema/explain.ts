@@ -1,10 +1,10 @@
-import { countPoints } from './direct.ts'
 import { entriesOf, isObject } from './keywords.ts'
 import { MAX_QUADRATIC, provePattern, toMatcher } from './pattern.ts'
 import { resolveLocal } from './reference.ts'
 import { clip, MAX_ISSUES, type Issue } from './issue.ts'
+import { countPoints, isMultiple, isSame } from './scalar-rules.ts'
 
-/** The first few reasons why a value does not fit; it looks no further than its budget, so that it cannot be made slow. */
+/** The first few reasons why a value does not match. A budget bounds the search, so no value can make it slow. */
 export function explain(root: unknown, value: unknown): Issue[] {
   const search: Search = { root, issues: [], budget: { steps: 2000 } }
   look(search, root, value, [])
@@ -62,9 +62,7 @@ function typeName(value: unknown): string {
 function lookAtValues(search: Search, schema: Schema, value: unknown, path: Path): boolean {
   const allowed = schema['const'] === undefined ? schema['enum'] : [schema['const']]
   if (!Array.isArray(allowed)) return true
-  if (allowed.includes(value)) return true
-  const text = typeof value === 'object' ? JSON.stringify(value) : undefined
-  if (text !== undefined && allowed.some((item) => JSON.stringify(item) === text)) return true
+  if (allowed.some((item) => isSame(item, value))) return true
   const shown = allowed.slice(0, 10).map((item) => JSON.stringify(item))
   if (allowed.length > 10) shown.push('…')
   // The value itself is not repeated: it may be a secret, and the caller knows it.
@@ -81,12 +79,8 @@ function lookAtNumber(search: Search, schema: Schema, value: number, path: Path)
     report(search, path, `must be > ${exclusiveMinimum}`)
   if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum)
     report(search, path, `must be < ${exclusiveMaximum}`)
-  if (
-    typeof multipleOf === 'number' &&
-    Math.abs(value / multipleOf - Math.round(value / multipleOf)) > 1e-9
-  ) {
+  if (typeof multipleOf === 'number' && !isMultiple(value, multipleOf))
     report(search, path, `must be a multiple of ${multipleOf}`)
-  }
 }
 
 function lookAtString(search: Search, schema: Schema, value: string, path: Path): void {
@@ -146,13 +140,14 @@ function lookAtObject(search: Search, schema: Schema, value: Schema, path: Path)
   }
 }
 
-/** Of several shapes, the one that differs in the fewest places is most likely what was meant. */
+/** Of several alternatives, the one with the fewest differences is probably the one that was meant. */
 function lookAtBranches(search: Search, schema: Schema, value: unknown, path: Path): void {
   const branches = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])]
   if (branches.length === 0) return
   let nearest: readonly Issue[] | undefined
   for (const branch of branches) {
-    if (search.budget.steps <= 0) break
+    // One that was not tried may be the one that fits.
+    if (search.budget.steps <= 0) return
     const attempt: Search = { ...search, issues: [] }
     look(attempt, branch, value, path)
     if (attempt.issues.length === 0) return

@@ -7,6 +7,8 @@ import { toFormSchema } from './form.ts'
 import type { AnySchema } from './schema.ts'
 import { SchemaError } from './schema-error.ts'
 
+const SAFE = Number.MAX_SAFE_INTEGER
+
 test('zod fields become form fields [R207]', () => {
   const schema = z.object({
     name: z.string().min(2).max(40).describe('Your name'),
@@ -67,6 +69,27 @@ test('zod fields become form fields [R207]', () => {
     },
     required: ['name', 'mail', 'day', 'at', 'id', 'score', 'steps', 'agreed', 'size', 'plan', 'only'],
   })
+})
+
+test.each([
+  ['integer', { minimum: 1, maximum: 9 }, { minimum: 1, maximum: 9 }],
+  ['integer', { exclusiveMinimum: 1, exclusiveMaximum: 9 }, { minimum: 2, maximum: 8 }],
+  [
+    'integer',
+    { minimum: 3, exclusiveMinimum: 1, maximum: 7, exclusiveMaximum: 9 },
+    { minimum: 3, maximum: 7 },
+  ],
+  [
+    'integer',
+    { minimum: 1, exclusiveMinimum: 3, maximum: 9, exclusiveMaximum: 7 },
+    { minimum: 4, maximum: 6 },
+  ],
+  ['number', { exclusiveMinimum: 1, exclusiveMaximum: 9 }, { minimum: 1, maximum: 9 }],
+  ['integer', { minimum: -SAFE, maximum: SAFE }, {}],
+  ['integer', { minimum: 1 - SAFE, maximum: SAFE - 1 }, { minimum: 1 - SAFE, maximum: SAFE - 1 }],
+])('an %s with the bounds %o is asked for with %o', (type, bounds, asked) => {
+  const schema = { type: 'object', properties: { n: { type, ...bounds } } } as AnySchema
+  expect(toFormSchema(schema).properties).toEqual({ n: { type, ...asked } })
 })
 
 test('valibot and arktype become forms too', () => {

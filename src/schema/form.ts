@@ -4,7 +4,7 @@ import type { AnySchema, JsonSchema } from './schema.ts'
 import { SchemaError } from './schema-error.ts'
 import { toShown } from './shown.ts'
 
-/** The flat schema of primitives that a form can ask for; whatever a form cannot show is a SchemaError that names it. */
+/** The flat schema of primitives that a form can show; throws a SchemaError that names anything a form cannot. */
 export function toFormSchema(schema: AnySchema): JsonSchema {
   const root = toShown(schema, 'input')
   const whole = follow(root, root)
@@ -47,7 +47,7 @@ function toField(root: JsonSchema, name: string, schema: unknown): JsonSchema {
   }
 }
 
-/** One of several strings. */
+/** A choice of one string. */
 function toChoice(field: Field): JsonSchema | undefined {
   const { enum: values, enumNames } = field
   if (isStrings(values)) {
@@ -110,7 +110,7 @@ function toNumber(type: 'number' | 'integer', field: Field): JsonSchema {
   return { type, ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) }
 }
 
-/** The tighter of an inclusive and an exclusive bound; the limits of safe integers are no news to anyone. */
+/** The tighter of an inclusive and an exclusive bound; the limits of safe integers are omitted. */
 function bound(
   inclusive: unknown,
   exclusive: unknown,
@@ -124,7 +124,7 @@ function bound(
   return known.length === 0 ? undefined : tighter(...known)
 }
 
-/** Several of several strings. */
+/** A choice of several strings. */
 function toChoices(root: JsonSchema, field: Field): JsonSchema | undefined {
   if (field['type'] !== 'array') return undefined
   const items = toChoice(follow(root, field['items']))
@@ -161,11 +161,11 @@ function unfit(name: string, field: Field): SchemaError {
     type === 'object'
       ? 'a nested object'
       : type === 'array'
-        ? 'a list of something else than named strings'
+        ? 'a list of something other than named strings'
         : 'a shape'
   return new SchemaError(
     `has the property "${name}", ${what} that no form can ask for`,
-    `${FLAT} Ask for "${name}" apart.`,
+    `${FLAT} Ask for "${name}" separately.`,
   )
 }
 

@@ -22,21 +22,21 @@ const SCHEMA_LIMITS = {
 export interface InspectOptions {
   /** The root must say `type: "object"`. */
   readonly root?: 'object'
-  /** False where somebody else matches the patterns, so that ours need not be safe. */
+  /** False if a library matches the patterns itself, so they need not be safe for us. */
   readonly patterns?: boolean
   readonly limits?: SchemaLimits | undefined
 }
 
-/** Returns a JSON Schema that is well formed, bounded and safe to check against; anything else is a SchemaError. */
+/** Returns a JSON Schema that is well-formed, bounded and safe to check against; otherwise throws a SchemaError. */
 export function inspect(schema: unknown, options: InspectOptions = {}): JsonSchema {
   if (!isObject(schema)) {
     throw new SchemaError(
       `is ${nameOf(schema)}, not an object`,
-      'Give a JSON Schema object or a schema of a library.',
+      'Pass a JSON Schema object or a schema from a library.',
     )
   }
   if (Object.values(schema).some((value) => value instanceof Object && '~standard' in value))
-    throw new SchemaError('is a plain object of schemas', 'Wrap it in one: z.object({ … }).')
+    throw new SchemaError('is a plain object of schemas', 'Wrap it in an object schema: z.object({ … }).')
   const walk: Walk = {
     root: schema,
     patterns: options.patterns !== false,
@@ -55,7 +55,7 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
   if (options.root === 'object' && schema['type'] !== 'object') {
     throw new SchemaError(
       'does not describe an object',
-      'Say type: "object" at its root, or wrap it in an object.',
+      'Add type: "object" at its root, or wrap it in an object.',
     )
   }
   return schema
@@ -64,10 +64,10 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
 interface Walk {
   readonly root: Readonly<Record<string, unknown>>
   readonly patterns: boolean
-  /** Whether `items` may be a list, as it could before 2020-12. */
+  /** Whether `items` may be a list, as before 2020-12. */
   readonly tuples: boolean
   readonly limits: SchemaLimits
-  /** The objects on the way from the root to here. */
+  /** The objects between the root and here. */
   readonly path: object[]
   readonly seen: Set<object>
   readonly refs: [pointer: string, reference: string][]
@@ -84,7 +84,7 @@ function readDialect(schema: Readonly<Record<string, unknown>>): 'current' | 'ea
   if (EARLY.test(dialect)) return 'early'
   throw new SchemaError(
     `is written in the dialect ${clip(dialect)}, which is not supported`,
-    'Write it in JSON Schema 2020-12 (or 2019-09, draft-07, draft-06) and say so in $schema, or leave $schema out.',
+    'Write it in JSON Schema 2020-12 (or 2019-09, draft-07, draft-06) and name that in $schema, or omit $schema.',
     '#/$schema',
   )
 }
@@ -141,7 +141,7 @@ function visitKeyword(
   for (const [path, sub] of subschemasOf(row.shape, value)) visit(walk, sub, pointer + path)
   if (keyword === '$ref' || keyword === '$dynamicRef') walk.refs.push([pointer, value as string])
   if (keyword === '$id' && schema !== walk.root) {
-    throw new SchemaError('has an $id below its root', 'Leave it out and refer with #/$defs/….', pointer)
+    throw new SchemaError('has an $id below its root', 'Remove it and refer with #/$defs/….', pointer)
   }
   if (walk.patterns && keyword === 'pattern') checkPattern(value as string, pointer, 'value')
   if (walk.patterns && keyword === 'patternProperties') {
@@ -164,7 +164,7 @@ const SHAPES: { readonly [Kind in Shape]: readonly [test: (value: unknown) => bo
   named:    [isObject, 'an object of schemas'],
   either:   [(value) => isObject(value) && Object.values(value).every((item) => !Array.isArray(item) || isStrings(item)), 'an object of schemas or lists of names'],
   names:    [(value) => isObject(value) && Object.values(value).every(isStrings), 'an object of lists of names'],
-  count:    [(value) => Number.isInteger(value) && (value as number) >= 0, 'an integer from 0'],
+  count:    [(value) => Number.isInteger(value) && (value as number) >= 0, 'an integer of at least 0'],
   number:   [Number.isFinite, 'a number'],
   positive: [(value) => Number.isFinite(value) && (value as number) > 0, 'a number above 0'],
   string:   [(value) => typeof value === 'string', 'a string'],
@@ -198,7 +198,7 @@ function checkShape(walk: Walk, keyword: string, value: unknown, pointer: string
 function visitData(walk: Walk, value: unknown, pointer: string): void {
   if (++walk.data > SCHEMA_LIMITS.dataNodes) {
     throw new SchemaError(
-      `holds more than ${SCHEMA_LIMITS.dataNodes} values`,
+      `contains more than ${SCHEMA_LIMITS.dataNodes} values`,
       'Shorten its lists of values.',
       pointer,
     )
@@ -213,8 +213,7 @@ function visitData(walk: Walk, value: unknown, pointer: string): void {
     typeof value === 'number'
       ? Number.isFinite(value)
       : !['function', 'symbol', 'bigint'].includes(typeof value)
-  if (!fits)
-    throw new SchemaError(`holds ${nameOf(value)}`, 'Use only what JSON can carry.', clipPointer(pointer))
+  if (!fits) throw new SchemaError(`contains ${nameOf(value)}`, 'Use only JSON values.', clipPointer(pointer))
 }
 
 function checkPattern(source: string, pointer: string, use: 'value' | 'key'): void {
@@ -232,7 +231,7 @@ function checkPattern(source: string, pointer: string, use: 'value' | 'key'): vo
 function checkReference(walk: Walk, reference: string, pointer: string): void {
   if (!reference.startsWith('#')) {
     throw new SchemaError(
-      `refers to ${clip(reference)}, outside itself`,
+      `refers to ${clip(reference)}, which is outside the schema`,
       'Copy the target to $defs and refer to #/$defs/….',
       pointer,
     )
@@ -247,13 +246,16 @@ function checkReference(walk: Walk, reference: string, pointer: string): void {
   )
 }
 
-/** How many schemas one value meets at one place, following references; endless and exploding ones are refused. */
+/** The number of schemas that apply to one place of a value, following references; endless or excessive ones are rejected. */
 function weigh(walk: Walk, schema: unknown, weights: Map<unknown, number>): number {
   if (!isObject(schema)) return 1
   const known = weights.get(schema)
   if (known !== undefined && known > 0) return known
   if (known === 0)
-    throw new SchemaError('refers to itself without end', 'Let the recursion go through properties or items.')
+    throw new SchemaError(
+      'refers to itself without end',
+      'Make the recursion go through properties or items.',
+    )
   weights.set(schema, 0)
   let sum = 1
   for (const [keyword, value] of entriesOf(schema)) {

@@ -1,14 +1,14 @@
-/** One thing that is wrong with a value, and where. */
+/** One problem with a value, and its place. */
 export interface Issue {
   readonly path: readonly PropertyKey[]
   readonly problem: string
-  /** The type that was expected, where another came. */
+  /** The expected type, if the value has another. */
   readonly expected?: string
-  /** The type that came; undefined where nothing did, though something must. */
+  /** The received type; undefined if a required value is missing. */
   readonly got?: string | undefined
 }
 
-/** No more issues than this are told. */
+/** The most issues that are reported. */
 export const MAX_ISSUES = 3
 
 /** The first few issues as one readable line. */
@@ -21,12 +21,12 @@ export function toLine(issues: readonly Issue[]): string {
     .join('; ')
 }
 
-/** Shortens a text to about what a reader needs to recognise it. */
+/** Shortens a text to a recognisable length. */
 export function clip(text: string, length = 80): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text
 }
 
-/** A path as one would write it in code: `lines[2].price`. */
+/** A path as written in code: `lines[2].price`. */
 export function pathText(path: readonly PropertyKey[]): string {
   let text = ''
   for (const step of path) {

@@ -1,5 +1,5 @@
 /**
- * What the value of each keyword must look like.
+ * The required form of each keyword's value.
  * schema: one subschema; schemas: a non-empty list of them; named: a map of them; count: an integer from 0;
  * number, string, strings, boolean, list: as they say; positive: a number above 0; names: a map of string lists;
  * either: a map of subschemas or string lists.
@@ -18,7 +18,7 @@ export type Shape =
   | 'names'
   | 'either'
 
-/** Every keyword that we read; any other is an annotation. `inPlace` applies to the same value, not to its parts. */
+/** Every keyword that is evaluated; any other is an annotation. `inPlace` keywords apply to the same value, not to its parts. */
 // oxfmt-ignore
 export const KEYWORDS: ReadonlyMap<string, { readonly shape: Shape; readonly inPlace?: true; readonly note?: true }> = new Map([
   ['properties',            { shape: 'named' }],
@@ -75,7 +75,7 @@ export const KEYWORDS: ReadonlyMap<string, { readonly shape: Shape; readonly inP
 /** The seven type names of JSON Schema. */
 export const TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 
-/** A map of a schema read as own entries, so that a key such as `__proto__` is a name like any other. */
+/** The own entries of a map in a schema, so that a key such as `__proto__` is an ordinary name. */
 export function entriesOf(value: unknown): [string, unknown][] {
   return Object.entries(value as Record<string, unknown>)
 }

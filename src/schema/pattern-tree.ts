@@ -1,4 +1,4 @@
-/** A regular expression as far as matching time depends on it. */
+/** The parts of a regular expression that affect matching time. */
 export type Tree =
   | { readonly kind: 'set'; readonly ranges: Ranges }
   | { readonly kind: 'seq' | 'alt'; readonly parts: readonly Tree[] }
@@ -18,7 +18,7 @@ const WORD: Ranges = [[48, 57], [65, 90], [95, 95], [97, 122]] // oxfmt-ignore
 const SPACE: Ranges = [[9, 13], [32, 32], [0xa0, 0xa0], [0x1680, 0x1680], [0x2000, 0x200a], [0x2028, 0x2029], [0x202f, 0x202f], [0x205f, 0x205f], [0x3000, 0x3000], [0xfeff, 0xfeff]] // oxfmt-ignore
 const CONTROL: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, v: 11, f: 12, b: 8 }
 
-/** Reads a pattern that has already compiled; a string says what in it cannot be judged. */
+/** Parses a pattern that is known to compile; a string gives the reason why it cannot be analysed. */
 export function parsePattern(source: string, unicode: boolean): Tree | string {
   try {
     return new Reader(source, unicode).readAll()
@@ -37,7 +37,7 @@ class Reader {
   readonly #unicode: boolean
   #at = 0
   #depth = 0
-  /** How many word edges were read since the last character. */
+  /** The number of word edges since the last character. */
   #edges = 0
 
   constructor(source: string, unicode: boolean) {
@@ -47,7 +47,7 @@ class Reader {
 
   readAll(): Tree {
     if (!this.#unicode && this.#points.some((point) => point.length > 1)) {
-      throw new Unjudged('it needs Unicode to be read, and does not compile as Unicode')
+      throw new Unjudged('it contains characters that need the Unicode flag, but does not compile with it')
     }
     const tree = this.#readAlternatives()
     if (this.#at < this.#points.length) throw new Unjudged('it could not be read to its end')
@@ -104,7 +104,7 @@ class Reader {
     return { kind: 'set', ranges: this.#readEscape() }
   }
 
-  /** Engines take exponential time to compile many of them with nothing to read in between. */
+  /** Engines need exponential time to compile many adjacent word edges. */
   #readEdge(): Tree {
     this.#at++
     if (++this.#edges > MAX_EDGES) throw new Unjudged(`it has more than ${MAX_EDGES} word edges side by side`)
@@ -175,7 +175,7 @@ class Reader {
     if (digits === null) return only(codeOf(mark))
     this.#at += digits[0].length
     const code = Number.parseInt(digits[1] ?? digits[2] ?? '', 16)
-    // Half of a surrogate pair stands for a code point that the other half decides.
+    // The code point of half a surrogate pair depends on the other half.
     return code >= 0xd800 && code <= 0xdfff ? [[0xd800, LAST]] : only(code)
   }
 

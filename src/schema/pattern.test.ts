@@ -29,6 +29,21 @@ test.each(OTHERWISE_UNSAFE)('the verdict on %s says why', (source, reason) => {
   expect(provePattern(source)).toMatchObject({ cost: 'unsafe', reason: expect.stringContaining(reason) })
 })
 
+/** 256 ways through one text, and half of them. */
+const TOO_MANY = '(?:c|c)'.repeat(8)
+const NOT_TOO_MANY = '(?:c|c)'.repeat(7)
+
+test.each(
+  ['', 'x*|', 'x*|y*|', 'x*|y*|z*|', 'x*|(?:y*z)*|', 'ax*|'].flatMap((loops) =>
+    [0, 1, 2, 3, 4].map((at) => [loops, at] as const),
+  ),
+)('ways that double are counted behind any loops and letters, such as %s and %i', (loops, letters) => {
+  const around = (ways: string): string => `^(?:${loops}${'ab'.repeat(2).slice(0, letters)}${ways})$`
+  const reason = 'its parts can share the same text in too many ways'
+  expect(provePattern(around(TOO_MANY))).toEqual({ cost: 'unsafe', reason })
+  expect(provePattern(around(NOT_TOO_MANY))).toMatchObject({ cost: 'linear' })
+})
+
 const LINEAR = [
   '', '^$', 'foo', '\\S+', '^[a-z]+$', '^\\d{4}-\\d{2}-\\d{2}$', '^([0-9a-f]{2}){3}$', '^(\\d{1,3}\\.){3}\\d{1,3}$', '^[a-z0-9]+(?:-[a-z0-9]+)*$',
   '^([0-9A-Fa-f]{2}[:-]){5}([0-9A-Fa-f]{2})$', '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$', '^x-', '_id$',
@@ -53,7 +68,7 @@ test.each(['[a-z]+$', '^(?=.*\\d)(?=.*[a-z]).{8,64}$', '^[^\\s@]+@[^\\s@]+\\.[^\
   },
 )
 
-test('a pattern that is no Unicode expression still matches', () => {
+test('a pattern that is not a Unicode expression still matches', () => {
   expect(toMatcher('^\\-a$').test('-a')).toBe(true)
 })
 

@@ -1,7 +1,7 @@
 import { MANY, sharedSteps, toAutomaton, type Automaton, type Ways } from './automaton.ts'
 import { overlap, parsePattern } from './pattern-tree.ts'
 
-/** How long a pattern may take. Quadratic ones are matched only against strings up to MAX_QUADRATIC. */
+/** How matching time grows. Quadratic patterns are matched only against strings up to MAX_QUADRATIC. */
 export type PatternCost =
   | { readonly cost: 'linear' | 'quadratic'; readonly unicode: boolean }
   | { readonly cost: 'unsafe'; readonly reason: string }
@@ -11,7 +11,7 @@ export const MAX_QUADRATIC = 4096
 const MAX_SOURCE = 2000
 const MAX_STEPS = 400_000
 
-/** Says how the time of a backtracking matcher grows with the string, for every string there is. */
+/** Proves how the time of a backtracking matcher grows with the length of the string, for all strings. */
 export function provePattern(source: string): PatternCost {
   const known = PROVEN.get(source)
   if (known !== undefined) return known
@@ -48,7 +48,7 @@ function prove(source: string): PatternCost {
   return { cost: degree === 2 || looks ? 'quadratic' : 'linear', unicode }
 }
 
-/** The matcher of a pattern that provePattern allows; a quadratic one refuses strings that are too long for it. */
+/** The matcher of a pattern that provePattern allows; a quadratic one rejects strings longer than MAX_QUADRATIC. */
 export function toMatcher(source: string): RegExp {
   const verdict = provePattern(source)
   if (verdict.cost === 'unsafe') return /(?!)/
@@ -79,7 +79,7 @@ function compiles(source: string, flags: string): boolean {
   }
 }
 
-/** Whether a state on a cycle can come back to itself over one text in two ways. */
+/** Whether a state on a cycle can return to itself over the same text in two ways. */
 function isExponential(automaton: Automaton, budget: Budget): boolean {
   const { next, part } = automaton
   const size = next.length
@@ -110,7 +110,7 @@ function isExponential(automaton: Automaton, budget: Budget): boolean {
   }
 }
 
-/** Whether two ways that have parted, among those reached from a common state, can meet again. */
+/** Whether two diverging paths from a common state can meet again. */
 function meets(
   back: ReadonlyMap<number, readonly number[]>,
   reached: ReadonlySet<number>,
@@ -129,7 +129,7 @@ function meets(
   return false
 }
 
-/** An upper bound of how many ways one text has through the pattern, not counting how long it stays on a cycle. */
+/** An upper bound on the number of paths of one text through the pattern, not counting how long it stays on a cycle. */
 function branchesOf(automaton: Automaton, budget: Budget): number {
   const { next, part, reads } = automaton
   const members = new Map<number, number[]>()
@@ -166,7 +166,7 @@ function branchesOf(automaton: Automaton, budget: Budget): number {
   }
 }
 
-/** One more than the longest chain of cycles that can hand the same text on to one another. */
+/** One more than the longest chain of cycles that can pass the same text from one to the next. */
 function degreeOf(automaton: Automaton, budget: Budget): number {
   const handsTo = new Map<number, Set<number>>()
   const cyclic = automaton.part.flatMap((part, state) => (part === -1 ? [] : [state]))

@@ -1,12 +1,12 @@
 import { entriesOf, isObject, KEYWORDS, subschemasOf } from './keywords.ts'
 import { resolveLocal } from './reference.ts'
 
-/** A schema that is written out to no more than this is checked as it stands. */
+/** A schema whose expansion is no larger than this is checked directly. */
 const MAX_WRITTEN_OUT = 10_000
 
 /**
- * Whether one part of a value may meet the same subschema again and again: the schema has alternatives, and written out
- * without references it is very large or has no end. Checked naively, such a schema doubles the work with every level.
+ * Whether one part of a value may be checked against the same subschema many times: the schema has alternatives, and its
+ * expansion without references is very large or infinite. Checked naively, it doubles the work with every level.
  */
 export function multiplies(root: unknown): boolean {
   const sizes = new Map<object, number>()
@@ -17,7 +17,7 @@ export function multiplies(root: unknown): boolean {
     if (!isObject(schema)) return 0
     const known = sizes.get(schema)
     if (known !== undefined) return known
-    // Whoever comes back here while it is being counted is in a circle.
+    // Marks the schema while it is being counted: meeting it again means a cycle.
     sizes.set(schema, Number.POSITIVE_INFINITY)
     let sum = 1
     let ways = 0
@@ -28,7 +28,7 @@ export function multiplies(root: unknown): boolean {
         ? [resolveLocal(root, value as string)]
         : subschemasOf(row.shape, value).map(([, sub]) => sub)
       const count = subs.filter(isObject).length
-      // Several patterns may fit one name, so that its value meets the schema of each.
+      // Several patterns may match one name, and its value is then checked against the schema of each.
       ways += row.inPlace === true || keyword === 'patternProperties' ? count : Math.min(count, 1)
       for (const sub of subs) sum += sizeOf(sub)
     }
@@ -38,7 +38,7 @@ export function multiplies(root: unknown): boolean {
   }
 }
 
-/** Whether a keyword names another place of the schema. */
+/** Whether a keyword refers to another place in the schema. */
 export function isReference(keyword: string): boolean {
   return keyword === '$ref' || keyword === '$dynamicRef'
 }

@@ -1,6 +1,6 @@
 import { entriesOf, isObject, KEYWORDS, subschemasOf } from './keywords.ts'
 
-/** What a local reference points at, or undefined when it is not local or leads nowhere. */
+/** The target of a local reference, or undefined if it is not local or does not exist. */
 export function resolveLocal(root: unknown, reference: string): unknown {
   if (!reference.startsWith('#')) return undefined
   const fragment = decode(reference.slice(1))

@@ -1,4 +1,4 @@
-/** A schema that cannot be served: `problem` says what is wrong and where, `fix` what to do about it. */
+/** An unusable schema: `problem` says what is wrong, `fix` what to do about it. */
 export class SchemaError extends Error {
   readonly problem: string
   readonly fix: string

@@ -1,4 +1,4 @@
-/** A schema of any library that speaks Standard Schema; `jsonSchema` is its Standard JSON Schema extension. */
+/** A schema from any library that implements Standard Schema; `jsonSchema` is the Standard JSON Schema extension. */
 export interface StandardSchema<In = unknown, Out = In> {
   readonly '~standard': {
     readonly version: 1
@@ -9,7 +9,7 @@ export interface StandardSchema<In = unknown, Out = In> {
   }
 }
 
-/** What a Standard Schema answers: the value as the schema delivers it, or what is wrong with it. */
+/** The result of a Standard Schema: the value as the schema returns it, or the issues. */
 export type StandardResult<Out> =
   | { readonly value: Out; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] }
@@ -19,13 +19,13 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** Both sides of a schema as JSON Schema: what callers send, and what comes out. */
+/** Both sides of a schema as JSON Schema: the input that callers send, and the output. */
 export interface StandardJson {
   input(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>
   output(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>
 }
 
-/** A raw JSON Schema object. Written `as const`, it also gives its TypeScript type. */
+/** A raw JSON Schema object. With `as const`, its TypeScript type can be inferred. */
 export interface JsonSchema {
   readonly type?: string | readonly string[]
   readonly title?: string
@@ -35,29 +35,29 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** Whatever a definition may give as a schema. */
+/** Any schema that a definition accepts. */
 export type AnySchema = StandardSchema<unknown, unknown> | JsonSchema
 
-/** Zod schemas also carry their types here, where the compiler works out one of the two and not both. */
+/** Zod schemas also carry their types here, where the compiler can resolve one of them without the other. */
 export interface Carrying {
   readonly _zod: { readonly input: unknown; readonly output: unknown }
 }
 
-/** What callers send. */
+/** The type that callers send. */
 export type InputOf<S> = S extends Carrying
   ? S['_zod']['input']
   : S extends { readonly '~standard': { readonly types?: { readonly input: infer In } | undefined } }
     ? In
     : FromJsonSchema<S>
 
-/** What the schema delivers once a value has passed. */
+/** The type that the schema returns for a valid value. */
 export type OutputOf<S> = S extends Carrying
   ? S['_zod']['output']
   : S extends { readonly '~standard': { readonly types?: { readonly output: infer Out } | undefined } }
     ? Out
     : FromJsonSchema<S>
 
-/** The type of the values that a raw JSON Schema literal describes; `unknown` where it cannot tell. */
+/** The type that a raw JSON Schema literal describes; `unknown` if it cannot be determined. */
 export type FromJsonSchema<S> = From<S, S>
 
 type From<S, Root> = S extends { readonly const: infer Value }
@@ -100,7 +100,7 @@ type All<Branches, Root> = Branches extends readonly [infer Branch, ...infer Res
   ? From<Branch, Root> & All<Rest, Root>
   : unknown
 
-/** What the keywords of the schema itself say, leaving composition aside. */
+/** The type described by the schema's own keywords, without composition. */
 type Whole<S, Root> = S extends { readonly type: infer Type }
   ? Typed<Type, S, Root>
   : S extends { readonly properties: unknown }
@@ -143,7 +143,7 @@ type Members<Properties, Required, Root> = Flat<
 
 type Flat<T> = { [Key in keyof T]: T[Key] }
 
-/** Properties beyond the named ones can be read only where the schema speaks of them. */
+/** Additional properties can be read only if the schema mentions them. */
 type Extra<S> = S extends { readonly additionalProperties: infer Rest }
   ? Rest extends false
     ? unknown

@@ -4,7 +4,7 @@ import { resolveLocal } from './reference.ts'
 import type { AnySchema, JsonSchema, StandardSchema } from './schema.ts'
 import { SchemaError } from './schema-error.ts'
 
-/** Which side of a schema is meant: what callers send to us, or what we answer. */
+/** The side of a schema: what callers send to us, or what we answer. */
 export type Use = 'input' | 'output'
 
 /** Whether a schema comes from a library. */
@@ -14,7 +14,7 @@ export function isStandard(schema: unknown): schema is StandardSchema<unknown, u
   return typeof standard === 'object' && standard !== null && typeof standard.validate === 'function'
 }
 
-/** The JSON Schema that a list shows: raw ones exactly as given, others as their library converts them. */
+/** The JSON Schema for lists: raw schemas unchanged, others as their library converts them. */
 export function toShown(schema: AnySchema, use: Use, limits?: SchemaLimits): JsonSchema {
   const root = use === 'input' ? ({ root: 'object', limits } as const) : { limits }
   if (!isStandard(schema)) return inspect(schema, root)
@@ -29,7 +29,7 @@ function convert(schema: StandardSchema, use: Use): JsonSchema {
   const { jsonSchema, vendor } = schema['~standard']
   if (jsonSchema === undefined || typeof jsonSchema[use] !== 'function') {
     throw new SchemaError(
-      `of ${vendor} cannot show a JSON Schema`,
+      `of ${vendor} cannot be converted to JSON Schema`,
       HOW_TO_SHOW.get(vendor) ?? HOW_TO_SHOW_ANY,
     )
   }
@@ -57,14 +57,14 @@ const HOW_TO_SHOW: ReadonlyMap<string, string> = new Map([
   ['arktype', 'Update arktype to 2.1.28 or later.'],
 ])
 const HOW_TO_SHOW_ANY =
-  'Use a library that implements Standard JSON Schema (zod 4.2, arktype, valibot through @valibot/to-json-schema), or give a raw JSON Schema.'
+  'Use a library that implements Standard JSON Schema (zod 4.2, arktype, valibot through @valibot/to-json-schema), or pass a raw JSON Schema.'
 const HOW_TO_CONVERT = {
-  input: 'Let callers send only what JSON can carry, for example an ISO date string instead of a Date.',
+  input: 'Accept only JSON values, for example an ISO date string instead of a Date.',
   output:
-    'Leave transforms out of an output schema, or pipe them into a schema of their result; use only what JSON can carry.',
+    'Remove transforms from the output schema, or pipe them into a schema of their result; use only JSON values.',
 } as const
 
-/** A union of objects is an object: libraries leave that unsaid, and lists require it to be said. */
+/** Adds `type: "object"` to a union of objects: libraries omit it, but lists require it. */
 function withObjectType(json: JsonSchema): JsonSchema {
   return json.type === undefined && isObjectOnly(json, json, 0) ? { type: 'object', ...json } : json
 }
@@ -91,7 +91,7 @@ const ANNOTATIONS = new Set([
   'readOnly',
 ])
 
-/** A conversion that promises more than the schema accepts has lost the schema: two copies of a library can do that. */
+/** Rejects a conversion that lost the schema, as happens with two copies of a library: the result accepts more than the schema. */
 function refuseEmptied(schema: StandardSchema, json: JsonSchema): void {
   const said = Object.keys(json).filter((keyword) => !ANNOTATIONS.has(keyword))
   const vacuous = said.every((keyword) => keyword === 'type' || isEmptyKeyword(json, keyword))
@@ -110,7 +110,7 @@ function isEmptyKeyword(json: JsonSchema, keyword: string): boolean {
   return keyword === 'properties' && isObject(value) && Object.keys(value).length === 0
 }
 
-/** Asks the schema about a value; what cannot be known at once counts as accepted. */
+/** Whether the schema accepts a value; asynchronous schemas count as accepting. */
 function accepts(schema: StandardSchema, probe: unknown): boolean {
   try {
     const result = schema['~standard'].validate(probe)

@@ -3,7 +3,7 @@ import { printable } from '../errors/printable.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { clip, pathText, toLine, type Issue } from '../schema/issue.ts'
 
-/** The arguments that were checked, and the dialect of the caller. */
+/** The checked arguments, and the dialect of the caller. */
 interface Sent {
   readonly value: unknown
   readonly dialect: Dialect
@@ -25,12 +25,12 @@ export function issueExtras(first: Issue | undefined, sent?: Sent): ErrorExtras 
   return 'got' in first ? { refusal, data } : { data }
 }
 
-/** Parts of names of fields whose values are never repeated. */
+/** Parts of field names whose values are never repeated. */
 const SECRET = /pass|pwd|secret|token|credential|authori[sz]ation|cookie|private|(?:api|access)[-_ ]?key/i
-/** The same for short words, which other words contain. */
+/** The same for short words, which must match as whole words. */
 const SECRET_WORD = /\b(?:pin|o?auth|cvv|cvc)\b/i
 
-/** Whether a field is named like a secret: `userPin` and `PIN_CODE` are, `shipping` is not. */
+/** Whether a field's name suggests a secret: `userPin` and `PIN_CODE` do, `shipping` does not. */
 function isSecret(step: PropertyKey): boolean {
   const name = String(step)
   const words = name
@@ -39,7 +39,7 @@ function isSecret(step: PropertyKey): boolean {
   return SECRET.test(name) || SECRET_WORD.test(words)
 }
 
-/** The value at a path, where it may be shown: what is large or nested is left out, and strings are cut. */
+/** The value at a path, if it may be shown: large or nested values are omitted, and strings are shortened. */
 function received(path: Issue['path'], sent: Sent | undefined): { readonly receivedValue?: unknown } {
   if (sent?.dialect.receivedValues !== 'shown' || path.some(isSecret)) return {}
   let value = sent.value

@@ -14,11 +14,11 @@ import { checkSampling } from './sampling.ts'
 import { requireFeature, supports } from './supports.ts'
 
 export interface AskOptions {
-  /** Names the question, so that its answer is found again when the order of questions may change. */
+  /** Identifies the question, so that its answer is found even if the order of questions changes. */
   readonly key?: string
 }
 
-/** The answer to a form. `content` is there when the user accepted. */
+/** The answer to a form. `content` is present if the user accepted. */
 export type Elicited<Content> =
   | { readonly action: 'accept'; readonly content: Content }
   | { readonly action: 'decline' | 'cancel'; readonly content?: undefined }
@@ -26,12 +26,12 @@ export type Elicited<Content> =
 /** The answer to a URL: accepting is consent, not completion. */
 export interface ElicitedUrl {
   readonly action: 'accept' | 'decline' | 'cancel'
-  /** Tells the client, where the revision has a message for it, that what happened at the URL is done. */
+  /** Notifies the client, if the revision has a message for it, that the interaction at the URL is complete. */
   complete(): void
 }
 
 export interface SampleMessage {
-  /** `system` only where the profile of the server lets it through. */
+  /** `system` only if the server's profile allows it. */
   readonly role: 'user' | 'assistant' | 'system'
   readonly content: string | SampleBlock | readonly SampleBlock[]
 }
@@ -40,7 +40,7 @@ export type SampleBlock = ContentBlock | (JsonObject & { readonly type: 'tool_us
 
 export interface SampleParams {
   readonly messages: readonly SampleMessage[]
-  /** 1024 unless said otherwise. */
+  /** Default: 1024. */
   readonly maxTokens?: number
   readonly systemPrompt?: string
   readonly temperature?: number
@@ -59,7 +59,7 @@ export interface Sampled {
   readonly stopReason?: string
 }
 
-/** Asks the user to fill in a form, and checks the answer. */
+/** Asks the user to fill in a form and checks the answer. */
 export async function elicit<Schema extends AnySchema>(
   context: Context,
   message: string,
@@ -125,7 +125,7 @@ export async function sample(
       typeof answer['content'] !== 'object' ||
       answer['content'] === null
     ) {
-      throw new Malformed('role, content and model are needed')
+      throw new Malformed('role, content and model are required')
     }
     const { stopReason } = answer
     const known = STOP_REASONS.get(stopReason as string)
@@ -150,13 +150,13 @@ interface Asking extends AskOptions {
   readonly params: JsonObject
 }
 
-/** An answer that cannot be used. */
+/** An answer that does not match what was asked for. */
 class Invalid extends Error {}
 
-/** An answer that breaks the protocol, whatever was asked. */
+/** An answer that violates the protocol. */
 class Malformed extends Invalid {}
 
-/** Puts a question to the client: as a live request, or in a further round of the same request. */
+/** Asks the client a question: as a live request, or in a further round of the same request. */
 async function ask<Value>(
   context: Context,
   question: Asking,
@@ -167,7 +167,7 @@ async function ask<Value>(
   if (call.channel.ask === undefined) {
     throw mcpError(CANNOT_ASK, {
       capability: question.method,
-      reason: 'it has no stream to be asked on',
+      reason: 'it has no stream that could carry the question',
     })
   }
   const answer = await call.channel.ask(question.method, question.params, call)
@@ -195,7 +195,7 @@ async function askInRounds<Value>(
       throw new Malformed('it is not an object')
     return await read(answer)
   } catch (error) {
-    // A handler that goes on, and asks the same again, is not given the same answer.
+    // If the handler catches the error and asks again, it must not get the same answer.
     rounds.answers.delete(key)
     if (!(error instanceof Malformed)) throw explained(question, error)
     const reason = `the answer to "${key}" cannot be read: ${error.message}`

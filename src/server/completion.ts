@@ -11,30 +11,30 @@ import { findPrompt } from './prompts.ts'
 import { rethrown } from './settle.ts'
 import { isVisible } from './visibility.ts'
 
-/** A value, or a value with a few words about it. */
+/** A value, or a value with a description. */
 export type Suggestion = string | { readonly value: string; readonly description?: string }
 
-/** What a completer gives back: values in order of rank, or values with how many there are in all. */
+/** The result of a completer: values in order of rank, optionally with the total number. */
 export type Completions =
   | readonly Suggestion[]
   | { readonly values: readonly Suggestion[]; readonly total?: number; readonly hasMore?: boolean }
 
-/** Completes the value of one argument; `known` holds the arguments that are filled in already. */
+/** Completes the value of one argument; `known` contains the arguments that are already filled in. */
 export type Completer<Ctx = Context> = (
   value: string,
   known: Readonly<Record<string, string>>,
   context: Ctx,
 ) => Completions | Promise<Completions>
 
-/** What has arguments to complete. */
+/** Something with arguments to complete. */
 export interface Owner {
   readonly key: string
   readonly names: readonly string[]
-  /** Its completers by argument, where they are not among those of prompts and templates. */
+  /** Its completers by argument, unless they are registered with the prompts and templates. */
   readonly completers?: ReadonlyMap<string, Completer>
 }
 
-/** Finds what a reference of some type is about; undefined for a caller to whom the type means nothing. */
+/** Resolves a reference of some type; undefined if the caller does not know the type. */
 export type OwnerOf = (ref: JsonObject, context: Context, peer: Peer) => Owner | undefined
 
 export interface CompletionParts {
@@ -42,7 +42,7 @@ export interface CompletionParts {
   readonly templates: ReadonlyMap<string, TemplateDefinition>
   /** Completers by the name of the prompt or the text of the template, then by argument. */
   readonly completers: ReadonlyMap<string, ReadonlyMap<string, Completer>>
-  /** What extensions can complete, by the type of the reference. */
+  /** Resolvers of extensions, by the type of the reference. */
   readonly refs: ReadonlyMap<string, OwnerOf>
 }
 
@@ -83,7 +83,7 @@ function isDescribed(one: Suggestion): one is Exclude<Suggestion, string> {
   return typeof one === 'object' && one !== null
 }
 
-/** Descriptions in the order of the values, null for a value without one: the protocol has no other place for them. */
+/** Descriptions in the order of the values, null for values without one. They go into `_meta`, since the protocol has no place for them. */
 function describing(shown: readonly Suggestion[]): JsonObject {
   const descriptions = shown.map((one) => (isDescribed(one) ? (one.description ?? null) : null))
   if (descriptions.every((one) => one === null)) return {}
@@ -113,7 +113,7 @@ function findOwner(parts: CompletionParts, context: Context): Owner {
   throw mcpError(UNKNOWN_COMPLETION, { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
 }
 
-/** The URI of the template that is called so, where that is a way to name it. */
+/** The URI of the template with this name, if the dialect allows names. */
 function uriNamed(name: unknown, { templates }: CompletionParts, context: Context): unknown {
   if (callOf(context).peer.dialect.resourceRefs !== 'name') return undefined
   const named = [...templates.values()].find(({ descriptor }) => descriptor['name'] === name)

@@ -5,6 +5,7 @@ import type { Revision } from '../protocol/revisions.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
+import { lazy } from '../base/lazy.ts'
 import type * as asks from './ask.ts'
 import type { AskOptions, Elicited, ElicitedUrl, Sampled, SampleParams } from './ask.ts'
 import { createLog, type Log } from './logging.ts'
@@ -15,7 +16,7 @@ import type { ServerParts } from './parts.ts'
 
 /** The client of a request. */
 export interface RequestClient {
-  /** What the client calls itself; its own word, never proof. */
+  /** The name that the client gives itself. It is not authenticated. */
   readonly info: ClientInfo | undefined
   readonly capabilities: JsonObject
   supports(feature: ClientFeature): boolean
@@ -31,8 +32,8 @@ export let roundsOf: (context: Context) => Rounds | undefined
 export let beginRounds: (context: Context) => Rounds
 
 /**
- * What a handler knows and can do while it answers one request, the same in every revision.
- * Its members may be taken out (`{ signal, progress }`): none depends on `this`.
+ * The context of one request, the same in every revision. Its members may be destructured (`{ signal, progress }`):
+ * none depends on `this`.
  */
 export class Context {
   readonly #call: Call
@@ -74,7 +75,7 @@ export class Context {
     return this.#call.peer.dialect.revision
   }
 
-  /** Aborts when the client cancels, goes away, or the tool runs out of time. */
+  /** Aborts when the client cancels or disconnects, or when the tool times out. */
   get signal(): AbortSignal {
     return this.#call.signal
   }
@@ -98,12 +99,12 @@ export class Context {
     return (name) => this.#call.source.header?.(name.toLowerCase())
   }
 
-  /** Whether the client holds a session, so that what it asks next comes from the same peer. */
+  /** Whether the client has a session, so that later requests can be attributed to it. */
   get session(): object | undefined {
     return this.#call.peer.session
   }
 
-  /** Reports progress; a value that does not rise is dropped, and so is all of it when the client did not ask. */
+  /** Reports progress, if the client asked for it. Values that do not increase are dropped. */
   get progress(): ReportProgress {
     return (this.#progress ??= createProgress(this.#call))
   }
@@ -123,25 +124,25 @@ export class Context {
     schema: Schema,
     options?: AskOptions,
   ) => Promise<Elicited<OutputOf<Schema>>> {
-    return (message, schema, options) => asked(({ elicit }) => elicit(this, message, schema, options))
+    return (message, schema, options) => ask(({ elicit }) => elicit(this, message, schema, options))
   }
 
-  /** Asks the user to visit a URL; for secrets, payments and consent elsewhere. */
+  /** Asks the user to visit a URL: for secrets, payments and consent on another site. */
   get elicitUrl(): (message: string, url: string, options?: AskOptions) => Promise<ElicitedUrl> {
-    return (message, url, options) => asked(({ elicitUrl }) => elicitUrl(this, message, url, options))
+    return (message, url, options) => ask(({ elicitUrl }) => elicitUrl(this, message, url, options))
   }
 
   /** Asks the client's model. */
   get sample(): (params: SampleParams, options?: AskOptions) => Promise<Sampled> {
-    return (params, options) => asked(({ sample }) => sample(this, params, options))
+    return (params, options) => ask(({ sample }) => sample(this, params, options))
   }
 
   /** The folders that the client works in. */
   get roots(): (options?: AskOptions) => Promise<readonly Root[]> {
-    return (options) => asked(({ listRoots }) => listRoots(this, options))
+    return (options) => ask(({ listRoots }) => listRoots(this, options))
   }
 
-  /** Runs something once even when the handler runs again after a question. The value must survive JSON. */
+  /** Runs a function once, even if the handler runs again after a question. The value must be JSON. */
   get once(): <Value>(key: string, make: () => Value | Promise<Value>) => Promise<Value> {
     return async <Value>(key: string, make: () => Value | Promise<Value>) => {
       const kept = beginRounds(this).once
@@ -150,7 +151,7 @@ export class Context {
     }
   }
 
-  /** Drops the connection of a stream that can be resumed; the client comes back for the rest after `retryMs`. */
+  /** Closes the connection of a stream that can be resumed; the client reconnects for the rest after `retryMs`. */
   get closeStream(): (retryMs?: number) => void {
     return (retryMs = 1000) => this.#call.channel.closeStream?.(retryMs)
   }
@@ -165,12 +166,11 @@ export class Context {
 }
 
 type Asking = typeof asks
-let asking: Promise<Asking> | undefined
+const asking = lazy(() => import('./ask.ts'))
 
-/** Puts a question, in the order in which questions are put. One that a handler no longer waits for fails with its request; it must not end the process. */
-function asked<Answer>(put: (asking: Asking) => Promise<Answer>): Promise<Answer> {
-  asking ??= import('./ask.ts')
-  const question = asking.then(put)
+/** Asks questions in the order of the calls. An abandoned question fails with its request, which must not count as unhandled. */
+function ask<Answer>(put: (asking: Asking) => Promise<Answer>): Promise<Answer> {
+  const question = Promise.resolve(asking()).then(put)
   question.catch(() => undefined)
   return question
 }

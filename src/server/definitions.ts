@@ -3,26 +3,26 @@ import type { Checker } from '../schema/checker.ts'
 import type { UriTemplate } from '../uri-template/parse.ts'
 import type { Context } from './context.ts'
 
-/** Any item of a server: what lists show of it, who sees it, and its place in the order. */
+/** Any item of a server: its entry in lists, its visibility, and its position. */
 export interface Item {
-  /** The name, URI or URI template under which it is known. */
+  /** Its name, URI or URI template. */
   readonly key: string
-  /** Rises with each registration; cursors name it. */
+  /** Increases with each registration; cursors refer to it. */
   readonly place: number
-  /** What the list shows, in the newest form. */
+  /** Its entry in the list, in the newest form. */
   readonly descriptor: JsonObject
   readonly visible: ((context: Context) => boolean) | undefined
   readonly scopes: readonly string[] | undefined
 }
 
-/** What a handler of a tool may give back; the shapes are told apart in reply.ts. */
+/** What the handler of a tool may return; reply.ts distinguishes the shapes. */
 export type Returned = unknown
 
 export interface ToolDefinition extends Item {
   readonly input: Checker
   readonly output: Checker | undefined
   readonly timeoutMs: number | undefined
-  /** Throws when headers do not repeat the arguments as the input schema wants it; absent where it wants nothing. */
+  /** Throws if headers do not repeat the arguments that the input schema marks; absent if it marks none. */
   readonly checkHeaders?: (input: unknown, header: (name: string) => string | undefined) => void
   run(input: unknown, context: Context): Returned
 }

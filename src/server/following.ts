@@ -3,7 +3,7 @@ import type { Changes } from '../rpc/changes.ts'
 import type { Session } from '../rpc/session.ts'
 import { callOf, type Context } from './context.ts'
 
-/** The notification that each kind of change is told by, and the filter that asks for it. */
+/** The notification for each kind of change, and the filter that requests it. */
 export const NOTICES = {
   tools: { method: 'notifications/tools/list_changed', filter: 'toolsListChanged' },
   prompts: { method: 'notifications/prompts/list_changed', filter: 'promptsListChanged' },
@@ -35,7 +35,7 @@ export function initialized(context: Context): void {
   callOf(context).peer.session?.setReady()
 }
 
-/** A change of a resource is told to those who watch it or a resource above it. */
+/** A change of a resource is sent to clients that subscribed to it or to one of its parents. */
 export function isWatched(watched: ReadonlySet<string> | undefined, uri: string): boolean {
   if (watched === undefined || watched.size === 0) return false
   if (watched.has(uri)) return true

@@ -12,8 +12,8 @@ export function isGenerator(value: unknown): value is Generated {
 }
 
 /**
- * Runs a generator to its end. What it yields is told as progress when the client asked for it, and is the content of
- * the result unless the generator returns a value. A cancelled request ends the generator.
+ * Runs a generator to its end. Yielded values are sent as progress if the client asked for it, and become the content of
+ * the result unless the generator returns a value. Cancelling the request ends the generator.
  */
 export async function drain(generator: Generated, context: Context): Promise<unknown> {
   const content: ContentBlock[] = []

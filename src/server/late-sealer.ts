@@ -1,10 +1,9 @@
+import { lazy } from '../base/lazy.ts'
 import type { Sealer, SealerOptions } from './state.ts'
 
-/** A sealer whose code is loaded, and whose random secret is made, with the first state that must travel. */
+/** A sealer that loads its code and creates its random secret with the first state that must be sent. */
 export function createLateSealer(options: SealerOptions): Sealer {
-  let made: Promise<Sealer> | undefined
-  const sealer = (): Promise<Sealer> =>
-    (made ??= import('./state.ts').then(({ createSealer }) => createSealer(options)))
+  const sealer = lazy(async () => (await import('./state.ts')).createSealer(options))
   return {
     seal: async (state, binding) => (await sealer()).seal(state, binding),
     open: async (text, binding) => (await sealer()).open(text, binding),

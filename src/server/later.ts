@@ -1,3 +1,4 @@
+import { lazy } from '../base/lazy.ts'
 import type { Handler, Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 
@@ -6,11 +7,11 @@ export function later<Module>(
   load: () => Promise<Module>,
   handle: (module: Module, context: Context) => Result | Promise<Result>,
 ): Handler<Context> {
-  let module: Module | undefined
-  return (context) => (module === undefined ? begin(context) : handle(module, context))
-
-  async function begin(context: Context): Promise<Result> {
-    module ??= await load()
-    return handle(module, context)
+  const get = lazy(load)
+  return (context) => {
+    const module = get()
+    return module instanceof Promise
+      ? module.then((loaded) => handle(loaded, context))
+      : handle(module, context)
   }
 }

@@ -9,7 +9,7 @@ import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import { callOf, type Context } from './context.ts'
 
-/** What a server tells about itself when a client opens. */
+/** What a server tells a client that connects. */
 export interface Greeting {
   readonly info: JsonObject
   readonly capabilities: JsonObject
@@ -19,7 +19,7 @@ export interface Greeting {
   readonly dialects: Dialects
 }
 
-/** `initialize`: agrees on a revision and remembers the client in the session. */
+/** `initialize`: negotiates the revision and records the client in the session. */
 export function initialize(
   greeting: Greeting,
   follow: (session: Session, offered: JsonObject) => void,
@@ -27,14 +27,14 @@ export function initialize(
 ): Result {
   const session = callOf(context).peer.session as Session
   if (session.opened) throw mcpError(ALREADY_INITIALIZED, {})
-  const shaken = openedBy('handshake', greeting)
-  const { protocolVersion, capabilities, clientInfo } = readOpening(context.params, shaken)
-  const asked = shaken.find((known) => known === protocolVersion)
-  if (asked === undefined && session.dialect.versionMismatch === 'reject') {
-    const data = { supported: shaken, requested: protocolVersion.slice(0, 64) }
+  const withHandshake = openedBy('handshake', greeting)
+  const { protocolVersion, capabilities, clientInfo } = readOpening(context.params, withHandshake)
+  const requested = withHandshake.find((known) => known === protocolVersion)
+  if (requested === undefined && session.dialect.versionMismatch === 'reject') {
+    const data = { supported: withHandshake, requested: protocolVersion.slice(0, 64) }
     throw mcpError(VERSION_REJECTED, { version: protocolVersion.slice(0, 64) }, { data })
   }
-  const revision = asked ?? shaken.at(-1)
+  const revision = requested ?? withHandshake.at(-1)
   if (revision === undefined) {
     const data = { supported: greeting.revisions, requested: protocolVersion.slice(0, 64) }
     throw mcpError(REVISION_UNSUPPORTED, { version: protocolVersion.slice(0, 64) }, { data })
@@ -50,14 +50,14 @@ export function initialize(
   return { protocolVersion: revision, capabilities: offered, serverInfo: info, ...optional }
 }
 
-/** What is offered to a client that cannot be told of changes. */
+/** The capabilities for a client that cannot receive notifications of changes. */
 function withoutChanges(capabilities: JsonObject): JsonObject {
   const still = { tools: {}, resources: {}, prompts: {} }
   const kept = Object.entries(still).filter(([name]) => name in capabilities)
   return { ...capabilities, ...Object.fromEntries(kept) }
 }
 
-/** `server/discover`: what can be claimed here, and what the server offers; with `wrapped` somebody may still change it. */
+/** `server/discover`: the versions that requests may name, and the capabilities; with `wrapped`, middleware may change the result per caller. */
 export function discover(greeting: Greeting, wrapped: boolean): Result {
   const { capabilities, instructions, ttlMs } = greeting
   const optional = instructions === undefined ? {} : { instructions }

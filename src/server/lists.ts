@@ -15,18 +15,18 @@ export interface ListOptions {
 }
 
 /**
- * One list of a server, served page by page. A page is one object for as long as nothing changes, so that its text is
- * made once; callers who see different items have pages of their own.
+ * One list of a server, served page by page. A page stays the same object until something changes, so that its text is
+ * encoded once. Callers who see different items get separate pages.
  */
 export class List<Kind extends Item> {
   readonly items: Map<string, Kind> = new Map<string, Kind>()
   readonly #name: ListName
   readonly #options: ListOptions
-  /** Changes what is added before it is. */
+  /** Changes an item before it is added. */
   transform: (item: Kind) => Kind = (item) => item
   #guarded: readonly Kind[] | undefined
   #pages = new Map<string, Result>()
-  /** The keys of pages that follow a kept one. */
+  /** The keys of pages that follow a cached one. */
   #following = new Set<string>()
   #keptAge = 0
 
@@ -46,7 +46,7 @@ export class List<Kind extends Item> {
     return removed
   }
 
-  /** Answers the list method for a caller; with `wrapped` somebody may still change what that caller gets. */
+  /** Answers the list method for a caller; with `wrapped`, middleware may change the result per caller. */
   page(context: Context, wrapped = false): Result {
     this.#age()
     const start = readCursor(this.#name, context, this.#options.limits)
@@ -59,7 +59,7 @@ export class List<Kind extends Item> {
     return page
   }
 
-  /** Keeps the first page, and pages that follow a kept one: cursors can begin a page anywhere. */
+  /** Caches the first page and pages that follow a cached one, because cursors could start a page anywhere. */
   #keep(key: string, page: Result, view: string): void {
     if (this.#pages.size >= MAX_KEPT_PAGES) this.#forgetPages()
     this.#pages.set(key, page)
@@ -68,7 +68,7 @@ export class List<Kind extends Item> {
       this.#following.add(`${toPlace(this.#name, nextCursor, this.#options.limits)}:${view}`)
   }
 
-  /** Names the set of items that a caller sees: one letter for each item that not everybody sees. */
+  /** Identifies the set of items that a caller sees: one character for each item with restricted visibility. */
   #view(context: Context): string {
     this.#guarded ??= [...this.items.values()].filter((item) => item.visible !== undefined)
     let view = ''
@@ -91,7 +91,7 @@ export class List<Kind extends Item> {
     }
   }
 
-  /** The age of the server in which cursors are written; what is kept holds those of the last. */
+  /** The current period for cursors. Cached pages are discarded when it changes. */
   #age(): number {
     const age = ageOf(this.#options.limits)
     if (age !== this.#keptAge) this.#forgetPages()
@@ -112,12 +112,12 @@ export class List<Kind extends Item> {
 
 const MAX_KEPT_PAGES = 256
 
-/** Time is told in ages, so that the pages of one age are the same: a cursor is good in its age and the next. */
+/** Time is divided into periods, so that pages can be cached within one: a cursor is valid in its period and the next. */
 function ageOf({ cursorMs }: Limits): number {
   return Math.floor(Date.now() / cursorMs)
 }
 
-/** A cursor names the list and the place of the last item seen, so that it survives changes to the list. */
+/** A cursor contains the list and the position of the last item, so that it survives changes to the list. */
 function writeCursor(name: ListName, place: number, age: number): string {
   return btoa(age === 0 ? `${name}:${place}` : `${name}:${place}:${age}`).replace(/=+$/, '')
 }

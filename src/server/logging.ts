@@ -10,7 +10,7 @@ type Write = (message: unknown, facts?: Readonly<Record<string, unknown>>) => vo
 
 /** Sends log messages to the client, at or above the level it asked for. Never put secrets into them. */
 export type Log = { readonly [Level in LogLevel]: Write } & {
-  /** Any data as one message, under the name of a logger. */
+  /** Sends any data as one message, with the name of a logger. */
   write(level: LogLevel, data: unknown, logger?: string): void
 }
 
@@ -28,7 +28,7 @@ export function createLog(call: Call): Log {
   return { ...(Object.fromEntries(writers) as Record<LogLevel, Write>), write }
 }
 
-/** `logging/setLevel`: from now on the session hears this level and above. */
+/** `logging/setLevel`: from now on the session gets messages of this level and above. */
 export function setLevel(call: Call): Result {
   call.peer.session!.logLevel = readLevel(call, call.params['level'])
   return {}

@@ -3,7 +3,7 @@ import type { Limits } from '../protocol/limits.ts'
 import type { Observers } from '../rpc/observer.ts'
 import type { Sealer } from './state.ts'
 
-/** What the handlers of a server share. */
+/** The parts of a server that its handlers share. */
 export interface ServerParts {
   readonly sealer: Sealer
   readonly limits: Limits

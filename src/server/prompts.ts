@@ -13,7 +13,7 @@ import { isRole } from './roles.ts'
 import { rethrown, settled } from './settle.ts'
 import { isVisible } from './visibility.ts'
 
-/** `prompts/get`: find the prompt, check its arguments, run it, shape what it returned. */
+/** `prompts/get`: finds the prompt, checks its arguments, runs it and builds the result. */
 export async function getPrompt(
   prompts: ReadonlyMap<string, PromptDefinition>,
   context: Context,
@@ -39,7 +39,7 @@ export async function getPrompt(
   })
 }
 
-/** The prompt of a name, as the caller sees it. */
+/** The prompt with this name, if the caller may see it. */
 export function findPrompt(
   prompts: ReadonlyMap<string, PromptDefinition>,
   name: unknown,

@@ -31,7 +31,7 @@ import type {
   ToolDefinition,
 } from './definitions.ts'
 
-/** What a tool does to the world, as hints for the client. */
+/** Hints for the client about a tool's effects. */
 export interface Hints {
   readonly readOnly?: boolean
   readonly destructive?: boolean
@@ -39,15 +39,15 @@ export interface Hints {
   readonly openWorld?: boolean
 }
 
-/** What every item may say about itself. */
+/** Options that every item has. */
 export interface ItemOptions<Ctx = Context> {
   readonly title?: string
   readonly description?: string
   readonly icons?: readonly Icon[]
   readonly _meta?: JsonObject
-  /** Whether a caller sees the item. What is hidden does not exist for that caller. */
+  /** Whether a caller sees the item. Hidden items do not exist for that caller. */
   readonly visible?: (context: Ctx) => boolean
-  /** Scopes that the caller's token must hold. */
+  /** Scopes that the caller's token must have. */
   readonly scopes?: readonly string[]
 }
 
@@ -58,9 +58,9 @@ export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
   readonly timeout?: Duration
 }
 
-/** What the protocol knows goes among the annotations of the resource; the rest goes into its `_meta`. */
+/** Official annotations are sent as such; all others go into `_meta`. */
 export interface ResourceAnnotations {
-  /** `user` and `assistant` are what the protocol knows. */
+  /** The protocol defines `user` and `assistant`. */
   readonly audience?: readonly ('user' | 'assistant' | (string & {}))[]
   readonly priority?: number
   readonly lastModified?: string
@@ -101,7 +101,7 @@ const RESOURCE_OPTIONS: KindsOf<ResourceOptions> = {
   annotations: object<ResourceAnnotations>(),
 }
 const PROMPT_OPTIONS: KindsOf<PromptOptions> = { ...ITEM_OPTIONS, args: anything<AnySchema>() }
-/** What other libraries call our options. */
+/** The names of our options in other libraries. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['inputSchema', 'input'],
   ['parameters', 'input'],
@@ -116,7 +116,7 @@ const NO_INPUT: JsonObject = Object.freeze({ type: 'object', additionalPropertie
 
 let places = 0
 
-/** A tool from its definition; refuses what no client could use, naming the tool. */
+/** Builds a tool from its definition; throws an error that names the tool if no client could use it. */
 export function toTool(
   name: string,
   spec: ToolSpec<Context>,
@@ -125,13 +125,14 @@ export function toTool(
 ): ToolDefinition {
   const item = `tool "${name}"`
   checkName(item, name, limits)
-  if (typeof spec === 'function') throw refused(item, 'write tool(name, {}, handler)')
+  if (typeof spec === 'function')
+    throw refused(item, 'the options are missing: write tool(name, {}, handler)')
   checkOptions(item, spec, TOOL_OPTIONS, ELSEWHERE)
   if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
   checkDescription(item, spec.description ?? '', limits)
   const input = checkerOf(item, 'input', spec.input === undefined ? NO_INPUT : spec.input, limits)
   if (input.json['type'] !== 'object')
-    throw refused(item, 'the input must be an object schema; wrap it in one')
+    throw refused(item, 'the input must be an object schema; wrap it in an object')
   const output = spec.output === undefined ? undefined : checkerOf(item, 'output', spec.output, limits)
   const descriptor = {
     name,
@@ -145,14 +146,15 @@ export function toTool(
   return { ...toItem(name, descriptor, spec), input, output, timeoutMs, run }
 }
 
-/** A resource or, when its URI has variables, a template. */
+/** Builds a resource or, if its URI has variables, a template. */
 export function toResource(
   uri: string,
   spec: ResourceOptions<Context>,
   read: ResourceDefinition['read'],
 ): ResourceDefinition | TemplateDefinition {
   const item = `resource "${uri}"`
-  if (typeof spec === 'function') throw refused(item, 'write resource(uri, {}, handler)')
+  if (typeof spec === 'function')
+    throw refused(item, 'the options are missing: write resource(uri, {}, handler)')
   checkOptions(item, spec, RESOURCE_OPTIONS)
   if (typeof read !== 'function') throw refused(item, 'the handler is not a function')
   const { mimeType, size, annotations } = spec
@@ -175,7 +177,7 @@ export function toResource(
   return { ...toItem(uri, descriptor, spec), mimeType, read }
 }
 
-/** A prompt from its definition; its arguments are descriptor from the properties of its schema. */
+/** Builds a prompt from its definition; the properties of its schema become its arguments. */
 export function toPrompt(
   name: string,
   spec: PromptOptions<Context>,
@@ -184,7 +186,8 @@ export function toPrompt(
 ): PromptDefinition {
   const item = `prompt "${name}"`
   checkName(item, name, limits)
-  if (typeof spec === 'function') throw refused(item, 'write prompt(name, {}, handler)')
+  if (typeof spec === 'function')
+    throw refused(item, 'the options are missing: write prompt(name, {}, handler)')
   checkOptions(item, spec, PROMPT_OPTIONS, ELSEWHERE)
   if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
   const args = spec.args === undefined ? undefined : checkerOf(item, 'args', spec.args, limits)
@@ -230,7 +233,7 @@ interface Sorted {
   readonly free?: JsonObject | undefined
 }
 
-/** ResourceAnnotations that the protocol knows, and others. */
+/** Separates official annotations from others. */
 function sortAnnotations(annotations: ResourceAnnotations): Sorted {
   const entries = Object.entries(annotations)
   const isKnown = ([name, value]: readonly [string, unknown]): boolean =>
@@ -253,7 +256,7 @@ function toArguments(item: string, schema: JsonObject): { readonly name: string 
   if (never !== undefined)
     throw refused(
       item,
-      `the argument "${never[0]}" takes no string, but clients send only strings; take one and convert it`,
+      `the argument "${never[0]}" does not accept strings, but clients send only strings; accept a string and convert it`,
     )
   return properties.map(([name, property]) => ({
     name,
@@ -263,7 +266,7 @@ function toArguments(item: string, schema: JsonObject): { readonly name: string 
   }))
 }
 
-/** The checker of a schema; one that cannot be served is refused, naming the item. */
+/** Compiles a schema; throws an error that names the item if it is unusable. */
 export function checkerOf(
   item: string,
   part: 'input' | 'output' | 'args',
@@ -295,7 +298,7 @@ function checkDescription(item: string, { length }: string, { descriptionLength 
   if (length > descriptionLength) throw mcpError(DESCRIPTION_TOO_LONG, { item: item.slice(0, 256), length })
 }
 
-/** A name for a resource that was given none: the last readable part of its URI. */
+/** The default name of a resource: the last readable part of its URI. */
 function nameOf(uri: string): string {
   const parts = uri.replace(/[{}+#./;?&*]/g, ' ').split(/[\s:]+/)
   return parts.findLast((part) => part !== '') ?? uri

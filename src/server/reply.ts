@@ -6,7 +6,7 @@ import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { ToolError } from '../errors/tool-error.ts'
 
-/** The result of a tool without an output schema, from whatever its handler returned. */
+/** The result of a tool without an output schema, from the value its handler returned. */
 export function toResult(value: unknown): Result {
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }], isError: false }
   if (isWholeResult(value)) {
@@ -16,7 +16,7 @@ export function toResult(value: unknown): Result {
   return { content: toContent(value), isError: false }
 }
 
-/** The result of a tool with an output schema: the value itself, and the same as text for clients that read only that. */
+/** The result of a tool with an output schema: the value itself, and as text for clients that read only text. */
 export function toStructuredResult(value: unknown): Result {
   return {
     content: [{ type: 'text', text: toJson(value) }],
@@ -25,7 +25,7 @@ export function toStructuredResult(value: unknown): Result {
   }
 }
 
-/** Content blocks from what a handler returned or yielded. */
+/** Content blocks from a value that a handler returned or yielded. */
 export function toContent(value: unknown): readonly ContentBlock[] {
   if (value === undefined || value === null) return []
   if (isContentBlock(value)) return [value]
@@ -34,14 +34,14 @@ export function toContent(value: unknown): readonly ContentBlock[] {
   return [text(typeof value === 'object' ? toJson(value) : String(value as string))]
 }
 
-/** A value as JSON; refuses one that has more in it than JSON would say. */
+/** A value as JSON; throws if JSON would lose part of it. */
 function toJson(value: unknown): string {
   const json = JSON.stringify(value)
   checkKept(value)
   return json
 }
 
-/** Refuses objects, at any depth, of which JSON would make nothing, or nonsense, without a word. */
+/** Rejects objects, at any depth, that JSON would silently turn into nothing or nonsense. */
 export function checkKept(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
@@ -55,22 +55,22 @@ export function checkKept(value: unknown): void {
   for (const name in members) if (typeof members[name] === 'object') checkKept(members[name])
 }
 
-/** Whether an object keeps what it holds elsewhere than in its members: a Map, a Promise, a Response, bytes. */
+/** Whether an object's content is not in its members: a Map, a Promise, a Response, bytes. */
 function isLost(value: object): boolean {
   if (value instanceof Error || ArrayBuffer.isView(value)) return true
   if ('toJSON' in value || typeof value.valueOf() !== 'object') return false
-  // What another realm calls a plain object has no prototype but one.
+  // A plain object from another realm has exactly one prototype.
   const isPlain = Object.getPrototypeOf(Object.getPrototypeOf(value)) === null
   return !isPlain && Object.keys(value).length === 0
 }
 
 function lost(what: string): TypeError {
   return new TypeError(
-    `a tool cannot answer with ${what}; return text, content such as image(bytes, type), or plain values (is an await missing?)`,
+    `a tool cannot return ${what}; return text, content such as image(bytes, type), or plain values (is an await missing?)`,
   )
 }
 
-/** Whether a value is a complete tool result rather than something to put into one. */
+/** Whether a value is a complete tool result rather than content for one. */
 export function isWholeResult(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null || !('content' in value)) return false
   return Array.isArray(value.content) && value.content.every(isContentBlock)

@@ -18,7 +18,7 @@ export interface ResourceLists {
 
 type Variables = Readonly<Record<string, string | string[]>>
 
-/** `resources/read`: find the resource or the template that fits, run it, shape what it returned. */
+/** `resources/read`: finds the matching resource or template, runs it and builds the result. */
 export async function readResource(lists: ResourceLists, context: Context): Promise<Result> {
   const uri = readUri(context)
   const found = findResource(lists, uri, context)
@@ -33,7 +33,7 @@ export async function readResource(lists: ResourceLists, context: Context): Prom
   })
 }
 
-/** How long and by whom a result may be kept: as its handler said, where that can be sent. */
+/** The caching hints of a result, from its handler, if they are valid. */
 function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number): JsonObject {
   return {
     ttlMs: Number.isSafeInteger(ttlMs) && (ttlMs as number) >= 0 ? ttlMs : usualMs,
@@ -41,7 +41,7 @@ function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number): JsonObje
   }
 }
 
-/** The resource that a URI names for a caller, with the variables of its template. */
+/** The resource with this URI, if the caller may see it, and the variables of its template. */
 export function findResource(
   lists: ResourceLists,
   uri: string,
@@ -57,7 +57,7 @@ export function findResource(
   return undefined
 }
 
-/** Whether a variable steps out of a folder, or a file URI begins again at the root: handlers make paths of them. */
+/** Whether a variable leaves its folder or a file URI restarts at the root, which is dangerous because handlers build paths from them. */
 function climbs(uri: string, variables: Variables): boolean {
   const steps = Object.values(variables)
     .flat()
@@ -75,7 +75,7 @@ export function readUri(context: Context): string {
   return uri
 }
 
-/** Refuses a URI that is longer than any that is looked up. */
+/** Rejects URIs beyond the length limit. */
 export function checkUriLength(uri: string, context: Context): void {
   const { uriLength } = partsOf(context).limits
   if (uri.length > uriLength) throw mcpError(URI_TOO_LONG, { limit: uriLength })

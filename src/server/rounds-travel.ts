@@ -6,7 +6,7 @@ import type { Result } from '../rpc/dispatch.ts'
 import { beginRounds, callOf, partsOf, type Context } from './context.ts'
 import type { Rounds } from './rounds.ts'
 
-/** Opens what the client brought back from an earlier round. */
+/** Decrypts the state that the client returned from an earlier round. */
 export async function openRounds(context: Context): Promise<void> {
   const { params } = context
   const { requestState } = params
@@ -26,7 +26,7 @@ export async function openRounds(context: Context): Promise<void> {
   for (const [key, value] of Object.entries(state.once)) rounds.once.set(key, value)
 }
 
-/** The result that puts the open questions to the client. */
+/** The result that asks the client the open questions. */
 export async function inputRequired(context: Context, rounds: Rounds): Promise<Result> {
   const { answers, once, questions } = rounds
   const kept = [...answers].filter(([key]) => !questions.has(key))

@@ -35,14 +35,14 @@ describe('numbers', () => {
       const at = (priority: unknown): unknown => check({ modelPreferences: { [name]: priority } })
       for (const fine of [0, 0.5, 1]) expect(at(fine)).toMatchObject({ modelPreferences: { [name]: fine } })
       for (const wrong of [-0.01, 1.01, Number.NaN, 'much'])
-        expect(() => at(wrong)).toThrow(`modelPreferences.${name} must lie between 0 and 1`)
+        expect(() => at(wrong)).toThrow(`modelPreferences.${name} must be between 0 and 1`)
     }
   })
 
   test('a temperature lies between 0 and 2, the ends included, where it is checked', () => {
     for (const temperature of [0, 1, 2, undefined]) check({ temperature }, strict)
     for (const temperature of [-0.01, 2.01, Number.NaN]) {
-      expect(() => check({ temperature }, strict)).toThrow('temperature must lie between 0 and 2')
+      expect(() => check({ temperature }, strict)).toThrow('temperature must be between 0 and 2')
       expect(check({ temperature })).toMatchObject({ temperature })
     }
   })
@@ -55,7 +55,7 @@ describe('messages', () => {
   const assistant = (...content: object[]): object => ({ role: 'assistant', content })
   const user = (...content: object[]): object => ({ role: 'user', content })
 
-  test('each tool use is answered by the next message, which holds nothing else', () => {
+  test('each tool use is answered by the next message, which contains nothing else', () => {
     expect(problem(question, assistant(text, use('a'), use('b')), user(result('b'), result('a')))).toBe(
       undefined,
     )
@@ -66,7 +66,9 @@ describe('messages', () => {
       '"b" is not answered',
     )
     expect(problem(question, assistant(use('a')))).toContain('"a" is not answered')
-    expect(problem(question, assistant(use('a')), user(result('a'), text))).toContain('holds nothing else')
+    expect(problem(question, assistant(use('a')), user(result('a'), text))).toContain(
+      'must not contain anything else',
+    )
     expect(problem(question, assistant(use('a')), question, user(result('a')))).toContain(
       '"a" is not answered',
     )
@@ -75,7 +77,7 @@ describe('messages', () => {
   test('a role is user or assistant, and system only where that is passed on', () => {
     const messages = [{ role: 'system', content: 'Be brief' }, question]
     expect(() => check({ messages })).toThrow(
-      'not "system"; what the model is told first goes into systemPrompt',
+      'not "system"; put instructions for the model into systemPrompt',
     )
     expect(check({ messages }, strict)).toMatchObject({ messages: [{ role: 'system' }, { role: 'user' }] })
   })

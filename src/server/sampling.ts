@@ -6,11 +6,11 @@ import type { Dialect } from '../protocol/switches.ts'
 import { isRole } from './roles.ts'
 import type { SampleBlock, SampleMessage, SampleParams } from './ask.ts'
 
-/** How many tokens the model may answer with when the handler does not say. */
+/** The default limit of tokens in the model's answer. */
 const DEFAULT_MAX_TOKENS = 1024
 const PRIORITIES = ['costPriority', 'speedPriority', 'intelligencePriority'] as const
 
-/** The params of a sampling request as they go on the wire, after the rules that the protocol makes for them. */
+/** The params of a sampling request on the wire, checked against the rules of the protocol. */
 export function checkSampling(
   params: SampleParams,
   dialect: Dialect,
@@ -18,16 +18,16 @@ export function checkSampling(
   const { maxTokens = DEFAULT_MAX_TOKENS, modelPreferences = {}, temperature = 0 } = params
   if (!Number.isInteger(maxTokens) || maxTokens < 1) throw refused('maxTokens must be a positive integer')
   if (dialect.temperature === 'checked' && !(temperature >= 0 && temperature <= 2))
-    throw refused('temperature must lie between 0 and 2')
+    throw refused('temperature must be between 0 and 2')
   const odd = params.messages.find(({ role }) => !isRole(role, dialect))
   if (odd !== undefined)
     throw refused(
-      `a message has the role "user" or "assistant", not "${odd.role}"; what the model is told first goes into systemPrompt`,
+      `a message has the role "user" or "assistant", not "${odd.role}"; put instructions for the model into systemPrompt`,
     )
   for (const name of PRIORITIES) {
     const priority = modelPreferences[name]
     if (priority !== undefined && !(Number(priority) >= 0 && Number(priority) <= 1))
-      throw refused(`modelPreferences.${name} must lie between 0 and 1`)
+      throw refused(`modelPreferences.${name} must be between 0 and 1`)
   }
   const messages = params.messages.map((message) => ({ role: message.role, content: toContent(message) }))
   let open: readonly string[] = []
@@ -37,7 +37,7 @@ export function checkSampling(
       .filter((block) => block.type === 'tool_result')
       .map((block) => String((block as JsonObject)['toolUseId']))
     if (results.length > 0 && results.length < blocks.length)
-      throw refused('a message with tool results holds nothing else')
+      throw refused('a message with tool results must not contain anything else')
     const missing = open.find((id) => !results.includes(id))
     if (missing !== undefined) throw refused(`the tool use "${missing}" is not answered by the next message`)
     open =

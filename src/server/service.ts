@@ -18,25 +18,29 @@ import type {
   ToolDefinition,
 } from './definitions.ts'
 import { follow, initialized } from './following.ts'
+import { complete } from './completion.ts'
+import { getPrompt } from './prompts.ts'
+import { readResource } from './resources.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { List } from './lists.ts'
 import { setLevel } from './logging.ts'
 import type { ServerParts } from './parts.ts'
+import { restrictList, type VisibleItem } from './visibility.ts'
 import type { Sealer } from './state.ts'
 import type { Listening } from './subscriptions.ts'
 import { callTool } from './tools.ts'
 
-/** What a server knows of one of its extensions. */
+/** An extension as the server sees it. */
 export interface ExtensionEntry {
-  /** What it declares beside the id. */
+  /** The settings it declares with the id. */
   readonly settings: JsonObject
   /** Whether a client may use it. */
   isFor(peer: Peer): boolean
 }
 
-/** Answers a call in another way than by its method; `answer` is the usual way. */
-export type Interceptor = (call: Call, answer: Answer) => Result | Promise<Result>
+/** Answers a call instead of the handler of its method; `answer` calls that handler. */
+export type Interceptor = (call: Call, next: Answer) => Result | Promise<Result>
 
 type Answer = (call: Call) => Result | Promise<Result>
 
@@ -52,14 +56,14 @@ export interface ServiceOptions {
   readonly ttlMs: number
   readonly revisions: readonly Revision[]
   readonly dialects: Dialects
-  /** Capabilities to declare even before anything that needs them is defined. */
+  /** Capabilities to declare even if nothing that needs them is defined yet. */
   readonly declared: ReadonlySet<string>
   readonly experimental: JsonObject | undefined
   readonly extensions: JsonObject | undefined
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }
 
-/** Everything a server defines, and the one function that answers requests from it. Holds no connection. */
+/** Everything a server defines, and the one function that answers requests. It does not own connections. */
 export class ServerService implements Service {
   readonly info: JsonObject
   readonly changes: Changes = new Changes()
@@ -77,9 +81,9 @@ export class ServerService implements Service {
   readonly middleware: MiddlewareEntry<Context>[] = []
   readonly providers: Provider[] = []
   readonly methods: Map<string, Handler<Context>> = new Map()
-  readonly interceptors: Map<string, Interceptor> = new Map()
+  readonly interceptors: Map<string, Interceptor[]> = new Map()
   readonly extensions: Map<string, ExtensionEntry> = new Map()
-  /** What may be completed besides prompts and templates, by the type of the reference. */
+  /** Resolvers for completions other than prompts and templates, by the type of the reference. */
   readonly refs: Map<string, OwnerOf> = new Map()
   /** The open `subscriptions/listen` requests of each caller. */
   readonly streams: Map<unknown, Set<Listening>> = new Map()
@@ -102,7 +106,7 @@ export class ServerService implements Service {
     this.prompts = new List('prompts', options)
   }
 
-  /** The folded function itself, so that a request passes through no frame of this file. */
+  /** The folded function itself, so that this file adds no stack frame to a request. */
   get answer(): Answer {
     return (this.#dispatch ??= this.#fold())
   }
@@ -119,8 +123,30 @@ export class ServerService implements Service {
     try {
       this.#options.report(level, message, facts)
     } catch {
-      // A log that fails must not take a request down with it.
+      // A failing log must not fail the request.
     }
+  }
+
+  /** Discards the folded function after a change to how requests are answered; the next request folds it again. */
+  intercept(method: string, interceptor: Interceptor): void {
+    const list = this.interceptors.get(method)
+    if (list === undefined) this.interceptors.set(method, [interceptor])
+    else list.push(interceptor)
+    this.refold()
+  }
+
+  /** The context of a call before providers add to it. */
+  contextOf(call: Call): Context {
+    return new Context(call, this.#parts)
+  }
+
+  /** Hides items of every list, those that exist and those to come, from callers for whom `isVisible` says no. */
+  restrict(isVisible: (item: VisibleItem, context: Context) => boolean): void {
+    restrictList(this.tools, 'tool', isVisible)
+    restrictList(this.resources, 'resource', isVisible)
+    restrictList(this.templates, 'template', isVisible)
+    restrictList(this.prompts, 'prompt', isVisible)
+    this.refold()
   }
 
   /** Folds anew at the next request: something was added that decides how requests are answered. */
@@ -145,12 +171,12 @@ export class ServerService implements Service {
     }
   }
 
-  /** Whether prompts or templates can be completed, which is all that the capability is about. */
+  /** Whether prompts or templates can be completed; the capability covers nothing else. */
   get #completes(): boolean {
     return this.#options.declared.has('completions') || this.completers.size > 0
   }
 
-  /** What is declared to clients; extensions where their revision has a place for them. */
+  /** The declared capabilities, with extensions in the place that each revision has for them. */
   #capabilities(place: 'experimental' | 'extensions'): JsonObject {
     let { experimental, extensions } = this.#options
     if (this.extensions.size > 0) {
@@ -170,7 +196,7 @@ export class ServerService implements Service {
   }
 
   #fold(): Answer {
-    const { interceptors, methods, providers } = this
+    const { methods, providers } = this
     const dispatch = createDispatch({
       routes: this.#routes(),
       middleware: this.middleware,
@@ -183,11 +209,11 @@ export class ServerService implements Service {
         return isOurs ? context : provided(context, providers)
       },
     })
-    if (interceptors.size === 0) return dispatch
-    return (call) => {
-      const front = interceptors.get(call.method)
-      return front === undefined ? dispatch(call) : front(call, dispatch)
-    }
+    if (this.interceptors.size === 0) return dispatch
+    const intercepted = new Map(
+      [...this.interceptors].map(([method, list]) => [method, chained(list, dispatch)]),
+    )
+    return (call) => (intercepted.get(call.method) ?? dispatch)(call)
   }
 
   #routes(): Map<string, Handler<Context>> {
@@ -215,7 +241,7 @@ export class ServerService implements Service {
     const wrapped = new Set(this.middleware.map(({ method }) => method))
     const wraps = (method: string): boolean => wrapped.has(method) || wrapped.has(undefined)
     const routes: [string, Handler<Context>][] = [
-      ['initialize', (context) => initialize(greeting, (...told) => follow(this.changes, ...told), context)],
+      ['initialize', (context) => initialize(greeting, (...args) => follow(this.changes, ...args), context)],
       ['server/discover', () => discover(found, wraps('server/discover'))],
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],
@@ -225,12 +251,12 @@ export class ServerService implements Service {
         'resources/templates/list',
         (context) => this.templates.page(context, wraps('resources/templates/list')),
       ],
-      ['resources/read', later(resources, ({ readResource }, context) => readResource(lists, context))],
+      ['resources/read', (context) => readResource(lists, context)],
       ['resources/subscribe', later(subscriptions, ({ subscribe }, context) => subscribe(lists, context))],
       ['resources/unsubscribe', later(subscriptions, ({ unsubscribe }, context) => unsubscribe(context))],
       ['prompts/list', (context) => this.prompts.page(context, wraps('prompts/list'))],
-      ['prompts/get', later(prompts, ({ getPrompt }, context) => getPrompt(this.prompts.items, context))],
-      ['completion/complete', later(completion, ({ complete }, context) => complete(completing, context))],
+      ['prompts/get', (context) => getPrompt(this.prompts.items, context)],
+      ['completion/complete', (context) => complete(completing, context)],
       ['logging/setLevel', (context) => setLevel(callOf(context))],
       ['subscriptions/listen', later(subscriptions, ({ listen }, context) => listen(listening, context))],
     ]
@@ -238,9 +264,11 @@ export class ServerService implements Service {
   }
 }
 
-const completion = () => import('./completion.ts')
-const prompts = () => import('./prompts.ts')
-const resources = () => import('./resources.ts')
+/** Folds interceptors around the usual way; the first is the outermost. */
+function chained(interceptors: readonly Interceptor[], dispatch: Answer): Answer {
+  return interceptors.reduceRight<Answer>((next, interceptor) => (call) => interceptor(call, next), dispatch)
+}
+
 const subscriptions = () => import('./subscriptions.ts')
 
 async function provided(context: Context, providers: readonly Provider[]): Promise<Context> {

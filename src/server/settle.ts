@@ -2,10 +2,11 @@ import { McpError, rowOf, mcpError } from '../errors/error.ts'
 import { INTERNAL } from '../errors/wire.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
-import { inputRequired, isLaterRound, openRounds, type Rounds } from './rounds.ts'
+import { isLaterRound, type Rounds } from './rounds.ts'
+import { inputRequired, openRounds } from './rounds-travel.ts'
 import { ToolError } from '../errors/tool-error.ts'
 
-/** Runs a handler that may ask the client, and ends the request with its questions when some are open. */
+/** Runs a handler that may ask the client, and ends the request with its open questions, if any. */
 export async function settled(context: Context, run: () => Promise<Result>): Promise<Result> {
   if (isLaterRound(callOf(context))) await openRounds(context)
   try {
@@ -19,7 +20,7 @@ export async function settled(context: Context, run: () => Promise<Result>): Pro
   }
 }
 
-/** Runs user code whose failure is an error for the peer: told when thrown on purpose, masked otherwise. */
+/** Runs user code whose failure is an error for the peer: sent if thrown on purpose, masked otherwise. */
 export async function rethrown<Value>(
   context: Context,
   what: string,

@@ -2,7 +2,7 @@ import { mcpError } from '../errors/error.ts'
 import { BAD_STATE } from '../errors/server.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
-/** What a request remembers between its rounds. */
+/** The state of a request between rounds. */
 export interface RoundState {
   /** Answers of earlier rounds, by key. */
   readonly answers: Readonly<Record<string, JsonObject>>
@@ -10,17 +10,17 @@ export interface RoundState {
   readonly once: Readonly<Record<string, unknown>>
 }
 
-/** Seals and opens the state that travels through the client between rounds. */
+/** Encrypts and decrypts the state that the client carries between rounds. */
 export interface Sealer {
   seal(state: RoundState, binding: string): Promise<string>
-  /** Throws unless the text was sealed here, for the same binding, and has not expired. */
+  /** Throws unless the text was encrypted by this server for the same binding and has not expired. */
   open(text: string, binding: string): Promise<RoundState>
-  /** A digest of what a state belongs to: the caller, the method and its arguments. */
+  /** A digest of the caller, the method and the arguments that a state belongs to. */
   bind(owner: string, method: string, params: JsonObject): Promise<string>
 }
 
 export interface SealerOptions {
-  /** The secret to seal with, then secrets that are still accepted; without any, a random one. */
+  /** The secret for encryption, followed by older ones that are still accepted; a random one by default. */
   readonly secrets: readonly string[] | undefined
   readonly ttlMs: number
   readonly now?: () => number
@@ -29,7 +29,7 @@ export interface SealerOptions {
 const MAX_STATE = 256 * 1024
 const IV_BYTES = 12
 
-/** AES-GCM under a key made from the first secret; the binding is authenticated with it. */
+/** AES-GCM with a key derived from the first secret; the binding is authenticated data. */
 export function createSealer(options: SealerOptions): Sealer {
   const { ttlMs, now = Date.now } = options
   const secrets = options.secrets ?? [crypto.randomUUID() + crypto.randomUUID()]
@@ -64,7 +64,7 @@ export function createSealer(options: SealerOptions): Sealer {
   }
 }
 
-/** A digest of what a state belongs to: the caller, the method and its arguments. */
+/** A digest of the caller, the method and the arguments that a state belongs to. */
 export async function toBinding(owner: string, method: string, params: JsonObject): Promise<string> {
   const { _meta: _1, inputResponses: _2, requestState: _3, ...rest } = params
   const digest = await crypto.subtle.digest('SHA-256', bytes(JSON.stringify([owner, method, sorted(rest)])))
@@ -90,7 +90,7 @@ async function decrypt(
   }
 }
 
-/** The same value with the keys of every object in order, so that equal arguments have equal text. */
+/** The value with sorted keys in every object, so that equal arguments have equal text. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

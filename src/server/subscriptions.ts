@@ -44,9 +44,9 @@ function reachableSession(context: Context): Session {
 /** An open `subscriptions/listen` request. */
 export interface Listening {
   readonly id: string | number
-  /** What it is told of. */
+  /** The changes it is notified of. */
   readonly filter: Filter
-  /** The resources that it still watches. */
+  /** The resources it still watches. */
   readonly watched: Set<string>
 }
 
@@ -55,13 +55,13 @@ export interface ListenParts {
   readonly lists: ResourceLists
   /** The open streams of each caller. */
   readonly streams: Map<unknown, Set<Listening>>
-  /** The extensions whose notices may be asked for, by their id. */
+  /** The extensions whose notices may be requested, by id. */
   readonly extensions: ReadonlyMap<string, { isFor(peer: Peer): boolean }>
   /** Whether the server offers a capability. */
   offers(capability: string): boolean
 }
 
-/** `subscriptions/listen`: tells of what the client asked for until the request is cancelled, or stopped at shutdown. */
+/** `subscriptions/listen`: sends the requested notifications until the request is cancelled, or stopped at shutdown. */
 export function listen(parts: ListenParts, context: Context): Promise<Result> {
   const call = callOf(context)
   const filter = readFilter(context)
@@ -74,10 +74,10 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
     })
   }
   const tag = { [META.subscriptionId]: call.id }
-  const tell = (method: string, params: JsonObject): void => call.emit(method, { ...params, _meta: tag })
+  const notify = (method: string, params: JsonObject): void => call.emit(method, { ...params, _meta: tag })
 
   const leave = enter({ id: call.id as string | number, filter: honoured, watched }, parts.streams, context)
-  tell('notifications/subscriptions/acknowledged', { notifications: honoured })
+  notify('notifications/subscriptions/acknowledged', { notifications: honoured })
   if (Object.keys(honoured).length === 0) {
     leave()
     return Promise.resolve({ _meta: tag })
@@ -85,10 +85,10 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   return new Promise((resolve) => {
     const stop = parts.changes.listen((change: Change) => {
       if (change.kind === 'resource') {
-        if (isWatched(watched, change.uri)) tell('notifications/resources/updated', { uri: change.uri })
+        if (isWatched(watched, change.uri)) notify('notifications/resources/updated', { uri: change.uri })
       } else if (change.kind === 'extension') {
-        if (honoured[change.id as `${string}/${string}`] === true) tell(change.method, change.params)
-      } else if (honoured[NOTICES[change.kind].filter] === true) tell(NOTICES[change.kind].method, {})
+        if (honoured[change.id as `${string}/${string}`] === true) notify(change.method, change.params)
+      } else if (honoured[NOTICES[change.kind].filter] === true) notify(NOTICES[change.kind].method, {})
     })
     const end = (): void => {
       stop()
@@ -100,7 +100,7 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   })
 }
 
-/** The resources that the session of a caller subscribed to; undefined where there are no sessions. */
+/** Whose streams are counted and listed together: those of an authenticated caller, otherwise those of a connection. */
 export function subscribedBy(context: Context): Set<string> | undefined {
   return callOf(context).peer.session?.subscriptions
 }
@@ -111,7 +111,7 @@ export function listenerOf(context: Context): unknown {
   return auth === undefined ? callOf(context).channel : ownerOf(auth)
 }
 
-/** Adds one more stream of a caller. */
+/** Adds a stream of a caller. */
 function enter(stream: Listening, streams: ListenParts['streams'], context: Context): () => void {
   const caller = listenerOf(context)
   const { streams: limit } = partsOf(context).limits

@@ -4,7 +4,7 @@ import { CANNOT_ASK, MISSING_CAPABILITY } from '../errors/server.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Peer } from '../rpc/call.ts'
 
-/** What a client may be able to answer. */
+/** The questions that a client may support. */
 export type ClientFeature =
   | 'roots'
   | 'sampling'
@@ -14,7 +14,7 @@ export type ClientFeature =
   | 'elicitation.form'
   | 'elicitation.url'
 
-/** Whether a client declared a feature that its revision has. An elicitation capability without modes means forms, and `enabled: false` that there is none. */
+/** Whether a client declared a feature that its revision has. An elicitation capability without modes means forms; `enabled: false` means not supported. */
 export function supports({ capabilities, dialect }: Peer, feature: ClientFeature): boolean {
   const [name, part] = feature.split('.') as [keyof typeof CLIENT_CAPABILITIES, string | undefined]
   const { since, flags }: CapabilityRow = CLIENT_CAPABILITIES[name]
@@ -29,13 +29,13 @@ export function supports({ capabilities, dialect }: Peer, feature: ClientFeature
   )
 }
 
-/** Refuses to ask a client for what it did not declare. */
+/** Throws if the client did not declare a feature. */
 export function requireFeature(peer: Peer, feature: ClientFeature): void {
   if (supports(peer, feature)) return
   if (peer.dialect.revision < '2026-07-28') {
     throw mcpError(CANNOT_ASK, {
       capability: feature,
-      reason: 'it did not declare it, or its revision has no such thing',
+      reason: 'it did not declare this capability, or its revision does not have it',
     })
   }
   const [name, part] = feature.split('.') as [string, string | undefined]

@@ -5,7 +5,7 @@ import { callOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
 
-/** Runs a tool that may take only so long; when the time is up its signal aborts and the result says so. */
+/** Runs a tool with a time limit; on timeout its signal aborts and the result says so. */
 export function withTimeout(tool: ToolDefinition, input: unknown, context: Context): Promise<unknown> {
   const ms = tool.timeoutMs!
   return new Promise((resolve, reject) => {

@@ -18,12 +18,13 @@ import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
 import { issueExtras } from './argument-issue.ts'
 import { checkKept, isWholeResult, toFailure, toResult, toStructuredResult } from './reply.ts'
-import { inputRequired, isLaterRound, openRounds } from './rounds.ts'
+import { isLaterRound } from './rounds.ts'
+import { inputRequired, openRounds } from './rounds-travel.ts'
 import { withTimeout } from './timeout.ts'
 import { ToolError } from '../errors/tool-error.ts'
 import { isVisible } from './visibility.ts'
 
-/** `tools/call`: find the tool, check its arguments, run it, shape what it returned. */
+/** `tools/call`: finds the tool, checks its arguments, runs it and builds the result. */
 export function callTool(
   tools: ReadonlyMap<string, ToolDefinition>,
   context: Context,
@@ -53,7 +54,7 @@ function perform(tool: ToolDefinition, input: object, context: Context): Result 
     : run(tool, checked, context)
 }
 
-/** The result with the name that the client has for its request besides the id. */
+/** Adds the client's own request id, which is separate from the JSON-RPC id, to the result. */
 function withRequestId(result: Result, requestId: unknown): Result {
   if (typeof requestId !== 'string' && typeof requestId !== 'number') return result
   return {
@@ -118,7 +119,7 @@ function after<Value, Next>(
   return value instanceof Promise ? value.then(next) : next(value)
 }
 
-/** Errors for the peer are thrown on; what the author threw on purpose is told to the model; the rest is masked. */
+/** Rethrows errors for the peer, shows errors thrown on purpose to the model, and masks all others. */
 function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result | Promise<Result> {
   const rounds = roundsOf(context)
   if (rounds !== undefined && rounds.questions.size > 0) return inputRequired(context, rounds)
@@ -127,23 +128,23 @@ function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result
   if (thrown instanceof McpError) {
     const { where } = rowOf(thrown.kind)
     if (where === 'wire') throw thrown
-    if (where === 'result') return told(thrown, context)
+    if (where === 'result') return toModel(thrown, context)
   }
   if (callOf(context).cancelled) throw mcpError(CANCELLED, { reason: '' }, { cause: thrown })
   const reference = crypto.randomUUID()
   const { requestId } = context.params
   const known = requestId === undefined ? {} : { requestId }
   partsOf(context).report('error', `tool "${tool.key}" failed`, { reference, ...known, error: thrown })
-  return told(mcpError(TOOL_FAILED, { name: tool.key, reference }), context)
+  return toModel(mcpError(TOOL_FAILED, { name: tool.key, reference }), context)
 }
 
-/** What a handler threw on purpose, as an error for the peer. */
+/** Throws a handler's ToolError as an error for the peer. */
 function raised({ message, data }: ToolError): never {
   throw new McpError('tool_failed', message, data === undefined ? {} : { data })
 }
 
-/** An error that the model reads, counted as those are that travel as errors; or one that travels as such. */
-function told(error: McpError, context: Context): Result {
+/** Turns an error into a result for the model and counts it; or throws it, if the dialect sends errors instead. */
+function toModel(error: McpError, context: Context): Result {
   if (callOf(context).peer.dialect.toolFailures === 'error') throw error
   partsOf(context).observers.count(error.kind)
   return toFailure(error)
@@ -160,7 +161,11 @@ function refuseInput(tool: ToolDefinition, { issue, first }: Unfit, context: Con
 
 function brokenOutput(tool: ToolDefinition, issue: string, context: Context): McpError {
   const reference = crypto.randomUUID()
-  partsOf(context).report('error', `tool "${tool.key}" broke its output schema: ${issue}`, { reference })
+  partsOf(context).report(
+    'error',
+    `tool "${tool.key}" returned a value that does not match its output schema: ${issue}`,
+    { reference },
+  )
   return mcpError(TOOL_OUTPUT, { name: tool.key, reference })
 }
 

@@ -9,19 +9,19 @@ import type {
   ServerMessage,
 } from '../rpc/client-transport.ts'
 
-/** Trouble to make on purpose. */
+/** Faults to inject. */
 export interface Faults {
-  /** Breaks the connection now; with a number, when so many more messages have arrived from the server. */
+  /** Breaks the connection now or, with a number, after that many more messages from the server. */
   drop(afterMessages?: number): void
-  /** Makes the server forget the session before the next request. */
+  /** Ends the session on the server before the next request. */
   loseSession(): void
   /** Delays every message from the server. */
   slow(ms: number): void
-  /** How many connections were opened so far. */
+  /** The number of connections opened so far. */
   readonly opened: number
 }
 
-/** A connection that fails when told to. */
+/** A connection with injected faults. */
 export function withFaults(open: OpenTransport): { readonly open: OpenTransport; readonly faults: Faults } {
   let delayMs = 0
   let opened = 0
@@ -94,7 +94,7 @@ export function withFaults(open: OpenTransport): { readonly open: OpenTransport;
     }
   }
 
-  /** Lets one message pass, in its time, unless the connection breaks with it. */
+  /** Delays one message, or breaks the connection with it. */
   async function later(broken: AbortSignal): Promise<void> {
     if (delayMs > 0) await new Promise<void>((resolve) => setTimeout(resolve, delayMs))
     if (dropAfter !== undefined && --dropAfter <= 0) {
@@ -105,10 +105,10 @@ export function withFaults(open: OpenTransport): { readonly open: OpenTransport;
   }
 }
 
-/** What ends the requests that wait, when the connection breaks. */
+/** Rejects the waiting requests when the connection breaks. */
 type Waiting = Set<(reason: Error) => void>
 
-/** What a request gives, unless the connection breaks, which it may do at once, or nobody waits any more. */
+/** Settles like a request, unless the connection breaks or the signal aborts first. */
 function orBroken<Value>(
   waiting: Waiting,
   signal: AbortSignal,

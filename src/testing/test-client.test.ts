@@ -47,7 +47,7 @@ everyRevision((revision) =>
       await using client = await testClient(createDesk(), { revision, answers: { sample: [message], roots } })
       expect(await client.call('folders')).toBe('file:///srv')
       expect(await client.call('model')).toBe('canned')
-      await expect(client.call('model')).rejects.toThrow(/reference|one more was needed/)
+      await expect(client.call('model')).rejects.toThrow(/reference|was asked once more/)
     })
 
     test('records what happened besides results, in order', async () => {
@@ -79,13 +79,13 @@ describe.each(REVISIONS.filter((revision) => revision >= '2025-06-18'))('a test 
   })
 })
 
-test('a test client agrees to visit URLs when it was told to', async () => {
+test('a test client agrees to visit URLs if configured to', async () => {
   const answers = { elicitUrl: [{ action: 'accept' }, { action: 'decline' }] } as const
   await using client = await testClient(createDesk(), { answers })
   expect([await client.call('visit'), await client.call('visit')]).toEqual(['accept', 'decline'])
 })
 
-test('a test client speaks the newest revision unless told otherwise, and no longer than it was told', async () => {
+test('a test client speaks the newest revision by default, and waits no longer than its timeout', async () => {
   await using client = await testClient(createDesk(), { timeout: 30 })
   expect(await client.call('who')).toBe('nobody at 2026-07-28')
   client.faults.slow(200)

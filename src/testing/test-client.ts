@@ -19,7 +19,7 @@ import type { Auth } from '../rpc/call.ts'
 import { connectMemory } from '../transport/memory/client.ts'
 import { withFaults, type Faults } from './faults.ts'
 
-/** Answers given in advance: a list is used up one by one, a function answers every time. */
+/** Canned answers: a list supplies one per question, a function answers every question. */
 export interface TestAnswers {
   readonly elicit?: readonly FormAnswer[] | Answers['elicit']
   readonly elicitUrl?: readonly { readonly action: FormAnswer['action'] }[] | Answers['elicitUrl']
@@ -30,9 +30,9 @@ export interface TestAnswers {
 
 export interface TestOptions {
   readonly revision?: Revision
-  /** Habits of the wire other than the official ones, as the server has them. */
+  /** The profile, which must match the server's. */
   readonly profile?: Profile
-  /** The caller as an authenticator would have established it. */
+  /** The caller, as an authenticator would set it. */
   readonly auth?: Auth
   readonly answers?: TestAnswers
   /** Extensions to declare. */
@@ -40,14 +40,14 @@ export interface TestOptions {
   readonly timeout?: number
 }
 
-/** Everything that happened besides results, in order. */
+/** All events in order. */
 export type Recorded =
   | { readonly kind: 'progress'; readonly value: Progress }
   | {
       readonly [Name in keyof ClientEvents]: { readonly kind: Name; readonly value: ClientEvents[Name] }
     }[keyof ClientEvents]
 
-/** A client for tests: no sockets, the real messages, a record of what happened, and faults on demand. */
+/** A client for tests: real messages without sockets, recorded events, and faults on demand. */
 export class TestClient<Tools = AnyTools> extends Client<Tools> {
   readonly events: Recorded[] = []
   readonly faults: Faults
@@ -119,13 +119,13 @@ export async function testClient<Tools = AnyTools>(
   if (typeof (server as Partial<LocalServer> | undefined)?.connect !== 'function')
     throw mcpError(BAD_OPTION, {
       where: 'testClient',
-      reason: 'give it the server that createServer made: testClient(app)',
+      reason: 'pass the server that createServer returned: testClient(app)',
     })
   checkOptions('testClient', options, OPTIONS)
   return new TestClient<Tools>(server, options).open()
 }
 
-/** Runs something once for every revision. */
+/** Runs a function once for every revision. */
 export function everyRevision(run: (revision: Revision) => void): void {
   for (const revision of REVISIONS) run(revision)
 }
@@ -142,7 +142,7 @@ function toAnswers(answers: TestAnswers): Answers {
   }
 }
 
-function given<Question extends (...asked: never[]) => unknown>(
+function given<Question extends (...args: never[]) => unknown>(
   name: string,
   answers: readonly Awaited<ReturnType<Question>>[] | Question,
 ): Question {
@@ -150,13 +150,13 @@ function given<Question extends (...asked: never[]) => unknown>(
   if (!Array.isArray(answers))
     throw mcpError(BAD_OPTION, {
       where: 'testClient answers',
-      reason: `${name} must be a function, or a list of answers`,
+      reason: `${name} must be a function or a list of answers`,
     })
   const left = [...answers]
   return (() => {
     const next = left.shift()
     if (next === undefined)
-      throw new Error(`the test gave ${answers.length} answers to ${name}, and one more was needed`)
+      throw new Error(`the test has only ${answers.length} answers for ${name}, but was asked once more`)
     return next
   }) as unknown as Question
 }

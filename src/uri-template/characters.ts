@@ -1,9 +1,9 @@
-/** What a character of a URI is: allowed everywhere, a delimiter, or percent-encoded because it is neither. */
+/** The kind of a character in a URI: unreserved, a delimiter, or percent-encoded. */
 export const UNRESERVED = 1
 export const RESERVED = 2
 export const ENCODED = 4
 
-/** A URI as code points: percent-encoded UTF-8 is one decoded character of kind `ENCODED`. */
+/** A URI as code points: percent-encoded UTF-8 becomes one decoded character of kind `ENCODED`. */
 export interface Units {
   readonly chars: readonly string[]
   readonly kinds: Uint8Array
@@ -17,14 +17,14 @@ function mark(chars: string, kind: number): void {
   for (const char of chars) KINDS[char.charCodeAt(0)] = kind
 }
 
-/** The kind of an ASCII character that may stand in a URI by itself, else 0. */
+/** The kind of an ASCII character that may appear unencoded in a URI, otherwise 0. */
 export function kindOf(code: number): number {
   return KINDS[code] ?? 0
 }
 
 const utf8 = new TextEncoder()
 
-/** Percent-encodes all but unreserved characters; with `keepReserved` also leaves delimiters and triplets alone. */
+/** Percent-encodes all but unreserved characters; with `keepReserved` it also keeps delimiters and triplets. */
 export function encode(text: string, keepReserved: boolean): string {
   let out = ''
   for (let at = 0; at < text.length;) {
@@ -42,14 +42,14 @@ export function encode(text: string, keepReserved: boolean): string {
   return out
 }
 
-// A lone surrogate leaves the encoder as U+FFFD.
+// The encoder turns a lone surrogate into U+FFFD.
 function encodeChar(char: string): string {
   let out = ''
   for (const byte of utf8.encode(char)) out += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
   return out
 }
 
-/** The text cut to so many code points. */
+/** The first code points of a text. */
 export function firstCodePoints(text: string, count: number): string {
   let end = 0
   for (let taken = 0; taken < count && end < text.length; taken++) {
@@ -58,7 +58,7 @@ export function firstCodePoints(text: string, count: number): string {
   return text.slice(0, end)
 }
 
-/** Whether `%` and two hexadecimal digits stand at this index. */
+/** Whether `%` and two hexadecimal digits start at this index. */
 export function isTriplet(text: string, at: number): boolean {
   return octetAt(text, at) >= 0
 }

@@ -17,7 +17,7 @@ export interface TemplateValues {
   readonly [name: string]: TemplateValue
 }
 
-/** Expands a template as RFC 6570 says; what is undefined, null or an empty list is left out. */
+/** Expands a template according to RFC 6570; undefined, null and empty lists are omitted. */
 export function expand(template: UriTemplate, values: TemplateValues): string {
   let out = ''
   for (const part of template.parts) out += typeof part === 'string' ? part : expandExpression(part, values)
@@ -43,7 +43,7 @@ function expandVariable(operator: Operator, variable: Variable, value: Value): s
   }
   if (variable.prefix !== undefined) {
     throw new Error(
-      `The variable "${variable.name}" is cut to ${variable.prefix} characters, which lists do not allow: give it text.`,
+      `The variable "${variable.name}" is cut to ${variable.prefix} characters, which is not possible with a list: pass text.`,
     )
   }
   if (value.length === 0) return undefined
@@ -100,6 +100,6 @@ function readScalar(name: string, value: unknown): string {
 
 function badValue(name: string): Error {
   return new Error(
-    `The value of the variable "${name}" cannot be expanded: give it text, a list of texts, or names with texts.`,
+    `The value of the variable "${name}" cannot be expanded: pass text, a list of texts, or an object of texts.`,
   )
 }

@@ -1,4 +1,4 @@
-/** How an operator joins values; the columns are those of RFC 6570, appendix A. */
+/** How an operator joins values, with the columns of RFC 6570, appendix A. */
 export interface Operator {
   readonly symbol: string
   readonly first: string
@@ -12,11 +12,11 @@ export interface Operator {
 export interface Variable {
   readonly name: string
   readonly explode: boolean
-  /** How many code points of the value are used. */
+  /** The number of code points of the value to use. */
   readonly prefix: number | undefined
 }
 
-/** What stands between two braces. */
+/** The content of a pair of braces. */
 export interface Expression {
   readonly operator: Operator
   readonly variables: readonly Variable[]

@@ -8,17 +8,20 @@ import { holds, look, opens, pairAt, pairsEnd, seen, type Cell, type Run, type W
 export type Matched = Record<string, string | string[]>
 
 const MAX_URI_LENGTH = 8192
-// Longer than any value, for a place where the whole value stands.
+// Longer than any value: use the whole value.
 const UNCUT = 10_000
 
 /**
- * Reads the values back out of a URI, or answers undefined. Work grows with length of URI times length of template.
+ * Extracts the values from a URI, or returns undefined. The work is proportional to the length of the URI times the length
+ * of the template.
  *
  * - `{a}` and `{+a}` take one or more characters: unreserved and encoded ones, or with `+` any.
- * - `{/a}`, `{.a}` and `{#a}` may be absent; `{;a}`, `{?a}` and `{&a}` too, and come in any order, each once. An absent one has no key.
- * - An exploded variable gives a list, empty when absent: `{/a*}` of segments, `{?a*}` of every parameter `a`.
- * - A named value runs on as far as its characters allow: what follows it must begin with another kind, such as `/` after `;a` or `#`.
- * - Where several readings fit, earlier variables take as little as they can.
+ * - `{/a}`, `{.a}` and `{#a}` may be absent; `{;a}`, `{?a}` and `{&a}` too, and may appear in any order, each once. Absent
+ *   variables have no key in the result.
+ * - An exploded variable yields a list, empty if absent: `{/a*}` of segments, `{?a*}` of every parameter `a`.
+ * - A named value extends as far as its characters allow: the text after it must start with another kind of character, such
+ *   as `/` after `;a` or `#`.
+ * - If several readings are possible, earlier variables take as little as they can.
  * - Unknown parameters, triplets that are not UTF-8, and URIs over 8 KiB do not match.
  */
 export function match(template: UriTemplate, uri: string, work: Work = { steps: 0 }): Matched | undefined {
@@ -34,7 +37,7 @@ export function match(template: UriTemplate, uri: string, work: Work = { steps: 
   return walk(run)
 }
 
-// Every choice here leads to the end, for `look` has been there.
+// Every choice here can reach the end: `look` has checked that.
 function walk(run: Run): Matched | undefined {
   const { program, units, work } = run
   if (seen(run, 0, 0) === 0) return undefined

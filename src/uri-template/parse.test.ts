@@ -18,7 +18,7 @@ describe('parsing a template', () => {
   })
 
   test('accepts a repeated variable only when asked to', () => {
-    expect(() => parseTemplate('{/who,who}')).toThrow('named twice')
+    expect(() => parseTemplate('{/who,who}')).toThrow('appears twice')
     expect(parseTemplate('{/who,who}', { repeats: true }).variables).toEqual(['who'])
   })
 
@@ -34,7 +34,7 @@ describe('parsing a template', () => {
 const MALFORMED: readonly (readonly [text: string, position: number, problem: string, fix: string])[] = [
   ['a://{id',        4, 'this "{" is not closed',                    'add "}"'],
   ['a://{id/{x}',    4, 'this "{" is not closed',                    'add "}"'],
-  ['a://id}',        6, '"}" closes nothing',                        'write it as %7D'],
+  ['a://id}',        6, 'this "}" has no opening "{"',               'write it as %7D'],
   ['a://{}',         5, 'the expression is empty',                   'name a variable'],
   ['{=a}',           1, 'the operator "=" is reserved',              'use one of + # . / ; ? &'],
   ['{,a}',           1, 'the operator "," is reserved',              'use one of + # . / ; ? &'],
@@ -48,14 +48,14 @@ const MALFORMED: readonly (readonly [text: string, position: number, problem: st
   ['{+}',            2, 'a variable name is missing',                'add it'],
   ['{a,}',           3, 'a variable name is missing',                'add it'],
   ['{a,,b}',         3, 'a variable name is missing',                'add it'],
-  ['{??a}',          2, 'a variable name may not begin with "?"',    'use letters'],
-  ['{?a, b}',        4, 'a variable name may not begin with " "',    'use letters'],
-  ['{a-b}',          2, '"-" may not stand in a variable name',      'use letters'],
-  ['{a.}',           2, '"." may not stand in a variable name',      'single dots'],
-  ['{a..b}',         2, '"." may not stand in a variable name',      'single dots'],
-  ['{a%4}',          2, '"%" may not stand in a variable name',      'use letters'],
-  ['{a😀}',          2, '"😀" may not stand in a variable name',     'use letters'],
-  ['{a**}',          2, '"*" may not stand in a variable name',      'use letters'],
+  ['{??a}',          2, 'a variable name may not start with "?"',    'use letters'],
+  ['{?a, b}',        4, 'a variable name may not start with " "',    'use letters'],
+  ['{a-b}',          2, '"-" is not allowed in a variable name',      'use letters'],
+  ['{a.}',           2, '"." is not allowed in a variable name',      'single dots'],
+  ['{a..b}',         2, '"." is not allowed in a variable name',      'single dots'],
+  ['{a%4}',          2, '"%" is not allowed in a variable name',      'use letters'],
+  ['{a😀}',          2, '"😀" is not allowed in a variable name',     'use letters'],
+  ['{a**}',          2, '"*" is not allowed in a variable name',      'use letters'],
   ['{a:0}',          2, 'the prefix length "0" is not within 1 to 9999',     '{id:3}'],
   ['{a:01}',         2, 'the prefix length "01" is not within 1 to 9999',    '{id:3}'],
   ['{a:10000}',      2, 'the prefix length "10000" is not within 1 to 9999', '{id:3}'],
@@ -63,10 +63,10 @@ const MALFORMED: readonly (readonly [text: string, position: number, problem: st
   ['{a:}',           2, 'the prefix length "" is not within 1 to 9999',      '{id:3}'],
   ['{a:3*}',         2, '"*" and ":" cannot be combined',            'keep one'],
   ['{a*:3}',         2, '"*" and ":" cannot be combined',            'keep one'],
-  ['{a}/{b,a}',      7, 'the variable "a" is named twice',           'its own name'],
-  ['a b{c}',         1, '" " may not stand in a URI',                'write it as %20'],
-  ['a\u0000',        1, '"\\u0000" may not stand in a URI',          'write it as %00'],
-  ['a\\{b}',         1, '"\\\\" may not stand in a URI',             'write it as %5C'],
+  ['{a}/{b,a}',      7, 'the variable "a" appears twice',           'its own name'],
+  ['a b{c}',         1, '" " is not allowed in a URI',                'write it as %20'],
+  ['a\u0000',        1, '"\\u0000" is not allowed in a URI',          'write it as %00'],
+  ['a\\{b}',         1, '"\\\\" is not allowed in a URI',             'write it as %5C'],
   ['100%/{a}',       3, '"%" is not followed by two hexadecimal digits', 'write a percent sign as %25'],
 ]
 

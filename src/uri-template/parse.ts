@@ -8,19 +8,19 @@ export interface UriTemplate {
   /** The names of the variables, each once, in order of appearance. */
   readonly variables: readonly string[]
   readonly parts: readonly Part[]
-  /** What `match` runs; undefined when a literal holds octets that are not UTF-8, so that no URI matches. */
+  /** The program that `match` runs; undefined if a literal is not valid UTF-8, so that no URI matches. */
   readonly program: Program | undefined
 }
 
 export interface ParseOptions {
-  /** Accepts a variable that is named more than once, as RFC 6570 does. */
+  /** Accepts repeated variables, as RFC 6570 does. */
   readonly repeats?: boolean
 }
 
 const MAX_LENGTH = 8192
 const MAX_VARIABLES = 100
 
-/** Parses a template; a malformed one throws an Error that says where and how to mend it. */
+/** Parses a template; throws an Error that says where it is malformed and how to fix it. */
 export function parseTemplate(text: string, options: ParseOptions = {}): UriTemplate {
   if (text.length > MAX_LENGTH) {
     throw new Error(`The URI template has ${text.length} characters: keep it within ${MAX_LENGTH}.`)
@@ -70,13 +70,13 @@ function readLiteral(text: string, start: number): number {
     const code = text.charCodeAt(at)
     const char = text.charAt(at)
     const place: Place = { text, at }
-    if (char === '}') throw malformed(place, '"}" closes nothing', 'remove it or write it as %7D')
+    if (char === '}') throw malformed(place, 'this "}" has no opening "{"', 'remove it or write it as %7D')
     if (char === '%' && !isTriplet(text, at)) {
       throw malformed(place, '"%" is not followed by two hexadecimal digits', 'write a percent sign as %25')
     }
     if (char !== '%' && code < 128 && kindOf(code) === 0) {
       const encoded = encode(char, false)
-      throw malformed(place, `${JSON.stringify(char)} may not stand in a URI`, `write it as ${encoded}`)
+      throw malformed(place, `${JSON.stringify(char)} is not allowed in a URI`, `write it as ${encoded}`)
     }
   }
   return at
@@ -118,7 +118,7 @@ function readVariable(source: Source): Variable {
   const nameEnd = readName(source)
   const name = text.slice(at, nameEnd)
   if (names.has(name) && !source.repeats) {
-    throw malformed(source, `the variable "${name}" is named twice`, 'give each its own name')
+    throw malformed(source, `the variable "${name}" appears twice`, 'give each its own name')
   }
   names.add(name)
   const modifiers = { ...source, at: nameEnd }
@@ -130,7 +130,7 @@ function readVariable(source: Source): Variable {
   const char = JSON.stringify(String.fromCodePoint(text.codePointAt(nameEnd) ?? 0))
   throw malformed(
     modifiers,
-    `${char} may not stand in a variable name`,
+    `${char} is not allowed in a variable name`,
     'use letters, digits, "_" and single dots',
   )
 }
@@ -144,7 +144,7 @@ function readName({ text, at, end }: Source): number {
   }
   if (next === at) {
     const char = JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))
-    throw malformed({ text, at }, `a variable name may not begin with ${char}`, 'use letters, digits and "_"')
+    throw malformed({ text, at }, `a variable name may not start with ${char}`, 'use letters, digits and "_"')
   }
   return next
 }

@@ -1,13 +1,13 @@
 import { ENCODED, readUnits, RESERVED, UNRESERVED, type Units } from './characters.ts'
 import type { Expression, Part, Variable } from './expression.ts'
 
-/** The characters that a value may hold: some kinds, without some delimiters. */
+/** The characters that a value may contain: certain kinds, except certain delimiters. */
 export interface Allowed {
   readonly kinds: number
   readonly except: string
 }
 
-/** A named value that may stand in a list of pairs. */
+/** A named value that may appear in a list of pairs. */
 export interface Named {
   readonly units: Units
   readonly slot: number
@@ -15,7 +15,7 @@ export interface Named {
 }
 
 /**
- * One step of matching. Where a step has a choice, a value ends as soon as the rest can match.
+ * One step of matching. Given a choice, a value ends as soon as the rest can match.
  * `one` opens a value with its first character, `rest` takes more. `maybe` opens a value by its delimiter or skips ahead,
  * `again` opens a further item of an exploded value, `pairs` takes a whole list of named values.
  */
@@ -32,9 +32,9 @@ export interface MaybeStep {
   readonly slot: number
   readonly delimiter: string
   readonly most: number
-  /** The step to go on with when the value is absent. */
+  /** The step to continue with if the value is absent. */
   readonly skip: number
-  /** Whether the value is taken when it could as well be absent. */
+  /** Whether to take the value if it could also be absent. */
   readonly eager: boolean
 }
 
@@ -46,13 +46,13 @@ export interface PairsStep {
   readonly names: readonly Named[]
 }
 
-/** A template made ready for matching; a slot is one place where a variable stands. */
+/** A template compiled for matching; a slot is one occurrence of a variable. */
 export interface Program {
   readonly steps: readonly Step[]
   readonly slots: readonly Variable[]
 }
 
-/** Makes the parts of a template ready for matching; undefined if a literal is not UTF-8. */
+/** Compiles the parts of a template for matching; undefined if a literal is not valid UTF-8. */
 export function compile(parts: readonly Part[]): Program | undefined {
   const draft: Draft = { steps: [], slots: [] }
   for (const part of parts) {
@@ -112,7 +112,7 @@ function addDelimited({ steps, slots }: Draft, { operator, variables }: Expressi
     const delimiter = index === 0 ? operator.first : operator.separator
     const allowed = allowedIn(operator.keepReserved ? ANYTHING : PLAIN, variable, operator.separator)
     const after = steps.length + (lengths[index] ?? 0)
-    // After an empty exploded value the next one may follow, if it has the same delimiter.
+    // The next value may follow an empty exploded one if it has the same delimiter.
     const skip = variable.explode && operator.first === operator.separator ? after : end
     const most = variable.prefix ?? Infinity
     steps.push({ kind: 'maybe', slot, delimiter, most, skip, eager: !variable.explode })

@@ -1,24 +1,24 @@
 import { ENCODED, type Units } from './characters.ts'
 import type { Allowed, MaybeStep, Named, PairsStep, Program, Step } from './program.ts'
 
-/** Counts the work of matching, so that its growth can be proven. */
+/** Counts the work of matching, so that tests can verify how it grows. */
 export interface Work {
   steps: number
 }
 
-/** One URI on its way through a program. */
+/** The state of matching one URI. */
 export interface Run {
   readonly program: Program
   readonly units: Units
   readonly length: number
   readonly work: Work
-  /** By step and position: 0 if the end cannot be reached; for `rest` one more than the characters still to take. */
+  /** By step and position: 0 if the end cannot be reached; for `rest`, one more than the number of characters still to take. */
   readonly rows: Uint16Array[]
-  /** By step of kind `pairs` and position: where allowed characters end, and where the list of pairs ends or 0. */
+  /** By step of kind `pairs` and position: the end of allowed characters, and the end of the list of pairs or 0. */
   readonly ends: { readonly allowed: Uint16Array; readonly pairs: Uint16Array }[]
 }
 
-/** Goes through the URI once, from its end, and notes from where the end can be reached; so no choice is ever revised. */
+/** Walks the URI once, backwards, and records where the end can be reached from, so that matching never backtracks. */
 export function look(run: Run): void {
   const { rows, ends, length, work, program } = run
   const size = length + 1
@@ -38,7 +38,7 @@ export function look(run: Run): void {
   }
 }
 
-/** A step at a position of the URI. */
+/** A step at a position in the URI. */
 export interface Cell {
   readonly index: number
   readonly at: number
@@ -68,7 +68,7 @@ function reach(run: Run, step: Step, { index, at }: Cell): number {
   }
 }
 
-/** Whether the end can be reached from a step at a position, as in `rows`. */
+/** Whether the end can be reached from a step at a position, according to `rows`. */
 export function seen(run: Run, index: number, at: number): number {
   return run.rows[index]?.[at] ?? 0
 }
@@ -77,7 +77,7 @@ function within(distance: number, most: number): boolean {
   return distance > 0 && distance <= most
 }
 
-/** Whether the value can be taken here so that the end is reached. */
+/** Whether the end can be reached after taking the value here. */
 export function opens(run: Run, step: MaybeStep, { index, at }: Cell): boolean {
   return isAt(run, step.delimiter, at) && within(seen(run, index + 1, at + 1), step.most + 1)
 }
@@ -92,7 +92,7 @@ function allows({ units, length }: Run, { kinds, except }: Allowed, at: number):
   return except === '' || kind === ENCODED || !except.includes(units.chars[at] ?? '')
 }
 
-/** Whether this text stands at a position. */
+/** Whether this text is at a position. */
 export function holds({ units, work }: Run, text: Units, at: number): boolean {
   for (let index = 0; index < text.chars.length; index++) {
     work.steps++
@@ -113,20 +113,20 @@ function lookAtPairs(run: Run, step: PairsStep, { index, at }: Cell): void {
   ends.pairs[at] = further > 0 ? further : pair.to
 }
 
-/** Where the pairs that begin here end, or 0 if they do not lead to the end. */
+/** The end of the pairs that start here, or 0 if they do not lead to the end. */
 export function pairsEnd(run: Run, step: PairsStep, { index, at }: Cell): number {
   const end = isAt(run, step.opener, at) ? (run.ends[index]?.pairs[at] ?? 0) : 0
   return end > 0 && seen(run, index + 1, end) > 0 ? end : 0
 }
 
-/** A named value and where it stands. */
+/** A named value and its position. */
 export interface Pair {
   readonly name: Named
   readonly from: number
   readonly to: number
 }
 
-/** The pair whose name begins at a position. */
+/** The pair whose name starts at a position. */
 export function pairAt(run: Run, step: PairsStep, { index, at }: Cell): Pair | undefined {
   const allowed = run.ends[index]?.allowed
   for (const name of step.names) {

@@ -1,6 +1,6 @@
 /**
- * The values that a template's text promises: text for `{a}` and `{+a}`, a list for exploded variables,
- * and perhaps nothing for those that may be absent from a URI.
+ * The type of a template's values: text for `{a}` and `{+a}`, a list for exploded variables, and optional
+ * if they may be absent from a URI.
  */
 export type VariablesOf<Text extends string> = string extends Text
   ? { [name: string]: string | string[] | undefined }

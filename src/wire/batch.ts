@@ -4,7 +4,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { hasEnvelope } from './2026-07-28/decode.ts'
 
-/** Checks that a batch may be answered here at all. Its members are read one by one afterwards. */
+/** Checks that a batch is allowed here. Its members are read one by one afterwards. */
 export function checkBatch(members: readonly unknown[], dialect: Dialect, maxMembers: number): void {
   if (dialect.batch !== 'always') throw mcpError(BATCH_REFUSED, { reason: 'this revision has none' })
   if (members.length === 0) throw mcpError(BATCH_REFUSED, { reason: 'it is empty' })

@@ -31,7 +31,7 @@ test('members and strings of any message are counted exactly, however it is spac
       const [members, longest] = [membersOf(message), longestOf(message)]
       readBounded(text, { ...NONE, keys: members, stringLength: longest })
       expect(() => readBounded(text, { ...NONE, keys: members - 1 })).toThrow(
-        `the objects of the message have more than ${members - 1} members`,
+        `the message has more than ${members - 1} object members`,
       )
       expect(() => readBounded(text, { ...NONE, stringLength: longest - 1 })).toThrow(
         `a string in the message is longer than ${longest - 1} characters`,
@@ -43,7 +43,7 @@ test('members and strings of any message are counted exactly, however it is spac
 test('a batch counts as a whole, and text that is not JSON is refused as such', () => {
   const batch = '[{"a":1},{"a":1,"b":{"c":":"}}]'
   expect(readBounded(batch, { ...NONE, keys: 4 })).toHaveLength(2)
-  expect(() => readBounded(batch, { ...NONE, keys: 3 })).toThrow(/more than 3 members/)
+  expect(() => readBounded(batch, { ...NONE, keys: 3 })).toThrow(/more than 3 object members/)
   for (const text of ['"', '"a":', '"'.repeat(1001), `"${'\\'.repeat(1001)}`, ':::::', '{"a"'])
     expect(() => readBounded(text, { ...NONE, keys: 2000, stringLength: 2000 })).toThrow(/not valid JSON/)
 })

@@ -6,14 +6,14 @@ import { endOfString, skipSpace } from './skip.ts'
 
 export type Bounds = Pick<Limits, 'depth' | 'keys' | 'stringLength'>
 
-/** Reads the text of one message, or of a batch, unless it has too many members or too long a string. */
+/** Reads the text of a message or batch, unless it has too many members or a string that is too long. */
 export function readBounded(text: string, bounds: Bounds): Message | readonly unknown[] {
-  // No text has more members than letters, nor a string that is longer than itself.
+  // A text never has more members than characters, nor a string longer than itself.
   if (text.length > bounds.keys || text.length > bounds.stringLength) checkBounds(text, bounds)
   return readText(text, bounds.depth)
 }
 
-/** Throws at the first string that is too long, and at the first member that is one too many; text that is not JSON has few. */
+/** Throws at the first string that is too long, or at the first member beyond the limit. The text need not be valid JSON. */
 export function checkBounds(text: string, { keys, stringLength }: Bounds): void {
   let members = 0
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {

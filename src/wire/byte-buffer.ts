@@ -1,14 +1,14 @@
-/** Collects the pieces of something that arrives in parts. Grows by doubling, so that many small parts cost no more than few. */
+/** Collects data that arrives in parts. Grows by doubling, so that many small parts cost no more than a few large ones. */
 export interface ByteBuffer {
   readonly length: number
   append(bytes: Uint8Array): void
-  /** What was collected; it is overwritten after the next `clear`. */
+  /** The collected bytes; they are overwritten after the next `clear`. */
   view(): Uint8Array
   clear(): void
 }
 
 const SMALLEST = 1024
-/** A larger buffer is given back when it is cleared. */
+/** A larger buffer is freed when it is cleared. */
 const KEPT = 65_536
 
 export function createByteBuffer(maxBytes: number): ByteBuffer {

@@ -13,7 +13,7 @@ import type {
 import type { Lowering, Step } from './lowering.ts'
 import { change, changeEach } from './reshape.ts'
 
-/** One lowering that does what two do after each other. `step` states only its own rules. */
+/** Combines two lowerings into one. `step` contains only its own rules. */
 export function compose(newer: Lowering, step: Lowering): Lowering {
   const older = withWholes(step)
   return {
@@ -49,7 +49,7 @@ export function compose(newer: Lowering, step: Lowering): Lowering {
   }
 }
 
-/** Adds to the rules about parts what follows for the messages that hold them. */
+/** Derives the rules for messages from the rules for their parts. */
 function withWholes(step: Lowering): Lowering {
   const { implementation, capabilities, clientCapabilities, content, hints } = step
   const promptMessage = then<PromptMessage>(step.promptMessage, member('content', content))

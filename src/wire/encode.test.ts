@@ -4,7 +4,7 @@ import { REVISIONS } from '../protocol/revisions.ts'
 import { DIALECTS } from '../protocol/switches.ts'
 import { encodeResult } from './encode.ts'
 
-test.each(REVISIONS)('what is no object is never written as a result of %s', (revision) => {
+test.each(REVISIONS)('only objects are written as a result of %s', (revision) => {
   for (const method of ['tools/list', 'tools/call']) {
     for (const result of [undefined, null, [], [1], 'x', 3]) {
       const seal = (): unknown =>

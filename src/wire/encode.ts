@@ -7,14 +7,14 @@ import { CachedText } from './reply.ts'
 import { resultText } from './result-text.ts'
 import { loweringFor, lowerNotification, lowerRequest, lowerResult } from './lower.ts'
 
-/** The text of a result, in the form of a dialect. Results that are lists keep their text. */
+/** Encodes a result in a dialect. The text of a list is cached. */
 export function encodeResult(
   method: string,
   result: JsonObject,
   dialect: Dialect,
   info: JsonObject,
 ): string | CachedText {
-  // Middleware may return anything; what is no object would end as a text that is no JSON.
+  // Middleware may return anything; a value that is not an object would not become valid JSON.
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     const other = dialect.adapter?.encodeNonObject(method, result)
     if (other !== undefined) return other
@@ -25,18 +25,18 @@ export function encodeResult(
     : cachedText(method, result, dialect, info)
 }
 
-/** The text of a notification, in the form of a dialect. */
+/** Encodes a notification in a dialect. */
 export function encodeNotification(
   method: string,
   params: JsonObject,
   { revision, adapter }: Dialect,
 ): string {
   const lowered = lowerNotification(method, params, loweringFor(revision))
-  const told = adapter === undefined ? undefined : adapter.encodeNotification({ method, params: lowered })
-  return `{"jsonrpc":"2.0","method":${JSON.stringify(told?.method ?? method)},"params":${JSON.stringify(told?.params ?? lowered)}}`
+  const adapted = adapter?.encodeNotification({ method, params: lowered })
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(adapted?.method ?? method)},"params":${JSON.stringify(adapted?.params ?? lowered)}}`
 }
 
-/** The text of a request to the client, in the form of a dialect. */
+/** Encodes a request to the client in a dialect. */
 export function encodeRequest(
   id: number,
   method: string,
@@ -48,7 +48,7 @@ export function encodeRequest(
   return JSON.stringify({ jsonrpc: JSONRPC, id, method, params: sealed })
 }
 
-/** The client's answer to a request, as an answer to what was asked before it took the form of a dialect. */
+/** Converts the client's answer to an encoded request into an answer to the original request. */
 export function decodeAnswer(
   method: string,
   given: JsonObject,
@@ -66,7 +66,7 @@ export function decodeAnswer(
 
 /** The texts of lists, by the identity of the result: a list is one object until something in it changes. */
 const texts = new WeakMap<JsonObject, Map<Dialect, string | CachedText>>()
-/** Shorter texts are cheaper to encode than to send in pieces. */
+/** Shorter texts are cheaper to encode again than to send in pieces. */
 const LONG_CHARS = 16_384
 
 function cachedText(

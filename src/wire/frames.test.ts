@@ -108,7 +108,7 @@ describe('messages after their length [S2-10.3-2]', () => {
     }
   })
 
-  test('that break off are none', () => {
+  test('that are incomplete are discarded', () => {
     const { reader, seen } = read()
     reader.push(frame('broken off').subarray(0, 8))
     reader.end()

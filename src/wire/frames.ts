@@ -5,21 +5,21 @@ const HEAD_BYTES = 4
 const BLANK = /^[\t-\r ]*$/
 
 /**
- * Splits bytes into messages that each follow their length, four bytes with the highest first, however the bytes are
- * cut. Blank messages are left out, and of one that is too large nothing is held.
+ * Splits chunks of bytes into messages, each after its length in four bytes, big-endian. Blank messages are skipped, and
+ * nothing of a message that is too large is buffered.
  */
 export function createFrameReader(options: LineReaderOptions): LineReader {
   const { maxBytes } = options
   const buffer = createByteBuffer(maxBytes)
-  /** How many bytes of the length have come, and what they say so far. */
+  /** The number of bytes of the length received so far, and their value. */
   let headBytes = 0
   let length = 0
-  /** How many bytes of a message that is discarded are still to come. */
+  /** The number of bytes still to discard of a message that is too large. */
   let skipping = 0
 
   return {
     push,
-    // A message that breaks off is none.
+    // An incomplete message is discarded.
     end: () => undefined,
     get buffered() {
       return buffer.length
@@ -28,7 +28,7 @@ export function createFrameReader(options: LineReaderOptions): LineReader {
       return headBytes > 0 || skipping > 0
     },
     discard() {
-      // While the length comes, nothing is held.
+      // Nothing is buffered while the length arrives.
       if (headBytes < HEAD_BYTES) return
       skipping = length - buffer.length
       begin()
@@ -47,7 +47,7 @@ export function createFrameReader(options: LineReaderOptions): LineReader {
     }
   }
 
-  /** Takes one byte of the length; what has come after it is the beginning of the message. */
+  /** Reads one byte of the length; the message starts after the last. */
   function takeHead(byte: number, rest: Uint8Array): void {
     length = length * 256 + byte
     headBytes++
@@ -81,7 +81,7 @@ export function createFrameReader(options: LineReaderOptions): LineReader {
     else if (!BLANK.test(text)) options.onLine(text)
   }
 
-  /** The next byte begins a length. */
+  /** The next byte starts a length. */
   function begin(): void {
     buffer.clear()
     headBytes = 0

@@ -8,7 +8,7 @@ const lookup =
     new Map(Object.entries(headers)).get(name)
 
 describe('values', () => {
-  test('a safe text travels as it is', () => {
+  test('a safe text is sent unchanged', () => {
     for (const text of ['echo', 'file:///a b/c', 'a?=b', '=?base64?', '?=', '~!"#']) {
       expect(encodeHeaderValue(text)).toBe(text)
       expect(decodeHeaderValue(text)).toBe(text)
@@ -42,7 +42,7 @@ describe('values', () => {
     }
   })
 
-  test('surrounding white space is no part of a value [R115]', () => {
+  test('surrounding white space is not part of a value [R115]', () => {
     expect(decodeHeaderValue(' \t echo \t')).toBe('echo')
     expect(decodeHeaderValue(' =?base64?YQ==?= ')).toBe('a')
   })

@@ -1,9 +1,9 @@
 import { decodeUtf8 } from './utf8.ts'
 
-/** Looks up a header; it is asked with names in lower case. */
+/** Looks up a header by its lower-case name. */
 export type HeaderLookup = (name: string) => string | undefined
 
-/** A header that does not say what the body says; `reason` completes the sentence "the header …". */
+/** A header that does not match the body; `reason` completes the sentence "the header …". */
 export interface HeaderProblem {
   readonly header: string
   readonly reason: string
@@ -11,7 +11,7 @@ export interface HeaderProblem {
 
 export interface RequestHeaders {
   readonly header: HeaderLookup
-  /** The protocol version, the method and what `Mcp-Name` repeats, as the body says them. */
+  /** The values in the body that the standard headers repeat. */
   readonly version: string
   readonly method: string
   readonly name?: string | undefined
@@ -46,7 +46,7 @@ function checkName(value: string | undefined, expected: string | undefined): Hea
   return value === undefined ? undefined : { header: 'Mcp-Name', reason: 'does not belong to this method' }
 }
 
-/** Compares a header that may be encoded with the text that the body has; half of a surrogate pair travels as U+FFFD. */
+/** Compares a possibly encoded header with the text in the body; half of a surrogate pair is sent as U+FFFD. */
 export function checkValue(
   header: string,
   value: string | undefined,
@@ -60,12 +60,12 @@ export function checkValue(
   return same ? undefined : { header, reason: 'differs from the body' }
 }
 
-/** The text as the value of a header: itself where that is safe, else the base64 form. */
+/** Encodes a text as a header value: unchanged if that is safe, otherwise as base64. */
 export function encodeHeaderValue(text: string): string {
   return isPlain(text) ? text : `${PREFIX}${toBase64(encoder.encode(text))}${SUFFIX}`
 }
 
-/** The text that a header value stands for; `undefined` when it is not validly encoded. */
+/** Decodes a header value; `undefined` if it is not validly encoded. */
 export function decodeHeaderValue(value: string): string | undefined {
   const trimmed = trim(value)
   if (!isEncoded(trimmed)) return isPrintable(trimmed) ? trimmed : undefined
@@ -73,7 +73,7 @@ export function decodeHeaderValue(value: string): string | undefined {
   return bytes === undefined ? undefined : decodeUtf8(bytes)
 }
 
-/** Whether a text may stand in a header as it is. The empty text may not: too many parties take it for absent. */
+/** Whether a text is safe as a header value without encoding. The empty text is not: many implementations treat it as absent. */
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const letter = text.charCodeAt(at)
@@ -87,7 +87,7 @@ function isEncoded(text: string): boolean {
   return text.length >= PREFIX.length + SUFFIX.length && text.startsWith(PREFIX) && text.endsWith(SUFFIX)
 }
 
-/** Some clients send a tab inside a value as it is. */
+/** Some clients send tabs unencoded. */
 function isPrintable(text: string): boolean {
   return /^[\t\x20-\x7e]*$/.test(text)
 }
@@ -110,7 +110,7 @@ function toBase64(bytes: Uint8Array): string {
   return btoa(binary)
 }
 
-/** Encoding again refuses whatever `atob` forgives: white space, missing padding, stray bits. */
+/** Re-encoding rejects what `atob` tolerates: white space, missing padding, stray bits. */
 function fromBase64(text: string): Uint8Array | undefined {
   try {
     const binary = atob(text)

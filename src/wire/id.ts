@@ -2,7 +2,7 @@ import type { RequestId } from '../protocol/jsonrpc.ts'
 import { mcpError } from '../errors/error.ts'
 import { ID_TOO_LONG } from '../errors/wire.ts'
 
-/** Refuses an id that is longer than anybody needs; the answer would repeat it. */
+/** Rejects excessively long ids, because the answer would repeat them. */
 export function checkId(id: RequestId, maxLength: number): void {
   if (typeof id === 'string' && id.length > maxLength) throw mcpError(ID_TOO_LONG, { limit: maxLength })
 }

@@ -1,14 +1,14 @@
 const SMALL = 16
 const LONG = 64
 
-/** The keys of one object under scan: says for each key whether the object had it before. Made once, used again and again. */
+/** Detects duplicate keys in one object during a scan. Created once and reused. */
 export class Keys {
-  /** One bit per kind of key seen, by length and outer letters: a clear bit proves that a key is new. */
+  /** One bit per kind of key seen, by length and outer characters: a clear bit proves that a key is new. */
   #seen = 0
   #count = 0
   readonly #from = new Int32Array(SMALL)
   readonly #to = new Int32Array(SMALL)
-  /** Takes over when keys are many, long or escaped, so that the cost stays linear. */
+  /** Used when keys are many, long or escaped, so that the cost stays linear. */
   #names: Set<string> | undefined
 
   clear(): void {
@@ -17,7 +17,7 @@ export class Keys {
     this.#names = undefined
   }
 
-  /** Adds the key written in `text` between its quotes, `from` to `to`, and says whether it was there already. */
+  /** Adds the key between its quotes in `text`, from `from` to `to`, and returns whether it is a duplicate. */
   repeats(text: string, from: number, to: number): boolean {
     const length = to - from
     if (this.#names !== undefined || length > LONG || this.#count === SMALL)
@@ -32,7 +32,7 @@ export class Keys {
     return false
   }
 
-  /** As `repeats`, for a key whose spelling had escapes. */
+  /** Like `repeats`, for a key with escapes. */
   repeatsDecoded(text: string, key: string): boolean {
     return this.#repeatsName(text, `"${key}`)
   }

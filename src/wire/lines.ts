@@ -2,26 +2,26 @@ import { createByteBuffer, type ByteBuffer } from './byte-buffer.ts'
 import { bomLength } from './utf8.ts'
 
 export interface LineReaderOptions {
-  /** The longest line, its line break not counted. */
+  /** The longest line, excluding its line break. */
   readonly maxBytes: number
-  /** The text of a line; `undefined` when it is not valid UTF-8. The bytes are only lent. */
+  /** Decodes a line; `undefined` if it is not valid UTF-8. The bytes are valid only during the call. */
   decode(bytes: Uint8Array): string | undefined
   onLine(text: string): void
-  /** A line was longer than `maxBytes` and is discarded; the bytes that it began with are only lent. */
+  /** A line was longer than `maxBytes` and is discarded; its first bytes are valid only during the call. */
   onOversize(head: Uint8Array): void
-  /** A line was not valid UTF-8 and is discarded. The bytes are only lent. */
+  /** A line was not valid UTF-8 and is discarded. The bytes are valid only during the call. */
   onBadEncoding(bytes: Uint8Array): void
 }
 
 export interface LineReader {
   push(chunk: Uint8Array): void
-  /** Delivers a last line that no newline ended. */
+  /** Delivers a last line without a line break. */
   end(): void
-  /** How many bytes wait for the rest of their line. */
+  /** The number of buffered bytes of an incomplete line. */
   readonly buffered: number
-  /** Whether a line has begun and not ended, be it kept or discarded. */
+  /** Whether a line is incomplete, whether kept or discarded. */
   readonly isInside: boolean
-  /** Discards the line of which bytes are held, up to its end. */
+  /** Discards the incomplete line up to its end. */
   discard(): void
 }
 
@@ -32,14 +32,14 @@ const BLANK = /^[\t-\r ]*$/
 const EMPTY = new Uint8Array(0)
 
 /**
- * Splits bytes into the messages of a line transport, however the bytes are cut. Blank lines are left out, CR before
- * LF and a byte order mark before the first line are dropped, and no more than `maxBytes` and one chunk is ever held.
+ * Splits chunks of bytes into the messages of a line transport. Blank lines, CR before LF and a byte order mark before the
+ * first line are skipped, and no more than `maxBytes` and one chunk is ever buffered.
  */
 export function createLineReader(options: LineReaderOptions): LineReader {
   return new Lines(options)
 }
 
-/** A class, since a server has as many as it has connections. */
+/** A class to save memory: a server has one per connection. */
 class Lines implements LineReader {
   readonly #options: LineReaderOptions
   readonly #buffer: ByteBuffer
@@ -82,12 +82,12 @@ class Lines implements LineReader {
     this.#discarding = true
   }
 
-  /** One byte more than a line may have: it may be the CR of its line break. */
+  /** One byte more than the longest line, because it may be the CR of the line break. */
   get #room(): number {
     return this.#options.maxBytes + 1
   }
 
-  /** Ends the line of which these are the last bytes. */
+  /** Completes a line with its last bytes. */
   #finish(bytes: Uint8Array): void {
     if (!this.isInside) return this.#deliver(bytes)
     this.#keep(bytes)
@@ -96,7 +96,7 @@ class Lines implements LineReader {
     this.#isFirst = false
   }
 
-  /** Delivers whole lines: cut from one text, which is cheap, unless something may be wrong with one of them. */
+  /** Delivers complete lines: cut from one decoded text, which is cheap, unless one of them may be invalid. */
   #deliverAll(bytes: Uint8Array): void {
     const { maxBytes } = this.#options
     const text = this.#isFirst || bytes.length > maxBytes ? undefined : this.#options.decode(bytes)

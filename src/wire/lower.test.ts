@@ -56,7 +56,7 @@ describe('2025-11-25', () => {
   const tool = (outputSchema: object): Tool => ({ name: 'a', inputSchema, outputSchema: { ...outputSchema } })
   const output = (schema: object): unknown => loweringFor('2025-11-25').tool?.(tool(schema)).outputSchema
 
-  test('an output schema about an object stays as it is [R148]', () => {
+  test('an output schema of an object stays unchanged [R148]', () => {
     const given = tool({ type: 'object', properties: { a: { $ref: '#/$defs/b' } }, $defs: { b: {} } })
     expect(loweringFor('2025-11-25').tool?.(given)).toBe(given)
   })
@@ -141,7 +141,7 @@ describe('2025-11-25', () => {
     },
   )
 
-  test('structured content that is an object stays as it is [R148]', () => {
+  test('structured content that is an object stays unchanged [R148]', () => {
     const result = { content: [], structuredContent: { result: 1 } }
     expect(lowerResult('tools/call', result, loweringFor('2025-11-25'))).toBe(result)
   })

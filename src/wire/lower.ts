@@ -9,7 +9,7 @@ import type { Lowering, Step } from './lowering.ts'
 
 export type { Lowering } from './lowering.ts'
 
-/** From the neutral form to the form of a revision. For the newest revision there is nothing to do. */
+/** The lowering from the newest revision to another; none for the newest itself. */
 export function loweringFor(revision: Revision): Lowering {
   let lowering = composed.get(revision)
   if (lowering === undefined) {

@@ -29,19 +29,19 @@ import type {
 } from '../protocol/spec/2026-07-28.ts'
 
 /**
- * Turns one shape into its older form. Never changes its input; gives back the same object when nothing
- * differs. `index` is the place of the value in the list that holds it.
+ * Turns one shape into its older form. Never modifies its input; returns the same object if nothing
+ * changes. `index` is the position of the value in its list.
  */
 export type Step<Value> = (value: Value, index?: number) => Value
 
 type Optional<Value> = Step<Value> | undefined
 
 /**
- * How the shapes of a newer revision become those of an older one. What is absent is the same in both.
- * An older form is always one that the types of the newest revision admit too.
+ * How the shapes of a revision change for the next older one. Shapes without a rule are the same in both.
+ * The types of the newest revision allow every older form too.
  */
 export interface Lowering {
-  /** False where a client cannot be sent to a URL; `elicit` then takes forms only. */
+  /** False if clients cannot be asked to visit a URL; `elicit` then accepts only forms. */
   readonly supportsUrl?: false | undefined
 
   readonly implementation?: Optional<Implementation>
@@ -54,7 +54,7 @@ export interface Lowering {
   readonly resource?: Optional<Resource>
   readonly template?: Optional<ResourceTemplate>
   readonly prompt?: Optional<Prompt>
-  /** What every list and every read may carry besides its items. */
+  /** Members that every list and every read may have besides its items. */
   readonly hints?: (<Value extends CacheHints>(value: Value) => Value) | undefined
   readonly toolList?: Optional<ListToolsResult>
   readonly resourceList?: Optional<ListResourcesResult>
@@ -71,7 +71,7 @@ export interface Lowering {
   readonly progress?: Optional<ProgressNotificationParams>
 
   readonly elicit?: Optional<ElicitRequestParams>
-  /** The other way: the answer to a lowered question, as an answer to the question that was asked. */
+  /** The reverse: converts the answer to a lowered question into an answer to the original question. */
   readonly elicitAnswer?: ((answer: ElicitResult, asked: ElicitRequestParams) => ElicitResult) | undefined
   readonly sample?: Optional<CreateMessageRequestParams>
   readonly sampleResult?: Optional<CreateMessageResult>

@@ -33,7 +33,7 @@ test.each([
   },
 )
 
-test('text counts as the bytes that it becomes, bytes as they are, and in memory letters count', () => {
+test('text counts as the bytes that it becomes, bytes as they are, and in memory characters count', () => {
   const limits = { stdioBytes: 10, memoryBytes: 10 }
   for (const message of ['x'.repeat(10), 'éé éé', '🚢🚢', new Uint8Array(10), 10])
     validateMessageSize('stdio', message, limits)
@@ -45,7 +45,7 @@ test('text counts as the bytes that it becomes, bytes as they are, and in memory
 
 test('a transport that does not exist is refused with those that do', () => {
   expect(() => validateMessageSize('pigeon' as never, '')).toThrow(
-    '"pigeon" is none of stdio, tcp, unix, http, ws, sse, memory',
+    '"pigeon" is not one of stdio, tcp, unix, http, ws, sse, memory',
   )
   expect(sizeProblem(5, 5)).toBeUndefined()
 })

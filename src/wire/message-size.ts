@@ -18,8 +18,8 @@ const BY_TRANSPORT: Readonly<Record<SizedTransport, keyof Limits>> = {
 }
 
 /**
- * Throws `too_large` when a message is larger than a server takes over a transport: text and bytes before they are parsed,
- * or a number of bytes before they are read.
+ * Throws `too_large` if a message is larger than a server accepts on a transport: text or bytes before they are parsed, or
+ * a number of bytes before they are read.
  */
 export function validateMessageSize(
   transport: SizedTransport,
@@ -34,14 +34,14 @@ export function validateMessageSize(
   if (problem !== undefined) throw problem
 }
 
-/** Why a message of so many bytes is refused where at most so many are taken, if it is. */
+/** The error for a message larger than the limit, or undefined. */
 export function sizeProblem(bytes: number, most: number): McpError | undefined {
   return bytes > most ? mcpError(TOO_LARGE, { limit: most }) : undefined
 }
 
 function sizeOf(message: string | Uint8Array | number, transport: SizedTransport, most: number): number {
   if (typeof message === 'number') return message
-  // In memory letters count, and elsewhere none is less than a byte; only what is close needs to be encoded.
+  // In memory, characters count. Elsewhere a character is one to three bytes per code unit, so only close cases need encoding.
   const { length } = message
   if (typeof message !== 'string' || transport === 'memory' || length > most || length * 3 <= most)
     return length
@@ -49,5 +49,5 @@ function sizeOf(message: string | Uint8Array | number, transport: SizedTransport
 }
 
 function unknown(transport: string): string {
-  return `"${transport}" is none of ${Object.keys(BY_TRANSPORT).join(', ')}`
+  return `"${transport}" is not one of ${Object.keys(BY_TRANSPORT).join(', ')}`
 }

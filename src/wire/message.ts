@@ -3,7 +3,7 @@ import { BAD_MESSAGE, BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '
 import { JSONRPC, type ErrorMessage, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import { scan, type Finding } from './scan.ts'
 
-/** A message as it came in. The members that its kind does not have are undefined. */
+/** An incoming message. Members that its kind does not have are undefined. */
 export interface Message {
   readonly id?: RequestId
   readonly method?: string
@@ -14,12 +14,12 @@ export interface Message {
 
 export const NO_PARAMS: JsonObject = Object.freeze({})
 
-/** Reads the text of one message, or of a batch as an array of values still to be read one by one. */
+/** Reads the text of a message, or of a batch as an array of values that must still be read one by one. */
 export function readText(text: string, maxDepth: number): Message | readonly unknown[] {
   return readScanned(text, maxDepth, scan(text, maxDepth))
 }
 
-/** Reads the text of a message, or of a batch, of which it is known what a scan finds. */
+/** Reads the text of a message or batch whose scan result is known. */
 export function readScanned(
   text: string,
   maxDepth: number,
@@ -35,7 +35,7 @@ export function readScanned(
   return readMessage(finding === undefined ? value : setId(value, finding.ids[0]))
 }
 
-/** Takes an already parsed value as a message; throws when it is none. */
+/** Reads a parsed value as a message; throws if it is not one. */
 export function readMessage(value: unknown): Message {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed('it is not an object', value)
@@ -56,24 +56,24 @@ export function readMessage(value: unknown): Message {
         kinds++
         break
       default:
-        if (TWINS.has(key.toLowerCase())) throw malformed(`"${key}" is written with capitals`, value)
+        if (TWINS.has(key.toLowerCase())) throw malformed(`"${key}" is not in lower case`, value)
     }
   }
   if (message['jsonrpc'] !== JSONRPC) throw malformed('jsonrpc is not "2.0"', value)
   if (hasId && !isId(message['id'])) throw malformed('the id is neither a string nor an integer', value)
   if (kinds !== 1)
-    throw malformed(kinds === 0 ? 'it has no method' : 'it is a request and a response in one', value)
+    throw malformed(kinds === 0 ? 'it has no method' : 'it is both a request and a response', value)
   if ('method' in message) return readCall(message)
   if (!hasId && 'result' in message) throw malformed('a result needs an id', value)
   return readAnswer(message)
 }
 
-/** The id of a message that was refused, when it can be read. */
+/** The id of a rejected message, if it can be read. */
 export function readableId(error: unknown): RequestId | undefined {
   return ids.get(error as object)
 }
 
-/** The call that was refused because its params have no names. */
+/** The call that was rejected because its params are positional. */
 export function positionalCall(error: unknown): Message | undefined {
   return positional.get(error as object)
 }
@@ -92,7 +92,7 @@ function parse(text: string): unknown {
 
 function readCall(message: Record<string, unknown>): Message {
   if (typeof message['method'] !== 'string' || message['method'] === '') {
-    throw malformed('the method is not a name', message)
+    throw malformed('the method is not a non-empty string', message)
   }
   const params = message['params']
   if (params !== undefined && params !== null) {
@@ -114,7 +114,7 @@ function readAnswer(message: Record<string, unknown>): Message {
     const error = message['error'] as { code?: unknown; message?: unknown } | null
     const valid =
       typeof error === 'object' && Number.isInteger(error?.code) && typeof error?.message === 'string'
-    if (!valid) throw malformed('the error has no integer code and message', message)
+    if (!valid) throw malformed('the error needs an integer code and a message', message)
   } else if (
     typeof message['result'] !== 'object' ||
     message['result'] === null ||

@@ -83,7 +83,7 @@ describe('collecting', () => {
     'an annotation that properties alone do not reach is refused: %j',
     (found) => {
       expect(paramHeadersOf(found)).toMatchObject({
-        problem: expect.stringContaining('reached by "properties" alone'),
+        problem: expect.stringContaining('reachable through "properties" alone'),
       })
     },
   )
@@ -146,7 +146,7 @@ describe('comparing', () => {
     for (const args of [{}, { region: null }, { region: ['eu'] }]) {
       expect(check(args, { 'mcp-param-region': 'eu' })).toEqual({
         header: 'Mcp-Param-Region',
-        reason: 'repeats an argument that the body does not have',
+        reason: 'repeats an argument that is not in the body',
       })
     }
   })

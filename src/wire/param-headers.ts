@@ -8,11 +8,11 @@ import {
 
 /** A tool argument that clients repeat in a header at 2026-07-28. */
 export interface ParamHeader {
-  /** The way from the arguments to the value, one property a step. */
+  /** The path from the arguments to the value, one property per step. */
   readonly path: readonly string[]
-  /** `Mcp-Param-` and the annotated name, as it is sent. */
+  /** `Mcp-Param-` and the annotated name, as sent. */
   readonly header: string
-  /** The same in lower case, as it is looked up. */
+  /** The same in lower case, for lookups. */
   readonly lookup: string
   readonly type: 'string' | 'integer' | 'boolean'
 }
@@ -22,7 +22,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 const MAX_DEPTH = 64
 
-/** The keywords that hold further schemas: by name in an object, or alone or in a list. */
+/** The keywords that contain further schemas: by name in an object, or single or in a list. */
 // oxfmt-ignore
 const INSIDE = {
   byName: ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'],
@@ -32,7 +32,7 @@ const INSIDE = {
   ],
 } as const
 
-/** The arguments that an input schema marks with `x-mcp-header`, or what is wrong with the marks. */
+/** The arguments that an input schema marks with `x-mcp-header`, or what is wrong with the annotation. */
 export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | { readonly problem: string } {
   const found: ParamHeader[] = []
   const taken = new Set<string>()
@@ -75,7 +75,8 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | {
   function collect(schema: Schema, path: readonly string[], reachable: boolean): string | undefined {
     const name = schema[ANNOTATION]
     const type = schema['type']
-    if (!reachable || path.length === 0) return 'must be on a property that is reached by "properties" alone'
+    if (!reachable || path.length === 0)
+      return 'must be on a property that is reachable through "properties" alone'
     if (typeof name !== 'string' || !TOKEN.test(name))
       return 'must be a header name: letters, digits and dashes'
     if (!isType(type)) return 'needs "type": "string", "integer" or "boolean" on its property'
@@ -114,9 +115,7 @@ function checkParam(header: string, given: string | undefined, value: unknown): 
   if (typeof value === 'string') return checkValue(header, given, value)
   if (typeof value === 'boolean') return checkValue(header, given, value ? 'true' : 'false')
   if (isSendable(value)) return checkNumber(header, given, value)
-  return given === undefined
-    ? undefined
-    : { header, reason: 'repeats an argument that the body does not have' }
+  return given === undefined ? undefined : { header, reason: 'repeats an argument that is not in the body' }
 }
 
 function checkNumber(header: string, given: string | undefined, value: number): HeaderProblem | undefined {
@@ -125,7 +124,7 @@ function checkNumber(header: string, given: string | undefined, value: number): 
   return checkValue(header, given, String(value))
 }
 
-/** The headers that a client adds to a call: none for an argument that is absent, null or no plain value. */
+/** The headers that a client adds to a call: none for arguments that are absent, null or not a plain value. */
 export function toParamHeaders(
   params: readonly ParamHeader[],
   args: unknown,
@@ -139,7 +138,7 @@ export function toParamHeaders(
   return headers
 }
 
-/** Integers beyond 2^53 - 1 do not travel in headers. */
+/** Integers beyond 2^53 - 1 are not sent in headers. */
 function isSendable(value: unknown): value is number {
   return (
     typeof value === 'number' &&

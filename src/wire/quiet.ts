@@ -1,6 +1,6 @@
 import { endOfString } from './skip.ts'
 
-// Named again where they are used: the engine folds constants of the same module only.
+// Repeated here because the engine inlines only constants of the same module.
 const QUOTE = 34
 const COMMA = 44
 const COLON = 58
@@ -11,14 +11,14 @@ const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
 /**
- * Whether a short message surely holds nothing that `scan` would find; `false` proves nothing.
- * It reads bytes, which costs half as much as reading letters, and tells keys apart by length and a few letters.
+ * Whether a short message certainly contains nothing that `scan` would find; `false` proves nothing.
+ * It reads bytes, which costs half as much as reading characters, and compares keys by length and a few characters.
  */
 export function isQuiet(text: string, maxDepth: number): boolean {
-  if (text.length > MAX_LETTERS) return false
+  if (text.length > MAX_CHARS) return false
   const { written } = encoder.encodeInto(text, scratch)
   searched = written === text.length ? text : ''
-  // Whatever the text leaves open ends here, one way or the other, and nobody reads what stands behind.
+  // Terminates anything the text leaves open, so that no reader runs past the end.
   scratch[written] = QUOTE
   scratch[written + 1] = QUOTE
   for (let at = written + 2; at < written + MARGIN; at++) scratch[at] = END
@@ -41,14 +41,14 @@ function readMessage(bytes: Uint8Array, at: number, room: number): number {
   return bytes[at] === OPEN_OBJECT ? readObject(bytes, at, 0, room) : 0
 }
 
-const MAX_LETTERS = 4096
+const MAX_CHARS = 4096
 const MAX_KEYS = 16
-const SAFE_LETTERS = 15
-/** The end of a string that is longer is searched for: that costs more to start and less per letter. */
+const SAFE_CHARS = 15
+/** Longer strings are searched for their end, which costs more to start and less per character. */
 const WALK = 64
-/** No UTF-8 holds it. */
+/** Never occurs in UTF-8. */
 const END = 255
-/** How far behind the text a reader may look: one step for each object that is open, and for the list around them. */
+/** How far beyond the text a reader may look: one step for each open object, and one for the list around them. */
 const MARGIN = 8
 
 const encoder = new TextEncoder()
@@ -57,10 +57,10 @@ const PARAMS = markOf('params')
 const ARGUMENTS = markOf('arguments')
 const META = markOf('_meta')
 
-// Used again by every reading: the text, and the marks of the keys of its open objects.
-const scratch = new Uint8Array(MAX_LETTERS * 3 + MARGIN)
+// Reused by every call: the text, and the marks of the keys of its open objects.
+const scratch = new Uint8Array(MAX_CHARS * 3 + MARGIN)
 const marks = new Int32Array(MAX_KEYS * 3)
-/** The text where its letters stand at the same places as its bytes, and nothing otherwise. */
+/** The text if its characters and bytes have the same positions, otherwise empty. */
 let searched = ''
 
 function markOf(key: string): number {
@@ -68,12 +68,12 @@ function markOf(key: string): number {
   return toMark(bytes, 1, bytes.length - 1)
 }
 
-/** What tells a key from most others: its length, its first letter, one in the middle, and its last. */
+/** Distinguishes a key from most others by its length, its first, middle and last character. */
 function toMark(bytes: Uint8Array, from: number, to: number): number {
   return ((to - from) << 24) ^ (bytes[from]! << 16) ^ (bytes[(from + to) >> 1]! << 8) ^ bytes[to - 1]!
 }
 
-/** The position after the watched object at `at`, or 0 when it needs a closer look. */
+/** The position after the watched object at `at`, or 0 if it needs the exact scan. */
 function readObject(bytes: Uint8Array, at: number, level: number, room: number): number {
   if (room < 1) return 0
   const first = level * MAX_KEYS
@@ -91,8 +91,7 @@ function readObject(bytes: Uint8Array, at: number, level: number, room: number):
     if (bytes[value] === OPEN_OBJECT && isWatched(key, level))
       at = readObject(bytes, value, level + 1, room - 1)
     else at = skipValue(bytes, value, room - 1)
-    if (at === 0 || (level === 0 && key === ID && at - value > SAFE_LETTERS && bytes[value] !== QUOTE))
-      return 0
+    if (at === 0 || (level === 0 && key === ID && at - value > SAFE_CHARS && bytes[value] !== QUOTE)) return 0
     at = skipSpace(bytes, at)
     if (bytes[at] !== COMMA) break
     at = skipSpace(bytes, at + 1)
@@ -114,7 +113,7 @@ function skipSpace(bytes: Uint8Array, at: number): number {
   return at
 }
 
-/** The position after the value at `at`, or 0 when it is not whole or nests too deep. */
+/** The position after the value at `at`, or 0 if it is incomplete or nested too deeply. */
 function skipValue(bytes: Uint8Array, at: number, room: number): number {
   let byte = bytes[at]!
   if (byte === QUOTE) return skipString(bytes, at)

@@ -1,7 +1,7 @@
 import { idText, type ErrorObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
 
-/** A text that is given again and again, so that its bytes are worth keeping. */
+/** A text that is sent repeatedly, so that caching its bytes pays off. */
 export class CachedText {
   readonly text: string
   #bytes: Uint8Array | undefined
@@ -15,34 +15,34 @@ export class CachedText {
   }
 }
 
-/** A reply around a kept text: transports that send bytes need not encode it anew. */
+/** A reply around a cached text: transports that send bytes need not encode it again. */
 export interface CachedReply {
   readonly before: string
-  readonly kept: CachedText
+  readonly kept: Pick<CachedText, 'text' | 'bytes'>
   readonly after: string
 }
 
 export type Reply = string | CachedReply
 
-/** A reply that carries a sealed result. */
+/** A reply with an encoded result. */
 export function encodeReply(id: RequestId, result: string | CachedText): Reply {
   const before = `{"jsonrpc":"2.0","id":${idText(id)},"result":`
   return typeof result === 'string' ? `${before}${result}}` : { before, kept: result, after: '}' }
 }
 
-/** A whole reply as text. */
+/** A complete reply as text. */
 export function replyText(reply: Reply): string {
   return typeof reply === 'string' ? reply : `${reply.before}${reply.kept.text}${reply.after}`
 }
 
-/** The text of an error reply. When the id of the request could not be read it has none, or null where the dialect wants that. */
+/** The text of an error reply. If the id of the request could not be read, it has none, or null if the dialect requires it. */
 export function encodeError(id: RequestId | undefined, error: ErrorObject, dialect?: Dialect): string {
   const unread = dialect?.nullIdErrors === true ? '"id":null,' : ''
   const about = id === undefined ? unread : `"id":${idText(id)},`
   return `{"jsonrpc":"2.0",${about}"error":${errorText(error)}}`
 }
 
-/** Data that cannot be written is left out: an error must always reach whoever waits for it. */
+/** Omits data that cannot be serialised, because an error must always reach the waiting caller. */
 function errorText(error: ErrorObject): string {
   try {
     return JSON.stringify(error)

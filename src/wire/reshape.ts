@@ -1,10 +1,10 @@
-/** The value without some members: the same object when it has none of them. */
+/** The value without some members; the same object if it has none of them. */
 export function omit<Value extends object>(value: Value, ...names: readonly string[]): Value {
   if (!names.some((name) => Object.hasOwn(value, name))) return value
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name))) as Value
 }
 
-/** The value with one member changed: the same object when the member is absent or stays the same. */
+/** The value with one member changed; the same object if the member is absent or unchanged. */
 export function change<Value extends object, Name extends keyof Value>(
   value: Value,
   name: Name,
@@ -16,7 +16,7 @@ export function change<Value extends object, Name extends keyof Value>(
   return changed === member ? value : { ...value, [name]: changed }
 }
 
-/** The list with every item changed: the same list when every item stays the same. */
+/** The list with every item changed; the same list if all items are unchanged. */
 export function changeEach<Item>(
   items: readonly Item[],
   step: ((item: Item, index: number) => Item) | undefined,

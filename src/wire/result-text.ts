@@ -1,8 +1,8 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /**
- * The text of a result, with members in front that are text already, each with its comma. Most results are one text and
- * nothing else, which is written without a general writer.
+ * The text of a result, after members that are already text, each with its comma. Most results have a single text block,
+ * which is written without JSON.stringify for the whole.
  */
 export function resultText(result: JsonObject, front = ''): string {
   const text = onlyText(result)
@@ -12,13 +12,13 @@ export function resultText(result: JsonObject, front = ''): string {
   return isError === undefined ? `${content}}` : `${content},"isError":${isError === true}}`
 }
 
-/** The text of an object with members in front of its own. */
+/** The text of an object, with further members before its own. */
 export function withMembers(front: string, object: string): string {
   if (front === '') return object
   return object === '{}' ? `{${front.slice(0, -1)}}` : `{${front}${object.slice(1)}`
 }
 
-/** The text of a result that has no more than one text block, and whether it failed. */
+/** The text of a result that has nothing but one text block and `isError`. */
 function onlyText(result: JsonObject): string | undefined {
   for (const key in result) if (key !== 'content' && key !== 'isError') return undefined
   const { content, isError } = result

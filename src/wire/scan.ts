@@ -2,7 +2,7 @@ import { Keys } from './keys.ts'
 import { isQuiet } from './quiet.ts'
 import { endOfContainer, endOfScalar, endOfString, skipSpace } from './skip.ts'
 
-/** What JSON.parse hides in a message. */
+/** Properties of a message that JSON.parse hides. */
 export type Finding =
   | { readonly kind: 'duplicate'; readonly key: string }
   | { readonly kind: 'deep' }
@@ -12,15 +12,15 @@ export type Finding =
   | { readonly kind: 'ids'; readonly ids: readonly (bigint | undefined)[] }
 
 /**
- * Finds in the text of a message or batch what its parsed value no longer shows: repeated keys of the message, its
- * params, arguments and `_meta`, nesting beyond `maxDepth` levels, and integer ids that a number cannot hold.
- * Text that is not JSON is scanned up to its first fault.
+ * Finds in the text of a message or batch what its parsed value no longer shows: duplicate keys in the message, its
+ * params, arguments and `_meta`, nesting beyond `maxDepth` levels, and integer ids too large for a number.
+ * Invalid JSON is scanned up to its first error.
  */
 export function scan(text: string, maxDepth: number): Finding | undefined {
   return isQuiet(text, maxDepth) ? undefined : scanFully(text, maxDepth)
 }
 
-/** Finds the same with less code and, in short messages, more time. */
+/** Does the same with less code, but slower for short messages. */
 export function scanFully(text: string, maxDepth: number): Finding | undefined {
   escapeAt = -1
   idTo = -1
@@ -41,29 +41,29 @@ const COLON = 58
 const OPEN_LIST = 91
 const OPEN_OBJECT = 123
 
-/** The watched objects, by how far they are inside the message. */
+/** The watched objects, by their depth in the message. */
 const MESSAGE = 0
 const PARAMS = 1
 const UNWATCHED = -1
 
-/** What is returned instead of a position. */
+/** Returned instead of a position. */
 const DEEP = -1
 const DUPLICATE = -2
 
-/** Every integer of so many letters is a safe number. */
-const SAFE_LETTERS = 15
+/** Every integer of at most this many characters is safe as a number. */
+const SAFE_CHARS = 15
 const MAX_ID_DIGITS = 1024
 const UNUSABLE = 'unusable'
-/** Longer keys are cut before they are shown. */
+/** Longer keys are shortened in errors. */
 const MAX_SHOWN = 128
 
-/** What a key is to the scan. */
+/** The role of a key in the scan. */
 const PLAIN = 0
 const ID = 1
 const WATCHED = 2
 const REPEATED = 3
 
-// Scratch of the scan under way, so that an ordinary message costs no memory: a scan neither waits nor re-enters.
+// Scratch memory of the current scan, so that an ordinary message allocates nothing; scans are synchronous and never nested.
 const keys: readonly Keys[] = [new Keys(), new Keys(), new Keys()]
 let idFrom = -1
 let idTo = -1
@@ -104,7 +104,7 @@ function scanObject(text: string, at: number, level: number, room: number): numb
     const value = skipSpace(text, colon + 1)
     at = scanValue(text, value, role === WATCHED ? level + 1 : UNWATCHED, room - 1)
     if (at < 0) return at
-    if (role === ID && at - value > SAFE_LETTERS) keepId(text, value, at)
+    if (role === ID && at - value > SAFE_CHARS) keepId(text, value, at)
     at = skipSpace(text, at)
     if (text.charCodeAt(at) !== COMMA) break
     at = skipSpace(text, at + 1)
@@ -113,7 +113,7 @@ function scanObject(text: string, at: number, level: number, room: number): numb
   return at + 1
 }
 
-/** Adds a key to those of its object and says what it is. */
+/** Adds a key to its object and returns its role. */
 function add(text: string, from: number, to: number, level: number): number {
   if (!keys[level]!.repeats(text, from, to)) return roleOf(text, from, to, level)
   repeated = text.slice(from, to)
@@ -150,7 +150,7 @@ function scanValue(text: string, at: number, level: number, room: number): numbe
   return endOfScalar(text, at)
 }
 
-/** Whether a backslash stands between two positions; asked in the order of the text, so that all answers cost one search. */
+/** Whether there is a backslash between two positions. Callers ask in text order, so that all answers take one search. */
 function hasEscape(text: string, from: number, to: number): boolean {
   if (escapeAt < from) {
     const next = text.indexOf('\\', from)
@@ -165,7 +165,7 @@ function keepId(text: string, from: number, to: number): void {
   idTo = to
 }
 
-/** The id kept last when it is an integer that a number cannot hold. */
+/** The last id, if it is an integer too large for a number. */
 function largeId(text: string): bigint | typeof UNUSABLE | undefined {
   const digits = text.slice(idFrom, idTo)
   if (!/^-?[0-9]+$/.test(digits) || Number.isSafeInteger(Number(digits))) return undefined

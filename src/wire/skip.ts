@@ -1,4 +1,4 @@
-// Named again where they are used: the engine folds constants of the same module only.
+// Repeated here because the engine inlines only constants of the same module.
 const QUOTE = 34
 const COMMA = 44
 const OPEN_LIST = 91
@@ -7,7 +7,7 @@ const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
-/** After so many letters without structure the rest is searched: a search costs more to start and less per letter. */
+/** After this many characters without structure, searching is cheaper: it costs more to start and less per character. */
 const WALK = 32
 const STRUCTURE = /["[\]{}]/g
 
@@ -17,7 +17,7 @@ export function skipSpace(text: string, at: number): number {
   return at
 }
 
-/** The position of the quote that closes the string whose letters begin at `from`, or the end of the text. */
+/** The position of the quote that closes the string starting at `from`, or the end of the text. */
 export function endOfString(text: string, from: number): number {
   const end = text.indexOf('"', from)
   if (end < 0) return text.length
@@ -33,7 +33,7 @@ function endOfEscaped(text: string, from: number, end: number): number {
   return text.length
 }
 
-/** The position after the object or list opened at `at`; -1 when it nests deeper than `room` levels, itself being one. */
+/** The position after the object or list opened at `at`; -1 if it is nested deeper than `room` levels, counting itself. */
 export function endOfContainer(text: string, at: number, room: number): number {
   let open = 0
   let walked = 0

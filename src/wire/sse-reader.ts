@@ -1,7 +1,7 @@
 import { createByteBuffer } from './byte-buffer.ts'
 import { bomLength } from './utf8.ts'
 
-/** An event as it was read. An event that only carries an id has empty data. */
+/** An event from a stream. An event with only an id has empty data. */
 export interface ReadEvent {
   readonly data: string
   readonly id?: string
@@ -9,7 +9,7 @@ export interface ReadEvent {
 }
 
 export interface EventReaderOptions {
-  /** The most bytes of one event: the lines kept of it and the line being read. */
+  /** The maximum size of one event: its buffered lines and the line being read. */
   readonly maxBytes: number
   readonly onEvent: (event: ReadEvent) => void
   readonly onRetry?: (ms: number) => void
@@ -19,14 +19,14 @@ export interface EventReaderOptions {
 
 export interface EventReader {
   push(chunk: Uint8Array): void
-  /** The last id that an event set: what to resume from. */
+  /** The last event id, for resuming. */
   readonly lastEventId: string | undefined
 }
 
 const LF = 0x0a
 const CR = 0x0d
 
-/** Reads an event stream, however its bytes are cut. An event that the stream does not finish is never delivered. */
+/** Reads an event stream in chunks of any size. An incomplete last event is never delivered. */
 export function createEventReader(options: EventReaderOptions): EventReader {
   const { maxBytes, onOversize } = options
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -90,14 +90,14 @@ export function createEventReader(options: EventReaderOptions): EventReader {
 }
 
 interface Block {
-  /** How many bytes are kept of the event so far. */
+  /** The number of bytes buffered for the current event. */
   readonly kept: number
   readonly lastEventId: string | undefined
   read(line: string, size: number): void
   forget(): void
 }
 
-/** The fields of the event being read. */
+/** The fields of the current event. */
 function createBlock({ onEvent, onRetry }: EventReaderOptions): Block {
   let data: string[] = []
   let id: string | undefined

@@ -32,8 +32,8 @@ describe('writing', () => {
 
   test('an id or event name cannot smuggle in a field', () => {
     for (const text of ['a\nb', 'a\rb', 'a\0b']) {
-      expect(() => toEvent({ id: text })).toThrow('must not hold a line break')
-      expect(() => toEvent({ event: text })).toThrow('must not hold a line break')
+      expect(() => toEvent({ id: text })).toThrow('must not contain a line break')
+      expect(() => toEvent({ event: text })).toThrow('must not contain a line break')
     }
   })
 

@@ -6,13 +6,13 @@ export interface StreamEvent {
   readonly data?: string
   readonly id?: string
   readonly event?: string
-  /** How many milliseconds a client waits before it connects again. */
+  /** Milliseconds that a client waits before it reconnects. */
   readonly retry?: number
 }
 
 const BREAK = /\r\n|\r|\n/
 
-/** The text of one event. Data may have line breaks; an id or event name with one is refused. */
+/** The text of one event. Data may contain line breaks; ids and event names may not. */
 export function toEvent({ data, id, event, retry }: StreamEvent): string {
   let text = ''
   if (event !== undefined && event !== '') text += `event: ${readField('event', event)}\n`
@@ -22,7 +22,7 @@ export function toEvent({ data, id, event, retry }: StreamEvent): string {
   return `${text}\n`
 }
 
-/** The event of a message. Its text is JSON on one line, so nothing in it can end the event. */
+/** The event for a message. Its text is JSON on one line, so it cannot end the event early. */
 export function messageEvent(text: string, id?: string): string {
   return id === undefined ? `data: ${text}\n\n` : `id: ${id}\ndata: ${text}\n\n`
 }
@@ -40,7 +40,10 @@ function toLines(prefix: string, text: string): string {
 
 function readField(where: string, value: string): string {
   if (!/[\r\n\0]/.test(value)) return value
-  throw mcpError(BAD_OPTION, { where: `${where} of an event`, reason: 'must not hold a line break or NUL' })
+  throw mcpError(BAD_OPTION, {
+    where: `${where} of an event`,
+    reason: 'must not contain a line break or NUL',
+  })
 }
 
 function readRetry(value: number): number {

@@ -47,7 +47,7 @@ describe.each(REVISIONS)('orders at %s', (revision) => {
     expect(audited).toEqual(['ada tools/call done', 'ada tools/call failed'])
   })
 
-  test('the variables of a template reach its handler, and nothing found is no resource', async () => {
+  test('the variables of a template reach its handler, and returning undefined means that the resource does not exist', async () => {
     const client = await caller(revision)
     expect(await client.get('resources/read', { uri: 'orders://7/lines/notes/late' })).toEqual({
       contents: [
@@ -89,7 +89,7 @@ describe.each(REVISIONS.filter((revision) => revision >= '2025-06-18'))('refund 
     holds.clear()
     const client = await caller(revision, { capabilities, answers })
     expect(await client.call('refund', { id: '7' })).toMatchObject({
-      content: [{ text: 'Refunded 5 on hold-1, told by small, filed in file:///orders' }],
+      content: [{ text: 'Refunded 5 on hold-1, summarised by small, filed in file:///orders' }],
     })
     expect(client.questions.map(({ method }) => method)).toEqual([
       'elicitation/create',

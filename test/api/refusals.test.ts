@@ -81,7 +81,7 @@ describe('an option that cannot be meant so is refused in words', () => {
     expect(refused(run).message).toMatch(said)
   })
 
-  test('a port that is none, or a transport', async () => {
+  test('an invalid port or transport', async () => {
     await expect(app.listen({ http: { port: Number.NaN } })).rejects.toThrow(
       'listen http: port must be a whole number from 0 to 65535 (0 means any free port), not NaN',
     )
@@ -114,13 +114,13 @@ test.each([
   expect(await client.call('odd')).toMatchObject({ isError: true })
   expect(told[0]).toMatchObject({
     name: 'TypeError',
-    message: expect.stringMatching(/a tool cannot answer with/),
+    message: expect.stringMatching(/a tool cannot return/),
   })
   expect(JSON.parse(JSON.stringify(told[0]))).toEqual(told[0])
   await client.close()
 })
 
-test('what JSON says as it is meant is an answer of a tool', async () => {
+test('a tool may return anything that JSON preserves', async () => {
   class Point {
     x = 1
     get far() {
@@ -145,7 +145,7 @@ test('what JSON says as it is meant is an answer of a tool', async () => {
   await client.close()
 })
 
-test('failures that are told in results are counted', async () => {
+test('failures sent as results are counted', async () => {
   app = createServer({ name: 'x', version: '1', log: () => undefined })
   app
     .tool('tool_failed', {}, () => {
@@ -234,7 +234,7 @@ test('a server needs a name and a version', () => {
   expect(refused(() => createServer({ name: 'x', version: '1', secret: 'short' })).message).toMatch(/16/)
 })
 
-test('a caller who misspells a tool or a prompt is told the nearest', async () => {
+test('a misspelt tool or prompt gets a suggestion', async () => {
   app.tool('search', {}, () => '').prompt('triage', {}, () => '')
   const client = await callerOf(app, '2025-11-25')
   expect((await refusal(client.call('serach'))).message).toBe(
@@ -245,7 +245,7 @@ test('a caller who misspells a tool or a prompt is told the nearest', async () =
   await client.close()
 })
 
-test('what a handler throws on purpose is told to the model, the rest is masked', async () => {
+test('errors that a handler throws on purpose are shown to the model, the rest is masked', async () => {
   const told: unknown[] = []
   app = createServer({
     name: 'x',
@@ -271,5 +271,7 @@ test('an error has a kind, a code, a hint and says whether to try again', () => 
   const error = refused(() => app.tool('two words', {}, () => 1))
   expect(error).toMatchObject({ name: 'McpError', kind: 'bad_definition', retryable: false })
   expect(error.code).toBeTypeOf('number')
-  expect(error.hint).toBe('Correct the definition.')
+  expect(error.hint).toBe(
+    'Change the definition as the message says; docs/guides/server.md shows valid ones.',
+  )
 })

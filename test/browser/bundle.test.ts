@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { bundle, BUDGETS, CLIENT_PROGRAM, type Bundle } from '../../tools/bundle.ts'
+import { bundleSplit, type SplitBundle } from '../../tools/size/bundle.ts'
+import { programOf, TASKS } from '../../tools/size/programs.ts'
+import { CLIENT_TARGETS } from '../../tools/size/targets.ts'
 
 describe('an HTTP client bundled for browsers', () => {
-  let client: Bundle
+  let client: SplitBundle
 
   beforeAll(async () => {
-    client = await bundle({ program: CLIENT_PROGRAM, platform: 'browser', from: 'source' })
+    client = await bundleSplit({ ...programOf('Pierhead', TASKS.client), from: 'source' })
   })
 
   test('imports nothing and uses no global of Node', () => {
@@ -15,22 +17,22 @@ describe('an HTTP client bundled for browsers', () => {
   })
 
   test('stays within its size', () => {
-    expect(client.gzip).toBeLessThanOrEqual(BUDGETS.client)
+    expect(client.initial).toBeLessThanOrEqual(CLIENT_TARGETS.initial)
   })
 
   test('leaves for later what not every client needs', () => {
-    const later = [...client.later.keys()]
-    expect(later).toContain('src/client/handshake.ts')
-    expect(later).toContain('src/schema/typebox.ts')
-    expect(later).toContain('src/transport/http/client/listen.ts')
-    expect(later).toContain('src/client/watch.ts')
-    expect(later).toContain('src/client/answers.ts')
+    expect(client.later).toContain('src/client/handshake.ts')
+    expect(client.later).toContain('src/client/checking.ts')
+    expect(client.later).toContain('src/transport/http/client/listen.ts')
+    expect(client.later).toContain('src/client/watch.ts')
+    expect(client.later).toContain('src/client/answers.ts')
   })
 
   test('has no part that starts programs or serves', () => {
-    const files = [...client.inputs.keys()]
     expect(
-      files.filter((file) => /^src\/(server|transport\/(stdio|memory)|schema|uri-template)\//.test(file)),
+      client.inputs.filter((file) =>
+        /^src\/(server|transport\/(stdio|memory)|schema|uri-template)\//.test(file),
+      ),
     ).toEqual([])
   })
 })

@@ -20,7 +20,7 @@ test('closing ends stdin and waits until the server has gone by itself [R063] [S
   expect(downs).toEqual([])
 })
 
-test('a server hears the end of its input before any signal [S4-5-9]', async () => {
+test('a server sees the end of its input before any signal [S4-5-9]', async () => {
   const code =
     "process.on('SIGTERM', () => {}); process.stdin.resume().on('end', () => console.error('ended'))"
   const { line, notes } = await open({ args: ['-e', code] })

@@ -20,8 +20,9 @@ test('a server that fails at its start says why in the error of the first reques
   const error = await call('initialize').catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({
     kind: 'connect_failed',
-    message:
+    message: expect.stringMatching(
       /initialize was not answered: .*the server ended with exit code 3; .*\n {2}config\.json is missing$/s,
+    ),
     data: { exitCode: 3, signal: null, stderr: ['config.json is missing'] },
   })
   expect(await down).toMatchObject({ kind: 'connect_failed' })
@@ -44,12 +45,12 @@ test('when a server dies, 200 requests in flight are rejected', async () => {
   expect(reasons).toHaveLength(200)
   for (const reason of reasons) expect(reason).toMatchObject({ kind: 'stream_lost' })
   expect(await down).toMatchObject({
-    message: /^the server ".*" was ended by SIGKILL$/,
+    message: expect.stringMatching(/^the server ".*" was ended by SIGKILL$/),
     data: { exitCode: null, signal: 'SIGKILL' },
   })
 })
 
-test('after the line went down, requests and messages are rejected with the reason, and it is told once', async () => {
+test('after the connection broke, requests and messages are rejected with the reason, which is reported once', async () => {
   const { call, line, down, downs } = await start()
   await expect(call('exit', { code: 7 })).rejects.toThrow('exit code 7')
   await down
@@ -59,7 +60,7 @@ test('after the line went down, requests and messages are rejected with the reas
   expect(downs).toHaveLength(1)
 })
 
-test('what a server said before it died is still heard', async () => {
+test('messages that a server sent before it died are still delivered', async () => {
   const code =
     'process.stdin.once("data", () => { process.stdout.write("{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,\\"result\\":{}}"); process.exitCode = 1; process.stdin.destroy() })'
   const { call, down } = await start(script(code))

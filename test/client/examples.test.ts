@@ -33,7 +33,7 @@ test('the visitor sees the harbour', async () => {
   ])
 })
 
-test('the booker books a berth and hears of it', async () => {
+test('the booker books a berth and is notified', async () => {
   expect(await book(createHarbour(), 'B1', 'Gull')).toEqual(['B1 changed', 'Berth B1 is booked for Gull.'])
 })
 
@@ -57,7 +57,7 @@ test('the inventory names tools and failures', async () => {
   expect(lines[3]).toMatch(/^gone failed: cannot connect to/)
 })
 
-test('every failure is told apart', async () => {
+test('every failure is distinguished', async () => {
   const told = (tool: string, input = {}): Promise<string> => outcome(running.url as string, tool, input)
   expect(await told('tide', { hour: 0 })).toBe('{"metres":3,"rising":true}')
   expect(await told('book', { berth: 'A1' })).toBe('the tool failed: Berth A1 is taken by Petrel.')
@@ -65,7 +65,7 @@ test('every failure is told apart', async () => {
   expect(await outcome({ command: 'no-such-program-anywhere' }, 'tide', {})).toMatch(/^not reached: Check/)
 })
 
-test('who pins a server and is pinned by it is known by the fingerprint', async () => {
+test('with mutual pinning the client is identified by its fingerprint', async () => {
   const [server, anna] = [selfSigned('server'), selfSigned('anna')]
   const app = createServer({ name: 'secure', version: '1', log: () => undefined }).tool(
     'who',

@@ -3,7 +3,7 @@ import { everyRevision, testClient } from 'pierhead/testing'
 import { createHarbour } from '../../examples/demo/harbour.ts'
 
 everyRevision((revision) =>
-  test(`the tide is told at ${revision}`, async () => {
+  test(`the tide tool answers at ${revision}`, async () => {
     await using client = await testClient(createHarbour(), { revision })
     const { content } = await client.callRaw('tide', { hour: 0 })
     expect(content).toEqual([{ type: 'text', text: '{"metres":3,"rising":true}' }])
@@ -17,7 +17,7 @@ test('a berth is booked for the ship that the user names', async () => {
   expect(await client.call('book', { berth: 'A2' })).toBe('Berth A2 is booked for Gull.')
 })
 
-test('a client that lost its connection comes back', async () => {
+test('a client whose connection broke reconnects', async () => {
   await using client = await testClient(createHarbour())
   client.faults.drop()
   expect(await client.call('tide', { hour: 0 })).toMatchObject({ rising: true })

@@ -118,7 +118,7 @@ describe('over HTTP at 2026-07-28', () => {
     for (const { headers } of peer.seen) expect(headers['last-event-id']).toBeUndefined()
   })
 
-  test('arguments that a tool marks are mirrored, encoded where they must be, and left out where there are none [R117] [R118]', async () => {
+  test('marked arguments are repeated in headers, encoded if necessary, and omitted if absent [R117] [R118]', async () => {
     const { client, seen } = await open({ revision: LATEST })
     await all(client.tools())
     const sent = async (region: unknown): Promise<string | null> => {
@@ -202,7 +202,7 @@ describe.each(['2025-03-26', '2025-06-18', '2025-11-25'] as const)('over HTTP at
     }
   })
 
-  test('both kinds of answer are read, and a server that knows no DELETE is left all the same [R078] [R087]', async () => {
+  test('both kinds of answer are read, and closing works with a server that does not support DELETE [R078] [R087]', async () => {
     const about = {
       protocolVersion: revision,
       capabilities: { tools: {} },
@@ -289,7 +289,7 @@ describe('what was found out about a server', () => {
     await old.close()
   })
 
-  test('is forgotten when the server no longer knows handshakes', async () => {
+  test('is discarded when the server no longer supports handshakes', async () => {
     let newest = false
     const peer = await serve((seen, response) => {
       const { id, method } = seen.message

@@ -61,7 +61,7 @@ scenario('no call goes out before somebody agreed [S4-7-1] [S4-7-3]', async (_, 
   expect(asked).toEqual(['grow', 'echo'])
 })
 
-test('what is no middleware is refused when it is given', async () => {
+test('anything but middleware is rejected when it is added', async () => {
   const client = createClient(createEverything())
   expect(() => client.use('tools/call', 'no function' as never)).toThrow('the middleware is not a function')
   await client.close()

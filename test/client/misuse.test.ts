@@ -44,7 +44,7 @@ test.each([
   [
     'a bare answer',
     [app, { answers: { elicit: { action: 'accept' } } }],
-    /elicit must be a function, or a list/,
+    /elicit must be a function or a list/,
   ],
 ])('a test client refuses mistakes: %s', async (_what, args, said) => {
   await expect((testClient as (...given: unknown[]) => Promise<unknown>)(...args)).rejects.toThrow(said)
@@ -59,9 +59,12 @@ test.each(REVISIONS)('words that a client does not know are refused at %s', asyn
   expect(() => client.on('stat' as never, () => undefined)).toThrow(/no event "stat".*"state"/)
 })
 
-test.each([[[]], ['mcp.json'], [null]])('connectAll(%j) is told what it takes', async (config) => {
-  await expect(connectAll(config as never)).rejects.toThrow(/servers by name/)
-})
+test.each([[[]], ['mcp.json'], [null]])(
+  'connectAll(%j) fails with an error that says what to pass',
+  async (config) => {
+    await expect(connectAll(config as never)).rejects.toThrow(/servers by name/)
+  },
+)
 
 test.each(REVISIONS)('a message that is too large fails its own call at %s', async (revision) => {
   await using client = await connect(app, { revision })
@@ -73,7 +76,7 @@ test.each(REVISIONS)('a message that is too large fails its own call at %s', asy
   expect(await Promise.all(others)).toEqual(['x', 'x'])
 })
 
-test('a server that is busy says so in its own words, and when to come back', async () => {
+test('the message of a busy server is passed on, with the time to retry', async () => {
   const refusal = { name: 'BACKPRESSURE_ACTIVE', retryAfterMs: 1500 }
   for (const status of [429, 503]) {
     const peer = await serve(({ message: { id } }, response) =>
@@ -92,7 +95,7 @@ test('a server that is busy says so in its own words, and when to come back', as
   }
 })
 
-test('what is wrong at a URL is told with what to do', async () => {
+test('a problem at a URL is reported with what to do', async () => {
   const replies = (status: number) => serve((_, response) => void response.writeHead(status).end())
   const { url } = await replies(404)
   const nothing = `nothing is at ${url}; MCP servers are usually at /mcp`

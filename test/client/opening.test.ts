@@ -29,7 +29,7 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     expect(second).not.toHaveProperty('id')
   })
 
-  test('declares nothing without handlers, and what its handlers can do otherwise [R200] [S0-5.2] [S4-11-1] [S4-12-1] [S4-13-1] [S4-5-8]', async () => {
+  test('declares exactly what its handlers can answer [R200] [S0-5.2] [S4-11-1] [S4-12-1] [S4-13-1] [S4-5-8]', async () => {
     const plain = scripted(revision, () => false)
     await using _ = await connect(plain, { revision })
     expect(plain.sent()[0]).toMatchObject({ params: { capabilities: {} } })
@@ -163,7 +163,7 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
 })
 
 describe('a client of 2026-07-28', () => {
-  test('says with every request what it speaks, what it can do and who it is [R042] [R043]', async () => {
+  test('sends its version, capabilities and name with every request [R042] [R043]', async () => {
     const server = scripted(LATEST, ({ method }, peer) => {
       if (method !== 'tools/call') return false
       peer.reply(spoken('done'))

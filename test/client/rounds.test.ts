@@ -235,7 +235,7 @@ describe('a question of a server with a session', () => {
     expect(JSON.stringify(error)).not.toContain('secret')
   })
 
-  test('whose URL is none that a browser opens is refused [R215]', async () => {
+  test('whose URL a browser would not open is rejected [R215]', async () => {
     const answers = { answers: { elicitUrl: () => ({ action: 'accept' }) as const } }
     for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'not a url']) {
       const params = { mode: 'url', message: 'Pay', url, elicitationId: 'e1' }
@@ -264,7 +264,7 @@ test('the end of a visit that nobody was asked for is ignored [R217]', async () 
   expect(told).toEqual(['known'])
 })
 
-test('a change of the roots is announced to whoever was told of roots, and only there [R202] [S4-11-3]', async () => {
+test('a change of the roots is announced only where roots were declared [R202] [S4-11-3]', async () => {
   for (const revision of SHAKEN) {
     const told = scripted(revision, () => false)
     await using client = await connect(told, { revision, answers: { roots: [] } })

@@ -86,9 +86,9 @@ scenario(
     expect(await client.call('report')).toMatchObject({ isError: false })
     expect(await client.get(`${ID}/start`, { name: 'mine' })).toMatchObject({ app: { state: 'running' } })
     const wrong: readonly (readonly [string, object, string])[] = [
-      ['register', facts, 'the app "mine" is registered already'],
+      ['register', facts, 'the app "mine" is already registered'],
       ['register', { name: 'forbidden' }, 'this server does not let clients register the app "forbidden"'],
-      ['register', { name: '../x' }, 'the name of an app has 1 to 128'],
+      ['register', { name: '../x' }, 'the name of an app must have 1 to 128'],
       ['register', { name: 'x'.repeat(129) }, 'name'],
       ['register', { name: '' }, 'name'],
       ['register', { name: 'x', start: 'now' }, 'start'],
@@ -106,7 +106,7 @@ scenario(
     }
     await client.request(`${ID}/register`, { name: 'second' })
     expect((await refusal(client.request(`${ID}/register`, { name: 'third' }))).message).toBe(
-      'there are 2 apps already',
+      'there are already 2 apps',
     )
     expect(await client.get(`${ID}/unregister`, { name: 'mine' })).toEqual({})
     expect(await client.get(`${ID}/list`)).toEqual({ apps: [{ name: 'second', state: 'registered' }] })
@@ -122,7 +122,7 @@ test('unless the server says otherwise, clients start and stop apps but neither 
   await client.close()
 })
 
-test('tools of an app that was taken away stay hidden, until an app that has them runs', async () => {
+test('tools of an app that was removed stay hidden, until an app that has them runs', async () => {
   const registry = new Apps([{ name: 'reports', tools: ['report'] }], { allow: () => true })
   const server = createServer({ name: 'apps', version: '1' })
     .tool('report', {}, () => 'reported')
@@ -137,7 +137,7 @@ test('tools of an app that was taken away stay hidden, until an app that has the
   await client.close()
 })
 
-test('what is done to one app happens in turn, and a hook that throws leaves it as it was', async () => {
+test('operations on one app run in turn, and a hook that throws leaves it unchanged', async () => {
   const steps: string[] = []
   let broken = true
   const registry = new Apps([
@@ -161,7 +161,7 @@ test('what is done to one app happens in turn, and a hook that throws leaves it 
   await registry.start('slow')
   await Promise.all([
     registry.unregister('slow'),
-    expect(registry.start('slow')).rejects.toThrow('taken away'),
+    expect(registry.start('slow')).rejects.toThrow('was removed'),
   ])
   expect(steps.at(-1)).toBe('stopped')
   expect(registry.list()).toEqual([])
@@ -224,7 +224,7 @@ test('a tool that is defined anew still belongs to its app', async () => {
   await client.close()
 })
 
-test('the server itself starts and adds apps, and a client hears of it', async () => {
+test('the server itself starts and adds apps, and clients are notified', async () => {
   const registry = new Apps([{ name: 'first' }])
   const app = createServer({ name: 'x', version: '1' }).extend(apps(registry))
   for (const revision of ['2025-11-25', '2026-07-28'] as const) {
@@ -239,12 +239,12 @@ test('the server itself starts and adds apps, and a client hears of it', async (
     await registry.stop('first')
     await client.close()
   }
-  expect(() => registry.register({ name: 'first' })).toThrow('apps: the app "first" is registered already')
+  expect(() => registry.register({ name: 'first' })).toThrow('apps: the app "first" is already registered')
   expect(() => registry.register({ name: 'x', begin: 1 } as never)).toThrow('begin')
-  expect(() => new Apps({} as never)).toThrow('apps are a list')
+  expect(() => new Apps({} as never)).toThrow('apps must be a list')
 })
 
-test('a client hears of changes over HTTP, and again after a lost connection', async () => {
+test('a client is notified of changes over HTTP, also after it reconnected', async () => {
   const registry = new Apps([{ name: 'first' }])
   const app = createServer({ name: 'x', version: '1' }).extend(apps(registry))
   const running = await app.listen({ http: { port: 0 } })
@@ -276,7 +276,7 @@ test('a client hears of changes over HTTP, and again after a lost connection', a
     .toBeGreaterThan(0)
 })
 
-test('a client hears of changes again after a server was closed and is there again', async () => {
+test('a client is notified of changes again after the server was restarted', async () => {
   const registry = new Apps([{ name: 'first' }])
   const app = createServer({ name: 'x', version: '1' }).extend(apps(registry))
   const first = await app.listen({ tcp: { port: 0 } })

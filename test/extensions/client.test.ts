@@ -5,7 +5,7 @@ import { createServer, type Running } from 'pierhead'
 import { defineExtension, health, subscriptions, toolCompletion, toolStream } from 'pierhead/extensions'
 import { everyRevision, testClient } from 'pierhead/testing'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
-import { bundle } from '../../tools/bundle.ts'
+import { bundleSplit } from '../../tools/size/bundle.ts'
 import { tap } from '../client/tap.ts'
 
 const tides = defineExtension({
@@ -144,7 +144,7 @@ test('a test client declares extensions too', async () => {
   expect(await tides.of(client).next({ harbour: 'abc' })).toEqual({ high: 3 })
 })
 
-test('what is no list of extensions is refused', () => {
+test('anything but a list of extensions is rejected', () => {
   const app = createHarbour()
   for (const extensions of [tides, {}, [{}], ['com.example/x'], [null]])
     expect(() => createClient(app, { extensions: extensions as never })).toThrow(
@@ -153,13 +153,13 @@ test('what is no list of extensions is refused', () => {
 })
 
 test('a client that uses an extension loads no part of a server', async () => {
-  const program = `
+  const text = `
     import { connect } from 'pierhead/client'
     import { health, toolStream, apps, subscriptions, toolCompletion } from 'pierhead/extensions'
     globalThis.used = [connect, health, toolStream, apps, subscriptions, toolCompletion]
   `
-  const { inputs, imports, nodeGlobals } = await bundle({ program, platform: 'browser', from: 'source' })
-  const server = [...inputs.keys()].filter((file) => /^src\/(server|schema)\//.test(file))
+  const { inputs, imports, nodeGlobals } = await bundleSplit({ text, platform: 'browser', from: 'source' })
+  const server = inputs.filter((file) => /^src\/(server|schema)\//.test(file)).toSorted()
   expect(server).toEqual(['src/server/later.ts', 'src/server/visibility.ts'])
   expect([imports, nodeGlobals]).toEqual([[], []])
 })

@@ -57,7 +57,7 @@ test('a check that throws is unhealthy, and why stays here', async () => {
   await client.close()
 })
 
-test('a check that hangs is bounded in time, told to stop, and not begun again while it hangs', async () => {
+test('a check that hangs times out, is aborted, and is not started again while it hangs', async () => {
   let begun = 0
   let stopped = 0
   const release: (() => void)[] = []
@@ -76,7 +76,7 @@ test('a check that hangs is bounded in time, told to stop, and not begun again w
   const late = { status: 'unhealthy', checks: { slow: { message: 'it took longer than 20 ms' } } }
   expect(await api.status()).toMatchObject(late)
   expect(await api.status()).toMatchObject({
-    checks: { slow: { status: 'unhealthy', message: 'it has not come back since it was last asked' } },
+    checks: { slow: { status: 'unhealthy', message: 'the previous run has not finished' } },
   })
   expect([begun, stopped]).toEqual([1, 1])
   release[0]?.()
@@ -87,7 +87,7 @@ test('a check that hangs is bounded in time, told to stop, and not begun again w
   await client.close()
 })
 
-test('many who ask at once share one run of the checks', async () => {
+test('concurrent callers share one run of the checks', async () => {
   let begun = 0
   const app = createHealthy({
     checks: {
@@ -105,7 +105,7 @@ test('many who ask at once share one run of the checks', async () => {
   await client.close()
 })
 
-test('a check that says no, or gives no verdict, is unhealthy, and what is no check is refused', async () => {
+test('a check that returns false or an invalid result is unhealthy, and anything but a function is rejected', async () => {
   const app = createHealthy({
     checks: { odd: () => 'fine' as never, nil: () => null as never, no: async () => false },
   })

@@ -209,14 +209,14 @@ scenario(
   },
 )
 
-test('what is no extension, or could never be one, is refused with what to do', () => {
+test('an invalid extension is rejected, and the error says what to do', () => {
   const app = createServer({ name: 'x', version: '1' })
   expect(() => app.extend({} as never)).toThrow('extend: it takes what defineExtension made')
-  expect(() => app.extend(tides).extend(tides)).toThrow('the server has it already')
+  expect(() => app.extend(tides).extend(tides)).toThrow('it was already added to this server')
   const remote = defineExtension({ id: 'com.example/far', methods: { go: {} } })
-  expect(() => app.extend(remote)).toThrow('it has no serve, so only clients can use it')
+  expect(() => app.extend(remote)).toThrow('it has no serve function, so only clients can use it')
   const half = defineExtension({ id: 'com.example/half', methods: { go: {} }, serve: () => ({}) as never })
-  expect(() => app.extend(half)).toThrow('serve gives no handler of "go"')
+  expect(() => app.extend(half)).toThrow('serve returns no handler for "go"')
   const wrong = defineExtension({
     id: 'com.example/wrong',
     methods: { go: { params: { type: 'nothing' } } },
@@ -233,12 +233,12 @@ test('what is no extension, or could never be one, is refused with what to do', 
     4,
   ])
     expect(() => defineExtension({ id: id as string })).toThrow('defineExtension')
-  expect(() => defineExtension({ id: 'a.b/c', methods: { 'x/y': {} } })).toThrow('is no name')
-  expect(() => defineExtension({ id: 'a.b/c', notices: [''] })).toThrow('is no name')
+  expect(() => defineExtension({ id: 'a.b/c', methods: { 'x/y': {} } })).toThrow('is not a valid name')
+  expect(() => defineExtension({ id: 'a.b/c', notices: [''] })).toThrow('is not a valid name')
   expect(() => defineExtension({ id: 'a.b/c', method: {} } as never)).toThrow('did you mean "methods"')
 })
 
-test('only the notices that an extension named can be told', () => {
+test('an extension can send only the notices that it declared', () => {
   let tell: (name: string) => void = () => undefined
   const quiet = defineExtension({
     id: 'com.example/quiet',
@@ -247,5 +247,5 @@ test('only the notices that an extension named can be told', () => {
     },
   })
   createServer({ name: 'x', version: '1' }).extend(quiet)
-  expect(() => tell('turned')).toThrow('"turned" is none of its notices')
+  expect(() => tell('turned')).toThrow('"turned" is not one of its notices')
 })

@@ -56,7 +56,7 @@ scenario(
   },
 )
 
-test('at the newest revision over HTTP a caller is known by who it is, and sees no other', async () => {
+test('at the newest revision over HTTP a caller is recognised by its identity, and sees no other', async () => {
   const app = createWatched()
   const serve = app.fetchWith({})
   const callerOf = (sub: string) =>

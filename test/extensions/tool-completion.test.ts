@@ -160,8 +160,8 @@ test('a client does not ask a server that completes no arguments of tools', asyn
   expect(asked).not.toContain('completion/complete')
 })
 
-test('what completes nothing is refused', () => {
+test('a completer that is not a function is rejected', () => {
   expect(() =>
     createServer({ name: 'x', version: '1' }).extend(toolCompletion({ a: { b: 'c' as never } })),
-  ).toThrow('what completes "b" of "a" is not a function')
+  ).toThrow('the completer of "b" of "a" is not a function')
 })

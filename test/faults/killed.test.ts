@@ -139,7 +139,7 @@ test('a server that keeps dying is started ever more slowly, and closing does no
   expect(journal.count('born')).toBe(4)
 })
 
-test('a call that waits for a server to come back can be given up', async () => {
+test('a call that waits for a server to restart can be cancelled', async () => {
   await using server = mortal('handshake', 100, { revision: '2025-11-25' })
   const { client } = server
   for (let turn = 0; turn < 4; turn++) await client.call('do', { key: 'a' }).catch(() => undefined)

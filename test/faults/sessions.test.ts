@@ -90,7 +90,7 @@ describe.each(['2025-03-26', '2025-06-18', '2025-11-25'] as const)(
       expect(client.state).toBe('ready')
     })
 
-    test('that is lost again as often as it is opened fails the call instead of trying for ever', async () => {
+    test('that ends every time it is opened fails the call instead of retrying forever', async () => {
       network.forgetful = true
       const error = await client.call('once', { key: `${revision} never` }).catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ kind: 'session_lost' })

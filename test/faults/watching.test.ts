@@ -140,7 +140,7 @@ describe('watching', () => {
     await watching
   })
 
-  test('of a log level goes on after a break: the new connection is told of it again', async () => {
+  test('of a log level survives a reconnect: it is set again on the new connection', async () => {
     const { app } = createCountingApp()
     app.tool('speak', {}, (_, { log }) => {
       log.debug('quiet')

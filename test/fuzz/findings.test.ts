@@ -21,7 +21,7 @@ test('a name with half of a surrogate pair passes the check of its own header', 
   }
 })
 
-test('the answer to a lowered form may have a content that is no object', () => {
+test('the answer to a lowered form may have content that is not an object', () => {
   const cargo = { type: 'array', items: { type: 'string', enum: ['coal', 'tea'] } }
   const asked = { mode: 'form', message: 'm', requestedSchema: { type: 'object', properties: { cargo } } }
   for (const content of [null, 'coal', 3, ['coal']]) {

@@ -92,7 +92,7 @@ describe('the handshake of the client', () => {
     expect(asked).toEqual(['2025-11', '2025-06'])
   })
 
-  test('counts calendar months when told to [S1-2-3]', async () => {
+  test('counts calendar months on request [S1-2-3]', async () => {
     const app = createServer({ name: 'old', version: '1', revisions: ['2025-06-18'] })
     const { url } = await start(app)
     expect(await failureOf(connectGist(url, { cycle: 'month' }))).toMatchObject({ kind: 'no_revision' })
@@ -140,7 +140,7 @@ describe('the handshake of the client', () => {
 })
 
 describe('a call of the client', () => {
-  test('hears of progress and of parts of the output [S1-5-4] [S1-4.2-1]', async () => {
+  test('receives progress and parts of the output [S1-5-4] [S1-4.2-1]', async () => {
     const { url } = await start()
     const client = await meet(url)
     const heard: unknown[] = []

@@ -144,7 +144,7 @@ describe('a call', () => {
     expect((await post(port, nobody)).json).toMatchObject({ status: 'success' })
   })
 
-  test('hands on who calls, and its trace [S1-4.1-3]', async () => {
+  test('passes on the caller and its trace [S1-4.1-3]', async () => {
     const app = tools()
     app.tool('context', {}, (_input, { client, params }) =>
       JSON.stringify([client.info?.name, params['_meta']]),
@@ -296,7 +296,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('is not begun where nothing is told, nor for a session that did not agree on it [S1-5-4]', async () => {
+  test('is not started without progress, nor for a session that did not agree on it [S1-5-4]', async () => {
     const { port } = await start()
     const { session } = await shake(port, [])
     const plain = await follow(port, envelope('echo', { text: 'x' }))

@@ -82,7 +82,7 @@ describe('an envelope', () => {
     })
   })
 
-  test('that asks for a job is told that there are none [S1-4.1-1]', async () => {
+  test('that asks for a job is rejected, since there are none [S1-4.1-1]', async () => {
     const { port } = await start()
     const { status, json } = await post(port, envelope('echo', { text: 'x' }, { mode: 'async' }))
     expect(status).toBe(400)
@@ -272,7 +272,7 @@ describe('a session', () => {
     expect([status, json]).toMatchObject([404, { error: { code: -32001, refusal: { code: 1026 } } }])
   })
 
-  test('is none of MCP, nor one of MCP is one of these', async () => {
+  test('is not accepted by MCP, nor are sessions of MCP accepted here', async () => {
     const { port } = await start()
     const { session } = await shake(port)
     const headers = { ...JSON_TYPE, 'mcp-session-id': session as string }

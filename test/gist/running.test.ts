@@ -78,7 +78,7 @@ describe('a client that does not read', () => {
     return { over, sent: () => sent }
   }
 
-  test('is cut off, its call stopped, and little is held [S1-5-4]', async () => {
+  test('is aborted, its call cancelled, and little is buffered [S1-5-4]', async () => {
     const app = tools({ streamBytes: 500_000 })
     const { over, sent } = flooding(app)
     const { port } = await start(app)
@@ -93,7 +93,7 @@ describe('a client that does not read', () => {
     response.destroy()
   })
 
-  test('is cut off when it does not take a large result', async () => {
+  test('is aborted when it does not read a large result', async () => {
     const app = tools({ bodyMs: 200 })
     app.tool('large', {}, () => 'x'.repeat(20_000_000))
     const { port } = await start(app)
@@ -182,7 +182,7 @@ describe('at the end of the server', () => {
     await closed
   })
 
-  test('what takes too long is told so and stopped', async () => {
+  test('a request that takes too long is rejected and cancelled', async () => {
     const app = tools({ drainMs: 50 })
     const { gate, stopped } = waiting(app)
     const { port, running } = await start(app)

@@ -19,7 +19,7 @@ const FORMS = erlmcp.with({
   refusalCodes: 'data',
   initializedFrom: 'client',
 })
-const HABITS = FORMS.dialects['2025-11-25'].adapter!
+const ADAPTER = FORMS.dialects['2025-11-25'].adapter!
 
 interface Message {
   readonly id?: RequestId
@@ -63,10 +63,10 @@ function opened(text: string, asked: ReadonlyMap<string, string>): string {
   const message = readable(text)
   const { id, method, params = {}, result } = message
   if (method !== undefined && id === undefined)
-    return JSON.stringify({ ...message, ...HABITS.decodeNotification({ method, params }) })
+    return JSON.stringify({ ...message, ...ADAPTER.decodeNotification({ method, params }) })
   const about = id === undefined || id === null ? undefined : asked.get(idText(id))
   if (result === undefined || about === undefined || !CHANGED.has(about)) return text
-  return JSON.stringify({ ...message, result: HABITS.decodeResult(about, result) })
+  return JSON.stringify({ ...message, result: ADAPTER.decodeResult(about, result) })
 }
 
 const CHANGED: ReadonlySet<string> = new Set(['completion/complete', 'resources/read', 'prompts/get'])

@@ -95,7 +95,7 @@ test.each(WAYS)(
   },
 )
 
-test.each(WAYS)('C.ansi a version with escapes is told without them, over %s', async (way) => {
+test.each(WAYS)('C.ansi escapes are removed from a version, over %s', async (way) => {
   const target = await serve(way, ({ id }, wire) =>
     id === undefined
       ? undefined
@@ -106,7 +106,7 @@ test.each(WAYS)('C.ansi a version with escapes is told without them, over %s', a
   expect(error.message).not.toMatch(RAW)
 })
 
-test('C.ansi what a server program writes where it should not is told without escapes', async () => {
+test('C.ansi escapes are removed from unexpected output of a server program', async () => {
   const script = `
     process.stderr.write(${JSON.stringify(`${EVIL}\n`)})
     process.stdout.write(${JSON.stringify(`${EVIL}\n{"jsonrpc":"2.0","error":{"code":-32700,"message":${JSON.stringify(EVIL)}}}\n`)})
@@ -130,7 +130,7 @@ test('C.ansi what a server program writes where it should not is told without es
   for (const words of told) expect(words).not.toMatch(RAW)
 })
 
-test('C.ansi statuses, types and redirects of a web server are told without escapes', async () => {
+test('C.ansi escapes are removed from statuses, types and redirects of a web server', async () => {
   const odd = [
     { status: 307, headers: { location: `/%1b[31m?${encodeURIComponent(EVIL)}` } },
     { status: 200, headers: { 'content-type': 'text/\u009b31m' } },
@@ -148,7 +148,7 @@ test('C.ansi statuses, types and redirects of a web server are told without esca
   }
 })
 
-test('C.ansi a watch that fails is told without escapes', async () => {
+test('C.ansi escapes are removed from the error of a watch', async () => {
   const { client } = await meet(
     'memory',
     ({ id, method }, wire) =>

@@ -103,7 +103,7 @@ test('a compressed answer is counted as it unpacks [C.gzip-bomb]', async () => {
   }
 })
 
-test('an announced length that is no number announces nothing', async () => {
+test('a content length that is not a number is ignored', async () => {
   let pulled = 0
   const endless: typeof fetch = () => {
     const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
@@ -272,7 +272,7 @@ test('waiting ends as soon as nobody waits any more [C.hang] [C.sse-endless] [C.
   }
 })
 
-test('a fetch that does not know of aborting is left all the same', async () => {
+test('a fetch that ignores its signal is abandoned', async () => {
   const deaf: typeof fetch = () => {
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(new TextEncoder().encode(': hi\n\n')),

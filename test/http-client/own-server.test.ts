@@ -200,7 +200,7 @@ describe.each(REVISIONS.filter((revision) => revision !== LATEST))(
       expect(opened.downs.length).toBe(1)
     })
 
-    test('a server without sessions is served all the same', async () => {
+    test('a server without sessions works too', async () => {
       const { url } = await start(false)
       const { line, notes, downs } = await connect(url, revision)
       line.listen?.()

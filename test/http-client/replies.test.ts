@@ -39,7 +39,7 @@ test('a stream brings notifications and questions, then the answer [R078] [R132]
   expect(heard).toEqual([note(1), question])
 })
 
-test('messages that come in one batch are told apart', async () => {
+test('messages in one batch are delivered separately', async () => {
   const peer = await serve(({ message }, response) => json(response, [note(1), result(message.id), note(2)]))
   const { line } = await open(peer.url)
   const heard: ServerMessage[] = []
@@ -126,7 +126,7 @@ test('refused credentials tell what the server wants', async () => {
   await expect(ask(line, 'b')).rejects.toMatchObject({ kind: 'http_failed', data: { status: 403, ...data } })
 })
 
-test('a busy server tells when to come back, and is not asked again by itself [C.503-loop]', async () => {
+test('a busy server says when to retry, and the transport does not retry by itself [C.503-loop]', async () => {
   const values = ['0', '2', '999999999', new Date(Date.now() + 5000).toUTCString(), 'soon']
   const peer = await serve(({ message }, response) => {
     response
@@ -149,7 +149,7 @@ test('a busy server tells when to come back, and is not asked again by itself [C
   expect(peer.seen.length).toBe(values.length)
 })
 
-test('a message that has no answer is sent and its fate told', async () => {
+test('a message without an answer is sent, and its outcome reported', async () => {
   const peer = await serve(({ message }, response) =>
     response.writeHead(message.method === 'good' ? 202 : 400).end(),
   )

@@ -104,7 +104,7 @@ test('a stream cut after every event comes to its end', async () => {
   expect((await call(opened)).heard).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('events that a server repeats on resuming are not told again', async () => {
+test('events that a server repeats on resuming are not delivered again', async () => {
   const all = [1, 2, 3].map((n) => event(note(n), `e${n}`)).join('')
   const peer = await resumable(
     (_, response) => response.end(all),

@@ -99,7 +99,7 @@ test('requests on a lost session that is closed may have run: their answers are 
   await expect(ask(opened.line, 'later')).rejects.toMatchObject({ kind: 'session_lost' })
 })
 
-test('404 without a session is no lost session', async () => {
+test('404 without a session does not mean an expired session', async () => {
   const peer = await serve((_, response) => response.writeHead(404).end())
   const { line } = await open(peer.url)
   await expect(ask(line, 'initialize')).rejects.toMatchObject({ kind: 'http_failed', data: { status: 404 } })

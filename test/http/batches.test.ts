@@ -46,7 +46,7 @@ test('a client that takes only JSON gets only JSON, and one that takes only even
   expect(events.events.map(({ data }) => JSON.parse(data) as unknown)).toMatchObject([[{ id: 1 }]])
 })
 
-test('the events begin at once, and a client whose connection broke comes back for the answers', async () => {
+test('the events start at once, and a client whose connection broke reconnects for the answers', async () => {
   const gate = new Gate()
   const app = createServer({ name: 'waits', version: '1' }).tool('wait', {}, async (_, { progress }) => {
     progress(1, 2)

@@ -61,7 +61,7 @@ describe('Origin', () => {
     raw.destroy()
   })
 
-  test('a request without an Origin is no page and is served', async () => {
+  test('a request without an Origin does not come from a page and is served', async () => {
     const { port } = await start()
     const reply = await post(port, initialize(), BOTH)
     expect(reply.status).toBe(200)

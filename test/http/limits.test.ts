@@ -62,7 +62,7 @@ describe('the size of a body', () => {
     await raw.gone()
   })
 
-  test('H.body-endless an endless body is cut off and never held', async () => {
+  test('H.body-endless an endless body is aborted and never buffered', async () => {
     const { port } = await start(tools(), { limits: { httpBytes: 1_000_000 } })
     const raw = new Raw(port)
     raw.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`)
@@ -134,13 +134,13 @@ describe('the size of a body', () => {
 })
 
 describe('slow clients', () => {
-  test('H.slow-headers a head that does not come is cut off', async () => {
+  test('H.slow-headers a head that never arrives times out', async () => {
     const { port } = await start(tools(), { limits: { headersMs: 200 } })
     const raw = await new Raw(port).write('POST /mcp HTTP/1.1\r\nHost: local').gone()
     expect([0, 408]).toContain(raw.status)
   })
 
-  test('H.slow-body a body that does not come is cut off', async () => {
+  test('H.slow-body a body that never arrives times out', async () => {
     const { port } = await start(tools(), { limits: { bodyMs: 200 } })
     const raw = await new Raw(port).write(`${HEAD}Content-Length: 100\r\n\r\n{"json`).gone()
     expect([0, 408]).toContain(raw.status)

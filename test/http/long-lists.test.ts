@@ -24,7 +24,7 @@ function namesOf(reply: JsonObject): readonly unknown[] {
 
 const NAMES = Array.from({ length: COUNT }, (_, index) => `tool-${index}`)
 
-test('a long list is whole each time, under whatever id, and its length is told in bytes', async () => {
+test('a long list is complete each time, for any id, and its length is in bytes', async () => {
   const session = await open((await start(many())).port)
   for (const id of [1, 'zwölf 🪚', 1]) {
     const reply = await session.post(list(id))
@@ -35,7 +35,7 @@ test('a long list is whole each time, under whatever id, and its length is told 
   }
 })
 
-test('a long list that changes is told anew', async () => {
+test('a long list that changes is encoded again', async () => {
   const { app, port } = await start(many())
   const session = await open(port)
   await session.post(list(1))

@@ -102,7 +102,7 @@ describe('Content-Type and encoding', () => {
     },
   )
 
-  test('the identity encoding is none', async () => {
+  test('the identity encoding counts as no encoding', async () => {
     const { port } = await start()
     expect((await post(port, initialize(), { ...BOTH, 'content-encoding': 'identity' })).status).toBe(200)
   })

@@ -26,7 +26,7 @@ function flooding(): { readonly app: App; readonly over: Promise<string>; readon
 describe('a client that does not read', () => {
   const limits = { streamBytes: 500_000 }
 
-  test('H.slow-reader F12 at 2026-07-28 is cut off, its request stopped, and little is held', async () => {
+  test('H.slow-reader F12 at 2026-07-28 is aborted, its request cancelled, and little is buffered', async () => {
     const { app, over, sent } = flooding()
     const { port, endpoint } = await start(app, { limits })
     const { body, headers } = headed('tools/call', { name: 'flood', _meta: TOKEN })
@@ -41,7 +41,7 @@ describe('a client that does not read', () => {
     response.destroy()
   })
 
-  test('H.slow-reader in a session is cut off, the work goes on, and the answer is there for its return', async () => {
+  test('H.slow-reader in a session is aborted, the work continues, and the answer is kept for its return', async () => {
     const { app, over } = flooding()
     const { port } = await start(app, { limits })
     const session = await open(port)
@@ -54,7 +54,7 @@ describe('a client that does not read', () => {
     expect(rest.messages.at(-1)).toMatchObject({ id: 2, result: { content: [{ text: 'done' }] } })
   })
 
-  test('F8 who takes nothing between two comments is cut off, however little waits', async () => {
+  test('F8 a reader that reads nothing between two comments is aborted, however little is waiting', async () => {
     const gate = new Gate()
     const app = tools().tool('quiet', {}, async (_, { signal, notify }) => {
       signal.addEventListener('abort', () => gate.open())
@@ -73,7 +73,7 @@ describe('a client that does not read', () => {
     response.destroy()
   })
 
-  test('F12 who does not take a large answer is cut off after a while', async () => {
+  test('F12 a reader that does not read a large answer is aborted after a while', async () => {
     const app = tools().tool('large', {}, () => 'x'.repeat(20_000_000))
     const { port } = await start(app, { limits: { bodyMs: 300 } })
     const { body, headers } = headed('tools/call', { name: 'large' })
@@ -87,7 +87,7 @@ describe('a client that does not read', () => {
     expect(response.complete).toBe(false)
   })
 
-  test('over fetch it is cut off too', async () => {
+  test('over fetch it is aborted too', async () => {
     const { app, over, sent } = flooding()
     Object.assign(app, { limits: { ...app.limits, ...limits } })
     const { body, headers } = headed('tools/call', { name: 'flood', _meta: TOKEN })

@@ -305,7 +305,7 @@ describe('how long and how many', () => {
     expect((await session.post(message('ping', {}, 1))).status).toBe(200)
   })
 
-  test('S.flood beyond the limit of sessions 503 says when to come back; ending one makes room', async () => {
+  test('S.flood beyond the limit of sessions 503 says when to retry; ending one makes room', async () => {
     const { port, endpoint } = await start(tools(), { limits: { sessions: 3 } })
     const sessions = await Promise.all([open(port), open(port), open(port)])
     const refused = await post(port, initialize(), BOTH)

@@ -32,7 +32,7 @@ test('running requests finish, and new ones get 503 with Retry-After [S2-8.5-6] 
   await expect(post(port, initialize(), BOTH)).rejects.toThrow(/ECONNREFUSED/)
 })
 
-test('those who stand in line when the server closes are told to come back later, and none is left without an answer', async () => {
+test('requests in the queue when the server closes are rejected with a time to retry, and every one gets an answer', async () => {
   const app = createServer({ name: 'busy', version: '1.0.0' }).tool('spin', {}, () => {
     const until = performance.now() + 60
     while (performance.now() < until);
@@ -211,7 +211,7 @@ test.each([
   expect(reply.status).toBe(404)
 })
 
-test('a query after the path is no other path', async () => {
+test('a query does not change the path', async () => {
   const { port } = await start()
   expect((await send(port, { path: '/mcp?x=1', body: initialize(), headers: BOTH })).status).toBe(200)
 })

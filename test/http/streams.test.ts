@@ -59,7 +59,7 @@ describe('the stream of a session', () => {
       .toBe(200)
   })
 
-  test('what happens while nobody listens is told to whoever comes next, once', async () => {
+  test('changes while no stream is open are sent once to the next one', async () => {
     const { port, app } = await start()
     const session = await open(port, '2025-06-18')
     await session.post(message('notifications/initialized'))
@@ -209,7 +209,7 @@ describe('a stream that is resumed', () => {
     expect(reply.status).toBe(400)
   })
 
-  test('the oldest finished streams are forgotten', async () => {
+  test('the oldest finished streams are discarded', async () => {
     const { port } = await start(tools(), { limits: { keptStreams: 2 } })
     const session = await open(port)
     const first = await (await session.stream(call('steps', { count: 1 }, 2, TOKEN))).end()
@@ -287,7 +287,7 @@ describe('hanging up', () => {
     return { app, gate }
   }
 
-  test('at 2025-11-25 the client is told when to come back, and finds the answer there [R093] [R094]', async () => {
+  test('at 2025-11-25 the client learns when to reconnect, and then gets the answer [R093] [R094]', async () => {
     const { app, gate } = polling()
     const { port } = await start(app)
     const session = await open(port)
@@ -303,7 +303,7 @@ describe('hanging up', () => {
     ])
   })
 
-  test('a client that comes back when all is done gets everything at once', async () => {
+  test('a client that reconnects when all is done gets everything at once', async () => {
     const { app, gate } = polling()
     const { port } = await start(app)
     const session = await open(port)

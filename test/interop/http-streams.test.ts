@@ -35,7 +35,7 @@ describe.each(['v1', 'v2'] as const)('official %s client over HTTP at 2025-11-25
     return { peer, network }
   }
 
-  test('comes back after the server hung up, and misses nothing of a call that still runs [R092] [R094] [S3-9-11]', async () => {
+  test('reconnects after the server closed the stream, and misses nothing of a running call [R092] [R094] [S3-9-11]', async () => {
     const { peer, network } = await join({ reconnectMs: NEVER_MS })
     const name = `${client}-${++places}`
     const heard: Json[] = []
@@ -61,7 +61,7 @@ describe.each(['v1', 'v2'] as const)('official %s client over HTTP at 2025-11-25
     expect(peer.errors).toEqual([])
   })
 
-  test('comes back for what it cancelled once, and learns that nothing follows', async () => {
+  test('reconnects once for a cancelled call, and learns that nothing follows', async () => {
     const { peer, network } = await join()
     const name = `${client}-${++places}`
     const stop = new AbortController()
@@ -85,7 +85,7 @@ describe.each(['v1', 'v2'] as const)('official %s client over HTTP at 2025-11-25
     expect(peer.errors).toEqual([])
   })
 
-  test('hears of changes on its GET stream, and only there [R072] [R079] [R081]', async () => {
+  test('is notified of changes on its GET stream, and only there [R072] [R079] [R081]', async () => {
     const { peer, network } = await join()
     expect(await network.until('GET')).toMatchObject({ lastEventId: null, status: 200 })
     const stop = await peer.watch('note://hello')

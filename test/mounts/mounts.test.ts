@@ -47,7 +47,7 @@ test('limits.keys limits.stringLength hold for a body that Express parsed before
     return error.message
   }
   const many = Array.from({ length: 30 }, (_, at) => ({ [`k${at}`]: at }))
-  expect(await post({ many })).toContain('more than 20 members')
+  expect(await post({ many })).toContain('more than 20 object members')
   expect(await post({ long: 'x'.repeat(101) })).toContain('longer than 100 characters')
   expect(await post({ ['x'.repeat(101)]: 1 })).toContain('longer than 100 characters')
   expect(await post({ long: 'x'.repeat(100) })).toContain('Mcp-Session-Id')

@@ -27,7 +27,7 @@ function refusalOf({ status, headers, json }: Received): unknown {
   return [status, headers['retry-after'], json['error']]
 }
 
-test('all callers together have a limit, at every revision, and those who are refused may come back', async () => {
+test('all callers together have a limit, at every revision, and rejected callers may try again', async () => {
   const { app, gate, running } = waiting()
   const { port } = await start(app, { limits: { allInFlight: 4, queued: 0 } })
   const session = await open(port)
@@ -40,7 +40,7 @@ test('all callers together have a limit, at every revision, and those who are re
   await expect.poll(running).toBe(4)
   const overloaded = {
     code: 1005,
-    message: 'too many requests are being answered',
+    message: 'the server is working on too many requests',
     data: { refusal: { name: 'BACKPRESSURE_ACTIVE', retryable: true, retryAfterMs: 1000 } },
   }
   for (const refused of [await send(port, wait(5)), await session.post(call('echo', {}, 5))]) {

@@ -3,9 +3,9 @@
 import { pbkdf2Sync } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
-import { endpointsOf } from '../../src/app/app.ts'
+import { endpointsOf, serviceOf } from '../../src/app/app.ts'
 import { createServer, type ServerOptions } from '../../src/index.ts'
-import { unsentBytes } from '../../src/transport/io/write-budget.ts'
+import { budgetsOf } from '../../src/transport/io/budgets.ts'
 import type { State } from './program.ts'
 
 interface Order {
@@ -111,7 +111,7 @@ process.on('message', () => {
   const state: State = {
     running: endpoint?.running ?? 0,
     sessions: endpoint?.sessions.size ?? 0,
-    unsent: unsentBytes(),
+    unsent: budgetsOf(serviceOf(app), app.limits).write.total,
     rss: process.memoryUsage().rss,
     heap: collected(),
     counts: Object.fromEntries(app.counts),

@@ -1,7 +1,8 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { connect, type Socket } from 'node:net'
 import { createServer, type App } from '../../src/index.ts'
-import { unsentBytes } from '../../src/transport/io/write-budget.ts'
+import { serviceOf } from '../../src/app/app.ts'
+import { budgetsOf } from '../../src/transport/io/budgets.ts'
 import { open } from '../harness/client.ts'
 import { closeListeners } from '../harness/line-http.ts'
 import type { AnyApp } from '../harness/line.ts'
@@ -85,7 +86,9 @@ test.each([
     const client = await open(app, { transport, revision: '2026-07-28' })
     const sockets = [1, 2].map(() => (LAZY[lazy] as Lazy)({ http: port('http'), tcp: port('tcp') }))
     await Promise.all(sockets)
-    await expect.poll(unsentBytes, { interval: 5 }).toBeGreaterThan(20_000_000)
+    await expect
+      .poll(() => budgetsOf(serviceOf(app), app.limits).write.total, { interval: 5 })
+      .toBeGreaterThan(20_000_000)
     await expect(client.call('echo')).rejects.toMatchObject({
       code: 1004,
       data: { refusal: { name: 'BUFFER_OVERFLOW', retryable: true, retryAfterMs: 1000 } },
@@ -96,3 +99,19 @@ test.each([
     await client.close()
   },
 )
+
+test('limits.unsentBytes counts for one server: another in the same process is not shut out', async () => {
+  const [busy, idle] = [server(), server()]
+  const [slow, calm] = await Promise.all(
+    [busy, idle].map((app) => app.listen({ http: { port: 0, sse: true }, tcp: { port: 0 } })),
+  )
+  onTestFinished(async () => void (await Promise.all([slow?.close(), calm?.close()])))
+  const portOf = (name: 'http' | 'tcp'): number => Number(new URL(slow?.addresses[name] as string).port)
+  const ports = { http: portOf('http'), tcp: portOf('tcp') }
+  await Promise.all([1, 2].map(() => (LAZY['tcp'] as Lazy)(ports)))
+  const unsent = (app: App): number => budgetsOf(serviceOf(app), app.limits).write.total
+  await expect.poll(() => unsent(busy), { interval: 5 }).toBeGreaterThan(20_000_000)
+  expect(unsent(idle)).toBe(0)
+  const client = await open(idle as unknown as AnyApp, { transport: 'http', revision: '2026-07-28' })
+  expect(await client.call('echo')).toMatchObject({ isError: false })
+})

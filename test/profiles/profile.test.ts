@@ -36,7 +36,7 @@ describe('the official profile', () => {
 })
 
 describe('a profile', () => {
-  test('is made from another by choosing some things otherwise, and is not changed itself', () => {
+  test('is derived from another by changing some choices, and the original stays unchanged', () => {
     const batched = official.with({ batch: 'always', nullIdErrors: true })
     expect(batched.dialects['2025-11-25']).toMatchObject({ batch: 'always', nullIdErrors: true })
     expect(official.choices.batch).toBe('by-revision')
@@ -54,7 +54,7 @@ describe('a profile', () => {
   test('refuses a switch or a value that does not exist, and says which there are', () => {
     expect(() => official.with({ bach: 'always' } as never)).toThrow(/did you mean "batch"/)
     expect(() => official.with({ batch: 'sometimes' } as never)).toThrow(
-      'batch is one of "by-revision", "always", not "sometimes"',
+      'batch must be one of "by-revision", "always", not "sometimes"',
     )
     expect(() => official.with({ nullIdErrors: 1 } as never)).toThrow(/one of false, true/)
   })

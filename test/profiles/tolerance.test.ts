@@ -226,7 +226,7 @@ test.each([
   },
 )
 
-test('a profile that is no profile is refused', async () => {
+test('anything but a profile is rejected', async () => {
   const app = createServer({ name: 'x', version: '1' })
   await expect(connect(app, { profile: 'erlmcp' as never })).rejects.toThrow(/pierhead\/profiles/)
 })

@@ -114,7 +114,7 @@ test('credentials are also asked for when a connection is opened, once [S2-8.5-5
   expect(asked).toBe(2)
 })
 
-test('a server that refuses to open a session for now is asked again by whoever needs it [S2-13-C7]', async () => {
+test('a server that rejects a session for now is asked again by the next request [S2-13-C7]', async () => {
   let opens = 0
   const error = { code: 1089, message: 'full', data: { refusal: { code: 1089, retryAfterMs: 5 } } }
   const full = (): Response =>

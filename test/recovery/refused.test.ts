@@ -170,7 +170,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(once.peer.memory.calls).toBe(1)
   })
 
-  test('closing, and a caller who stops waiting, end a wait at once', async () => {
+  test('closing the client, and aborting the call, end a wait at once', async () => {
     const { client, peer } = await play(transport, [refusal(1005), refusal(1005)], {
       recovery: { first: '20s' },
     })

@@ -35,8 +35,8 @@ describe('what no client could use is refused when it is defined', () => {
       'tool "a": it is defined already; remove it first to replace it',
     )
     expect(() => app.prompt('a', {}, run)).toThrow('prompt "a": it is defined already')
-    expect(() => app.resource('a://b', {}, run)).toThrow('resource "a://b": it is defined already')
-    expect(() => app.resource('a://{b}', {}, run)).toThrow('resource "a://{b}": it is defined already')
+    expect(() => app.resource('a://b', {}, run)).toThrow('resource "a://b": it already exists')
+    expect(() => app.resource('a://{b}', {}, run)).toThrow('resource "a://{b}": it already exists')
     app.remove('tool', 'a')
     expect(() => app.tool('a', {}, run)).not.toThrow()
   })

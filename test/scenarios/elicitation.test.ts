@@ -189,7 +189,7 @@ scenario(
       client.answer(ASK, () => answer)
       const result = await client.call('zod')
       expect(result['isError']).toBe(true)
-      expect(textOf(result)).toMatch(/^the client answered elicitation\/create with something invalid: n: /)
+      expect(textOf(result)).toMatch(/^the client sent an invalid answer to elicitation\/create: n: /)
     }
   },
   { since: '2025-06-18', capabilities: forms },

@@ -102,7 +102,7 @@ async function expectTwiceRefused(client: Client): Promise<void> {
   void client.put(client.requestText('busy', 'tools/call', { name: 'wait' }))
   await running
   const error = await refusal(client.request('tools/list', {}, { id: 'busy' }))
-  expect([error.code, error.message]).toEqual([-32600, 'a request with id "busy" is still being answered'])
+  expect([error.code, error.message]).toEqual([-32600, 'a request with id "busy" is already in flight'])
   finish()
   await client.until(() =>
     client.transcript.some(({ from, text }) => from === 'server' && text.includes('waited')),

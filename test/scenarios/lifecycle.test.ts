@@ -187,7 +187,7 @@ scenario(
       clientInfo: { name: 'x', version: '1' },
     }
     const error = await refusal(client.request('initialize', params))
-    expect([error.code, error.message]).toEqual([-32600, 'this session is initialized already'])
+    expect([error.code, error.message]).toEqual([-32600, 'this session is already initialized'])
     const { tools } = await client.get('tools/list')
     expect(tools).toHaveLength(1)
     expect(client.opening['protocolVersion']).toBe(revision)
@@ -222,7 +222,7 @@ test('a ping is served before initialize, and the refusal of the rest says what 
   const client = await open(server, { transport: 'memory', revision: '2025-11-25', handshake: false })
   expect(await client.request('ping')).toEqual({})
   const error = await refusal(client.request('tools/list'))
-  expect([error.code, error.message]).toEqual([-32600, 'tools/list came before initialize'])
+  expect([error.code, error.message]).toEqual([-32600, 'tools/list arrived before initialize'])
   expect(error.data).toEqual({
     refusal: {
       code: 1076,

@@ -87,7 +87,7 @@ scenario(
     ]
     for (const [method, given] of bad) {
       const error = await refusal(client.request(method, { cursor: given }))
-      expect([error.code, error.message]).toEqual([-32602, 'the cursor is not one of this list'])
+      expect([error.code, error.message]).toEqual([-32602, 'the cursor does not belong to this list'])
       expect((error.data as JsonObject)['refusal']).toMatchObject({ code: 1021 })
     }
     const long = await refusal(client.request('tools/list', { cursor: 'a'.repeat(5000) }))

@@ -307,7 +307,7 @@ scenario(
     for (const content of [{ name: 5 }, {}]) {
       const inputResponses = { user_name: { action: 'accept', content } }
       const result = await client.get('tools/call', { name: 'greet', requestState, inputResponses })
-      const said = /^the client answered elicitation\/create with something invalid: name: /
+      const said = /^the client sent an invalid answer to elicitation\/create: name: /
       expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(said) }] })
     }
     for (const inputResponses of [[], 'x', 5]) {

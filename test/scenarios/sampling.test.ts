@@ -220,7 +220,7 @@ scenario(
         client.answer(ASK, () => wrong, 'raw')
         const said = textOf(await client.call('brief'))
         expect(said).toBe(
-          'the client answered sampling/createMessage with something invalid: role, content and model are needed',
+          'the client sent an invalid answer to sampling/createMessage: role, content and model are required',
         )
       } else {
         const inputResponses = { 'sample-1': wrong }

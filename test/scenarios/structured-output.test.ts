@@ -96,11 +96,13 @@ scenario(
       expect(result['isError']).toBe(true)
       expect(words).toMatch(
         new RegExp(
-          `^tool "${name}" answered with something that breaks its output schema \\(reference [0-9a-f-]{36}\\)$`,
+          `^tool "${name}" returned a value that does not match its output schema \\(reference [0-9a-f-]{36}\\)$`,
         ),
       )
       expect(result['structuredContent']).toBeUndefined()
-      expect(reports).toEqual([expect.stringContaining(`tool "${name}" broke its output schema: `)])
+      expect(reports).toEqual([
+        expect.stringContaining(`tool "${name}" returned a value that does not match its output schema: `),
+      ])
     }
     expect(client.transcript.some((entry) => entry.text.includes('"secret"'))).toBe(false)
   },

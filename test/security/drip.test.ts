@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
-import { unsentBytes } from '../../src/transport/io/write-budget.ts'
+import { serviceOf } from '../../src/app/app.ts'
+import { budgetsOf } from '../../src/transport/io/budgets.ts'
 import { headed, message } from '../http/messages.ts'
 import { frame, handshake, OPCODE } from '../ws/raw.ts'
 
@@ -89,7 +90,7 @@ test.each(WAYS)(
 /** Time for the server to read what it would read: that it does not read has no event. */
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 300))
 
-test('over a WebSocket, who was made to wait with a message is not read while it reads nothing', async () => {
+test('over a WebSocket, a paused sender is not read while it reads nothing', async () => {
   const app = server({ bodyMs: 30_000 })
   const port = (await start(app))('ws')
   const half = (mebibytes: number): Buffer => frame(`{"a":"${'x'.repeat(mebibytes * MIB)}`, { fin: false })
@@ -100,7 +101,7 @@ test('over a WebSocket, who was made to wait with a message is not read while it
   const socket = await deaf(port)
   socket.write(Buffer.concat([Buffer.from(handshake(port)), frame(CALL), half(0.2)]))
   // Its answer comes while it waits.
-  await expect.poll(() => unsentBytes()).toBeGreaterThan(MIB)
+  await expect.poll(() => budgetsOf(serviceOf(app), app.limits).write.total).toBeGreaterThan(MIB)
   other.write(rest)
   await soon()
   socket.write(rest)

@@ -214,7 +214,7 @@ test('M.answer-forged an answer to somebody else’s question reaches nobody, an
   }
 })
 
-test('F19 an error whose data cannot be written still reaches whoever waits', async () => {
+test('F19 an error whose data cannot be serialised still reaches the caller', async () => {
   const { McpError } = await import('../../src/index.ts')
   const cyclic: Record<string, unknown> = { big: 1n }
   cyclic['self'] = cyclic

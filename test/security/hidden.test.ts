@@ -54,7 +54,7 @@ describe.each(Object.entries(HIDING))('a tool that is hidden by %s', (_, make) =
     }
   })
 
-  test('wants its headers of whoever sees it', async () => {
+  test('requires its headers only from callers that see it', async () => {
     const { port } = await start(make())
     const asAdmin = (args: JsonObject, more = {}): Promise<Received> => {
       const _meta = { 'io.modelcontextprotocol/clientInfo': { name: 'admin', version: '1' } }

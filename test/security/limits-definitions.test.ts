@@ -111,6 +111,6 @@ test('a cursor from a clock that is ahead is taken for one more period of limits
   vi.setSystemTime(1_000 * HOUR)
   expect(await client.get('tools/list', { cursor: ahead })).toMatchObject({ tools: [{ name: 'b' }] })
   const error = await refusal(client.get('tools/list', { cursor: farAhead }))
-  expect([error.code, error.message]).toEqual([-32602, 'the cursor is not one of this list'])
+  expect([error.code, error.message]).toEqual([-32602, 'the cursor does not belong to this list'])
   await client.close()
 })

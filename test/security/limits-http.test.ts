@@ -80,7 +80,7 @@ describe('time', () => {
     early.write(`Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
     expect((await early.gone()).status).toBe(200)
     expect((await late.gone()).status).toBe(408)
-    expect(late.text).toContain('the request did not come in time')
+    expect(late.text).toContain('the request did not arrive in time')
     expect(counted('slow_sender')).toBe(1)
   })
 
@@ -174,7 +174,7 @@ describe('time', () => {
   })
 })
 
-test('limits.blockedMs work that holds up the server for too long is told to the operator, and makes it unwell', async () => {
+test('limits.blockedMs work that blocks the server for too long is logged, and makes it unhealthy', async () => {
   const told: string[] = []
   const app = createServer({ name: 'blocks', version: '1', log: (_, words) => void told.push(words) }).tool(
     'spin',
@@ -215,7 +215,7 @@ describe('numbers', () => {
     await expect.poll(() => endpoint.running).toBe(3)
     const refused = await session.post(call('wait', {}, 4))
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1'])
-    expect(refused.json).toMatchObject({ id: 4, ...isError('3 requests of this caller') })
+    expect(refused.json).toMatchObject({ id: 4, ...isError('already has 3 requests in flight') })
     expect(counted('too_many_calls')).toBe(1)
     expect((await (await open(port)).post(message('ping', {}, 1))).status).toBe(200)
     gate.open()
@@ -229,7 +229,7 @@ describe('numbers', () => {
     for (let each = 0; each < 3; each++) streams.push(await (await open(port)).get())
     const refused = await post(port, initialize(), BOTH)
     expect([refused.status, refused.headers['mcp-session-id']]).toEqual([503, undefined])
-    expect(refused.json).toMatchObject(isError('holds 3 sessions already'))
+    expect(refused.json).toMatchObject(isError('already has 3 sessions open'))
     expect(counted('session_limit')).toBe(1)
     for (const each of streams) each.drop()
   })
@@ -247,7 +247,7 @@ describe('numbers', () => {
     const refused = await listen('a')
     expect([refused.status, await refused.json()]).toMatchObject([
       429,
-      isError('listens on 16 streams already'),
+      isError('already has 16 listen streams open'),
     ])
     expect(counts.get('too_many_streams')).toBe(1)
     expect((await listen('b')).status).toBe(200)
@@ -268,7 +268,7 @@ describe('numbers', () => {
   })
 })
 
-describe('streams for a client that comes back', () => {
+describe('streams for a client that reconnects', () => {
   const noisy = (): App =>
     createServer({ name: 'noisy', version: '1' }).tool(
       'say',
@@ -334,7 +334,7 @@ describe('streams for a client that comes back', () => {
   })
 })
 
-test('limits.streamBytes limits.keepAliveMs a reader that takes nothing is cut off: by what waits for it, and by time', async () => {
+test('limits.streamBytes limits.keepAliveMs a reader that reads nothing is aborted: by what waits for it, and by time', async () => {
   for (const limits of [{ streamBytes: 200_000 }, { keepAliveMs: 100, streamBytes: 1e9, unsentBytes: 1e9 }]) {
     const gate = new Gate()
     const app = createServer({ name: 'floods', version: '1' }).tool(

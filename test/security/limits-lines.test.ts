@@ -41,7 +41,7 @@ test('limits of "strict" are nowhere wider than the usual ones', () => {
   expect(toLimits('strict').depth).toBe(CLIENT_LIMITS.depth.strict)
 })
 
-test('a limit that is none, and one that does not exist, are refused with what to do', () => {
+test('an invalid limit and an unknown one are rejected, and the error says what to do', () => {
   for (const value of [0, -1, Number.NaN, '5', undefined, null]) {
     expect(() => toLimits({ depth: value } as never)).toThrow('limits.depth: it must be a positive number')
   }
@@ -76,7 +76,7 @@ test.each(KNOWN)(
     await expect.poll(() => serviceOf(app).load.running).toBe(2)
     running.push(client.call('wait'))
     await expect.poll(() => serviceOf(app).load.running).toBe(3)
-    const words = '3 requests of this caller are being answered already'
+    const words = 'this caller already has 3 requests in flight'
     await expect(client.call('wait')).rejects.toMatchObject({ code: 1060, message: words })
     expect(app.counts.get('too_many_calls')).toBe(1)
     gate.open()
@@ -94,7 +94,7 @@ test.each(['memory', 'stdio'] as const)(
     const stop = await client.follow({ lists: ['tools'] })
     await client.follow({ lists: ['tools'] })
     const refused = client.request('subscriptions/listen', { notifications: { toolsListChanged: true } })
-    const words = 'this caller listens on 2 streams already'
+    const words = 'this caller already has 2 listen streams open'
     await expect(refused).rejects.toMatchObject({ code: 1060, message: words })
     expect(app.counts.get('too_many_streams')).toBe(1)
     stop()
@@ -169,7 +169,7 @@ test.each([
   },
 )
 
-test('limits.subschemas a schema of a library counts as it is shown, and one object serves servers with other limits', () => {
+test('limits.subschemas a library schema is counted in its converted form, and one object serves servers with different limits', () => {
   const input = z.object({ a: z.string(), b: z.string(), c: z.string() })
   const define = (subschemas: number): unknown =>
     createServer({ name: 'defined', version: '1', limits: { subschemas } }).tool(

@@ -101,7 +101,7 @@ test('limits.unparsedBytes lines that are read at once on all connections togeth
   second.socket.destroy()
 })
 
-test('limits.connections one more connection than may be held is told so and closed, and a place is free again', async () => {
+test('limits.connections one connection too many gets an error and is closed, and closing another makes room', async () => {
   const app = make({ connections: 3 })
   const at = await address(app)
   const held: Wire[] = []
@@ -111,7 +111,7 @@ test('limits.connections one more connection than may be held is told so and clo
   expect((await refused.heard(1))[0]).toMatchObject({
     error: {
       code: 1089,
-      message: 'this server holds 3 connections already',
+      message: 'the server already has 3 connections open',
       data: { refusal: { code: 1089 } },
     },
   })
@@ -178,7 +178,7 @@ test('limits.bodyMs a message that does not get on is refused, and the connectio
   expect(app.counts.get('slow_sender')).toBe(1)
 })
 
-test('limits.connectionBytes a client that does not read is read no further, and cut off when too much waits for it [S2-10.3-6]', async () => {
+test('limits.connectionBytes a client that does not read is no longer read from, and aborted when too much waits for it [S2-10.3-6]', async () => {
   const gate = new Gate()
   const app = make({ connectionBytes: 20_000_000, inFlight: 100 }, gate)
   app.tool('late', {}, async () => {
@@ -213,7 +213,7 @@ test('limits.connectionBytes a client that reads gets more than that, however mu
   expect(app.counts.get('slow_reader')).toBeUndefined()
 })
 
-test('L.unread limits.bodyMs over tcp requests whose answers nobody reads wait outside, and the client is cut off after a while [S2-10.3-6]', async () => {
+test('L.unread limits.bodyMs over tcp requests whose answers nobody reads are not read, and the client is aborted after a while [S2-10.3-6]', async () => {
   const app = make({ bodyMs: 500 })
   let ran = 0
   app.tool('counted', { input: { type: 'object' } }, () => {
@@ -242,7 +242,7 @@ test('limits.drainMs what does not end in time is cancelled when the server clos
   expect(wire.said).toBe('')
 })
 
-test('limits.inFlight 1,100 requests at once: those beyond the limit are refused, and none is lost', async () => {
+test('limits.inFlight 1,100 requests at once: those beyond the limit are rejected, and every one gets an answer', async () => {
   const gate = new Gate()
   const app = make({ inFlight: 1000 }, gate)
   const wire = await greet(await dial(await address(app)))

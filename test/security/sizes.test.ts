@@ -140,7 +140,7 @@ scenario(
   { until: '2025-11-25' },
 )
 
-test('M.method-1m M.toolname-1m at 2026-07-28 headers of a million letters are turned away by HTTP, and lines answer shortly', async () => {
+test('M.method-1m M.toolname-1m at 2026-07-28 headers of a million characters are rejected by HTTP, and line transports answer briefly', async () => {
   const { port } = await start(app as never)
   const long = 'x'.repeat(1_000_000)
   const { headers, body } = headed(long)

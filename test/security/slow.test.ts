@@ -119,7 +119,7 @@ function dialSlow({ secure = false, begin, drip }: Slow, port: number): { readon
 }
 
 describe('H.slowloris', () => {
-  test.each(TABLE)('fifty clients that are slow are cut off, and others served · $what', async (slow) => {
+  test.each(TABLE)('fifty slow clients are aborted, and others served · $what', async (slow) => {
     const app = target(SLOW).app as AnyApp
     const running = await app.listen({ ...slow.listen, onUncaught: 'exit' })
     onTestFinished(() => running.close())

@@ -254,7 +254,7 @@ describe('the stream', () => {
     expect(await client.call('other')).toEqual([])
   })
 
-  test('with what is no message is noted once, and read on', async () => {
+  test('with something other than a message is reported once, and reading continues', async () => {
     const peer = await old()
     const client = await meet(peer)
     const notes: string[] = []

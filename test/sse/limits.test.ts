@@ -80,7 +80,7 @@ describe('streams', () => {
     expect(app.counts.get('slow_reader')).toBe(1)
   })
 
-  test('of those who are behind miss progress, and no answer', async () => {
+  test('of slow readers miss progress, but no answer', async () => {
     const app = tools({ streamBytes: 10_000 })
     app.tool('chatter', {}, (_input, { progress }) => {
       for (let step = 1; step <= 100_000; step++) progress(step, 100_000, 'x'.repeat(100))

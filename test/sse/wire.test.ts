@@ -87,7 +87,7 @@ describe('the head of a request', () => {
     },
   )
 
-  test('a page that may call is told so, before and with the reply', async () => {
+  test('an allowed page gets CORS headers, before and with the reply', async () => {
     const { port } = await start(tools(), { cors: ['https://app.example'] })
     const origin = { origin: 'https://app.example' }
     const client = await open(port, '/sse', origin)
@@ -157,7 +157,7 @@ describe('a session', () => {
     expect(await client.answer(2)).toMatchObject({ result: { content: [{ text: '["few"]' }] } })
   })
 
-  test('hears of changes without a request of its own [S1-1.2-2]', async () => {
+  test('is notified of changes without a request [S1-1.2-2]', async () => {
     const { port, app } = await start()
     const client = await (await open(port)).shake()
     app.tool('late', {}, () => 'late')
@@ -165,7 +165,7 @@ describe('a session', () => {
     expect(client.messages[1]).toMatchObject({ method: 'notifications/tools/list_changed' })
   })
 
-  test('serves several calls at once, and none hears of another client', async () => {
+  test('serves several calls at once, and none sees the messages of another client', async () => {
     const { port } = await start()
     const clients = await Promise.all([open(port), open(port), open(port)])
     await Promise.all(clients.map((client) => client.shake()))

@@ -36,7 +36,7 @@ test('L.eof-last a last line without a line break counts', async () => {
   expect(child.messages[1]).toMatchObject({ id: 7, result: {} })
 })
 
-test('L.eof-mid in the middle of a message it ends all the same', async () => {
+test('L.eof-mid it also exits in the middle of a message', async () => {
   const child = await opened()
   child.write(message('ping', {}, 7).slice(0, 20))
   child.process.stdin.end()

@@ -39,7 +39,7 @@ test('L.unread-progress a flood of progress that nobody reads is thinned out, th
   expect(child.lines.length).toBeLessThan(20_000)
 })
 
-test('L.unread-end a server whose answers nobody reads still ends when told to [F21]', async () => {
+test('L.unread-end a server whose answers nobody reads still exits on request [F21]', async () => {
   const child = await opened()
   child.process.stdout.pause()
   child.send(...Array.from({ length: 200 }, (_, at) => call('echo', { text: 'x'.repeat(20_000) }, at + 10)))

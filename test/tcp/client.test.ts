@@ -65,7 +65,7 @@ async function reason(target: string, options: ConnectOptions = {}): Promise<str
   return `${error.kind}: ${error.message}`
 }
 
-test('a server that is not there is told apart, with what to do', async () => {
+test('a missing server has its own error, which says what to do', async () => {
   const { url, server } = await scripted(() => undefined)
   server.close()
   await once(server, 'close')
@@ -76,7 +76,7 @@ test('a server that is not there is told apart, with what to do', async () => {
   expect(await reason('tcp://no-such-host.invalid:4000')).toMatch(/^connect_failed: .*(name|looked up)/)
 })
 
-test('an address that is none is refused with what to do', async () => {
+test('an invalid address is rejected, and the error says what to do', async () => {
   expect(await reason('tcp://127.0.0.1')).toContain('write the host and the port, e.g. tcp://127.0.0.1:4000')
   expect(await reason('tls://:4000')).toContain('write')
   expect(await reason('unix:relative.sock')).toContain('write the whole path of the socket file')
@@ -142,11 +142,12 @@ test.each(REVISIONS)(
       methods.push((call as { readonly method: string }).method)
       return next()
     })
-    const client = await connect((await serve(app)).addresses.tcp as string, { revision, heartbeat: 40 })
+    const client = await connect((await serve(app)).addresses.tcp as string, { revision, heartbeat: 250 })
     after(() => client.close())
     const warnings: unknown[] = []
     client.on('warning', (text: string) => void warnings.push(text))
-    await new Promise((resolve) => setTimeout(resolve, 400))
+    const opened = methods.length
+    await expect.poll(() => methods.length - opened).toBeGreaterThan(1)
     expect(await client.call('echo', {})).toBe('2')
     expect(app.counts.size).toBe(0)
     expect(warnings).toEqual([])

@@ -65,7 +65,7 @@ test.each(REVISIONS)(
       unix: { path: testSocket(), framing },
     })
     for (const address of [addresses.tcp, addresses.unix]) {
-      const client = await connect(address as string, { revision, framing, heartbeat: 30 })
+      const client = await connect(address as string, { revision, framing, heartbeat: 250 })
       after(() => client.close())
       const texts = ['', 'a\nb', 'grüße 🚢', '\u2028', 'x'.repeat(300_000)]
       expect(await Promise.all(texts.map((text) => client.call('echo', { text })))).toEqual(texts)
@@ -111,7 +111,7 @@ test('a client that half-closes gets its answers, and nothing else that would ma
   expect(await heard(chunks, 1)).toMatchObject([{ id: 5, result: {} }])
 })
 
-test('who speaks lines instead is refused, and another framing than these two is no option', async () => {
+test('a client that sends lines instead is rejected, and any other framing is an invalid option', async () => {
   const { addresses } = await serve(make(), { tcp: { port: 0, framing } })
   const { wire, chunks } = await open(addresses.tcp)
   await wire.write(`${echo(1, 'x')}\n`)

@@ -50,7 +50,7 @@ test('200 clients that vanish in the middle of a message leave nothing behind [S
   expect(serviceOf(app).load.running).toBe(0)
 })
 
-test('limits.unparsedBytes whoever sends more than is read at once is told so, and is still served', async () => {
+test('limits.unparsedBytes a client that sends more than is read at once gets an error, and is still served', async () => {
   const app = createServer({
     name: 'small',
     version: '1',

@@ -68,7 +68,7 @@ test('when one transport cannot be opened, none stays open', async () => {
   await expect(make().listen({ tcp: { port } })).rejects.toThrow(`port ${port} is in use; choose another`)
 })
 
-test('a port is the choice of the user, on loopback unless said otherwise [S2-10.3-4] [S4-4-6]', async () => {
+test('the user chooses the port, which is on loopback by default [S2-10.3-4] [S4-4-6]', async () => {
   const { addresses } = await serve(make(), { tcp: { port: 0 } })
   expect(addresses.tcp).toMatch(/^tcp:\/\/127\.0\.0\.1:[1-9]\d*$/)
   const taken = createNetServer().listen(0, '127.0.0.1')
@@ -83,7 +83,7 @@ test('a port is the choice of the user, on loopback unless said otherwise [S2-10
   expect(await hello(six.addresses.tcp)).toBe('hello')
 })
 
-test('a host that others can reach needs certificates of clients, or to be told that it may be insecure', async () => {
+test('a host beyond loopback needs client certificates, or insecure: true', async () => {
   const open = (more: object): Promise<unknown> =>
     make().listen({ tcp: { port: 0, host: '0.0.0.0', ...more } })
   const words = /"0\.0\.0\.0" can be reached from outside.*tls: \{ key, cert, ca \}.*insecure: true/
@@ -95,7 +95,7 @@ test('a host that others can reach needs certificates of clients, or to be told 
     await serve(make(), { tcp: { port: 0, host: '0.0.0.0', ...more } })
 })
 
-test('options that are none are refused with what to do', async () => {
+test('invalid options are rejected, and the error says what to do', async () => {
   const open = (options: object): Promise<unknown> => make().listen(options as never)
   await expect(open({ tcp: {} })).rejects.toThrow(
     'listen tcp: port is missing; it must be a whole number from 0 to 65535',
@@ -156,7 +156,7 @@ test('a path with unusual characters is an address like any other', async () => 
   expect(await hello(addresses.unix)).toBe('hello')
 })
 
-test('who may not use a socket is told so', async () => {
+test('a client without permission for a socket gets an error that says so', async () => {
   const path = join(folder, 'mcp.sock')
   await serve(make(), { unix: path })
   chmodSync(path, 0)

@@ -45,7 +45,7 @@ test('a server that is closed closes what it listens on', async () => {
   await again.close()
 })
 
-test('two sides that cut messages otherwise are told so at once, whichever has it wrong', async () => {
+test('a mismatch of framing is reported at once, whichever side is wrong', async () => {
   const app = make()
   const lines = await app.listen({ tcp: { port: 0 } })
   const lengths = await app.listen({ tcp: { port: 0, framing: 'length-prefix' } })

@@ -96,7 +96,7 @@ test('older revisions, whose requests share a session, use one connection', asyn
   expect(relay.sent).toHaveLength(1)
 })
 
-test('a number of connections that is none is refused', async () => {
+test('an invalid number of connections is rejected', async () => {
   for (const connections of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
     await expect(connect('tcp://127.0.0.1:1', { connections })).rejects.toThrow('a whole number above 0')
 })

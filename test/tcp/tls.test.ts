@@ -127,7 +127,7 @@ test('a connection that is resumed still needs the certificate', async () => {
     })
 })
 
-test('who speaks the other way is told so, and harms nobody', async () => {
+test('plain text to TLS, or TLS to plain TCP, gets an error and does not affect others', async () => {
   const address = await listen()
   const plain = await serve(make())
   const misled = (plain.addresses.tcp as string).replace('tcp:', 'tls:')

@@ -33,7 +33,7 @@ const INSIST: ConnectOptions = { revision: '2025-11-25', limits: { reconnectFirs
 const LIMITS = readLimits(CLIENT_LIMITS, { clientBytes: 1000, depth: 10 })
 const PLAIN = { headers: {}, tls: {}, heartbeatMs: 1000, limits: LIMITS }
 
-test('what a server says with the upgrade itself is heard', async () => {
+test('messages that arrive with the upgrade are read', async () => {
   const { url, server } = await scripted(() => undefined)
   server.on('connection', (socket) => socket.send('{"jsonrpc":"2.0","method":"notifications/message"}'))
   const heard = new Promise((resolve) => {
@@ -194,7 +194,7 @@ describe('answers that are wrong', () => {
     expect(await one.call('anything').catch(kindOf)).toBe('bad_answer')
   })
 
-  test('what is no message is noted once, and does no harm', async () => {
+  test('invalid messages are reported once, and do no harm', async () => {
     const { url } = await scripted((asked, socket) => {
       for (const text of ['hello', '', '{}']) socket.send(text)
       socket.send(JSON.stringify({ jsonrpc: '2.0', id: asked.id, result: { content: [] } }))

@@ -109,7 +109,7 @@ describe('what is allowed is understood', () => {
     expect(raw.texts.map((text) => (JSON.parse(text) as { id: number }).id)).toEqual([...Array(500).keys()])
   })
 
-  test('what is no message is answered with an error, and the connection stays', async () => {
+  test('an invalid message is answered with an error, and the connection stays open', async () => {
     const { port } = await start(tools())
     const raw = await open(port)
     raw.write(frame('hello'), frame(''), frame('[]'), frame(PING))

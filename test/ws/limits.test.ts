@@ -38,7 +38,7 @@ describe('the size of a message [S2-1.6-4] [S2-11.4-5]', () => {
     return empty.replace('"text":""', `"text":"${'x'.repeat(bytes - empty.length)}"`)
   }
 
-  test('is 50 MB unless said otherwise', () => {
+  test('is 50 MB by default', () => {
     expect(server().limits.wsBytes).toBe(50 * MB)
   })
 
@@ -170,7 +170,7 @@ describe('a client that does not read', () => {
     expect(ids).toBe(count)
   })
 
-  test('limits.connectionBytes is cut off when more than so many bytes wait for it', async () => {
+  test('limits.connectionBytes is aborted when more than so many bytes wait for it', async () => {
     const app = server({ connectionBytes: 8 * MB })
     const { port } = await start(app)
     const raw = await open(port)
@@ -182,7 +182,7 @@ describe('a client that does not read', () => {
     expect(raw.texts.length).toBeLessThan(100)
   })
 
-  test('limits.bodyMs is cut off when it takes nothing for so long', async () => {
+  test('limits.bodyMs is aborted when it reads nothing for so long', async () => {
     const app = server({ bodyMs: 200 })
     const { port } = await start(app)
     const raw = await open(port)
@@ -193,7 +193,7 @@ describe('a client that does not read', () => {
 })
 
 describe('keep-alive', () => {
-  test('limits.pingMs limits.pongMs a silent client is asked, and stays when it answers; one that does not is cut off', async () => {
+  test('limits.pingMs limits.pongMs a silent client is pinged, and stays if it answers; otherwise it is aborted', async () => {
     const app = server({ pingMs: 100, pongMs: 200 })
     const { port } = await start(app)
     const alive = await open(port)
@@ -224,7 +224,7 @@ describe('keep-alive', () => {
     expect(raw.frames.filter(({ opcode }) => opcode === OPCODE.ping)).toEqual([])
   })
 
-  test('a message that never ends is cut off, however lively', async () => {
+  test('a message that never ends times out, even if data keeps arriving', async () => {
     const app = server({ bodyMs: 200 })
     const { port } = await start(app)
     const raw = await open(port)
@@ -273,7 +273,7 @@ test('what a client pours in after its end is not counted as being read', async 
   expect(read(other.texts)).toMatchObject([{ id: 1, result: {} }])
 })
 
-test.each(['ping', 'pong'] as const)('a %s is no message that does not get on', async (kind) => {
+test.each(['ping', 'pong'] as const)('a %s does not count as an incomplete message', async (kind) => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   vi.advanceTimersByTime(1_000_000)

@@ -37,7 +37,7 @@ describe('a session ends', () => {
     expect([sessions.size, sessions.kept, app.counts.get('session_expired')]).toEqual([0, 0, 1])
   })
 
-  test('when the client comes back too late, which then opens a new one [S2-13-C11]', async () => {
+  test('when the client resumes too late, which then opens a new one [S2-13-C11]', async () => {
     const gate = new Gate()
     const seen = none()
     const app = waiting(gate, seen, { resumeMs: 30 })

@@ -33,7 +33,7 @@ async function say(raw: Raw, ...ids: readonly number[]): Promise<void> {
 }
 
 describe('the opening', () => {
-  test('gives a session only to those who count, each under an id that nobody can guess', async () => {
+  test('gives a session only to clients that count messages, each with an unguessable id', async () => {
     const { port, sessions } = await scene(pinged())
     const plain = await open(port)
     expect([idOf(plain), countOf(plain), sessions.size]).toEqual([undefined, undefined, 0])
@@ -55,7 +55,7 @@ describe('the opening', () => {
     },
   )
 
-  test('asks who is there before it looks at a session', async () => {
+  test('authenticates before it looks up a session', async () => {
     const { port } = await scene(pinged())
     const raw = await open(port, ANEW)
     await say(raw, 1)
@@ -105,7 +105,7 @@ describe('a session', () => {
     expect(sessions.size).toBe(2)
   })
 
-  test('is over when the client needs what is forgotten', async () => {
+  test('ends when the client needs messages that were discarded', async () => {
     const app = pinged({ streamEvents: 4 })
     const { port, sessions } = await scene(app)
     const raw = await open(port, ANEW)
@@ -117,7 +117,7 @@ describe('a session', () => {
     await expect.poll(() => sessions.size).toBe(1)
   })
 
-  test('has one connection: who comes later takes it, and the earlier one is told', async () => {
+  test('has one connection: a later one takes over, and the earlier one is notified', async () => {
     const { port, sessions } = await scene(pinged())
     const raw = await open(port, ANEW)
     await say(raw, 1)
@@ -198,7 +198,7 @@ describe('a session', () => {
 })
 
 describe('many', () => {
-  test('limits.connections leave no room but for those who come back to a place of their own', async () => {
+  test('limits.connections leave room only for clients that resume their own session', async () => {
     const { port, sessions } = await scene(pinged({ connections: 2 }))
     const raw = await open(port, ANEW)
     await say(raw, 1)
@@ -233,7 +233,7 @@ describe('many', () => {
     },
   )
 
-  test('limits.sessions who stay away at once: the first is given up', async () => {
+  test('limits.sessions disconnected at the same time: the first is evicted', async () => {
     const app = pinged({ sessions: 3 })
     const { port, sessions } = await scene(app)
     const raws: Raw[] = []
@@ -255,7 +255,7 @@ describe('many', () => {
     for (const raw of raws.slice(2)) expect(idOf(await open(port, back(raw, 1)))).toBe(idOf(raw))
   })
 
-  test('limits.unsentBytes when more is kept than may be, whoever has most of it gives it up', async () => {
+  test('limits.unsentBytes when too much is buffered, the session with the largest buffer loses it', async () => {
     const app = pinged({ unsentBytes: 5000 })
     const { port, sessions } = await scene(app)
     const away = await open(port, ANEW)
@@ -273,7 +273,7 @@ describe('many', () => {
     expect([idOf(again), again.texts]).toEqual([idOf(away), [pong(1)]])
   })
 
-  test('limits.unsentBytes one who is away, and for whom most is kept, is given up', async () => {
+  test('limits.unsentBytes a disconnected session with the largest buffer is evicted', async () => {
     const app = pinged({ unsentBytes: 5000 })
     const { port, sessions } = await scene(app)
     const away = await open(port, ANEW)
@@ -291,7 +291,7 @@ describe('the owner', () => {
   const nobody = { isBehind: false, send: nothing, ask: nothing, replace: nothing, drop: nothing }
   const headers = (id: string): Record<string, string> => ({ 'mcp-session-id': id, 'last-event-id': '0' })
 
-  test('alone comes back to a session, also with a new token', () => {
+  test('alone can resume a session, also with a new token', () => {
     const app = pinged()
     const sessions = new WsSessions(serviceOf(app), app.limits)
     const owner: Auth = { iss: 'one', sub: 'u1', token: 'first' }
@@ -305,7 +305,7 @@ describe('the owner', () => {
     expect(session.connection.source.auth).toBe(again)
   })
 
-  test('who is too late is too late, whenever it was noticed', () => {
+  test('a client that resumes too late is rejected, even if the server has not noticed yet', () => {
     const app = pinged({ resumeMs: 1000 })
     let now = 0
     const sessions = new WsSessions(serviceOf(app), app.limits, () => now)

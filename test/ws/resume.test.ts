@@ -55,7 +55,7 @@ describe.each(REVISIONS)('at %s, when the connection breaks', (revision) => {
     expect(seen.runs).toBe(1)
   })
 
-  test('what is asked for while there is none waits for the next', async () => {
+  test('requests made while there is none wait for the next', async () => {
     const gate = new Gate()
     gate.open()
     const seen = none()

@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { openEndpoint } from '../../src/app/app.ts'
 import { createServer, type App } from '../../src/index.ts'
+import { listenHttp } from '../../src/transport/http/server/listen.ts'
+import { serveWs } from '../../src/transport/ws/server.ts'
 import { headed } from '../http/messages.ts'
 import { Gate } from '../http/server.ts'
 import { frame, handshake, OPCODE, Raw } from './raw.ts'
@@ -42,12 +45,42 @@ test('a server that stops answers what is running, then says 1001', async () => 
   await closing
 })
 
-test('a client that does not agree to the end is cut off', async () => {
+test('a client that does not complete the closing handshake is aborted', async () => {
   const { port, running } = await start(waiting(new Gate()), { ws: { port: 0 } })
   const raw = await open(port)
   await running.close()
   await raw.closed
   expect(raw.frames.map(({ opcode }) => opcode)).toEqual([OPCODE.close])
+})
+
+test('a client that does not agree to the end is gone when the end is told, and so is what it asked for', async () => {
+  let signal: AbortSignal | undefined
+  const gate = new Gate()
+  const app = createServer({ name: 'shutdown', version: '1', log: () => undefined }).tool(
+    'hang',
+    {},
+    (_, context) => {
+      signal = context.signal
+      gate.enter()
+      return new Promise(() => undefined)
+    },
+  )
+  const endpoint = await openEndpoint(app, { hosts: ['loopback'], cors: [], sessions: false, sse: false })
+  const server = await listenHttp(endpoint, { host: '127.0.0.1', port: 0, path: '/mcp', upgradesOnly: true })
+  onTestFinished(() => server.close())
+  const ws = serveWs(server.upgrades)
+  server.upgrade('/mcp', ws)
+  const raw = await open(server.port)
+  raw.write(frame(headed('tools/call', { name: 'hang', arguments: {} }, 1).body))
+  await gate.entered
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const closing = ws.close().then(() => signal?.aborted)
+  await vi.advanceTimersByTimeAsync(app.limits.drainMs)
+  expect(await raw.closeCode()).toBe(1001)
+  expect(signal?.aborted).toBe(false)
+  vi.advanceTimersByTime(2000)
+  expect(await closing).toBe(true)
 })
 
 test('while a server stops, nobody new is let in', async () => {

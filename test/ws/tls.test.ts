@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request, type RequestOptions } from 'node:https'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
 import { createServer, type App } from '../../src/index.ts'
+import type { Limits } from '../../src/protocol/limits.ts'
 import { createAuthority, selfSigned, type Identity } from '../harness/certificates.ts'
 import { headed } from '../http/messages.ts'
 import { start } from './server.ts'
@@ -14,8 +15,8 @@ const server = harbour.issue('server', ['127.0.0.1'])
 const ship = harbour.issue('ship')
 const stranger = selfSigned('stranger', ['127.0.0.1'])
 
-function app(): App {
-  return createServer({ name: 'tls', version: '1', log: () => undefined }).tool(
+function app(limits: Partial<Limits> = {}): App {
+  return createServer({ name: 'tls', version: '1', limits, log: () => undefined }).tool(
     'who',
     {},
     (_, { auth }) => auth?.sub ?? 'nobody',
@@ -55,7 +56,7 @@ describe('WebSocket over TLS', () => {
     ])
   })
 
-  test('a server may ask for certificates, and knows by them who calls [S1-6.1-3]', async () => {
+  test('a server may ask for certificates, which identify the caller [S1-6.1-3]', async () => {
     const { url } = await start(app(), { ws: { port: 0, tls: { ...pair(server), ca: harbour.cert } } })
     expect(await (await client(url, { ca: harbour.cert, ...pair(ship) })).call('who')).toContain('CN=ship')
     await expect(client(url, { ca: harbour.cert })).rejects.toMatchObject({ kind: 'connect_failed' })
@@ -93,7 +94,7 @@ describe('WebSocket over TLS', () => {
     expect(await idFor(ship, id)).toBe(id)
   })
 
-  test('HTTPS on the same port knows by the certificate who calls, too [S1-6.1-3]', async () => {
+  test('HTTPS on the same port identifies the caller by certificate, too [S1-6.1-3]', async () => {
     const tls = { ...pair(server), ca: harbour.cert }
     const { running } = await start(app(), { http: { port: 0, tls }, ws: true })
     const { body, headers } = headed('tools/call', { name: 'who', arguments: {} })
@@ -117,6 +118,20 @@ describe('WebSocket over TLS', () => {
       expect(said).not.toContain('nobody')
     }
   })
+
+  test.each([Infinity, 2 ** 31, 0.5 + 2 ** 20])(
+    'a server that lets clients take %d ms serves, without a warning of Node',
+    async (ms) => {
+      const warned = vi.spyOn(process, 'emitWarning')
+      onTestFinished(() => warned.mockRestore())
+      const limits = { headersMs: ms, bodyMs: ms, idleMs: ms, headBytes: Infinity }
+      const { running, url } = await start(app(limits), { http: { port: 0, tls: pair(server) }, ws: true })
+      const { body, headers } = headed('tools/call', { name: 'who', arguments: {} })
+      expect(await posted(running.url as string, { headers, ca: harbour.cert }, body)).toContain('nobody')
+      expect(await (await client(url, { ca: harbour.cert })).call('who')).toBe('nobody')
+      expect(warned).not.toHaveBeenCalled()
+    },
+  )
 
   test('W.upgrade a request to HTTPS on the same port that would rather be HTTP/2 is served as what it is', async () => {
     const { running } = await start(app(), { http: { port: 0, tls: pair(server) }, ws: true })

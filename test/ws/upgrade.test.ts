@@ -55,7 +55,7 @@ test('WebSocket may have another path than HTTP on the same port', async () => {
   expect(await raw.ask(handshake(port).replace('/mcp', '/socket'))).toBe(101)
 })
 
-test('a plain request to a port that is only for WebSocket is told so with 426 [W.plain-get]', async () => {
+test('a plain request to a WebSocket-only port gets 426 [W.plain-get]', async () => {
   const { port } = await start(tools(), { ws: { port: 0 } })
   const reply = await send(port, { method: 'GET' })
   expect([reply.status, reply.headers['upgrade']]).toEqual([426, 'websocket'])
@@ -96,7 +96,7 @@ describe('web pages and foreign names are kept out by the guard of HTTP', () => 
     },
   )
 
-  test('two Hosts are none [W.host]', async () => {
+  test('two Host headers count as none [W.host]', async () => {
     const { port } = await start(tools())
     const raw = new Raw(port)
     const twice = handshake(port).replace('\r\n', `\r\nhost: 127.0.0.1:${port}\r\n`)

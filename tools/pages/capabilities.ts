@@ -7,7 +7,7 @@ import {
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { code, isAt, marks, page, table } from './markdown.ts'
 
-/** Every capability, whoever declares it. */
+/** The capabilities of both sides. */
 export const ALL_CAPABILITIES: Readonly<Record<string, CapabilityRow>> = {
   ...CLIENT_CAPABILITIES,
   ...SERVER_CAPABILITIES,
@@ -17,7 +17,7 @@ export const ALL_CAPABILITIES: Readonly<Record<string, CapabilityRow>> = {
 export function capabilitiesPage(): string {
   return page(
     'Capabilities',
-    'What each side may declare, and the revisions that have it (●). The presence of the object is the declaration; its members promise more. Unknown members are tolerated. Up to 2025-11-25 both sides declare once, in `initialize`; at 2026-07-28 a client declares with every request and a server in `server/discover`.',
+    'The capabilities that each side may declare, and the revisions that have them (●). The presence of the object is the declaration; its members add to it. Unknown members are tolerated. Up to 2025-11-25, both sides declare once, in `initialize`; at 2026-07-28, a client declares with every request and a server in `server/discover`.',
     '## Declared by a client',
     capabilityTable('client'),
     '## Declared by a server',
@@ -30,7 +30,7 @@ export function capabilitiesPage(): string {
 function capabilityTable(side: CapabilityRow['side']): string {
   const rows = Object.entries(ALL_CAPABILITIES).filter(([, row]) => row.side === side)
   return table(
-    ['Capability', ...REVISIONS, 'Promise'],
+    ['Capability', ...REVISIONS, 'Meaning'],
     rows.flatMap(([name, row]) => [
       line(name, row, deprecation(row)),
       ...Object.entries(row.flags ?? {}).map(([flag, about]) => line(`${name}.${flag}`, about, '')),

@@ -7,7 +7,7 @@ import { toLine, type Issue } from '../../src/schema/issue.ts'
 import { issueExtras } from '../../src/server/argument-issue.ts'
 import { ALL_ERRORS } from './errors.ts'
 
-/** Facts to show in examples, by slot. */
+/** Sample facts for examples, by slot. */
 const SAMPLES: Readonly<Record<string, string | number>> = {
   name: 'lookup',
   uri: 'notes://today',
@@ -28,7 +28,7 @@ const SAMPLES: Readonly<Record<string, string | number>> = {
   target: 'http://127.0.0.1:3000/mcp',
 }
 
-/** Kinds that are always thrown with how long to wait. */
+/** Refusals that always come with a time to wait, by the start of their name. */
 const WAITS: ReadonlySet<string> = new Set([
   'QUEUE',
   'BACKPRESSURE',
@@ -37,7 +37,7 @@ const WAITS: ReadonlySet<string> = new Set([
   'BUFFER',
 ])
 
-/** What is wrong with arguments, where the refusal says so. */
+/** The issue with an argument, by the refusal that reports it. */
 const ISSUES: ReadonlyMap<string, Issue> = new Map([
   ['MISSING_REQUIRED_FIELD', { path: ['city'], problem: 'is required', got: undefined }],
   [
@@ -46,23 +46,23 @@ const ISSUES: ReadonlyMap<string, Issue> = new Map([
   ],
 ])
 
-/** An error of a kind, with facts made up. */
+/** An error of a kind, with sample facts. */
 function sample(kind: ErrorKind, name?: RefusalName): McpError {
   const { text, refusal = '' } = ALL_ERRORS[kind] as { text: string; refusal?: string }
   const slots = [...text.matchAll(/\{(\w+)\}/g)].map(([, slot = '']) => slot)
   const issue = ISSUES.get(name ?? '')
   const samples = issue === undefined ? SAMPLES : { ...SAMPLES, issue: toLine([issue]) }
-  const facts = Object.fromEntries(slots.map((slot) => [slot, samples[slot] ?? 'it is not what it must be']))
+  const facts = Object.fromEntries(slots.map((slot) => [slot, samples[slot] ?? 'it is invalid']))
   const waits = [...WAITS].some((start) => refusal.startsWith(start))
   return mcpError(ALL_ERRORS[kind] as ErrorRow, facts, waits ? { retryAfterMs: 1000 } : issueExtras(issue))
 }
 
-/** The error object of a kind as it travels at the newest revision. */
+/** The error object of a kind on the wire, at the newest revision. */
 export function sampleObject(kind: ErrorKind, name?: RefusalName): ErrorObject {
   return toErrorObject(sample(kind, name), undefined)
 }
 
-/** What a tool result says about a kind that is told to the model. */
+/** The tool result for a kind that the model reads. */
 export function sampleResult(kind: ErrorKind): object {
   const error = sample(kind)
   return {
@@ -72,7 +72,7 @@ export function sampleResult(kind: ErrorKind): object {
   }
 }
 
-/** What other servers may send for a refusal that no error of ours carries. */
+/** An error object that other servers may send for a refusal that ours does not. */
 export function foreignObject(name: RefusalName, row: RefusalRow): ErrorObject {
   const { code, http, severity } = row
   const refusal = { code, name, httpStatus: http, severity, retryable: isRetryable(row) }

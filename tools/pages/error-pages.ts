@@ -33,7 +33,7 @@ function refusalPage(name: RefusalName, row: RefusalRow): string {
     ['Severity', row.severity],
     ['Retryable', isRetryable(row) ? 'yes' : 'no'],
     ['What our client does', clientDoes(name)],
-    ['Kinds', kindsOf(name).map(code).join(', ') || 'none of ours'],
+    ['Kinds', kindsOf(name).map(code).join(', ') || 'none'],
   ]
   const status = row.code >= 1090 ? ['This refusal is experimental.'] : []
   return page(
@@ -50,15 +50,15 @@ function refusalPage(name: RefusalName, row: RefusalRow): string {
 function refusalExamples(name: RefusalName, row: RefusalRow): readonly string[] {
   const kinds = kindsOf(name)
   const sent = kinds.find((kind) => ALL_ERRORS[kind]?.where === 'wire')
-  if (sent !== undefined) return ['As it travels:', json(sampleObject(sent, name))]
-  const told = kinds.find((kind) => ALL_ERRORS[kind]?.where === 'result')
-  if (told !== undefined) return ['As the model reads it:', json(sampleResult(told))]
+  if (sent !== undefined) return ['On the wire:', json(sampleObject(sent, name))]
+  const shown = kinds.find((kind) => ALL_ERRORS[kind]?.where === 'result')
+  if (shown !== undefined) return ['As the model reads it:', json(sampleResult(shown))]
   if (kinds.length > 0)
     return [
-      `It is thrown in this process, as an ${code('McpError')} whose ${code('refusal')} is ${code(name)}.`,
+      `It is thrown in the same process, as an ${code('McpError')} whose ${code('refusal')} is ${code(name)}.`,
     ]
   return [
-    'No error of this package carries it yet. From other servers it is understood, by its name, by its number, or by its number as the code:',
+    'Our server does not send it yet. Our client recognises it from other servers by its name, by its number, or by its number as the code:',
     json(foreignObject(name, row)),
   ]
 }
@@ -72,15 +72,12 @@ function codePage(row: McpCode): string {
     ['Severity', row.severity],
     ['Retryable', row.retryable === true ? 'yes' : 'no'],
     ['Refusal', number === undefined ? 'none' : `[${number} ${code(String(refusal))}](refusal-${number}.md)`],
-    ['What our client does', refusal === undefined ? GIVES_BACK : clientDoes(refusal)],
-    [
-      'Kinds',
-      [...row.kinds, ...(row.alias === undefined ? [] : [row.alias])].map(code).join(', ') || 'none of ours',
-    ],
+    ['What our client does', refusal === undefined ? THROWS : clientDoes(refusal)],
+    ['Kinds', [...row.kinds, ...(row.alias === undefined ? [] : [row.alias])].map(code).join(', ') || 'none'],
   ]
   return page(
     `${row.code} ${row.name}`,
-    'A number of profile `erlmcp`, which is sent only where that profile is chosen.',
+    'A code of profile `erlmcp`. It is sent only with that profile.',
     `**Cause.** ${cause}`,
     `**Fix.** ${fix}`,
     table(['', ''], facts),
@@ -97,9 +94,9 @@ function codeExamples({ code: number, kinds }: McpCode): readonly string[] {
   return ['By default:', json(official), 'With the profile:', json({ ...sampleObject(kind), code: number })]
 }
 
-const GIVES_BACK = 'Gives the error back.'
+const THROWS = 'Throws the error.'
 
-/** What the client does about a refusal, found out by asking it. */
+/** What the client does about a refusal, according to its own recovery code. */
 function clientDoes(name: RefusalName): string {
   const step = (repeatable: boolean): string | undefined =>
     nextStep(
@@ -113,24 +110,19 @@ function clientDoes(name: RefusalName): string {
       () => 0,
     )?.does
   const [any, safe] = [step(false), step(true)]
-  if (safe === undefined) return GIVES_BACK
+  if (safe === undefined) return THROWS
   const does = DOES.get(safe) as string
-  return any === undefined
-    ? `${does}, if the request is idempotent; otherwise gives the error back.`
-    : `${does}.`
+  return any === undefined ? `${does}, if the request is idempotent; otherwise throws the error.` : `${does}.`
 }
 
 const DOES: ReadonlyMap<string, string> = new Map([
-  ['wait', 'Waits 100 ms, 200 ms, 400 ms …, or as long as it is asked to, and sends the request again'],
+  ['wait', 'Waits 100 ms, 200 ms, 400 ms …, or as long as the server asks, and sends the request again'],
   ['reopen', 'Opens a new connection and sends the request again, once'],
   [
     'move',
-    'Opens a new connection after a while and sends the request again; what runs on the old one is left to finish',
+    'Opens a new connection after a delay and sends the request again; requests on the old one may finish',
   ],
-  [
-    'authenticate',
-    'Calls `reauthenticate`, once, and sends the request again; without it, gives the error back',
-  ],
+  ['authenticate', 'Calls `reauthenticate` once and sends the request again; without it, throws the error'],
 ])
 
 function json(value: object): string {
@@ -138,5 +130,5 @@ function json(value: object): string {
 }
 
 function back(what: string): string {
-  return `[Every ${what}](../errors.md)`
+  return `[All ${what}s](../errors.md)`
 }

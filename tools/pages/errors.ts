@@ -5,8 +5,10 @@ import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src
 import { RESERVED_REFUSALS } from '../../src/protocol/reserved-refusals.ts'
 import { code, page, table } from './markdown.ts'
 
-/** Every error, whoever throws it. */
-export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(ERRORS)
+/** Every error, by kind. Sorted, because the order of a module's exports depends on the loader. */
+export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(
+  [...ERRORS].toSorted(([one], [other]) => (one < other ? -1 : 1)),
+)
 
 /** Every refusal, by its code. */
 export const ALL_REFUSALS: Readonly<Record<string, RefusalRow>> = Object.fromEntries(
@@ -19,21 +21,21 @@ export const ALL_REFUSALS: Readonly<Record<string, RefusalRow>> = Object.fromEnt
 export function errorsPage(): string {
   return page(
     'Errors',
-    'Every error is an `McpError`. Its `kind` is one of the names below, `code` is the number on the wire, and `hint` says what to do. Words in braces stand for the facts of the case.',
+    'Every error is an `McpError`. Its `kind` is one of the names below, `code` is the number on the wire, and `hint` says what to do. Words in braces are placeholders.',
     '## Sent to the peer',
     'These end a request with a JSON-RPC error. The HTTP status applies to Streamable HTTP; 200 means that the error is an ordinary reply.',
     errorTable('wire', ['Code', 'HTTP'], (row) => [codeOf(row), statusOf(row)]),
     '## Shown to the model',
     'These become a tool result with `isError`, so that the model can read them and try again.',
     errorTable('result', [], () => []),
-    '## In this process only',
-    'These are thrown to the code that called, and never sent.',
+    '## Thrown locally',
+    'These are thrown to the calling code and never sent.',
     errorTable('local', [], () => []),
     '## Refusals',
-    'A refusal is an expected outcome that a client can plan for. It travels beside the official code, in `error.data.refusal`, or in a tool result in `_meta["dev.pierhead/refusal"]`, as `{ code, name, httpStatus, severity, retryable, retryAfterMs? }`; the client has its name in `error.refusal`, and `refusalOf(error)` gives the rest. Each has a page with its cause, what to do and an example. Codes from 1090 on are experimental.',
+    'A refusal is an expected outcome that a client can plan for. It accompanies the official code, in `error.data.refusal`, or in a tool result in `_meta["dev.pierhead/refusal"]`, as `{ code, name, httpStatus, severity, retryable, retryAfterMs? }`. On the client, `error.refusal` is its name, and `refusalOf(error)` returns the rest. Each has a page with its cause, the fix and an example. Codes from 1090 on are experimental.',
     refusalTable(),
     '## Codes of profile `erlmcp`',
-    'These numbers are sent only where the profile is chosen; the refusal beside them is the same.',
+    'These codes are sent only with the profile; the accompanying refusal is the same.',
     codeTable(),
   )
 }
@@ -82,7 +84,7 @@ const REACTIONS: Readonly<Record<Reaction, string>> = {
 
 function refusalTable(): string {
   return table(
-    ['Code', 'Name', 'HTTP', 'Severity', 'What a client does', 'Retry', 'Kinds'],
+    ['Code', 'Name', 'HTTP', 'Severity', 'Client reaction', 'Retry', 'Kinds'],
     Object.entries(ALL_REFUSALS).map(([name, row]) => [
       `[${code(row.code)}](errors/refusal-${row.code}.md)`,
       code(name),
@@ -116,7 +118,7 @@ export function kindsOf(refusal: string): readonly ErrorKind[] {
 
 const ARGUMENTS: readonly ErrorKind[] = ['tool_arguments', 'tool_input', 'prompt_arguments']
 
-/** Refusals that the case decides on rather than the kind. */
+/** Refusals that depend on the occurrence rather than on the kind. */
 const BY_CASE: ReadonlyMap<string, readonly ErrorKind[]> = new Map([
   ['MISSING_REQUIRED_FIELD', ARGUMENTS],
   ['FIELD_TYPE_MISMATCH', ARGUMENTS],

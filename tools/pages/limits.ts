@@ -3,7 +3,7 @@ import { CLIENT_LIMITS, type LimitRow } from '../../src/protocol/client-limits.t
 import { LIMITS, type Limits } from '../../src/protocol/limits.ts'
 import { code, docsIn, page, table } from './markdown.ts'
 
-/** What happens beyond each limit: the kind of the error, what is counted, or a sentence where there is neither. */
+/** What happens beyond each limit: the kind of the error, the name of a counter, or otherwise a sentence. */
 export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   stdioBytes: 'too_large',
   httpBytes: 'too_large',
@@ -32,7 +32,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   unsentBytes: 'too_much_unsent',
   connections: 'too_many_connections',
   connectionBytes: 'slow_reader',
-  pingMs: 'The client is asked whether it is still there.',
+  pingMs: 'The server pings the client.',
   pongMs: 'peer_lost',
   sessions: 'session_limit',
   sessionIdleMs: 'unknown_session',
@@ -49,13 +49,13 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   questionMs: 'ask_refused',
   schemaDepth: 'bad_definition',
   subschemas: 'bad_definition',
-  drainMs: 'What still runs is cancelled.',
+  drainMs: 'Requests that are still running are cancelled.',
   clientBytes: 'answer_too_large',
   clientIds: 'A new connection is opened.',
   depth: 'too_deep',
   pages: 'answer_too_large',
   reconnectFirstMs: 'The client waits.',
-  reconnectMaxMs: 'The client waits no longer than this.',
+  reconnectMaxMs: 'The client never waits longer.',
   reconnectFloorMs: 'The client waits.',
   resumeMs: 'session_expired',
 }
@@ -64,11 +64,11 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
 export function limitsPage(): string {
   return page(
     'Limits',
-    "Set single limits with `createServer({ limits: { … } })` and `connect(target, { limits: { … } })`, or all with `limits: 'strict'`. `Infinity` turns one off. What goes beyond a limit ends in an error of its own ([errors](errors.md)) or is counted under a name of its own; `app.counts` tells how often either happened.",
-    '## Of servers',
+    "Set single limits with `createServer({ limits: { … } })` and `connect(target, { limits: { … } })`, or all with `limits: 'strict'`. `Infinity` turns one off. Exceeding a limit causes the listed [error](errors.md) or increments the listed counter; `app.counts` has the totals of both.",
+    '## Servers',
     limitTable(LIMITS, '../../src/protocol/limits.ts'),
-    '## Of clients',
-    'The depth of messages is a limit of servers too. How long a client waits for an answer is `timeout` (silence, 60 s) and `total` (in all, 5 min) of `connect` and of each call; beyond them is `timeout`.',
+    '## Clients',
+    '`depth` applies to servers too. The options `timeout` (60 s without progress) and `total` (5 min) of `connect` and of each call limit how long a client waits for an answer; beyond them it throws `timeout`.',
     limitTable(CLIENT_LIMITS, '../../src/protocol/client-limits.ts'),
   )
 }
@@ -76,17 +76,17 @@ export function limitsPage(): string {
 function limitTable(limits: Readonly<Record<string, LimitRow>>, file: string): string {
   const docs = docsIn(readFileSync(new URL(file, import.meta.url), 'utf8'))
   return table(
-    ['Limit', 'Of what', 'Usual', 'Strict', 'Beyond it'],
+    ['Limit', 'Meaning', 'Default', 'Strict', 'Beyond it'],
     Object.entries(limits).map(([name, { usual, strict }]) => [
       code(name),
       docs.get(name) ?? '',
       usual.toLocaleString('en'),
       strict.toLocaleString('en'),
-      told(OUTCOMES[name as keyof Limits]),
+      outcomeCell(OUTCOMES[name as keyof Limits]),
     ]),
   )
 }
 
-function told(outcome: string): string {
+function outcomeCell(outcome: string): string {
   return outcome.includes(' ') ? outcome : code(outcome)
 }

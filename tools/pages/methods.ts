@@ -13,26 +13,26 @@ const EXTENSIONS = { apps, health, subscriptions, toolCompletion, toolStream }
 export function methodsPage(): string {
   return page(
     'Methods',
-    'Every request and notification of the protocol, and the revisions that know it (●). A method that a revision does not know is answered there as an unknown method.',
-    '## Requests of a client',
+    'Every request and notification of the protocol, and the revisions that have it (●). At other revisions it is an unknown method.',
+    '## Requests from a client',
     methodTable((row) => row.kind === 'request' && row.from === 'client'),
-    '## Requests of a server',
-    'At 2026-07-28 a server sends no requests: these three travel inside a result that asks for input, and their answers inside the repeated request.',
+    '## Requests from a server',
+    'At 2026-07-28, a server sends no requests: a result that asks for input carries these three, and the repeated request carries their answers.',
     methodTable((row) => row.kind === 'request' && row.from === 'server'),
-    '## Requests of either side',
+    '## Requests from either side',
     methodTable((row) => row.kind === 'request' && row.from === 'both'),
     '## Notifications',
     methodTable((row) => row.kind === 'notification'),
     '## Extensions',
-    'What the package adds at every revision, for servers and clients that declare it ([extensions](../guides/extensions.md)).',
+    'The package adds these at every revision, for servers and clients that declare them ([extensions](../guides/extensions.md)).',
     extensionTable(),
     '## Notes',
     [
-      '- **Capability**: what the receiver of a request, or the sender of a notification, must have declared ([capabilities](capabilities.md)).',
-      '- **Paged**: the result carries one page of the named list and, unless it is the last, `nextCursor`.',
-      '- **Cached**: at 2026-07-28 the result carries `ttlMs` and `cacheScope`.',
-      '- **Rounds**: at 2026-07-28 the handler may ask the client for input before it answers.',
-      '- **Header**: at 2026-07-28 the `Mcp-Name` header repeats this param.',
+      '- **Capability**: the [capability](capabilities.md) that the receiver of a request, or the sender of a notification, must have declared.',
+      '- **Paged**: the result has one page of the named list and, unless it is the last, `nextCursor`.',
+      '- **Cached**: at 2026-07-28, the result has `ttlMs` and `cacheScope`.',
+      '- **Rounds**: at 2026-07-28, the handler may ask the client for input before it answers.',
+      '- **Header**: at 2026-07-28, the `Mcp-Name` header repeats this param.',
     ].join('\n'),
   )
 }
@@ -41,9 +41,9 @@ function extensionTable(): string {
   return table(
     ['Name', 'Id', 'Method', 'What it does'],
     Object.entries(EXTENSIONS).flatMap(([name, { id, about, methods, notices }]) => {
-      const asked = Object.entries(methods).map(([one, shape]) => [`${id}/${one}`, shape.about ?? ''])
-      const told = notices.map((one) => [`notifications/${id}/${one}`, 'Notification.'])
-      const rows = [...asked, ...told]
+      const requests = Object.entries(methods).map(([one, shape]) => [`${id}/${one}`, shape.about ?? ''])
+      const notifications = notices.map((one) => [`notifications/${id}/${one}`, 'Notification.'])
+      const rows = [...requests, ...notifications]
       return rows.length === 0
         ? [[code(name), code(id), '', about]]
         : rows.map(([method = '', does = '']) => [code(name), code(id), code(method), does])

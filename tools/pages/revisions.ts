@@ -6,11 +6,11 @@ import type { Lowering } from '../../src/wire/lowering.ts'
 import { ALL_CAPABILITIES } from './capabilities.ts'
 import { code, docsIn, isAt, page, table } from './markdown.ts'
 
-/** The page about revisions: what each added, what code asks about, what older peers receive. */
+/** The page about revisions: what each added, the switches, and what older peers receive. */
 export function revisionsPage(): string {
   return page(
     'Revisions',
-    'A revision is a version of the protocol, named by its date. A server answers every client in the revision that the client speaks; handlers do not notice. Methods are listed in [methods](methods.md), capabilities in [capabilities](capabilities.md).',
+    'A revision is a version of the protocol, named by its date. A server answers every client in the revision that the client speaks; handlers do not depend on it. See also [methods](methods.md) and [capabilities](capabilities.md).',
     '## What each revision added and removed',
     table(
       ['Revision', 'Methods added', 'Methods removed', 'Capabilities added', 'Capabilities removed'],
@@ -18,10 +18,10 @@ export function revisionsPage(): string {
     ),
     `The first revision, ${REVISIONS[0]}, has ${countAt(REVISIONS[0])} methods; the newest, ${LATEST}, has ${countAt(LATEST)}.`,
     '## Switches',
-    'Where revisions behave differently, one switch says how. Each is read in one file.',
+    'A switch is a behaviour that differs between revisions. Each is read in one file.',
     switchTable(),
     '## What an older client receives',
-    'Inside the package every value has the form of the newest revision. On the way to an older client it is lowered step by step; each table says what one step changes, and all later steps follow. What is not listed stays as it is.',
+    'Inside the package, every value has the form of the newest revision. For an older client it is lowered one revision at a time; each table lists the changes of one step, which apply on top of the steps before it. Everything else stays unchanged.',
     ...REVISIONS.slice(0, -1).toReversed().flatMap(loweringPart),
   )
 }
@@ -59,27 +59,27 @@ function switchTable(): string {
   )
 }
 
-/** How the shapes of a lowering are called in prose. */
+/** The shapes of a lowering, by their name in the code. */
 // oxfmt-ignore
 const SHAPES: Partial<Readonly<Record<keyof Lowering, string>>> = {
-  supportsUrl:        'A question for a URL',
-  implementation:     'Name of a server or client',
-  capabilities:       'Capabilities of a server',
-  clientCapabilities: 'Capabilities of a client',
+  supportsUrl:        'Request to visit a URL',
+  implementation:     'Server or client info',
+  capabilities:       'Server capabilities',
+  clientCapabilities: 'Client capabilities',
   tool:               'Tool',
   resource:           'Resource',
   template:           'Resource template',
   prompt:             'Prompt',
   hints:              'Lists and reads',
   content:            'Content block',
-  contents:           'Contents of a resource',
-  callResult:         'Result of a tool',
-  complete:           'Question for completions',
+  contents:           'Resource contents',
+  callResult:         'Tool result',
+  complete:           'Completion request',
   progress:           'Progress',
   elicit:             'Form',
   elicitAnswer:       'Answer to a form',
-  sample:             'Question to the model',
-  sampleResult:       'Answer of the model',
+  sample:             'Sampling request',
+  sampleResult:       'Answer from the model',
   root:               'Root',
 }
 
@@ -89,7 +89,7 @@ function loweringPart(revision: Revision): readonly string[] {
     const sentence = docs.get(shape)
     return sentence === undefined ? [] : [[words, sentence]]
   })
-  return [`### To ${revision}`, table(['Shape', 'What changes'], rows)]
+  return [`### To ${revision}`, table(['Shape', 'Change'], rows)]
 }
 
 function sourceOf(file: string): string {

@@ -1,15 +1,15 @@
 import { CHOICES, type ChoiceRow } from '../../src/protocol/choices.ts'
 import { code, page, table } from './markdown.ts'
 
-/** The page about switches: what a revision decides, and what a profile may choose. */
+/** The page about switches: the choices of a profile, and the behaviours that depend on the revision. */
 export function switchesPage(): string {
   return page(
     'Switches',
-    'Where the protocol may be spoken in more than one way, one switch says how. Each is read in one file, and each value has a recorded exchange under `test/transcripts/`.',
-    '## What a profile may choose',
-    'The first value is the official one, and what is done without a profile; `by-revision` leaves it to the revision. Chosen with `official.with({ … })` or `erlmcp.with({ … })` of `pierhead/profiles`. What changes the form of messages holds at the revisions with a handshake, the rest at all of them.',
+    'A switch selects between several ways to speak the protocol. Each is read in one file, and each value has a recorded exchange under `test/transcripts/`.',
+    '## Choices of a profile',
+    'The first value is official and applies without a profile; `by-revision` leaves it to the revision. Choose others with `official.with({ … })` or `erlmcp.with({ … })` from `pierhead/profiles`. Choices that change the form of messages apply at the revisions with a handshake, the rest at all of them.',
     table(
-      ['Switch', 'Values', 'In `erlmcp`', 'Holds', 'What is chosen'],
+      ['Switch', 'Values', 'In `erlmcp`', 'Applies', 'Meaning'],
       Object.entries<ChoiceRow>(CHOICES).map(([name, { values, erlmcp, reader, about }]) => [
         code(name),
         values.map((value) => code(String(value))).join(', '),
@@ -18,7 +18,7 @@ export function switchesPage(): string {
         about,
       ]),
     ),
-    '## What a revision decides',
-    'These are listed with the [revisions](revisions.md#switches).',
+    '## Differences between revisions',
+    'See [revisions](revisions.md#switches).',
   )
 }

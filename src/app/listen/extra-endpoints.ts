@@ -1,20 +1,34 @@
 import type { GistOptions } from '../options.ts'
+import type { HttpHandler } from '../../transport/http/server/parts.ts'
+import type { WebHandler } from '../../transport/http/server/web-endpoint.ts'
 import type { Endpoint } from '../../transport/http/server/endpoint.ts'
+
+interface ExtraOptions {
+  readonly sse: boolean
+  readonly gist?: boolean | GistOptions
+  /** Web handlers of plug-ins, by path. */
+  readonly handlers?: ReadonlyMap<string, WebHandler>
+}
 
 /** Serves what was asked for beside an endpoint, each loaded when it is. */
 export async function serveExtraEndpoints(
   endpoint: Endpoint,
-  { sse, gist = false }: { readonly sse: boolean; readonly gist?: boolean | GistOptions },
+  { sse, gist = false, handlers = new Map() }: ExtraOptions,
 ): Promise<void> {
-  const { service, limits, guard, extraEndpoints } = endpoint
+  const { service, limits, guard, authenticate, extraEndpoints } = endpoint
+  const fail: HttpHandler['fail'] = (...reply) => endpoint.fail(...reply)
   if (sse) {
     const { SseEndpoint } = await import('../../transport/sse/server.ts')
-    extraEndpoints.push(
-      new SseEndpoint(service, { limits, guard, fail: (...reply) => endpoint.fail(...reply) }),
-    )
+    extraEndpoints.push(new SseEndpoint(service, { limits, guard, authenticate, fail }))
   }
   if (gist !== false) {
     const { GistEndpoint } = await import('../../gist/endpoint.ts')
-    extraEndpoints.push(new GistEndpoint(service, { limits, guard, ...(gist === true ? {} : gist) }))
+    extraEndpoints.push(
+      new GistEndpoint(service, { limits, guard, authenticate, ...(gist === true ? {} : gist) }),
+    )
+  }
+  if (handlers.size > 0) {
+    const { WebEndpoint } = await import('../../transport/http/server/web-endpoint.ts')
+    extraEndpoints.push(new WebEndpoint(service, { limits, guard, fail, handlers }))
   }
 }

@@ -4,7 +4,7 @@ import { methodRow } from '../../protocol/methods.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { eachOf } from '../shapes.ts'
 
-/** Puts annotations that the protocol does not know, which are in `_meta` officially, among the others. */
+/** Moves unofficial annotations, which are officially sent in `_meta`, to the others. */
 export const annotations: CreateAdapter = (choices) => {
   if (choices.annotations !== 'free') return undefined
   return {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { eachOf } from '../shapes.ts'
 
-/** Writes the bytes of a resource in `data` too, and reads them from there. */
+/** Also writes the bytes of a resource to `data`, and reads them from there. */
 export const binaryContents: CreateAdapter = (choices) => {
   if (choices.binaryContents !== 'both') return undefined
   return {

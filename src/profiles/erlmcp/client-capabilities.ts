@@ -2,7 +2,7 @@ import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { changed, isObject } from '../shapes.ts'
 
-/** Writes what a client can do as switches that are on, and its experimental features also as a list. */
+/** Adds `enabled: true` to client capabilities, and lists the experimental features. */
 export const clientCapabilities: CreateAdapter = (choices) => {
   if (choices.clientCapabilities !== 'enabled') return undefined
   return {

@@ -3,7 +3,7 @@ import { DESCRIPTIONS } from '../../protocol/meta.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { isObject } from '../shapes.ts'
 
-/** Writes completions as a list of values with their descriptions, and reads them so. */
+/** Writes and reads completions as a list of values with their descriptions. */
 export const completionShape: CreateAdapter = (choices) => {
   if (choices.completionShape !== 'listed') return undefined
   return {
@@ -15,8 +15,8 @@ export const completionShape: CreateAdapter = (choices) => {
 function toListed(result: JsonObject): JsonObject {
   const { completion, _meta, ...rest } = result
   if (!isObject(completion)) return result
-  const { [DESCRIPTIONS]: told, ...meta } = (_meta ?? {}) as JsonObject
-  const descriptions = (told ?? []) as readonly (string | null)[]
+  const { [DESCRIPTIONS]: list, ...meta } = (_meta ?? {}) as JsonObject
+  const descriptions = (list ?? []) as readonly (string | null)[]
   const values = (completion['values'] as readonly string[]).map((value, at) => {
     const description = descriptions[at] ?? undefined
     return description === undefined ? { value } : { value, description }

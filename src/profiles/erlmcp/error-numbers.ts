@@ -3,10 +3,10 @@ import { earlierCodeOf, erlmcpCodeOf, erlmcpMeaning } from './mcp-codes.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { isObject } from '../shapes.ts'
 
-/** These refusals say no more than the code of JSON-RPC beside them. */
+/** These refusals say no more than the accompanying JSON-RPC code. */
 const PLAIN: ReadonlySet<unknown> = new Set(['PROTOCOL_ERROR', 'INTERNAL_ERROR'])
 
-/** Gives errors the number of the profile, else that of their refusal, and understands both. */
+/** Sends errors with the number of the profile, or otherwise of their refusal, and understands both. */
 export const errorNumbers: CreateAdapter = (choices) => {
   const own = choices.errorNumbers !== 'official'
   const core = choices.errorNumbers === 'erlmcp-core'

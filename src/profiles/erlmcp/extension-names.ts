@@ -1,7 +1,7 @@
 import { VENDOR } from '../../protocol/meta.ts'
 import type { CreateAdapter } from '../adapter.ts'
 
-/** The methods of extensions, as they are called without our prefix. */
+/** The methods of extensions by their name without our prefix. */
 const BARE: ReadonlySet<string> = new Set([
   'tools/stream',
   'health/status',

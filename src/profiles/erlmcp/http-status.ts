@@ -3,10 +3,10 @@ import { REFUSALS, type SentRefusalName } from '../../protocol/refusals.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { errorReply, type Fetch } from '../error-reply.ts'
 
-/** Statuses that tell a client to authenticate, or that its session is gone. */
+/** Statuses that mean that the client must authenticate, or that its session has ended. */
 const TAKEN: ReadonlySet<number> = new Set([401, 404])
 
-/** Gives errors that officially travel in an ordinary reply the status of their refusal. */
+/** Sends errors that officially have status 200 with the status of their refusal. */
 export const httpStatus: CreateAdapter = (choices) => {
   const { httpStatusFromRefusal } = choices
   if (httpStatusFromRefusal === false) return undefined
@@ -19,7 +19,7 @@ export const httpStatus: CreateAdapter = (choices) => {
   }
 }
 
-/** A `fetch` for clients that takes errors with such a status for the answers that they are. */
+/** A `fetch` for clients that turns errors with such a status into ordinary answers. */
 export function fetchOf(choices: Choices): ((fetch: Fetch) => Fetch) | undefined {
   if (choices.httpStatusFromRefusal === false) return undefined
   return (fetch) => async (input, init) => {

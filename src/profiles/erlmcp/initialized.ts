@@ -1,12 +1,13 @@
 import type { CreateAdapter } from '../adapter.ts'
 
-/** Says after the handshake that the server is ready too. */
+/** Makes the server send `initialized` after the handshake too. */
 export const initialized: CreateAdapter = (choices) => {
   if (choices.initializedFrom !== 'both') return undefined
   return {
-    afterAnswer(method, tell) {
-      // The answer itself leaves before any timer runs.
-      if (method === 'initialize') setTimeout(() => tell({ method: 'notifications/initialized', params: {} }))
+    afterAnswer(method, notify) {
+      // The answer is sent before any timer fires.
+      if (method === 'initialize')
+        setTimeout(() => notify({ method: 'notifications/initialized', params: {} }))
     },
   }
 }

@@ -4,7 +4,7 @@ import { readBounded, type Bounds } from '../../wire/bounds.ts'
 import { positionalCall } from '../../wire/message.ts'
 import type { CreateAdapter } from '../adapter.ts'
 
-/** Lets methods that no revision knows take params by position, and give back values that are no objects. */
+/** Allows unofficial methods to take positional params and to return values other than objects. */
 export const jsonrpcLoose: CreateAdapter = (choices) => {
   if (!choices.jsonrpcLoose) return undefined
   return {

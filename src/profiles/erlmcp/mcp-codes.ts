@@ -1,24 +1,24 @@
 import type { ErrorKind } from '../../errors/error.ts'
 import type { RefusalName, Severity } from '../../protocol/refusals.ts'
 
-/** One of the negative numbers that profile `erlmcp` puts on the wire. */
+/** One of the negative codes of profile `erlmcp`. */
 export interface McpCode {
   readonly code: number
   readonly name: string
   readonly severity: Severity
-  /** Whether the same request may succeed later without being changed. */
+  /** Whether the same request may succeed later, unchanged. */
   readonly retryable?: true
-  /** The errors of ours that this number stands for. */
+  /** Our errors that are sent with this code. */
   readonly kinds: readonly ErrorKind[]
-  /** The error that it is read as, where we send another number for that. */
+  /** The error that it is read as, if that error is sent with another code. */
   readonly alias?: ErrorKind
-  /** The refusal that says the same. */
+  /** The equivalent refusal. */
   readonly refusal?: RefusalName
 }
 
 /**
- * The codes of profile `erlmcp`, 38 numbers. Two names appear under two numbers: of those the later is sent, and both
- * are understood; `errorNumbers: 'erlmcp-core'` sends the earlier. Other rows without kinds are codes that Pierhead never sends.
+ * The 38 codes of profile `erlmcp`. Two names have two codes each: the second is sent, or the first with
+ * `errorNumbers: 'erlmcp-core'`, and both are understood. Other rows without kinds are codes that Pierhead never sends.
  */
 // oxfmt-ignore
 export const MCP_CODES: readonly McpCode[] = [
@@ -93,17 +93,17 @@ const earlier: ReadonlyMap<string, number> = new Map(
 )
 const byCode: ReadonlyMap<number, McpCode> = new Map(MCP_CODES.map((row) => [row.code, row]))
 
-/** The number that profile `erlmcp` sends for an error; undefined means the usual one. */
+/** The code that profile `erlmcp` sends for an error; undefined means the official one. */
 export function erlmcpCodeOf(kind: string): number | undefined {
   return byKind.get(kind)
 }
 
-/** The earlier of two numbers that profile `erlmcp` has for an error; undefined where it has only one. */
+/** The first of two codes of profile `erlmcp` for an error; undefined if it has only one. */
 export function earlierCodeOf(kind: string): number | undefined {
   return earlier.get(kind)
 }
 
-/** What a number means where profile `erlmcp` is spoken. */
+/** The meaning of a code in profile `erlmcp`. */
 export function erlmcpMeaning(code: number): { readonly kind?: ErrorKind; readonly refusal?: RefusalName } {
   const row = byCode.get(code)
   const kind = row?.alias ?? row?.kinds[0]

@@ -2,7 +2,7 @@ import { methodRow } from '../../protocol/methods.ts'
 import type { CreateAdapter } from '../adapter.ts'
 
 const PREFIX = 'notifications/'
-/** What is sent without the prefix. */
+/** The notifications that are sent without the prefix. */
 const BARE: ReadonlySet<string> = new Set([
   'notifications/resources/updated',
   'notifications/resources/list_changed',
@@ -12,7 +12,7 @@ const BARE: ReadonlySet<string> = new Set([
   'notifications/progress',
 ])
 
-/** Sends notifications by their bare names, and understands all of them so. */
+/** Sends notifications without the prefix, and understands all of them without it. */
 export const notificationNames: CreateAdapter = (choices) => {
   if (choices.notificationNames !== 'bare') return undefined
   return {

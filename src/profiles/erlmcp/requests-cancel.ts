@@ -5,7 +5,7 @@ import type { Route } from '../routes.ts'
 
 const METHOD = 'requests/cancel'
 
-/** `requests/cancel`: cancels another request of the same client. One that is over is none to cancel, which is no error. */
+/** `requests/cancel`: cancels another request of the same client. Cancelling a finished request is not an error. */
 export function requestsCancel(choices: Choices): readonly (readonly [string, Route])[] {
   if (choices.requestsCancel !== 'answered') return []
   return [

@@ -6,7 +6,7 @@ const SHORT: ReadonlyMap<unknown, string> = new Map(
   [...STOP_REASONS].map(([short, long]) => [long, short] as const),
 )
 
-/** Writes `system` beside `systemPrompt`, and stop reasons in snake case with a list of content; both are always understood. */
+/** Writes `system` next to `systemPrompt`, stop reasons in snake case, and content as a list; both forms are always understood. */
 export const samplingFields: CreateAdapter = (choices) => {
   if (choices.samplingFields !== 'short') return undefined
   return {

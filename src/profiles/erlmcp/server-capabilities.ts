@@ -2,7 +2,7 @@ import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { changed, isObject } from '../shapes.ts'
 
-/** Declares what a server uses of its client too, and completion in every spelling. */
+/** Makes a server also declare the client capabilities it uses, and completion in every spelling. */
 export const serverCapabilities: CreateAdapter = (choices) => {
   if (choices.serverCapabilities !== 'extra') return undefined
   return {

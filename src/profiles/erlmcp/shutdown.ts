@@ -1,7 +1,7 @@
 import type { Choices } from '../../protocol/choices.ts'
 import type { Route } from '../routes.ts'
 
-/** `shutdown`: what the client sends after it is refused. Over HTTP a session is ended with DELETE all the same. */
+/** `shutdown`: rejects everything that the client sends afterwards. Over HTTP, a session still ends with DELETE. */
 export function shutdown(choices: Choices): readonly (readonly [string, Route])[] {
   if (choices.shutdown !== 'answered') return []
   return [

@@ -3,7 +3,7 @@ import { UNSUPPORTED_TYPE } from '../../errors/profiles.ts'
 import type { Choices } from '../../protocol/choices.ts'
 import type { Checks } from '../checks.ts'
 
-/** The types of contents that are known; besides, those of vendors. */
+/** The known MIME types; vendor types are allowed too. */
 const MIME_TYPES: ReadonlySet<string> = new Set([
   ...['plain', 'markdown', 'html', 'csv', 'xml'].map((name) => `text/${name}`),
   ...['png', 'jpeg', 'gif', 'webp', 'svg+xml'].map((name) => `image/${name}`),
@@ -16,7 +16,7 @@ interface Contents {
   readonly mimeType?: string
 }
 
-/** Refuses contents of a type that is not known. */
+/** Rejects contents of an unknown type. */
 export function strictMime(choices: Choices): Checks | undefined {
   if (!choices.strictMime) return undefined
   return {

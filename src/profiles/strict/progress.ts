@@ -5,7 +5,7 @@ import { BAD_PROGRESS_TOKEN } from '../../errors/profiles.ts'
 import { META } from '../../protocol/meta.ts'
 import type { Checks } from '../checks.ts'
 
-/** Refuses requests with a progress token that is neither a string nor an integer. */
+/** Rejects requests with a progress token that is neither a string nor an integer. */
 export function strictProgress(choices: Choices): Checks | undefined {
   if (choices.progressErrors !== 'refused') return undefined
   return {

@@ -4,7 +4,7 @@ import { BAD_PARAMS } from '../../errors/wire.ts'
 import type { Choices } from '../../protocol/choices.ts'
 import type { Checks } from '../checks.ts'
 
-/** Refuses tools without a description, and calls without arguments. */
+/** Rejects tools without a description and calls without arguments. */
 export function strictShapes(choices: Choices): Checks | undefined {
   if (!choices.strictShapes) return undefined
   return {

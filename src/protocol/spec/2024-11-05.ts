@@ -1,6 +1,6 @@
 import type * as next from './2025-03-26.ts'
 
-/** The shapes of 2024-11-05; what is not declared here is as in 2025-03-26. */
+/** The shapes of 2024-11-05; everything not declared here is as in 2025-03-26. */
 
 export type {
   Annotations,

@@ -1,6 +1,6 @@
 import type * as next from './2025-06-18.ts'
 
-/** The shapes of 2025-03-26; what is not declared here is as in 2025-06-18. */
+/** The shapes of 2025-03-26; everything not declared here is as in 2025-06-18. */
 
 export type {
   CallToolRequestParams,

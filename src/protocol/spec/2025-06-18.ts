@@ -1,6 +1,6 @@
 import type * as next from './2025-11-25.ts'
 
-/** The shapes of 2025-06-18; what is not declared here is as in 2025-11-25. */
+/** The shapes of 2025-06-18; everything not declared here is as in 2025-11-25. */
 
 export type {
   Annotations,

@@ -1,6 +1,6 @@
 import type * as next from './2026-07-28.ts'
 
-/** The shapes of 2025-11-25; what is not declared here is as in 2026-07-28. */
+/** The shapes of 2025-11-25; everything not declared here is as in 2026-07-28. */
 
 export type {
   Annotations,
@@ -122,7 +122,7 @@ export interface SetLevelRequestParams extends next.RequestParams {
   readonly level: next.LoggingLevel
 }
 
-// Questions to the client, each a request of its own
+// Questions to the client, as separate requests
 
 export interface ToolResultContent extends next.ToolResultContent {
   readonly structuredContent?: Readonly<Record<string, unknown>>
@@ -175,7 +175,7 @@ export interface Task {
   readonly statusMessage?: string
   readonly createdAt: string
   readonly lastUpdatedAt: string
-  /** In milliseconds; null means without end. */
+  /** In milliseconds; null means unlimited. */
   readonly ttl: number | null
   readonly pollInterval?: number
 }
@@ -190,7 +190,7 @@ export interface CreateTaskResult extends next.EmptyResult {
 
 export interface TaskResult extends next.EmptyResult, Task {}
 
-/** The result of the request that the task stands for. */
+/** The result of the request that became the task. */
 export interface TaskPayloadResult extends next.EmptyResult {
   readonly [key: string]: unknown
 }

@@ -10,7 +10,7 @@ import type {
   RequestParamsMeta,
 } from './2026-07-28.ts'
 
-/** What 2026-07-28 adds to every message on the wire. */
+/** The members that 2026-07-28 adds to every message on the wire. */
 
 /** `params._meta` of every request. */
 export interface RequestMeta extends RequestParamsMeta {
@@ -26,16 +26,16 @@ export interface ResultMeta extends Meta {
   readonly [META.subscriptionId]?: RequestId
 }
 
-/** Params as they travel. */
+/** Params on the wire. */
 export type Enveloped<Params> = Omit<Params, '_meta'> & { readonly _meta: RequestMeta }
 
-/** A result as it travels: with its type, and with caching hints where the method has them. */
+/** A result on the wire: with its type, and with caching hints if the method has them. */
 export type Sealed<Result> = Omit<Result, '_meta' | keyof CacheHints> & {
   readonly resultType: 'complete'
   readonly _meta?: ResultMeta
 } & ('ttlMs' extends keyof Result ? Required<CacheHints> : unknown)
 
-/** A result that ends one round, as it travels. */
+/** A result that ends one round, on the wire. */
 export interface SealedInputRequired extends InputRequiredResult {
   readonly resultType: 'input_required'
   readonly _meta?: ResultMeta

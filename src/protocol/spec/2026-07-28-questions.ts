@@ -12,7 +12,7 @@ import type {
   Tool,
 } from './2026-07-28.ts'
 
-/** What a server may ask of a client at 2026-07-28, and how question and answer travel. */
+/** The questions that a server may ask a client at 2026-07-28, and the messages that carry them. */
 
 // Sampling
 
@@ -65,7 +65,7 @@ export interface CreateMessageResult {
   readonly role: Role
   readonly content: SamplingBlock | readonly SamplingBlock[]
   readonly model: string
-  /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or another word. */
+  /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or any other string. */
   readonly stopReason?: string
   readonly _meta?: Meta
 }
@@ -115,7 +115,7 @@ export interface TitledOption {
   readonly title: string
 }
 
-/** One of several strings. `enumNames` is the older spelling of titles. */
+/** A choice of one string. `enumNames` is the older form of titles. */
 export interface EnumField extends Field {
   readonly type: 'string'
   readonly enum: readonly string[]
@@ -129,7 +129,7 @@ export interface TitledEnumField extends Field {
   readonly default?: string
 }
 
-/** Several of several strings. */
+/** A choice of several strings. */
 export interface MultiSelectField extends Field {
   readonly type: 'array'
   readonly items:
@@ -176,7 +176,7 @@ export interface ElicitResult {
   readonly content?: Readonly<Record<string, ElicitValue>>
 }
 
-// Further rounds: the questions of a server travel inside a result, the answers inside the repeated request
+// Further rounds: results carry the server's questions, and repeated requests carry the answers
 
 export interface Questions {
   'sampling/createMessage': { params: CreateMessageRequestParams; result: CreateMessageResult }

@@ -5,8 +5,8 @@ export type * from './2026-07-28-envelope.ts'
 export type * from './2026-07-28-questions.ts'
 
 /*
- * The shapes of 2026-07-28, which are also the neutral form inside this package: without the envelope that
- * every request and result of this revision wears on the wire.
+ * The shapes of 2026-07-28, which are also the form of messages inside this package, without the envelope that
+ * every request and result of this revision has on the wire.
  */
 
 // Shared values
@@ -24,7 +24,7 @@ export type LoggingLevel =
   | 'emergency'
 export type CacheScope = 'public' | 'private'
 
-/** `_meta`: keys of the protocol, of extensions and of the application side by side. */
+/** `_meta`: keys of the protocol, of extensions and of the application. */
 export interface Meta {
   readonly [key: string]: unknown
 }
@@ -53,7 +53,7 @@ export interface PaginatedResult extends EmptyResult {
   readonly nextCursor?: string
 }
 
-/** How long and for whom a result may be kept. Sealing fills in what is missing. */
+/** How long and for whom a result may be cached. Encoding adds missing values. */
 export interface CacheHints {
   readonly ttlMs?: number
   readonly cacheScope?: CacheScope
@@ -83,7 +83,7 @@ export interface Annotations {
   readonly lastModified?: string
 }
 
-/** The settings of a capability. Presence is the signal; unknown keys are tolerated. */
+/** The settings of a capability. Its presence is the declaration; unknown keys are tolerated. */
 export interface Settings {
   readonly [key: string]: unknown
 }
@@ -363,7 +363,7 @@ export interface ResourceUpdatedNotificationParams extends NotificationParams {
   readonly uri: string
 }
 
-/** Every request; the three questions travel only inside an `input_required` result. */
+/** Every request. The three questions are sent only inside an `input_required` result. */
 export interface Requests extends Questions {
   'server/discover': { params: RequestParams; result: DiscoverResult }
   'tools/list': { params: PaginatedRequestParams; result: ListToolsResult }

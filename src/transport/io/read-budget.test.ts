@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { toLimits } from '../../base/limits.ts'
-import { ReadBudget } from './read-budget.ts'
+import { ReadBudget, ReadPool } from './read-budget.ts'
 
 const KB = 1024
-const limits = toLimits({ unparsedBytes: 1000 * KB })
+const pool = new ReadPool(toLimits({ unparsedBytes: 1000 * KB }))
 
 class Source {
   readonly reading: ReadBudget
   isPaused = false
 
   constructor(maxBytes = 400 * KB) {
-    this.reading = new ReadBudget(limits, maxBytes, this)
+    this.reading = new ReadBudget(pool, maxBytes, this)
   }
 
   pause(): void {
@@ -23,7 +23,7 @@ class Source {
 }
 
 test('bytes are counted for one and for all together, and given back', () => {
-  const [one, other] = [new ReadBudget(limits, 800 * KB), new ReadBudget(limits, 800 * KB)]
+  const [one, other] = [new ReadBudget(pool, 800 * KB), new ReadBudget(pool, 800 * KB)]
   expect(one.announce(800 * KB)).toBeUndefined()
   expect(one.announce(800 * KB + 1)).toMatchObject({ kind: 'too_large' })
   expect(one.take(800 * KB)).toBeUndefined()

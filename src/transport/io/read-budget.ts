@@ -9,27 +9,35 @@ export interface Flow {
   resume(): unknown
 }
 
-/** Bytes being read from all clients at once. */
-let total = 0
-/** How many have a part of them, and those among them who wait, in the order in which they began to. */
-let holders = 0
-const waiting = new Set<ReadBudget>()
-
 /** Nobody waits with less. */
 const SMALL_BYTES = 65_536
 
+/** The bytes that one server is reading from all its clients at once. */
+export class ReadPool {
+  readonly limitBytes: number
+  total = 0
+  /** How many budgets hold a part of them. */
+  holders = 0
+  /** Those that were paused, in that order. */
+  readonly waiting: Set<ReadBudget> = new Set()
+
+  constructor({ unparsedBytes }: Pick<Limits, 'unparsedBytes'>) {
+    this.limitBytes = unparsedBytes
+  }
+}
+
 /**
- * Counts the bytes of one body or message while it is read, against the limits of one and of all together. When half of
- * what all may have is taken, large messages are read one after the other.
+ * Counts the bytes of one body or message while it is read, against the limit for one message and the limit for all
+ * together. When half of the latter is used, large messages are read one after the other.
  */
 export class ReadBudget {
-  readonly #limits: Limits
+  readonly #pool: ReadPool
   readonly #maxBytes: number
   readonly #flow: Flow | undefined
   #size = 0
 
-  constructor(limits: Limits, maxBytes: number, flow?: Flow) {
-    this.#limits = limits
+  constructor(pool: ReadPool, maxBytes: number, flow?: Flow) {
+    this.#pool = pool
     this.#maxBytes = maxBytes
     this.#flow = flow
   }
@@ -40,7 +48,7 @@ export class ReadBudget {
 
   /** Whether it waits until others are read. */
   get isWaiting(): boolean {
-    return waiting.has(this)
+    return this.#pool.waiting.has(this)
   }
 
   /** Why a body that announces its size is refused, if it is. */
@@ -50,14 +58,14 @@ export class ReadBudget {
 
   /** Counts more bytes; the error, if any, is why no more are read. */
   take(bytes: number): McpError | undefined {
-    const { unparsedBytes } = this.#limits
-    if (this.#size === 0) holders++
+    const pool = this.#pool
+    if (this.#size === 0) pool.holders++
     this.#size += bytes
-    total += bytes
+    pool.total += bytes
     const problem = sizeProblem(this.#size, this.#maxBytes)
     if (problem !== undefined) return problem
-    if (total > unparsedBytes) return tooMany()
-    if (total > unparsedBytes / 2) this.#wait()
+    if (pool.total > pool.limitBytes) return tooMany()
+    if (pool.total > pool.limitBytes / 2) this.#wait()
     return undefined
   }
 
@@ -73,9 +81,9 @@ export class ReadBudget {
     if (this.#size === 0) return
     const given = Math.min(bytes, this.#size)
     this.#size -= given
-    total -= given
-    if (this.#size === 0) holders--
-    if (waiting.size > 0) this.#goOn()
+    this.#pool.total -= given
+    if (this.#size === 0) this.#pool.holders--
+    if (this.#pool.waiting.size > 0) this.#goOn()
   }
 
   /** Nothing more is read, or kept. */
@@ -91,6 +99,7 @@ export class ReadBudget {
   /** Waits, unless nobody else would go on. */
   #wait(): void {
     if (this.#flow === undefined || this.#size <= SMALL_BYTES) return
+    const { holders, waiting } = this.#pool
     if (!this.isWaiting && holders - waiting.size < 2) return
     waiting.add(this)
     this.#flow.pause()
@@ -98,9 +107,10 @@ export class ReadBudget {
 
   /** Lets those go on who wait, all of them when there is room and one when nobody else does. */
   #goOn(): void {
+    const { total, limitBytes, holders, waiting } = this.#pool
     if (this.#size === 0) waiting.delete(this)
     for (const one of waiting) {
-      if (total > one.#limits.unparsedBytes / 2 && holders > waiting.size) return
+      if (total > limitBytes / 2 && holders > waiting.size) return
       waiting.delete(one)
       one.#flow?.resume()
     }

@@ -1,5 +1,32 @@
 import { expect, test } from 'vitest'
-import { answeredId } from './receive.ts'
+import { Deadline } from '../../rpc/deadline.ts'
+import type { ServerMessage } from '../../rpc/client-transport.ts'
+import { Pipe } from '../../rpc/pipe.ts'
+import { answeredId, receiveText } from './receive.ts'
+
+interface Made {
+  readonly messages: ServerMessage[]
+  request(id: number): Promise<ServerMessage>
+  receive(text: string): boolean
+  /** How many requests still wait. */
+  size(): number
+}
+
+function make(): Made {
+  const messages: ServerMessage[] = []
+  const onMessage = (message: ServerMessage): void => void messages.push(message)
+  const pipe = new Pipe({ write: () => undefined, events: { onMessage, onDown: () => undefined } })
+  return {
+    messages,
+    request(id) {
+      const method = 'tools/call'
+      const cancel = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal: undefined })
+      return pipe.request({ id, method, text: '', cancel, headers: () => ({}), onMessage })
+    },
+    receive: (text) => receiveText(pipe, text, 100),
+    size: () => pipe.size,
+  }
+}
 
 test.each([
   ['{"jsonrpc":"2.0","id":7,"result":{}}', 7],
@@ -16,4 +43,40 @@ test.each([
   ['', undefined],
 ])('the id that %s answers is read from its ends', (text, id) => {
   expect(answeredId(text)).toBe(id)
+})
+
+const ANSWER_1 = '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'
+const ANSWER_2 = '{"jsonrpc":"2.0","id":2,"result":{"b":2}}'
+const NOTICE = '{"jsonrpc":"2.0","method":"notifications/x"}'
+
+test('every member of a batch reaches the one who waits for it', async () => {
+  const { request, receive, messages } = make()
+  const waiting = [request(1), request(2)]
+  expect(receive(`[${ANSWER_2},${NOTICE},${ANSWER_1}]`)).toBe(true)
+  expect(messages).toMatchObject([{ method: 'notifications/x' }])
+  expect(await Promise.all(waiting)).toMatchObject([{ result: { a: 1 } }, { result: { b: 2 } }])
+})
+
+test('a broken member of a batch fails its own request, and the others are answered', async () => {
+  const { request, receive, size } = make()
+  const waiting = [request(1), request(2)]
+  expect(receive(`[{"jsonrpc":"2.0","id":1,"result":5},${ANSWER_2}]`)).toBe(true)
+  expect(size()).toBe(0)
+  await expect(waiting[0]).rejects.toMatchObject({ kind: 'bad_answer' })
+  expect(await waiting[1]).toMatchObject({ result: { b: 2 } })
+})
+
+test.each([
+  ['the first', `["junk",${NOTICE}]`],
+  ['the last', `[${NOTICE},"junk"]`],
+  ['one that answers nobody', `[${NOTICE},{"jsonrpc":"2.0","id":7,"result":5}]`],
+  ['one that asks', `[${NOTICE},{"jsonrpc":"2.0","id":1,"method":"roots/list","params":5}]`],
+  ['null', `[${NOTICE},null]`],
+])('a batch in which %s is no message is reported, and the rest of it is taken', async (_, text) => {
+  const { request, receive, messages } = make()
+  const waiting = request(1)
+  expect(receive(text)).toBe(false)
+  expect(messages).toMatchObject([{ method: 'notifications/x' }])
+  expect(receive(ANSWER_1)).toBe(true)
+  expect(await waiting).toMatchObject({ result: { a: 1 } })
 })

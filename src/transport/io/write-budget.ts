@@ -3,28 +3,52 @@ import { TOO_MUCH_UNSENT } from '../../errors/transport.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { everyMs, type Timer } from './timer.ts'
 
-/** Bytes that wait for all clients to read. */
-let total = 0
-/** Those for whom something waits. */
-const slow = new Set<WriteBudget>()
-/** Those among them who have been given all the time there is. */
-const patient = new Set<WriteBudget>()
-let watch: Timer
-
 const LOOK_MS = 50
 /** How long a client may take nothing of what waits for it while too much waits for all. */
 const HURRY_MS = 1000
 
-/** How many bytes wait for clients that read slowly, over all of them. */
-export function unsentBytes(): number {
-  return total
-}
+/** The bytes that wait for all clients of one server to read them. */
+export class WritePool {
+  readonly #limitBytes: number
+  /** How many bytes wait. */
+  total = 0
+  /** Budgets for which something waits. */
+  readonly #slow = new Set<WriteBudget>()
+  /** Those among them that still have all the time there is. */
+  readonly #patient = new Set<WriteBudget>()
+  #timer: Timer
 
-/** Throws when so much waits for clients that nothing more should be written; those who take nothing of it are cut off soon. */
-export function checkUnsent(limits: Limits): void {
-  if (total <= limits.unsentBytes) return
-  for (const sending of patient) sending.hurry()
-  throw mcpError(TOO_MUCH_UNSENT, {}, { retryAfterMs: 1000 })
+  constructor({ unsentBytes }: Pick<Limits, 'unsentBytes'>) {
+    this.#limitBytes = unsentBytes
+  }
+
+  /** Throws when so much waits that nothing more should be written; clients that read nothing are cut off soon after. */
+  check(): void {
+    if (this.total <= this.#limitBytes) return
+    for (const budget of this.#patient) budget.hurry()
+    this.#patient.clear()
+    throw mcpError(TOO_MUCH_UNSENT, {}, { retryAfterMs: 1000 })
+  }
+
+  add(budget: WriteBudget): void {
+    this.#slow.add(budget)
+    this.#patient.add(budget)
+    this.#timer ??= everyMs(LOOK_MS, () => this.#look())
+  }
+
+  delete(budget: WriteBudget): void {
+    this.#slow.delete(budget)
+    this.#patient.delete(budget)
+  }
+
+  /** Looks after all budgets for which something waits, as long as there are any. */
+  #look(): void {
+    const now = performance.now()
+    for (const budget of this.#slow) budget.look(now)
+    if (this.#slow.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
 }
 
 /** What bytes leave by. Node tells only here how many of those that were handed to the system are left. */
@@ -39,6 +63,7 @@ interface Handle {
 }
 
 export interface WriteBudgetOptions {
+  readonly pool: WritePool
   /** The socket, once there is one. */
   outlet(): Outlet | null
   /** How long the client may take nothing of what waits for it. */
@@ -64,14 +89,13 @@ export class WriteBudget {
 
   /** So many wait now. */
   set(size: number): void {
-    total += size - this.#size
+    this.#options.pool.total += size - this.#size
     if (size === 0) this.#end()
     else if (this.#size === 0) this.#begin()
     this.#size = size
   }
 
   hurry(): void {
-    patient.delete(this)
     this.#patienceMs = Math.min(this.#patienceMs, HURRY_MS)
   }
 
@@ -88,27 +112,15 @@ export class WriteBudget {
   #begin(): void {
     this.#patienceMs = this.#options.patienceMs
     this.#left = undefined
-    slow.add(this)
-    patient.add(this)
-    watch ??= everyMs(LOOK_MS, lookAfterAll)
+    this.#options.pool.add(this)
   }
 
   #end(): void {
-    slow.delete(this)
-    patient.delete(this)
+    this.#options.pool.delete(this)
   }
 }
 
 function leftIn(handle: Handle | null | undefined): number | undefined {
   if (handle?.writeQueueSize === undefined) return undefined
   return handle.writeQueueSize + (leftIn(handle._parent) ?? 0)
-}
-
-/** Looks after all for whom something waits, as long as there are any. */
-function lookAfterAll(): void {
-  const now = performance.now()
-  for (const sending of slow) sending.look(now)
-  if (slow.size > 0) return
-  clearInterval(watch)
-  watch = undefined
 }

@@ -11,13 +11,14 @@ import type { Guard } from '../http/server/guard.ts'
 import { checkContent, readAccept } from '../http/server/negotiate.ts'
 import { readParsed } from '../http/server/parsed.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from '../http/server/parts.ts'
-import { checkUnsent } from '../io/write-budget.ts'
+import { budgetsOf } from '../io/budgets.ts'
 import { Sweeper } from '../http/server/sweeper.ts'
 import { SseClient } from './peer.ts'
 
 export interface SseOptions {
   readonly limits: Limits
   readonly guard: Guard
+  readonly authenticate?: HttpHandler['authenticate']
   /** Writes the reply that tells of an error. */
   readonly fail: HttpHandler['fail']
 }
@@ -43,12 +44,14 @@ export class SseEndpoint implements ExtraEndpoint {
   /** Limits of the streams: how far a client may be behind before it is cut off. */
   readonly #streaming: Limits
   readonly #guard: Guard
+  readonly authenticate: HttpHandler['authenticate']
   readonly #fail: HttpHandler['fail']
   readonly #clients = new Map<string, SseClient>()
   readonly #watch: Sweeper
   #closing = false
 
-  constructor(service: Service, { limits, guard, fail }: SseOptions) {
+  constructor(service: Service, { limits, guard, fail, authenticate }: SseOptions) {
+    this.authenticate = authenticate
     this.service = withHandshake(service)
     this.limits = { ...limits, httpBytes: limits.sseBytes }
     this.#streaming = { ...limits, streamBytes: limits.connectionBytes }
@@ -143,7 +146,7 @@ export class SseEndpoint implements ExtraEndpoint {
     const client = this.#find(request)
     if (client.owner !== ownerOf(request.auth)) throw mcpError(UNKNOWN_SESSION, {})
     if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
-    if (client.stream.waiting > 0) checkUnsent(this.limits)
+    if (client.stream.waiting > 0) budgetsOf(this.service, this.limits).write.check()
     client.receive(request.parsed === undefined ? request.body : toText(request.parsed, depth), request)
     return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
   }

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { plainText } from '../lines/plain.ts'
 import { createStderrReader } from './stderr.ts'
 
@@ -35,6 +35,88 @@ test('what is too much at once is counted and left out, but the end of it is kep
   expect(notes.some((note) => /^\(\d+ bytes were left out\)$/.test(note))).toBe(true)
   expect(last).toHaveLength(20)
   expect(last.at(-1)).toBe('the end')
+})
+
+const WINDOW = 262_144
+
+function readSlowly(): {
+  readonly notes: string[]
+  push(text: string): void
+  end(): void
+  wait(ms: number): void
+} {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  // The clock starts at 0, which no running process sees.
+  vi.advanceTimersByTime(1)
+  const notes: string[] = []
+  const reader = createStderrReader((line) => void notes.push(line))
+  return {
+    notes,
+    push: (text) => reader.push(Buffer.from(text)),
+    end: () => reader.end(),
+    wait: (ms) => void vi.advanceTimersByTime(ms),
+  }
+}
+
+/** So many bytes, in lines of one kibibyte each. */
+function linesOf(bytes: number): string {
+  return `${'y'.repeat(1023)}\n`.repeat(bytes / 1024)
+}
+
+test('all that fits into a second is offered, and not a byte more', () => {
+  const { notes, push, end } = readSlowly()
+  push(linesOf(WINDOW))
+  expect(notes).toHaveLength(WINDOW / 1024)
+  push('x')
+  end()
+  expect(notes.slice(WINDOW / 1024)).toEqual(['(1 bytes were left out)'])
+})
+
+test('after what was too much, lines are offered again from the first whole one', () => {
+  const { notes, push, end, wait } = readSlowly()
+  push(linesOf(WINDOW))
+  push('lost')
+  push(' lost\nlost')
+  notes.length = 0
+  wait(1001)
+  push(' cut off\nwhole\n')
+  expect(notes).toEqual(['(14 bytes were left out)', 'whole'])
+  push('next\n')
+  expect(notes.slice(2)).toEqual(['next'])
+  end()
+  expect(notes.slice(3)).toEqual([])
+})
+
+test('a second has passed only when it is over', () => {
+  const { notes, push, wait } = readSlowly()
+  push(linesOf(WINDOW))
+  notes.length = 0
+  wait(1000)
+  push('early\n')
+  expect(notes).toEqual([])
+  wait(1)
+  push('rest of early\nlate\n')
+  expect(notes).toEqual(['(6 bytes were left out)', 'late'])
+})
+
+test('what was left out is told once when a process ends, before what its children still write', () => {
+  const { notes, push, end, wait } = readSlowly()
+  push(linesOf(WINDOW))
+  push('lost\n')
+  notes.length = 0
+  end()
+  expect(notes).toEqual(['(5 bytes were left out)'])
+  wait(1001)
+  push('from a child\n')
+  expect(notes.slice(1)).toEqual(['from a child'])
+})
+
+test('a line that is cut off by too much is offered as far as it came', () => {
+  const { notes, push } = readSlowly()
+  push('unfinished')
+  push(linesOf(WINDOW))
+  expect(notes).toEqual(['unfinished'])
 })
 
 test.each([

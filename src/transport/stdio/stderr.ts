@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer'
-import { performance } from 'node:perf_hooks'
 import { createLineReader } from '../../wire/lines.ts'
 import { plainText } from '../lines/plain.ts'
 

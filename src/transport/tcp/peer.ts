@@ -4,6 +4,7 @@ import { BAD_MESSAGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
+import { budgetsOf } from '../io/budgets.ts'
 import { ReadBudget } from '../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import type { Framing } from '../lines/framing.ts'
@@ -49,11 +50,13 @@ export class Peer {
     this.#service = service
     this.#limits = limits
     this.#framing = framing
-    this.#reading = new ReadBudget(limits, limits.tcpBytes, {
+    const { read, write } = budgetsOf(service, limits)
+    this.#reading = new ReadBudget(read, limits.tcpBytes, {
       pause: () => socket.pause(),
       resume: () => this.#read(),
     })
     this.#sending = new WriteBudget({
+      pool: write,
       outlet: () => socket as Outlet,
       patienceMs: limits.bodyMs,
       cut: () => this.#cut(),

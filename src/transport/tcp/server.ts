@@ -8,7 +8,7 @@ import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import type { Framing } from '../lines/framing.ts'
-import { checkUnsent } from '../io/write-budget.ts'
+import { budgetsOf } from '../io/budgets.ts'
 import { throttle } from '../../base/throttle.ts'
 import { everyMs } from '../io/timer.ts'
 import { linger } from './linger.ts'
@@ -42,7 +42,8 @@ export async function listenTcp(
   { service, limits }: { readonly service: Service; readonly limits: Limits },
 ): Promise<TcpServer> {
   const { tls, framing } = door
-  service.load.check = () => checkUnsent(limits)
+  const { write } = budgetsOf(service, limits)
+  service.load.check = () => write.check()
   const peers = new Set<Peer>()
   const sockets = new Set<Socket>()
   const refused = throttle((why: string, more) =>

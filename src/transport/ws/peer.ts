@@ -6,6 +6,7 @@ import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
+import { budgetsOf } from '../io/budgets.ts'
 import { ReadBudget } from '../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import { afterMs, within } from '../io/timer.ts'
@@ -58,11 +59,13 @@ export class Peer implements Carrier {
     this.#limits = limits
     this.#socket = socket
     this.#stream = stream
-    this.#reading = new ReadBudget(limits, limits.wsBytes, {
+    const { read, write } = budgetsOf(service, limits)
+    this.#reading = new ReadBudget(read, limits.wsBytes, {
       pause: () => socket.pause(),
       resume: () => this.#read(),
     })
     this.#sending = new WriteBudget({
+      pool: write,
       outlet: () => stream as Outlet,
       patienceMs: limits.bodyMs,
       cut: () => this.#cut('slow_reader'),

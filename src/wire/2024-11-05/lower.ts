@@ -17,11 +17,11 @@ export const lowering: Lowering = {
   capabilities: (value: ServerCapabilities) => omit(value, 'completions'),
   /** Annotations are dropped. */
   tool: (value: Tool) => omit(value, 'annotations'),
-  /** Audio becomes an embedded resource with the URI `audio://inline/<n>`, where n is its place in the message. */
+  /** Audio becomes an embedded resource with the URI `audio://inline/<n>`, where n is its index in the message. */
   content: lowerContent,
   /** The message is dropped. */
   progress: (params: ProgressNotificationParams) => omit(params, 'message'),
-  /** Audio becomes text that names its type, because messages to the model hold only text and images. */
+  /** Audio becomes text that names its type, because messages to the model may contain only text and images. */
   sample: lowerSample,
   /** Audio becomes text that names its type. */
   sampleResult: lowerMessage<CreateMessageResult>,

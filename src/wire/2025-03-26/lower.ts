@@ -23,7 +23,7 @@ import { change, changeEach, omit } from '../reshape.ts'
 
 /** From 2025-06-18 to 2025-03-26. */
 export const lowering: Lowering = {
-  /** Keeps name and version. */
+  /** Only name and version are kept. */
   implementation: (value: Implementation) => omit(value, 'title'),
   /** Elicitation is not declared. */
   clientCapabilities: (value: ClientCapabilities) => omit(value, 'elicitation'),
@@ -39,7 +39,7 @@ export const lowering: Lowering = {
   content: lowerContent,
   /** `_meta` is dropped. */
   contents: lowerContents,
-  /** Structured content is dropped; where it was all there is, its JSON becomes a block of text. */
+  /** Structured content is dropped; if there is no other content, its JSON becomes a text block. */
   callResult: lowerCallResult,
   /** `context` and the title of the reference are dropped. */
   complete: lowerComplete,

@@ -10,13 +10,13 @@ import type {
 } from '../../protocol/spec/2026-07-28.ts'
 import { change, isObject, omit } from '../reshape.ts'
 
-/** A form in the few kinds of field that 2025-06-18 has. A question for a URL stays as it is: it cannot be asked. */
+/** Lowers a form to the field types of 2025-06-18. Requests to visit a URL stay unchanged, since they cannot be sent. */
 export function lowerForm(params: ElicitRequestParams): ElicitRequestParams {
   if (params.mode === 'url') return params
   return change(omit(params, 'mode', 'task'), 'requestedSchema', lowerSchema)
 }
 
-/** The answer to a lowered form as an answer to the form itself. */
+/** Converts the answer to a lowered form into an answer to the original form. */
 export function raiseAnswer(answer: ElicitResult, asked: ElicitRequestParams): ElicitResult {
   if (asked.mode === 'url' || !isObject(answer.content)) return answer
   const choices = choicesOf(asked)
@@ -62,7 +62,7 @@ function lowerField(field: FormField): FormField {
   }
 }
 
-/** A multiple choice, and the name of the boolean that stands for each of its options. */
+/** A multiple choice, with the name of the boolean that represents each option. */
 interface Choice {
   readonly name: string
   readonly field: MultiSelectField

@@ -15,13 +15,13 @@ import { lowerSample, lowerSampleResult } from './sampling.ts'
 
 /** From 2025-11-25 to 2025-06-18. */
 export const lowering: Lowering = {
-  /** A client cannot be sent to a URL. */
+  /** Requests to visit a URL are not supported. */
   supportsUrl: false,
-  /** Keeps name, version and title. */
+  /** Only name, version and title are kept. */
   implementation: (value: Implementation) => omit(value, 'description', 'websiteUrl', 'icons'),
   /** Tasks and extensions are not declared. */
   capabilities: (value: ServerCapabilities) => omit(value, 'tasks', 'extensions'),
-  /** Sampling and elicitation lose their parts; elicitation is declared only if forms are supported. */
+  /** The members of sampling and elicitation are dropped; elicitation is declared only if forms are supported. */
   clientCapabilities: lowerClient,
   /** Icons and `execution` are dropped. */
   tool: (value: Tool) => omit(value, 'icons', 'execution'),
@@ -33,13 +33,13 @@ export const lowering: Lowering = {
   prompt: (value: Prompt) => omit(value, 'icons'),
   /** Icons of a resource link are dropped. */
   content: (block: ContentBlock) => (block.type === 'resource_link' ? omit(block, 'icons') : block),
-  /** Defaults other than those of booleans are dropped; titled options become `enum` with `enumNames`; a multiple choice becomes one boolean per option. */
+  /** Defaults are dropped, except those of booleans; titled options become `enum` with `enumNames`; a multiple choice becomes one boolean per option. */
   elicit: lowerForm,
-  /** The booleans of a multiple choice become the list of chosen options again. */
+  /** The booleans of a multiple choice become the list of chosen options. */
   elicitAnswer: raiseAnswer,
-  /** Tools are dropped, tool calls and tool results become text, and a message of several blocks becomes several messages. */
+  /** Tools are dropped, tool calls and tool results become text, and a message with several blocks becomes several messages. */
   sample: lowerSample,
-  /** Blocks of text become one, otherwise the first block is the answer. */
+  /** Text blocks are joined into one; otherwise the first block is the answer. */
   sampleResult: lowerSampleResult,
 }
 

@@ -12,14 +12,14 @@ import { omit } from '../reshape.ts'
 
 type PlainBlock = TextContent | ImageContent | AudioContent
 
-/** A question to the model without tools, one block in each message. */
+/** A sampling request without tools and with one block per message. */
 export function lowerSample(params: CreateMessageRequestParams): CreateMessageRequestParams {
   const plain = omit(params, 'tools', 'toolChoice', 'task')
   if (params.messages.every(isPlain)) return plain
   return { ...plain, messages: params.messages.flatMap(toPlainMessages) }
 }
 
-/** An answer of the model in one block. */
+/** The model's answer as one block. */
 export function lowerSampleResult(result: CreateMessageResult): CreateMessageResult {
   if ('type' in result.content && isPlainBlock(result.content)) return result
   const plain = blocksOf(result.content).flatMap(toPlainBlocks)

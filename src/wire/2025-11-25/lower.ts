@@ -13,15 +13,15 @@ import { toObjectSchema, withSchemaObjects } from './output-schema.ts'
 
 /** From 2026-07-28 to 2025-11-25. */
 export const lowering: Lowering = {
-  /** An output schema that is not about objects describes `{ result }`; `true` and `false` as property schemas are spelt as objects. */
+  /** An output schema that does not describe objects becomes the schema of `{ result }`; property schemas `true` and `false` become objects. */
   tool: lowerTool,
   /** Structured content that is not an object becomes `{ result }`. */
   callResult: wrapStructured<CallToolResult>,
   /** Caching hints are dropped. */
   hints: (value) => omit(value, 'ttlMs', 'cacheScope'),
-  /** Tools and tool results inside a question to the model follow the same two rules. */
+  /** The same rules apply to tools and tool results inside a sampling request. */
   sample: lowerSample,
-  /** Tool results inside the answer of the model follow the same rule. */
+  /** The same rule applies to tool results inside the model's answer. */
   sampleResult: lowerSampling<CreateMessageResult>,
 }
 

@@ -2,8 +2,8 @@ import type { SchemaObject, ObjectSchema } from '../../protocol/spec/2026-07-28.
 import { isObject } from '../reshape.ts'
 
 /**
- * The schema of what a result carries once everything that is not an object was wrapped as `{ result }`.
- * A schema that admits only objects keeps its form and says so at its root.
+ * The schema of structured content after everything but objects was wrapped as `{ result }`.
+ * A schema that allows only objects keeps its form and gets `type: "object"` at its root.
  */
 export function toObjectSchema(schema: SchemaObject): ObjectSchema {
   if (isObjectSchema(schema)) return withSchemaObjects(schema)
@@ -25,7 +25,7 @@ export function toObjectSchema(schema: SchemaObject): ObjectSchema {
   }
 }
 
-/** The schema with `true` and `false` as property schemas spelt as objects, which 2025-11-25 requires. */
+/** Replaces the property schemas `true` and `false` by objects, as 2025-11-25 requires. */
 export function withSchemaObjects<Schema extends SchemaObject>(schema: Schema): Schema {
   const properties = schema['properties']
   if (!isObject(properties) || !Object.values(properties).some((value) => typeof value === 'boolean'))
@@ -43,7 +43,7 @@ function isObjectSchema(schema: SchemaObject): schema is ObjectSchema {
   return schema['type'] === 'object'
 }
 
-/** Whether a schema may admit objects, and whether it may admit anything else. */
+/** Whether a schema may allow objects, and whether it may allow anything else. */
 interface Kinds {
   readonly objects: boolean
   readonly others: boolean
@@ -104,10 +104,10 @@ function decode(step: string): string {
   }
 }
 
-/** Keywords whose values are data, in which nothing is a reference. */
+/** Keywords whose values are data and contain no references. */
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef'])
-/** Keywords whose members are named by the author, each a schema. */
+/** Keywords that map names chosen by the author to schemas. */
 const MAPS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -116,7 +116,7 @@ const MAPS: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ])
 
-/** A schema moved to another place of its document, with its local pointers following it. */
+/** Moves a schema to another place in its document and adjusts its local pointers. */
 function rebase(schema: unknown, place: string): unknown {
   if (Array.isArray(schema)) return schema.map((item) => rebase(item, place))
   if (!isObject(schema) || isOwnDocument(schema)) return schema
@@ -132,7 +132,7 @@ function moved(reference: string, place: string): string {
   return reference === '#' || reference.startsWith('#/') ? `#${place}${reference.slice(1)}` : reference
 }
 
-/** Pointers below an `$id` start there, wherever the schema is. */
+/** Pointers below an `$id` are relative to it, so they need no adjustment. */
 function isOwnDocument(schema: Readonly<Record<string, unknown>>): boolean {
   const { $id } = schema
   return typeof $id === 'string' && !$id.startsWith('#')

@@ -4,10 +4,10 @@ import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import type { Dialect, Dialects } from '../../protocol/switches.ts'
 
-/** The versions that a request may claim in its metadata. */
+/** The versions that a request may name in its metadata. */
 const CLAIMABLE: readonly string[] = ['2026-07-28']
 
-/** What a request of this revision says about its sender. */
+/** The sender of a request, as its metadata describes it. */
 export interface Envelope {
   readonly dialect: Dialect
   readonly client: { readonly name: string; readonly version: string } | undefined
@@ -15,19 +15,19 @@ export interface Envelope {
   readonly session: undefined
 }
 
-/** Whether params claim to carry the metadata of this revision. */
+/** Whether params contain the metadata of this revision. */
 export function hasEnvelope(params: JsonObject | null | undefined): boolean {
   const meta = params?.['_meta']
   return isObject(meta) && (META.protocolVersion in meta || META.clientCapabilities in meta)
 }
 
-/** What a server says of itself to whoever reads metadata. */
+/** The part of a server that reading metadata needs. */
 export interface Served {
   readonly revisions: readonly string[]
   readonly dialects: Dialects
 }
 
-/** Reads the metadata of a request to a server of some revisions. */
+/** Reads the metadata of a request, for a server with certain revisions. */
 export function decodeEnvelope(params: JsonObject, { revisions: served, dialects }: Served): Envelope {
   const meta = params['_meta'] as JsonObject
   const version = meta[META.protocolVersion]
@@ -44,7 +44,7 @@ export function decodeEnvelope(params: JsonObject, { revisions: served, dialects
   return { dialect: dialects['2026-07-28'], client, capabilities, session: undefined }
 }
 
-/** A result without what this revision wraps around it. */
+/** Removes the envelope of this revision from a result. */
 export function decodeResult(sealed: JsonObject): JsonObject {
   const { resultType, _meta: meta, ...members } = sealed
   const { [META.serverInfo]: _, ...rest } = (meta ?? {}) as Record<string, unknown>
@@ -55,7 +55,7 @@ export function decodeResult(sealed: JsonObject): JsonObject {
   }
 }
 
-/** Params without what this revision says about their sender. */
+/** Removes the metadata of this revision from params. */
 export function decodeParams(sealed: JsonObject): JsonObject {
   const { _meta: meta, ...members } = sealed
   const own = Object.entries((meta ?? {}) as JsonObject).filter(([key]) => !ENVELOPE.has(key))
@@ -68,7 +68,7 @@ const ENVELOPE: ReadonlySet<string> = new Set([
   META.clientInfo,
 ])
 
-/** The error for a version that cannot be claimed. */
+/** The error for a version that requests may not name. */
 function unsupported(version: string, served: readonly string[]): Error {
   const claimable = CLAIMABLE.filter((known) => served.includes(known))
   const data = { supported: claimable.length === 0 ? served : claimable, requested: version.slice(0, 64) }

@@ -4,7 +4,7 @@ import { encodeText } from './encode.ts'
 
 const INFO = '{"name":"own","version":"1"}'
 
-test('a result whose _meta is no object is written without it', () => {
+test('a _meta that is not an object is omitted from the result', () => {
   for (const _meta of [null, [], ['x'], 3, 'x', true]) {
     const sealed: unknown = JSON.parse(encodeText({ content: [], _meta }, INFO, false))
     expect(sealed).toEqual({

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import { resultText, withMembers } from '../result-text.ts'
 
-/** The text of a result at this revision: its type, caching hints where the method has them, and the server's name. */
+/** Encodes a result at this revision: with its type, caching hints if the method has them, and the server's name. */
 export function encodeText(result: JsonObject, infoText: string, cached: boolean): string {
   const { _meta: meta, resultType } = result
   let front = `"_meta":${metaText(meta, infoText)},`
@@ -14,14 +14,14 @@ export function encodeText(result: JsonObject, infoText: string, cached: boolean
   return resultText(meta === undefined ? result : { ...result, _meta: undefined }, front)
 }
 
-/** The `_meta` of a result, in which the server's name is always its own; what is no object has no place there. */
+/** The `_meta` of a result, always with the server's real name; values other than objects are ignored. */
 function metaText(meta: unknown, infoText: string): string {
   const serverInfo = `"${META.serverInfo}":${infoText}`
   if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return `{${serverInfo}}`
   return withMembers(`${serverInfo},`, JSON.stringify({ ...meta, [META.serverInfo]: undefined }))
 }
 
-/** The members of `_meta` in which every request of this revision tells of its sender. */
+/** The members of `_meta` that describe the sender in every request of this revision. */
 export function envelopeOf(client: JsonObject, capabilities: JsonObject): JsonObject {
   return {
     [META.protocolVersion]: '2026-07-28',

@@ -1,10 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { toChecker } from '../../../src/schema/checker.ts'
-import { toDirectTest } from '../../../src/schema/direct.ts'
+import { compile } from '../../../src/schema/compile.ts'
 import { explain } from '../../../src/schema/explain.ts'
 import { toLine } from '../../../src/schema/issue.ts'
 import { SchemaError } from '../../../src/schema/schema-error.ts'
-import { compile } from '../../../src/schema/typebox.ts'
 import { claim, target, type Target } from '../fuzz.ts'
 import { Random } from '../random.ts'
 import { rootSchema, valueFor } from '../schemas.ts'
@@ -23,7 +22,7 @@ let known:
   | { readonly block: number; readonly schema: Input['schema']; readonly tests?: readonly Test[] }
   | undefined
 
-/** Every way to check a value gives the verdict that another validator gives. */
+/** A check gives the verdict that another validator gives. */
 export const schemaTarget: Target = target<Input>({
   name: 'schema',
   share: 5,
@@ -60,7 +59,6 @@ function testsOf(schema: Input['schema']): readonly Test[] {
     throw thrown
   }
   const compiled = compile(schema)
-  const direct = toDirectTest(schema)
   const theirs = JSON.stringify(schema).includes('"__proto__"') ? compiled : theirTest(schema)
   return [
     function another(value) {
@@ -68,9 +66,6 @@ function testsOf(schema: Input['schema']): readonly Test[] {
     },
     function compiledCheck(value) {
       return compiled(value)
-    },
-    function directCheck(value) {
-      return (direct ?? compiled)(value)
     },
   ]
 }

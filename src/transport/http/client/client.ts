@@ -2,6 +2,7 @@ import { type McpError, mcpError } from '../../../errors/error.ts'
 import { SESSION_LOST } from '../../../errors/client.ts'
 import { CLOSED } from '../../../errors/rpc.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
+import { lazy } from '../../../base/lazy.ts'
 import type { ClientLimits } from '../../../protocol/client-limits.ts'
 import { LATEST, type Revision } from '../../../protocol/revisions.ts'
 import type {
@@ -14,7 +15,6 @@ import type {
 } from '../../../rpc/client-transport.ts'
 import { readJsonAnswer, type ReadingOptions } from './answer.ts'
 import { dropBody, readRest } from './body.ts'
-import type { follow as Follow } from './follow.ts'
 import { createSend, nameOf, type Send } from './fetch.ts'
 import {
   isSessionId,
@@ -25,10 +25,10 @@ import {
   type HeaderRecord,
 } from './headers.ts'
 import { Holds, type Hold } from './holds.ts'
-import type { ReconnectBackoff, Reconnect } from './reconnect-backoff.ts'
+import type { BackoffOptions } from './reconnect-backoff.ts'
 import { readTarget } from './target.ts'
 
-export interface HttpConnectOptions {
+export interface HttpConnectOptions extends BackoffOptions {
   /** Sends HTTP requests in place of the platform's own function. */
   readonly fetch?: typeof globalThis.fetch
   /** Sent with every HTTP request; a function is asked each time. */
@@ -39,9 +39,6 @@ export interface HttpConnectOptions {
     parts: OlderParts,
     options: OlderTransportOptions,
   ) => Promise<ClientTransport | undefined>
-  readonly reconnect?: Reconnect
-  /** Spreads out when clients come back; numbers from 0 up to 1. */
-  readonly random?: () => number
 }
 
 /** What an older transport to the same server needs. */
@@ -56,9 +53,9 @@ export interface OlderParts {
 const DELETE_MS = 2000
 const ACCEPT = 'application/json, text/event-stream'
 
-let follow: typeof Follow | undefined
-/** What is only needed to tell of failures is loaded with the first of them. */
-const failures = () => import('./failure.ts')
+/** What reads event streams, and what tells of failures, is loaded with the first of them. */
+const streams = lazy(() => import('./follow.ts'))
+const failures = lazy(() => import('./failure.ts'))
 
 /** Opens lines to the server at a URL. Nothing is sent before the first request. */
 export function connectHttp(url: string | URL, options: HttpConnectOptions): OpenTransport {
@@ -168,7 +165,7 @@ class HttpClientTransport implements ClientTransport {
     if (opens) this.#session = undefined
     const { text, method } = outgoing
     // Where a stream can be resumed its reader is there before it: what a broken connection brought is lost otherwise.
-    if (this.#resumes) follow ??= (await import('./follow.ts')).follow
+    if (this.#resumes) await streams()
     const response = await this.#post({ text, method, headers: outgoing.headers() }, signal)
     if (response.status === 404 && this.#hasSession && !opens) {
       dropBody(response)
@@ -187,12 +184,11 @@ class HttpClientTransport implements ClientTransport {
   /** What only sessions need is loaded with the first of them. */
   async #readNotifications(signal: AbortSignal): Promise<void> {
     const { listen } = await import('./listen.ts')
-    const pace = await this.#pace()
     if (signal.aborted) return
     await listen({
       ...this.#reading(signal),
       events: this.#parts.events,
-      pace,
+      ...this.#backoff,
       get: (lastId) => this.#get(lastId, 'listen', signal),
       onLost: () => {
         this.#lose()
@@ -205,7 +201,7 @@ class HttpClientTransport implements ClientTransport {
   async #follow(first: Response, outgoing: OutgoingRequest, options: ReadingOptions): Promise<ServerMessage> {
     const { method } = outgoing
     const { signal } = options
-    follow ??= (await import('./follow.ts')).follow
+    const { follow } = await streams()
     if (signal.aborted) {
       dropBody(first)
       throw signal.reason
@@ -214,7 +210,7 @@ class HttpClientTransport implements ClientTransport {
       ...options,
       resumes: () => this.#resumes,
       get: (lastId) => this.#get(lastId, method, signal),
-      pace: () => this.#pace(),
+      ...this.#backoff,
       refused: (response) => this.#refused(response, method),
     })
   }
@@ -284,10 +280,9 @@ class HttpClientTransport implements ClientTransport {
     return { maxBytes, maxDepth, signal, leftovers: this.#holds.leftovers }
   }
 
-  async #pace(): Promise<ReconnectBackoff> {
-    const { ReconnectBackoff } = await import('./reconnect-backoff.ts')
-    const { reconnect = {}, random = Math.random } = this.#parts
-    return new ReconnectBackoff(reconnect, random)
+  get #backoff(): BackoffOptions {
+    const { reconnect, random } = this.#parts
+    return { reconnect, random }
   }
 
   #check(): void {

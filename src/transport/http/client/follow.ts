@@ -3,15 +3,15 @@ import { STREAM_LOST } from '../../../errors/transport.ts'
 import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
 import { take, type ReadingOptions } from './answer.ts'
 import { tooLarge } from './body.ts'
-import type { ReconnectBackoff } from './reconnect-backoff.ts'
+import { ReconnectBackoff, type BackoffOptions } from './reconnect-backoff.ts'
+import { isStream, resume } from './resume.ts'
 import { isMessageEvent, Place, readStream } from './stream.ts'
 
-export interface FollowOptions extends ReadingOptions {
+export interface FollowOptions extends ReadingOptions, BackoffOptions {
   /** Whether a lost stream can be resumed. */
   resumes(): boolean
   /** Opens the stream again after an event, if there was one. */
   get(lastId: string | undefined): Promise<Response>
-  pace(): Promise<ReconnectBackoff>
   /** Why a reply that is no stream does not resume one. */
   refused(response: Response): Promise<McpError>
 }
@@ -31,8 +31,7 @@ export async function follow(
     const answer = await readStreamAnswer(response, outgoing, { ...options, place })
     if (answer !== undefined) return answer
     if (!options.resumes() || place.lastId === undefined) throw mcpError(STREAM_LOST, { method })
-    const { isStream, resume } = await import('./resume.ts')
-    pace ??= await options.pace()
+    pace ??= new ReconnectBackoff(options.reconnect, options.random)
     pace.learn(place, performance.now() - since)
     const next = await resume({ place, pace, signal, get, counted: true }, true)
     if (next === undefined) throw mcpError(STREAM_LOST, { method })

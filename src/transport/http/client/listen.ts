@@ -2,14 +2,13 @@ import type { TransportEvents, ServerMessage } from '../../../rpc/client-transpo
 import type { ReadEvent } from '../../../wire/sse-reader.ts'
 import { dropBody } from './body.ts'
 import { readReceived } from './message.ts'
-import type { ReconnectBackoff } from './reconnect-backoff.ts'
+import { ReconnectBackoff, type BackoffOptions } from './reconnect-backoff.ts'
 import { isStream, resume } from './resume.ts'
 import { isMessageEvent, Place, readStream } from './stream.ts'
 
-export interface ListenOptions {
+export interface ListenOptions extends BackoffOptions {
   readonly maxBytes: number
   readonly maxDepth: number
-  readonly pace: ReconnectBackoff
   readonly signal: AbortSignal
   readonly leftovers: Set<() => void>
   readonly events: TransportEvents
@@ -20,7 +19,8 @@ export interface ListenOptions {
 
 /** Reads what belongs to no request, and comes back whenever the stream is lost. Ends when the server offers no such stream. */
 export async function listen(options: ListenOptions): Promise<void> {
-  const { pace, signal, events, get } = options
+  const { signal, events, get } = options
+  const pace = new ReconnectBackoff(options.reconnect, options.random)
   const place = new Place()
   const note = (text: string): void => events.onNote?.('stream', `the stream for notifications ${text}`)
   const onWait = (ms: number): void => note(`is not open; the next attempt is in ${ms} ms`)

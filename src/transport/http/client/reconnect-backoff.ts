@@ -12,6 +12,12 @@ export interface Reconnect {
   readonly tries?: number
 }
 
+export interface BackoffOptions {
+  readonly reconnect?: Reconnect | undefined
+  /** Spreads out when clients come back; numbers from 0 up to 1. */
+  readonly random?: (() => number) | undefined
+}
+
 const DEFAULTS: Required<Reconnect> = { floorMs: 100, firstMs: 1000, maxMs: 30_000, tries: 5 }
 const JITTER = 0.2
 const LONGEST_MS = 2_000_000_000
@@ -23,7 +29,7 @@ export class ReconnectBackoff {
   #growth = 0
   #vain = 0
 
-  constructor(options: Reconnect, random: () => number) {
+  constructor(options: Reconnect = {}, random: () => number = Math.random) {
     this.#options = { ...DEFAULTS, ...options }
     this.#random = random
   }

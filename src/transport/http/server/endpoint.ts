@@ -20,12 +20,14 @@ import { encodeError } from '../../../wire/reply.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './event-stream.ts'
+import { createAuthenticate, type Authenticator } from './authenticate.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import { readParsedBounded } from './parsed.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from './parts.ts'
-import { checkUnsent } from '../../io/write-budget.ts'
+import { budgetsOf } from '../../io/budgets.ts'
+import type { WritePool } from '../../io/write-budget.ts'
 import { HttpResponder } from './responder.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
@@ -35,6 +37,8 @@ export interface EndpointOptions extends GuardOptions {
   readonly limits: Limits
   /** Whether clients of revisions with a handshake get sessions; without, each of their requests stands alone. */
   readonly sessions: boolean
+  /** Establishes who calls, where the adapter does not. */
+  readonly authenticate?: Authenticator | undefined
   readonly now?: () => number
 }
 
@@ -45,11 +49,13 @@ export class Endpoint implements HttpHandler {
   /** What the server has to tell and to count. */
   readonly service: Service
   readonly guard: Guard
+  readonly authenticate: HttpHandler['authenticate']
   readonly sessions: Sessions
   readonly limits: Limits
   readonly #stateful: boolean
   readonly #read: typeof readBounded
   readonly #inFlight: InFlight<HttpOut>
+  readonly #written: WritePool
   readonly #streams = new Set<EventStream>()
   /** Ends what is idle, and keeps streams alive. */
   readonly sweeper: Sweeper
@@ -58,8 +64,10 @@ export class Endpoint implements HttpHandler {
     this.service = service
     this.limits = options.limits
     this.#inFlight = new InFlight(service, options.limits)
-    service.load.check = () => checkUnsent(options.limits)
+    this.#written = budgetsOf(service, options.limits).write
+    service.load.check = () => this.#written.check()
     this.guard = createGuard(options)
+    this.authenticate = createAuthenticate(this, options.authenticate)
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
     this.sessions = new Sessions(options.limits, service, options.now ?? (() => performance.now()))
@@ -226,13 +234,17 @@ export class Endpoint implements HttpHandler {
     if (method === 'subscriptions/listen') this.#checkListening(accepts)
     const { limits } = this
     const { batch } = request
+    const isCancelled = peer.dialect.disconnect === 'cancel'
     const onGone = (): void => {
-      if (peer.dialect.disconnect === 'cancel') call.cancel(mcpError(CONNECTION_CLOSED, { method }))
+      if (isCancelled) call.cancel(mcpError(CONNECTION_CLOSED, { method }))
     }
     const streams = this.#streams
     const exchange = new Exchange({ limits, accepts, headers, session, batch, streams, onGone })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
-    return this.#inFlight.run(call, new HttpResponder(this, exchange, request, { ...way, onGone }))
+    return this.#inFlight.run(
+      call,
+      new HttpResponder(this, exchange, request, { ...way, ...(isCancelled && { onGone }) }),
+    )
   }
 
   /** Streams that last are held like sessions, and there may be as many. */
@@ -283,7 +295,7 @@ export class Endpoint implements HttpHandler {
       const found = session.find(lastEventId)
       // Tells the client that it need not come back: an empty stream would make it try again and again.
       if (found === undefined) return { status: 204, headers }
-      checkUnsent(this.limits)
+      this.#written.check()
       return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
     }
     const stream = session.standalone()

@@ -5,6 +5,7 @@ import { replyText } from '../../../wire/reply.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import type { Endpoint } from './endpoint.ts'
 import { NO_HEADERS, type HttpHead, type HttpIn, type HttpOut, type Sink, type HttpHandler } from './parts.ts'
+import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 
 export interface FetchExtras {
@@ -22,10 +23,12 @@ export function serveFetch(
     const refused = site.refuse(head)
     if (refused !== undefined) return toResponse(refused)
     try {
+      const caller = extras?.auth === undefined ? await site.authenticate?.(head) : extras
+      if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply)
       const parts: HttpIn = {
         ...head,
         body: request.method === 'POST' ? await readBody(request, site) : '',
-        auth: extras?.auth,
+        auth: caller?.auth,
         onGone: (listener) => {
           if (request.signal.aborted) queueMicrotask(listener)
           else request.signal.addEventListener('abort', listener, { once: true })
@@ -45,6 +48,7 @@ function headOf(request: Request): HttpHead {
   return {
     method: request.method,
     header,
+    headers: () => Object.fromEntries(request.headers),
     get target() {
       const { pathname, search } = new URL(request.url)
       return `${pathname}${search}`
@@ -57,8 +61,8 @@ function broken(site: HttpHandler, thrown: unknown): HttpOut {
 }
 
 /** Reads the whole body; throws when it is too large, breaks off, or is not UTF-8. */
-async function readBody(request: Request, { limits }: HttpHandler): Promise<string> {
-  const reading = new ReadBudget(limits, limits.httpBytes)
+async function readBody(request: Request, { service, limits }: HttpHandler): Promise<string> {
+  const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge
   const chunks: Uint8Array[] = []

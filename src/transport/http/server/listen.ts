@@ -56,6 +56,7 @@ const TEXT = { 'content-type': 'text/plain' }
 const CHECK_MS = 5000
 /** After this time of silence the system asks whether the other machine is still there. */
 const PROBE_MS = 15_000
+/** Timers of Node take little more. */
 const LARGEST = 2 ** 30
 const QUIET_TURNS = 5
 const MAX_TURNS = 1000
@@ -124,7 +125,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
       if (request.headers.upgrade?.toLowerCase() !== 'websocket') return stay(server, request, socket, head)
       const refused = tooManyHeaders(request) ?? identify(request)
       if (refused !== undefined) replyRaw(socket, refused)
-      else if (pathOf(request) === at) handler.accept(request, socket, head)
+      else if (pathOf(request) === at) accept(endpoint, { request, socket, head }, handler)
       else replyRaw(socket, failure(endpoint, mcpError(UNKNOWN_PATH, {})))
     })
   }
@@ -215,7 +216,7 @@ function failure(endpoint: Endpoint, error: Error): HttpOut {
 
 /** How much clients may send before there is a request, and how long they may take; 0 is no time limit to Node. */
 function settingsOf(limits: Limits): ServerOptions {
-  const whole = (ms: number): number => (Number.isFinite(ms) ? Math.ceil(ms) : 0)
+  const whole = (ms: number): number => (Number.isFinite(ms) ? Math.ceil(Math.min(ms, LARGEST)) : 0)
   return {
     // Node refuses a head of this size already.
     maxHeaderSize: Math.min(limits.headBytes, LARGEST) + 1,
@@ -252,6 +253,25 @@ function stay(
   socket.unshift(Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), rest]))
   // A connection with TLS has agreed on it already.
   server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
+}
+
+interface Upgrade {
+  readonly request: IncomingMessage & { auth?: Auth | undefined }
+  readonly socket: Duplex
+  readonly head: Buffer
+}
+
+/** Hands a connection to its handler, once it is known who calls. */
+function accept(endpoint: Endpoint, { request, socket, head }: Upgrade, handler: UpgradeHandler): void {
+  if (endpoint.authenticate === undefined) return handler.accept(request, socket, head)
+  const onError = (): void => void socket.destroy()
+  socket.on('error', onError)
+  void Promise.resolve(endpoint.authenticate(new NodeHead(request))).then((caller) => {
+    socket.off('error', onError)
+    if ('reply' in caller) return replyRaw(socket, caller.reply)
+    request.auth = caller.auth
+    handler.accept(request, socket, head)
+  })
 }
 
 function upgradesOf(endpoint: Endpoint): UpgradeSource {

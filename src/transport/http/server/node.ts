@@ -17,13 +17,14 @@ import {
   type HttpHandler,
 } from './parts.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
+import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
 /** A request that a framework may have worked on: its body parsed, its caller authenticated. */
 type NodeRequest = IncomingMessage & {
   readonly body?: unknown
-  readonly auth?: Auth
+  auth?: Auth | undefined
   /** Frameworks cut off what they mount something at. */
   readonly originalUrl?: string
 }
@@ -59,6 +60,16 @@ function serveSite(
     const parts = new NodeIn(request, response)
     const refused = site.refuse(parts)
     if (refused !== undefined) return rejectUnread(request, response, refused)
+    if (site.authenticate === undefined) return readAndAnswer(request, parts)
+    void Promise.resolve(site.authenticate(parts)).then((caller) => {
+      if ('reply' in caller) return rejectUnread(request, response, caller.reply)
+      request.auth = caller.auth
+      readAndAnswer(request, parts)
+    })
+  }
+
+  function readAndAnswer(request: NodeRequest, parts: NodeIn): void {
+    const { response } = parts
     if (request.method !== 'POST') return respond(response, site, site.answer(parts))
     if (parts.parsed !== undefined) return answerInTurn(request, parts)
     readBody(request, site, (text, reading) => {
@@ -103,6 +114,11 @@ export class NodeHead implements HttpHead {
 
   get local(): boolean {
     return isLoopback(this.request.socket.localAddress)
+  }
+
+  headers(): Readonly<Record<string, string>> {
+    const all = Object.entries(this.#headers).map(([name, value]) => [name, String(value)])
+    return Object.fromEntries(all) as Record<string, string>
   }
 
   header(name: string): string | undefined {
@@ -169,7 +185,7 @@ function readBody(
   site: HttpHandler,
   done: (text: string | McpError, reading: ReadBudget) => void,
 ): void {
-  const reading = new ReadBudget(site.limits, site.limits.httpBytes, request)
+  const reading = new ReadBudget(budgetsOf(site.service, site.limits).read, site.limits.httpBytes, request)
   const announced = Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
   if (tooLarge !== undefined) return done(tooLarge, reading)
@@ -271,6 +287,7 @@ function writePieces(response: ServerResponse, { before, kept, after }: CachedRe
 /** Counts a large reply until it has left; a client that takes nothing of it for a while is dropped. */
 function watchLeaving(response: ServerResponse, length: number, site: HttpHandler): void {
   const sending = new WriteBudget({
+    pool: budgetsOf(site.service, site.limits).write,
     outlet: () => response.socket as Outlet | null,
     patienceMs: site.limits.bodyMs,
     cut: () => cut(response, site),
@@ -307,9 +324,11 @@ class ResponseSink implements Sink {
   write(text: string): void {
     const response = this.#begin()
     response.write(text)
-    if (this.#sending === undefined && response.writableLength > SMALL_BYTES) {
+    const site = this.#site
+    if (this.#sending === undefined && site !== undefined && response.writableLength > SMALL_BYTES) {
       // One that takes nothing at all is found out by the comments that keep it alive.
       this.#sending = new WriteBudget({
+        pool: budgetsOf(site.service, site.limits).write,
         outlet: () => response.socket as Outlet | null,
         patienceMs: Number.POSITIVE_INFINITY,
         cut: () => this.abort(),

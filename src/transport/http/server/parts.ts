@@ -12,6 +12,8 @@ export interface HttpHead {
   readonly target?: string
   /** Looks up a header by its lower-case name. */
   header(name: string): string | undefined
+  /** All headers. */
+  headers?(): Readonly<Record<string, string>>
   /** Whether the request came over the loopback interface; undefined where that is not known. */
   readonly local?: boolean
 }
@@ -43,6 +45,9 @@ export interface HttpOut {
   readonly stream?: { attach(sink: Sink): void }
 }
 
+/** The caller of a request, or the reply to send instead of an answer. */
+export type Authenticated = { readonly auth: Auth | undefined } | { readonly reply: HttpOut }
+
 /** What adapters serve: it decides by the head first, and then by the whole request. */
 export interface HttpHandler {
   readonly limits: Limits
@@ -52,6 +57,8 @@ export interface HttpHandler {
   readonly answersElsewhere?: boolean
   /** A reply here means that the body need not be read. */
   refuse(head: HttpHead): HttpOut | undefined
+  /** Establishes who calls before the body is read; absent where the adapter knows that itself. */
+  readonly authenticate?: ((head: HttpHead) => Authenticated | Promise<Authenticated>) | undefined
   /** The reply to a request that is not even read to its end. */
   rejectUnread(head: HttpHead, thrown: unknown): HttpOut
   answer(request: HttpIn): HttpOut | Promise<HttpOut>

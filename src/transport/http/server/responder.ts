@@ -18,7 +18,7 @@ export interface ResponderOptions {
   /** Called before the reply to a successful handshake. */
   readonly opened?: () => void
   /** Called when the client goes away before the reply. */
-  readonly onGone: () => void
+  readonly onGone?: () => void
 }
 
 /** Turns the end of one call into an HTTP reply. */
@@ -66,9 +66,9 @@ export class HttpResponder implements Responder<HttpOut> {
     return this.#end(call, this.#exchange.reply(204, undefined, this.#options.headers))
   }
 
-  pending(call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
+  pending(_call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
     this.#endpoint.sweeper.begin()
-    if (call.peer.dialect.disconnect === 'cancel') this.#request.onGone(this.#options.onGone)
+    if (this.#options.onGone !== undefined) this.#request.onGone(this.#options.onGone)
     return this.#exchange.replyLater(response)
   }
 

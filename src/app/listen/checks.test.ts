@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { isLoopback, servedHosts } from './checks.ts'
+
+test.each([
+  ['localhost', ['loopback']],
+  ['127.0.0.1', ['loopback']],
+  ['::1', ['loopback']],
+  ['127.0.0.2', ['loopback', '127.0.0.2']],
+  ['127.255.255.254', ['loopback', '127.255.255.254']],
+])('a server on %s is called by %o', (host, hosts) => {
+  expect(isLoopback(host)).toBe(true)
+  expect(servedHosts('listen', host, undefined)).toEqual(hosts)
+})
+
+test.each([
+  '0.0.0.0',
+  '::',
+  '192.0.2.1',
+  '127.0.0.1.example',
+  'x127.0.0.1',
+  '128.0.0.1',
+  'localhost.example',
+  '',
+])('a server on %j is reached by strangers, and its hosts must be named', (host) => {
+  expect(isLoopback(host)).toBe(false)
+  expect(() => servedHosts('listen', host, undefined)).toThrow(/^listen: .*name the hosts/)
+  expect(servedHosts('listen', host, ['mcp.example'])).toEqual(['mcp.example'])
+})
+
+test('hosts that are named are the only ones, on this machine too', () => {
+  expect(servedHosts('listen', '127.0.0.1', ['mcp.example'])).toEqual(['mcp.example'])
+})

@@ -1,0 +1,87 @@
+import type { Auth } from '../rpc/call.ts'
+import type { Endpoint } from '../transport/http/server/endpoint.ts'
+import { releaseStdout } from '../transport/stdio/guard.ts'
+import type { GistOptions, MountOptions } from './options.ts'
+import { checkMount } from './settings.ts'
+import type { NodeListener } from './types.ts'
+
+/** Answers web requests to MCP. */
+export type FetchHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
+
+/** How an HTTP endpoint is opened. */
+export interface EndpointChoice {
+  readonly hosts: readonly string[] | undefined
+  readonly cors: readonly string[]
+  readonly sessions: boolean
+  readonly sse: boolean
+  readonly gist?: boolean | GistOptions
+}
+
+/** The ways in which frameworks reach a server. Each endpoint is opened with its first request. */
+export class Mounts {
+  readonly #open: (choice: EndpointChoice) => Promise<Endpoint>
+  readonly #nodes = new Map<string, NodeListener>()
+  readonly #webs = new Map<string, FetchHandler>()
+  #fetch: ((request: Request) => Promise<Response>) | undefined
+
+  constructor(open: (choice: EndpointChoice) => Promise<Endpoint>) {
+    this.#open = open
+  }
+
+  node(options: MountOptions): NodeListener {
+    return this.#mount('node', this.#nodes, options, (opened) => {
+      let serve: NodeListener | undefined
+      return (request, response) => {
+        if (serve !== undefined) return serve(request, response)
+        void Promise.all([opened(), import('../transport/http/server/node.ts')]).then(
+          ([endpoint, { serveNode }]) => {
+            serve ??= serveNode(endpoint) as unknown as NodeListener
+            serve(request, response)
+          },
+        )
+      }
+    })
+  }
+
+  get fetch(): (request: Request) => Promise<Response> {
+    if (this.#fetch !== undefined) return this.#fetch
+    const serve = this.fetchWith({})
+    // Runtimes pass more after the request, such as their environment; none of that identifies the caller.
+    return (this.#fetch = (request) => serve(request))
+  }
+
+  fetchWith(options: MountOptions): FetchHandler {
+    return this.#mount('fetchWith', this.#webs, options, (opened) => {
+      let serve: FetchHandler | undefined
+      return async (request, extras) => {
+        const { serveFetch } = await import('../transport/http/server/fetch.ts')
+        serve ??= serveFetch(await opened())
+        return serve(request, extras)
+      }
+    })
+  }
+
+  clear(): void {
+    this.#nodes.clear()
+    this.#webs.clear()
+  }
+
+  /** The same options give the same mount, so that one created for each request still knows the sessions of the others. */
+  #mount<Mount>(
+    where: string,
+    mounts: Map<string, Mount>,
+    options: MountOptions,
+    create: (opened: () => Promise<Endpoint>) => Mount,
+  ): Mount {
+    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checkMount(where, options) }
+    releaseStdout()
+    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse, choice.gist])
+    let mount = mounts.get(key)
+    if (mount === undefined) {
+      let endpoint: Promise<Endpoint> | undefined
+      mount = create(() => (endpoint ??= this.#open(choice)))
+      mounts.set(key, mount)
+    }
+    return mount
+  }
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import type { Answers } from './answers.ts'
+import { capabilitiesOf, checkAnswers, declarationOf } from './declared.ts'
+
+const answer = (): never => {
+  throw new Error('nobody asks here')
+}
+
+test.each(['elicit', 'elicitUrl', 'sample'])(
+  'an answer to %s that is no function is refused by name',
+  (name) => {
+    const refused = {
+      kind: 'bad_option',
+      message: expect.stringMatching(`answers: ${name} must be a function`),
+    }
+    expect(() => checkAnswers({ [name]: 'yes' } as never)).toThrow(expect.objectContaining(refused))
+  },
+)
+
+test('every answer that the type has is taken, and no other', () => {
+  const all: Required<Answers> = {
+    elicit: answer,
+    elicitUrl: answer,
+    rejects: true,
+    sample: answer,
+    sampleTools: true,
+    roots: [{ uri: 'file:///a' }],
+  }
+  expect(checkAnswers(all)).toBe(all)
+  for (const name of Object.keys(all) as (keyof Answers)[])
+    expect(checkAnswers({ [name]: all[name] })).toHaveProperty(name)
+  expect(() => checkAnswers({ elicits: answer } as never)).toThrow(/answers: .*"elicits".*"elicit"/)
+})
+
+test('a root that is no file is refused by name', () => {
+  const refused = /roots: "http:\/\/a" is not a file:\/\/ URI/
+  expect(() => checkAnswers({ roots: [{ uri: 'file:///a' }, { uri: 'http://a' }] })).toThrow(refused)
+})
+
+test.each([
+  [{}, {}],
+  [{ elicit: answer }, { elicitation: { form: {} } }],
+  [{ elicitUrl: answer }, { elicitation: { url: {} } }],
+  [{ elicit: answer, elicitUrl: answer }, { elicitation: { form: {}, url: {} } }],
+  [{ sample: answer }, { sampling: {} }],
+  [{ sample: answer, sampleTools: true }, { sampling: { tools: {} } }],
+  [{ sampleTools: true }, {}],
+  [{ roots: [] }, { roots: {} }],
+  [{ rejects: true }, {}],
+] as const)('the answers %o declare %o', (answers, capabilities) => {
+  expect(capabilitiesOf(answers as Answers)).toEqual(capabilities)
+})
+
+test('extensions are declared by id, with their settings', () => {
+  expect(declarationOf()).toBeUndefined()
+  expect(declarationOf([{ id: 'a/b' }, { id: 'c/d', settings: { e: 1 } }])).toEqual({
+    extensions: { 'a/b': {}, 'c/d': { e: 1 } },
+  })
+})
+
+test.each([['health'], [{}], [['health']], [[null]], [[{ id: 5 }]]])(
+  'extensions given as %o are refused with what to write',
+  (extensions) => {
+    expect(() => declarationOf(extensions as never)).toThrow(/extensions: list them/)
+  },
+)

@@ -1,0 +1,75 @@
+import { numberOr, type Compiler, type Node, type Rule, type Schema, type Test } from './rule.ts'
+
+/** All keywords for lists but `unevaluatedItems`. */
+export const arrayRule: Rule = (schema, compiler) => {
+  const tests = [boundsTest(schema), itemsNode(schema, compiler), containsNode(schema, compiler)]
+  const [first, ...others] = tests.filter((test) => test !== undefined)
+  if (first === undefined) return undefined
+  return (value, marks) =>
+    !Array.isArray(value) || (first(value, marks) && others.every((test) => test(value, marks)))
+}
+
+/** The check of a value that is a list. */
+type ListNode = (list: readonly unknown[], marks?: Parameters<Node>[1]) => boolean
+
+function boundsTest({ minItems, maxItems, uniqueItems }: Schema): ListNode | undefined {
+  if (uniqueItems !== true && (minItems ?? maxItems) === undefined) return undefined
+  const [least, most] = [numberOr(minItems, 0), numberOr(maxItems, Infinity)]
+  return (list) => list.length >= least && list.length <= most && (uniqueItems !== true || isUnique(list))
+}
+
+function itemsNode(schema: Schema, { part }: Compiler): ListNode | undefined {
+  const { items, prefixItems, additionalItems } = schema
+  const isTuple = Array.isArray(items)
+  const first = ((isTuple ? items : prefixItems) ?? []) as readonly unknown[]
+  const others = isTuple ? additionalItems : items
+  if (first.length === 0 && others === undefined) return undefined
+  const prefix: readonly Test[] = first.map((sub) => part(sub))
+  const rest = others === undefined ? undefined : part(others)
+  return (list, marks) => {
+    const end = rest === undefined ? Math.min(prefix.length, list.length) : list.length
+    for (let at = 0; at < end; at++) {
+      if ((prefix[at] ?? rest)?.(list[at]) === false) return false
+      marks?.items.add(at)
+    }
+    return true
+  }
+}
+
+function containsNode(
+  { contains, minContains, maxContains }: Schema,
+  { part }: Compiler,
+): ListNode | undefined {
+  if (contains === undefined) return undefined
+  const fits = part(contains)
+  const [least, most] = [numberOr(minContains, 1), numberOr(maxContains, Infinity)]
+  return (list, marks) => {
+    let count = 0
+    for (let at = 0; at < list.length; at++) {
+      // Every further item matters only to a maximum, and to whoever asks which items were evaluated.
+      if (marks === undefined && most === Infinity && count >= least) return true
+      if (!fits(list[at])) continue
+      count++
+      marks?.items.add(at)
+    }
+    return count >= least && count <= most
+  }
+}
+
+function isUnique(list: readonly unknown[]): boolean {
+  const seen = new Set<unknown>()
+  const texts = new Set<string>()
+  for (const item of list) {
+    if (typeof item === 'object' && item !== null) texts.add(textOf(item))
+    else seen.add(item)
+  }
+  return seen.size + texts.size === list.length
+}
+
+/** The same text for the same JSON, whatever the order of members. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(textOf).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
+  const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}:${textOf(item)}`)
+  return `{${members.toSorted().join()}}`
+}

@@ -1,0 +1,83 @@
+import { arrayRule } from './array-rule.ts'
+import { branchRules, unevaluatedRule } from './branch-rules.ts'
+import { isObject } from './keywords.ts'
+import { objectRule } from './object-rule.ts'
+import { hasReference, multiplies } from './recursion.ts'
+import { resolveLocal } from './reference.ts'
+import type { Compiler, Node, Rule, Test } from './rule.ts'
+import { numberRule, stringRule, typeRule, valueRules } from './scalar-rules.ts'
+
+/** Cheap ones first: most values that do not fit are given up there. */
+const RULES: readonly Rule[] = [
+  typeRule,
+  ...valueRules,
+  numberRule,
+  stringRule,
+  objectRule,
+  arrayRule,
+  ...branchRules,
+]
+
+/** The check of any schema that `inspect` has let through, made of plain closures. Formats are annotations. */
+export function compile(root: unknown): Test {
+  const nodes = new Map<object, Node>()
+  const memo = isObject(root) && multiplies(root) ? createMemo() : undefined
+  const compiler: Compiler = {
+    inPlace: nodeOf,
+    part: (schema) =>
+      memo !== undefined && isObject(schema) && hasReference(schema)
+        ? memo.remember(nodeOf(schema))
+        : nodeOf(schema),
+    target(reference) {
+      // Made when it is needed first, because it may be a schema that is being made.
+      let target: Node | undefined
+      return (value, marks) => {
+        target ??= nodeOf(resolveLocal(root, reference))
+        return target(value, marks)
+      }
+    },
+  }
+  const node = nodeOf(root)
+  if (memo === undefined) return (value) => node(value)
+  return (value) => {
+    try {
+      return node(value)
+    } finally {
+      memo.clear()
+    }
+  }
+
+  function nodeOf(schema: unknown): Node {
+    if (!isObject(schema)) return () => schema === true
+    let known = nodes.get(schema)
+    if (known === undefined) {
+      const rules = RULES.flatMap((rule) => rule(schema, compiler) ?? [])
+      nodes.set(schema, (known = unevaluatedRule(all(rules), schema, compiler)))
+    }
+    return known
+  }
+}
+
+/** Compares each part of a value with each schema once, however many ways lead there. */
+function createMemo(): { remember(node: Node): Test; clear(): void } {
+  const verdicts = new Map<Node, Map<object, boolean>>()
+  return {
+    clear: () => verdicts.clear(),
+    remember: (node) => (value) => {
+      if (typeof value !== 'object' || value === null) return node(value)
+      let known = verdicts.get(node)
+      if (known === undefined) verdicts.set(node, (known = new Map()))
+      let verdict = known.get(value)
+      if (verdict === undefined) known.set(value, (verdict = node(value)))
+      return verdict
+    },
+  }
+}
+
+function all(nodes: readonly Node[]): Node {
+  const [first, second] = nodes
+  if (first === undefined) return () => true
+  if (second === undefined) return first
+  if (nodes.length === 2) return (value, marks) => first(value, marks) && second(value, marks)
+  return (value, marks) => nodes.every((node) => node(value, marks))
+}

@@ -1,0 +1,114 @@
+import { entriesOf, isObject } from './keywords.ts'
+import { toMatcher } from './pattern.ts'
+import { numberOr, type Compiler, type Marks, type Node, type Rule, type Schema, type Test } from './rule.ts'
+
+/** All keywords for objects but `unevaluatedProperties`. */
+export const objectRule: Rule = (schema, compiler) => {
+  const tests = [
+    membersNode(schema, compiler),
+    namesNode(schema, compiler),
+    ...dependencyNodes(schema, compiler),
+  ]
+  const [first, ...others] = tests.filter((test) => test !== undefined)
+  if (first === undefined) return undefined
+  return (value, marks) =>
+    !isObject(value) || (first(value, marks) && others.every((test) => test(value, marks)))
+}
+
+/** The check of a value that is an object. */
+type ObjectNode = (value: Schema, marks?: Marks) => boolean
+
+interface Member {
+  readonly name: string
+  readonly required: boolean
+  readonly test: Test
+  /** An object without this member inherits one of the same name. */
+  readonly inherited: boolean
+}
+
+/** `properties` and `required`. */
+function membersNode({ properties = {}, required = [] }: Schema, { part }: Compiler): ObjectNode | undefined {
+  const needed = new Set(required as string[])
+  const named = entriesOf(properties).toSorted(([, one], [, other]) => cost(one) - cost(other))
+  const known = new Set(named.map(([name]) => name))
+  const others = [...needed].filter((name) => !known.has(name)).map((name) => [name, true] as const)
+  const members = [...named, ...others].map(([name, sub]): Member => ({
+    name,
+    required: needed.has(name),
+    test: part(sub),
+    inherited: name in Object.prototype,
+  }))
+  if (members.length === 0) return undefined
+  return (value, marks) => {
+    if (marks !== undefined) for (const name of known) if (Object.hasOwn(value, name)) marks.names.add(name)
+    return members.every((member) => fits(member, value))
+  }
+}
+
+const SCALARS: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'null'])
+
+/** Members that decide at once come first: of shapes that hold themselves all but one are given up before the rest is read. */
+function cost(schema: unknown): number {
+  return isObject(schema) && ('const' in schema || 'enum' in schema || SCALARS.has(schema['type'])) ? 0 : 1
+}
+
+function fits(member: Member, value: Schema): boolean {
+  const item = member.inherited && !Object.hasOwn(value, member.name) ? undefined : value[member.name]
+  if (item !== undefined) return member.test(item)
+  if (!member.required) return true
+  return Object.hasOwn(value, member.name) && member.test(item)
+}
+
+/** What is said of the names of members, and of the members that `properties` does not name. */
+function namesNode(schema: Schema, { part }: Compiler): ObjectNode | undefined {
+  const { properties = {}, patternProperties = {}, additionalProperties, propertyNames } = schema
+  const { minProperties, maxProperties } = schema
+  const known = new Set(Object.keys(properties as object))
+  const patterns = entriesOf(patternProperties).map(
+    ([source, sub]) => [toMatcher(source), part(sub)] as const,
+  )
+  const rest = additionalProperties === undefined ? undefined : part(additionalProperties)
+  const isName = propertyNames === undefined ? undefined : part(propertyNames)
+  const [least, most] = [numberOr(minProperties, 0), numberOr(maxProperties, Infinity)]
+  const isFree =
+    isName === undefined && patterns.length === 0 && (minProperties ?? maxProperties) === undefined
+  if (isFree && rest === undefined) return undefined
+  if (isFree && additionalProperties === false) return (value) => hasOnly(known, value)
+  return (value, marks) => {
+    const names = Object.keys(value)
+    if (names.length < least || names.length > most) return false
+    if (isName !== undefined && !names.every((name) => isName(name))) return false
+    return names.every((name) => fitsMember(name, value[name], marks))
+  }
+
+  function fitsMember(name: string, item: unknown, marks: Marks | undefined): boolean {
+    let others = known.has(name) ? undefined : rest
+    for (const [matcher, test] of patterns) {
+      if (!matcher.test(name)) continue
+      if (!test(item)) return false
+      others = undefined
+      marks?.names.add(name)
+    }
+    if (others === undefined) return true
+    marks?.names.add(name)
+    return others(item)
+  }
+}
+
+function hasOnly(known: ReadonlySet<string>, value: Schema): boolean {
+  for (const name in value) if (!known.has(name) && Object.hasOwn(value, name)) return false
+  return true
+}
+
+/** `dependentRequired`, `dependentSchemas`, and `dependencies`, which is both. */
+function dependencyNodes(schema: Schema, { inPlace }: Compiler): readonly ObjectNode[] {
+  const rows = ['dependentRequired', 'dependentSchemas', 'dependencies'].flatMap((keyword) =>
+    entriesOf(schema[keyword] ?? {}),
+  )
+  return rows.map(([name, sub]) => {
+    const node: Node = Array.isArray(sub)
+      ? (value) => sub.every((other: string) => Object.hasOwn(value as object, other))
+      : inPlace(sub)
+    return (value, marks) => !Object.hasOwn(value, name) || node(value, marks)
+  })
+}

@@ -1,0 +1,44 @@
+/** Says whether a value fits. */
+export type Test = (value: unknown) => boolean
+
+/**
+ * The check of one schema. It notes in `marks` which parts of the value it has looked at, if anyone asks: only
+ * `unevaluatedProperties` and `unevaluatedItems` do.
+ */
+export type Node = (value: unknown, marks?: Marks) => boolean
+
+/** The members and items of one value that a schema has evaluated. */
+export interface Marks {
+  readonly names: Set<string>
+  readonly items: Set<number>
+}
+
+export type Schema = Readonly<Record<string, unknown>>
+
+/** Makes the checks of the schemas inside a schema. */
+export interface Compiler {
+  /** Of one that applies to the same value. */
+  inPlace(schema: unknown): Node
+  /** Of one that applies to a part of the value. */
+  part(schema: unknown): Test
+  /** Of the one that a reference leads to. */
+  target(reference: string): Node
+}
+
+/** The check of some keywords of a schema; undefined when it has none of them. */
+export type Rule = (schema: Schema, compiler: Compiler) => Node | undefined
+
+export function newMarks(): Marks {
+  return { names: new Set(), items: new Set() }
+}
+
+/** Notes in `marks` what another schema for the same value has evaluated. */
+export function addMarks(marks: Marks, { names, items }: Marks): void {
+  for (const name of names) marks.names.add(name)
+  for (const item of items) marks.items.add(item)
+}
+
+/** The number in a keyword, or what stands for a missing one. */
+export function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise
+}

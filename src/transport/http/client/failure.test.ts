@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { toFailure, toUseless } from './failure.ts'
+
+/** A reply as fetch gives it; one that was made by hand has no URL. */
+function reply(status: number, headers: Readonly<Record<string, string>> = {}, url = ''): Response {
+  return Object.defineProperty(new Response(null, { status, headers }), 'url', { value: url })
+}
+
+test.each([
+  ['', 'nothing is at this URL; MCP servers are usually at /mcp'],
+  ['http://a.example/b', 'nothing is at http://a.example/b; MCP'],
+  ['http://a.example/b?key=secret', 'nothing is at http://a.example/b; MCP'],
+  ['http://a.example/b#c', 'nothing is at http://a.example/b; MCP'],
+  [`http://a.example/${'x'.repeat(300)}`, `nothing is at http://a.example/${'x'.repeat(239)}; MCP`],
+])('a 404 from %j says that %s', (url, said) => {
+  const error = toFailure(reply(404, {}, url), 'initialize')
+  expect(error).toMatchObject({ kind: 'http_failed', data: { status: 404 }, retryable: false })
+  expect(error.message).toContain(said)
+})
+
+test('a 401 says how to give credentials, and a 500 nothing of the kind', () => {
+  const asked = toFailure(reply(401, { 'www-authenticate': 'Bearer' }), 'tools/list')
+  expect(asked.message).toMatch(/authorization/)
+  expect(asked.data).toEqual({ status: 401, wwwAuthenticate: 'Bearer' })
+  expect(toFailure(reply(500), 'tools/list').message).not.toMatch(/authorization|nothing is at/)
+})
+
+const BUSY = { code: 1001, message: 'too much to do', data: { refusal: { name: 'QUEUE_CAP_EXCEEDED' } } }
+
+test('a server that has too much to do refuses as it would elsewhere, but not what opens a connection', () => {
+  const failure = (method: string): unknown =>
+    toFailure(reply(503, { 'retry-after': '2' }), method, { id: 1, error: BUSY })
+  const common = { refusal: 'QUEUE_CAP_EXCEEDED', retryable: true, retryAfterMs: 2000, data: { status: 503 } }
+  expect(failure('tools/call')).toMatchObject({ ...common, message: 'too much to do', code: 1001 })
+  for (const method of ['initialize', 'server/discover'])
+    expect(failure(method)).toMatchObject({ ...common, kind: 'http_failed' })
+})
+
+test.each([
+  [429, 'tools/call', true],
+  [503, 'tools/call', true],
+  [500, 'tools/call', false],
+])('a status of %i in answer to %s may be worth another try: %s', (status, method, retryable) => {
+  const error = toFailure(reply(status, { 'retry-after': '2' }), method)
+  expect(error).toMatchObject({ kind: 'http_failed', data: { status }, retryable, retryAfterMs: 2000 })
+})
+
+test('what a server says with a bad status is told, and kept', () => {
+  const error = toFailure(reply(403), 'tools/call', {
+    id: 1,
+    error: { code: -32000, message: 'x'.repeat(600) },
+  })
+  expect(error.message).toMatch(/[^x]x{512}$/)
+  expect(error.data).toMatchObject({ status: 403, error: { code: -32000 } })
+})
+
+test.each([
+  ['text/html; charset=utf-8', 'text/html'],
+  ['', 'unknown'],
+  ['a b/c', 'unknown'],
+  [`${'x'.repeat(64)}/${'y'.repeat(64)}`, `${'x'.repeat(64)}/${'y'.repeat(64)}`],
+  [`${'x'.repeat(65)}/y`, 'unknown'],
+  [`x/${'y'.repeat(65)}`, 'unknown'],
+])('a good status without an answer, of the type %j, is said to be %s', (type, shown) => {
+  const error = toUseless(reply(200, { 'content-type': type }), 'tools/list')
+  expect(error.message).toContain(shown)
+})

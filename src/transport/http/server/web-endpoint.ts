@@ -1,0 +1,119 @@
+import { mcpError } from '../../../errors/error.ts'
+import { SHUTTING_DOWN } from '../../../errors/rpc.ts'
+import type { RequestId } from '../../../protocol/jsonrpc.ts'
+import type { Limits } from '../../../protocol/limits.ts'
+import type { Auth } from '../../../rpc/call.ts'
+import type { Service } from '../../../rpc/service.ts'
+import type { Dialect } from '../../../protocol/switches.ts'
+import type { Guard } from './guard.ts'
+import type {
+  ExtraEndpoint,
+  Headers as HeaderRecord,
+  HttpHandler,
+  HttpHead,
+  HttpIn,
+  HttpOut,
+} from './parts.ts'
+
+/** Answers web requests at a path beside MCP. */
+export type WebHandler = (
+  request: Request,
+  caller: { readonly auth: Auth | undefined },
+) => Response | Promise<Response>
+
+export interface WebEndpointOptions {
+  readonly limits: Limits
+  readonly guard: Guard
+  readonly fail: HttpHandler['fail']
+  readonly handlers: ReadonlyMap<string, WebHandler>
+}
+
+/** Web handlers at paths of their own, behind the same host and origin checks as MCP. */
+export class WebEndpoint implements ExtraEndpoint {
+  readonly option = 'use'
+  readonly service: Service
+  readonly limits: Limits
+  readonly paths: ReadonlySet<string>
+  readonly #options: WebEndpointOptions
+  readonly #running = new Set<Promise<unknown>>()
+  #closing = false
+
+  constructor(service: Service, options: WebEndpointOptions) {
+    this.service = service
+    this.limits = options.limits
+    this.paths = new Set(options.handlers.keys())
+    this.#options = options
+  }
+
+  owns(target: string | undefined): boolean {
+    return this.#find(target) !== undefined
+  }
+
+  refuse(head: HttpHead): HttpOut | undefined {
+    try {
+      if (head.method === 'OPTIONS') return { status: 204, headers: this.#options.guard.preflight(head) }
+      this.#options.guard.check(head)
+      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
+      return undefined
+    } catch (thrown) {
+      return this.rejectUnread(head, thrown)
+    }
+  }
+
+  rejectUnread(head: HttpHead, thrown: unknown): HttpOut {
+    return this.fail(undefined, thrown, undefined, this.#options.guard.cors(head))
+  }
+
+  async answer(request: HttpIn): Promise<HttpOut> {
+    const cors = this.#options.guard.cors(request)
+    const running = this.#run(request, cors)
+    this.#running.add(running)
+    try {
+      return await running
+    } catch (thrown) {
+      return this.fail(undefined, thrown, undefined, cors)
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  fail(
+    id: RequestId | undefined,
+    thrown: unknown,
+    dialect: Dialect | undefined,
+    headers: HeaderRecord,
+  ): HttpOut {
+    return this.#options.fail(id, thrown, dialect, headers)
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    await Promise.allSettled(this.#running)
+  }
+
+  async #run(request: HttpIn, cors: HeaderRecord): Promise<HttpOut> {
+    const handle = this.#find(request.target) as WebHandler
+    const response = await handle(toWebRequest(request), { auth: request.auth })
+    const headers = { ...Object.fromEntries(response.headers), ...cors }
+    if (response.body === null || request.method === 'HEAD') return { status: response.status, headers }
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const kept = { bytes, text: new TextDecoder().decode(bytes) }
+    return { status: response.status, headers, body: { before: '', kept, after: '' } }
+  }
+
+  /** The handler for a target, wherever the server is mounted. */
+  #find(target = ''): WebHandler | undefined {
+    const path = target.split('?', 1)[0] as string
+    for (const [own, handler] of this.#options.handlers) if (path.endsWith(own)) return handler
+    return undefined
+  }
+}
+
+function toWebRequest(request: HttpIn): Request {
+  const { method, target = '/', body, parsed } = request
+  const host = request.header('host') ?? 'localhost'
+  const headers = new Headers(request.headers?.())
+  const hasBody = method !== 'GET' && method !== 'HEAD'
+  const text = parsed === undefined ? body : JSON.stringify(parsed)
+  return new Request(new URL(target, `http://${host}`), { method, headers, ...(hasBody && { body: text }) })
+}

@@ -1,0 +1,21 @@
+import type { Limits } from '../../protocol/limits.ts'
+import type { Load } from '../../rpc/load.ts'
+import type { Service } from '../../rpc/service.ts'
+import { ReadPool } from './read-budget.ts'
+import { WritePool } from './write-budget.ts'
+
+/** What one server is reading and writing, over all its transports. */
+export interface Budgets {
+  readonly read: ReadPool
+  readonly write: WritePool
+}
+
+const budgets = new WeakMap<Load, Budgets>()
+
+/** The byte budgets of a server. */
+export function budgetsOf({ load }: Pick<Service, 'load'>, limits: Limits): Budgets {
+  let own = budgets.get(load)
+  if (own === undefined)
+    budgets.set(load, (own = { read: new ReadPool(limits), write: new WritePool(limits) }))
+  return own
+}

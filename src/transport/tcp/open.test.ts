@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { openSocket } from './open.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+})
+
+/** A server that takes connections and says nothing. */
+async function silent(): Promise<readonly [server: Server, port: number]> {
+  const server = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return [server, (server.address() as AddressInfo).port]
+}
+
+test('a server that does not show within ten seconds who it is is given up', async () => {
+  const [server, port] = await silent()
+  const came = once(server, 'connection') as Promise<[Socket]>
+  let error: unknown
+  const opening = openSocket(new URL(`tls://127.0.0.1:${port}`), {})().catch(
+    (thrown: unknown) => (error = thrown),
+  )
+  const [socket] = await came
+  const gone = once(socket.resume(), 'close')
+  await vi.advanceTimersByTimeAsync(9999)
+  expect(error).toBeUndefined()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(error).toMatchObject({
+    kind: 'connect_failed',
+    message: expect.stringMatching(/127\.0\.0\.1:\d+.*nothing came back within 10 seconds/),
+  })
+  await Promise.all([opening, gone])
+})
+
+test('nothing goes on waiting for a server that took the connection, or refused it', async () => {
+  const [server, port] = await silent()
+  const open = openSocket(new URL(`tcp://127.0.0.1:${port}`), {})
+  const opening = open()
+  expect(vi.getTimerCount()).toBe(1)
+  const socket = await opening
+  expect([vi.getTimerCount(), socket.destroyed]).toEqual([0, false])
+  socket.destroy()
+  await new Promise((resolve) => server.close(resolve))
+  await expect(open()).rejects.toMatchObject({ kind: 'connect_failed', cause: { code: 'ECONNREFUSED' } })
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('an error after the connection was made is left to whoever uses the socket', async () => {
+  const [, port] = await silent()
+  const socket = await openSocket(new URL(`tcp://127.0.0.1:${port}`), {})()
+  const gone = new Promise((resolve) => socket.once('close', resolve))
+  socket.destroy(new Error('broken'))
+  expect(await gone).toBe(true)
+})

@@ -1,0 +1,126 @@
+import { request } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
+import { connect } from '../../src/client.ts'
+import { createServer, type App, type Plugin } from '../../src/index.ts'
+import { namesOf, open } from './observed.ts'
+
+function server(): App {
+  return createServer({ name: 'plugged', version: '1', log: () => undefined })
+    .tool('open', {}, () => 'open')
+    .tool('secret', {}, () => 'secret')
+    .prompt('ask', {}, () => 'ask')
+    .resource('note://secret', { name: 'secret' }, () => 'secret')
+}
+
+async function serve(app: App): Promise<URL> {
+  const running = await app.listen({ http: { port: 0 } })
+  onTestFinished(() => running.close())
+  return new URL(running.url as string)
+}
+
+test('one plug-in adds to a server and to a client; each takes its own parts', async () => {
+  const log: string[] = []
+  const plugin: Plugin = {
+    middleware: ({ method }, next) => (log.push(`server ${method}`), next()),
+    clientMiddleware: (sent, next) => (log.push(`client ${sent.method}`), next()),
+    observer: { end: ({ method }, { outcome }) => void log.push(`${method} ${outcome}`) },
+  }
+  const app = server().use(plugin)
+  const client = await open(app, 'memory')
+  client.use(plugin)
+  log.length = 0
+  expect(await client.call('open')).toBe('open')
+  expect(log).toEqual(['client tools/call', 'server tools/call', 'tools/call result'])
+})
+
+test('visible hides items of every kind, those defined before and after', async () => {
+  const app = server().use({ visible: ({ key }) => !key.includes('secret') })
+  app.tool('late_secret', {}, () => 'late').tool('last', { visible: () => false }, () => 'last')
+  const client = await open(app, 'memory')
+  expect(await namesOf(client.tools())).toEqual(['open'])
+  expect(await namesOf(client.prompts())).toEqual(['ask'])
+  expect(await namesOf(client.resources())).toEqual([])
+  for (const name of ['secret', 'late_secret', 'last'])
+    await expect(client.request('tools/call', { name })).rejects.toMatchObject({ kind: 'unknown_tool' })
+  await expect(client.read('note://secret')).rejects.toMatchObject({ kind: 'unknown_resource' })
+})
+
+test('endpoints answer web requests at their paths beside MCP', async () => {
+  const bytes = Uint8Array.of(0, 255, 128)
+  const app = server().use({
+    endpoints: {
+      '/metrics': (asked) =>
+        new Response(`${asked.method} ${new URL(asked.url).search}`, { headers: { 'x-own': '1' } }),
+      '/echo': async (asked) =>
+        Response.json({ got: await asked.text(), type: asked.headers.get('content-type') }),
+      '/image': () => new Response(bytes, { headers: { 'content-type': 'image/x' } }),
+      '/broken': () => {
+        throw new Error('secret')
+      },
+    },
+  })
+  const url = await serve(app)
+  const metrics = await fetch(new URL('/metrics?a=1', url))
+  expect([metrics.status, metrics.headers.get('x-own'), await metrics.text()]).toEqual([200, '1', 'GET ?a=1'])
+  const echo = await fetch(new URL('/echo', url), {
+    method: 'POST',
+    body: 'hello',
+    headers: { 'content-type': 'text/x' },
+  })
+  expect(await echo.json()).toEqual({ got: 'hello', type: 'text/x' })
+  expect(new Uint8Array(await (await fetch(new URL('/image', url))).arrayBuffer())).toEqual(bytes)
+  const broken = await fetch(new URL('/broken', url))
+  expect(await broken.text()).not.toContain('secret')
+  const client = await connect(url.href)
+  onTestFinished(() => client.close())
+  expect(await client.call('open')).toBe('open')
+})
+
+test('endpoints are behind the same checks of host and origin', async () => {
+  const url = await serve(server().use({ endpoints: { '/metrics': () => new Response('ok') } }))
+  const status = (headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const options = { port: url.port, path: '/metrics', headers }
+      request(options, (reply) => resolve(reply.resume().statusCode))
+        .on('error', reject)
+        .end()
+    })
+  expect(await status({ host: 'evil.example' })).toBe(403)
+  expect(await status({ origin: 'https://evil.example' })).toBe(403)
+  expect(await status({})).toBe(200)
+})
+
+test('a web mount serves endpoints too', async () => {
+  const app = server().use({ endpoints: { '/metrics': () => new Response('ok') } })
+  const reply = await app.fetch(new Request('http://localhost/api/metrics'))
+  expect([reply.status, await reply.text()]).toEqual([200, 'ok'])
+})
+
+test.each([
+  [
+    'an unknown part',
+    { middlewares: () => undefined },
+    'there is no option "middlewares"; did you mean "middleware"?',
+  ],
+  ['a part that is not a function', { visible: true }, 'visible must be a function, not true'],
+  [
+    'an observer of something else',
+    { observer: { stop: () => undefined } },
+    'observer must be an object with the functions start and end, or one of them',
+  ],
+  [
+    'an endpoint without a path',
+    { endpoints: { metrics: () => new Response() } },
+    'endpoints must be functions by path',
+  ],
+])('%s is rejected with what to do', (_what, plugin, words) => {
+  expect(() => server().use(plugin as never)).toThrow(words)
+})
+
+test('endpoints must come before HTTP is open', async () => {
+  const app = server()
+  await serve(app)
+  expect(() => app.use({ endpoints: { '/late': () => new Response() } })).toThrow(
+    'use: add endpoints before listen() or a mount opens HTTP',
+  )
+})

@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { bundleSingle, bundleSplit } from './bundle.ts'
+import type { Size } from './measure.ts'
+import { PROGRAMS, programOf, requireInstalled, SUBJECTS, TASKS } from './programs.ts'
+import { withSizes } from './readme.ts'
+import { linesOf, tableText } from './table.ts'
+import { breaches, CLIENT_TARGETS } from './targets.ts'
+
+const folders: string[] = []
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+function sizes({ server = 1000, v2 = 1000, client = 1000, initial = 500 } = {}): readonly Size[] {
+  return [
+    { subject: 'Pierhead', task: TASKS.zod, single: server, initial: server, total: server },
+    { subject: 'official v2', task: TASKS.zod, single: v2, initial: v2, total: v2 },
+    { subject: 'Pierhead', task: TASKS.client, single: client, initial, total: client + 100 },
+  ]
+}
+
+test('sizes at their targets exceed nothing', () => {
+  const { single: client, initial } = CLIENT_TARGETS
+  expect(breaches(sizes({ server: 116_000, v2: 116_000, client, initial }))).toEqual([])
+})
+
+test('a server that is larger than official v2 exceeds its target', () => {
+  expect(breaches(sizes({ server: 116_100, v2: 116_000 }))).toEqual([
+    'the stdio server with zod, as one file, is 116.1 KB, more than 116.0 KB',
+  ])
+})
+
+test('a client exceeds its targets as one file and in its initial chunk', () => {
+  expect(breaches(sizes({ client: 60_100, initial: 25_100 }))).toEqual([
+    'the browser client, as one file, is 60.1 KB, more than 60.0 KB',
+    'the initial chunk of the browser client is 25.1 KB, more than 25.0 KB',
+  ])
+})
+
+test('a size that was not measured is an error, not a target that holds', () => {
+  const [own, , client] = sizes()
+  expect(() => breaches([own!, client!])).toThrow(`official v2 was not measured: ${TASKS.zod}`)
+})
+
+test('a peer that is not installed is named with what is missing', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'size-'))
+  folders.push(folder)
+  mkdirSync(join(folder, 'zod'))
+  writeFileSync(join(folder, 'zod', 'package.json'), '{}')
+  const peer = programOf('official v2', TASKS.zod)
+  expect(() => requireInstalled(peer, folder)).toThrow(
+    'official v2 cannot be measured without @modelcontextprotocol/server: run npm install',
+  )
+})
+
+test('every peer that the table shows is installed here', () => {
+  for (const program of PROGRAMS) requireInstalled(program)
+  expect(new Set(PROGRAMS.map(({ subject }) => subject))).toEqual(new Set(SUBJECTS))
+})
+
+test('a task that a package cannot do has no program', () => {
+  expect(() => programOf('tmcp', TASKS.client)).toThrow(`tmcp has no program for: ${TASKS.client}`)
+})
+
+test('the table shows each size in its column and leaves out what was not measured', () => {
+  const lines = linesOf(sizes({ server: 100_400, v2: 99_940 }))
+  const find = (task: string, way: string) =>
+    lines.find((line) => line.task === task && line.way === way)?.cells
+  expect(find(TASKS.zod, 'one file, esbuild')).toEqual(['100', '', '99.9', ''])
+  expect(find(TASKS.client, 'initial / all chunks, esbuild')).toEqual(['0.5 / 1.1', '', '', ''])
+  expect(find(TASKS.client, 'initial / all chunks, Vite')).toEqual(['', '', '', ''])
+  expect(tableText(sizes()).split('\n')[0]).toMatch(
+    /^KB gzip, minified +Pierhead +official v1 +official v2 +tmcp$/,
+  )
+})
+
+test('the README gets the table between its marks, and keeps the rest', () => {
+  const readme = withSizes('a\n<!-- size -->\nold\n<!-- /size -->\nb', sizes({ v2: 99_940 }))
+  expect(readme).toMatch(/^a\n<!-- size -->\n\n\| KB gzip[\s\S]*\| 99\.9 \|[\s\S]*<!-- \/size -->\nb$/)
+  expect(readme).not.toContain('old')
+  expect(() => withSizes('no marks', sizes())).toThrow('README.md has no <!-- size --> marks')
+})
+
+test('a part that is imported dynamically is in the one file, and not in the initial chunk', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'size-'))
+  folders.push(folder)
+  writeFileSync(join(folder, 'first.js'), `export const first = 'first part'`)
+  writeFileSync(join(folder, 'later.js'), `export const later = process.env.LATER + 'later part'`)
+  const text = `import { first } from '${join(folder, 'first.js')}'
+    console.log(first, import('${join(folder, 'later.js')}'))`
+  const split = await bundleSplit({ text, platform: 'browser' })
+  expect(split.code).toContain('first part')
+  expect(split.code).not.toContain('later part')
+  expect(split.later).toHaveLength(1)
+  expect(split.initial).toBeLessThan(split.total)
+  expect(split.nodeGlobals).toEqual(['process'])
+  const single = await bundleSingle({ text, platform: 'browser' })
+  expect([...single.inputs.keys()].filter((file) => file.endsWith('later.js'))).toHaveLength(1)
+})
