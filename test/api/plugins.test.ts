@@ -103,16 +103,16 @@ test.each([
     { middlewares: () => undefined },
     'there is no option "middlewares"; did you mean "middleware"?',
   ],
-  ['a part that is not a function', { visible: true }, 'visible is not a function'],
+  ['a part that is not a function', { visible: true }, 'visible must be a function, not true'],
   [
     'an observer of something else',
     { observer: { stop: () => undefined } },
-    'observer is an object with the functions start and end, or one of them',
+    'observer must be an object with the functions start and end, or one of them',
   ],
   [
     'an endpoint without a path',
     { endpoints: { metrics: () => new Response() } },
-    'endpoints takes functions by path',
+    'endpoints must be functions by path',
   ],
 ])('%s is rejected with what to do', (_what, plugin, words) => {
   expect(() => server().use(plugin as never)).toThrow(words)
