@@ -1,15 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { REVISIONS } from '../protocol/revisions.ts'
 import type { ServerOptions } from './options.ts'
-import {
-  checkLists,
-  infoOf,
-  pageSizeOf,
-  reporterOf,
-  reportToStderr,
-  revisionsOf,
-  secretsOf,
-} from './settings.ts'
+import { createServer } from './app.ts'
+import { checkMount, infoOf, reporterOf, reportToStderr, revisionsOf, secretsOf } from './settings.ts'
 
 const OWN = { name: 'a', version: '1' }
 
@@ -25,11 +18,11 @@ test('revisions are served oldest first, all unless some are named', () => {
   ])
 })
 
-test.each(['2025-01-01', '', 5, null, undefined])('the revision %j is refused by name', (unknown) => {
-  for (const revisions of [[unknown], ['2025-11-25', unknown]]) {
-    const refused = `revisions: "${String(unknown)}" is none of 2024-11-05, `
-    expect(() => revisionsOf(given({ revisions }))).toThrow(refused)
-  }
+test.each(['2025-01-01', '', 5, null, undefined])('the revision %j is refused', (unknown) => {
+  for (const revisions of [[unknown], ['2025-11-25', unknown]])
+    expect(() => createServer(given({ revisions }))).toThrow(
+      `revisions must be a list, each element '2024-11-05'`,
+    )
 })
 
 test('a server without revisions is refused', () => {
@@ -37,15 +30,25 @@ test('a server without revisions is refused', () => {
 })
 
 test.each([1, 1000])('a page may have %d items', (pageSize) => {
-  expect(pageSizeOf(given({ pageSize }))).toBe(pageSize)
+  expect(() => createServer(given({ pageSize }))).not.toThrow()
 })
 
 test.each([0, -1, 1.5, Number.NaN, Infinity, '5'])('a page may not have %j items', (pageSize) => {
-  expect(() => pageSizeOf(given({ pageSize }))).toThrow('pageSize: it must be a whole number above 0')
+  expect(() => createServer(given({ pageSize }))).toThrow('createServer: pageSize must be')
 })
 
 test('a page has 1000 items unless said otherwise', () => {
-  expect(pageSizeOf(OWN)).toBe(1000)
+  const app = createServer(OWN)
+  for (let at = 0; at < 1001; at++) app.tool(`t${at}`, {}, () => '')
+  const replies: string[] = []
+  const end = app.connect({ receive: (text) => void replies.push(text) })
+  onTestFinished(() => end.close())
+  const clientInfo = { name: 'c', version: '1' }
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+  end.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }))
+  end.send(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }))
+  const { result } = JSON.parse(replies[1] as string) as { result: { tools: unknown[]; nextCursor?: string } }
+  expect([result.tools.length, typeof result.nextCursor]).toEqual([1000, 'string'])
 })
 
 test('a server says what it was told to say of itself, and nothing else', () => {
@@ -59,10 +62,10 @@ test.each([
   [{ name: undefined }, 'a server needs a name'],
   [{ name: '' }, 'a server needs a name'],
   [{ version: undefined }, 'a server needs a version'],
-  [{ name: 5 }, "name must be a string: '5'"],
-  [{ version: 1.2 }, "version must be a string: '1.2'"],
+  [{ name: 5 }, 'name must be a string'],
+  [{ version: 1.2 }, 'version must be a string'],
 ])('a server with %o is told: %s', (wrong, said) => {
-  expect(() => infoOf(given(wrong))).toThrow(`createServer: ${said}`)
+  expect(() => createServer(given(wrong))).toThrow(`createServer: ${said}`)
 })
 
 test('secrets come from the option, or else from the environment', () => {
@@ -84,12 +87,12 @@ test.each([['1'.repeat(15)], [''], [[]], [['1'.repeat(16), '2'.repeat(15)]]])(
 )
 
 test.each([
-  [{ hosts: 'a.example' }, "listen: hosts must be a list; write hosts: ['a.example']"],
-  [{ cors: 'https://a' }, "listen: cors must be a list; write cors: ['https://a']"],
-  [{ gist: { cycle: 'year' } }, "listen gist: cycle is 'revision' or 'month'"],
+  [{ hosts: 'a.example' }, "listen: hosts must be a list, each element a string; write hosts: ['a.example']"],
+  [{ cors: 'https://a' }, "listen: cors must be a list, each element a string; write cors: ['https://a']"],
+  [{ gist: { cycle: 'year' } }, "listen gist: cycle must be 'revision' or 'month'"],
   [{ gist: { cycles: 'month' } }, 'listen gist: there is no option "cycles"'],
 ])('the options %o are refused: %s', (options, said) => {
-  expect(() => checkLists('listen', options as never)).toThrow(said)
+  expect(() => checkMount('listen', options as never)).toThrow(said)
 })
 
 test.each([
@@ -101,7 +104,7 @@ test.each([
   { gist: { cycle: 'revision' } },
   { gist: { cycle: 'month' } },
 ] as const)('the options %o are taken', (options) => {
-  expect(() => checkLists('listen', options)).not.toThrow()
+  expect(() => checkMount('listen', options)).not.toThrow()
 })
 
 test('what was thrown is told as plain data, with its causes', () => {
