@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { readText } from '../src/wire/message.ts'
+import { readText } from '../src/wire/read-text.ts'
 import { decodeLine } from '../src/transport/lines/text.ts'
 import { FIRST_ID, INITIALIZED, callText, initializeText, numbered, pingText } from './messages.ts'
 

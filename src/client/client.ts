@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
-import { TOOL_ARGUMENTS } from '../errors/server.ts'
+import { TOOL_ARGUMENTS } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LOG_LEVELS } from '../protocol/log-levels.ts'
 import { checkOptions, checkWord } from '../base/options.ts'

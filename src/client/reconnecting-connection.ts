@@ -1,9 +1,9 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { CLOSED } from '../errors/rpc.ts'
-import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
+import type { JsonObject, RequestId, Message } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { LATEST } from '../protocol/revisions.ts'
-import type { ClientTransport, ServerMessage } from '../rpc/client-transport.ts'
+import type { ClientTransport } from '../rpc/client-transport.ts'
 import type { Answers } from './answers.ts'
 import { orAborted } from '../base/backoff.ts'
 import { createBackoff, type Backoff } from './backoff.ts'
@@ -303,7 +303,7 @@ export class ReconnectingConnection {
   }
 
   /** Takes what the server sent besides answers. */
-  #receive(message: ServerMessage, live?: Live): void {
+  #receive(message: Message, live?: Live): void {
     const adapter = (live ?? this.#current)?.agreement.forms.adapter
     const { id, method, params: given } = adapter === undefined ? message : adapter.decode(message)
     if (method === undefined) return

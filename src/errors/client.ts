@@ -40,3 +40,11 @@ export const REMOTE = {
   text: '{message}',
   hint: 'Read the message: the server states the reason in it.',
 } as const
+
+export const HTTP_FAILED = {
+  kind: 'http_failed',
+  where: 'local',
+  code: -32000,
+  text: '{method} failed with HTTP status {status}{reason}',
+  hint: 'Check the status: for 401 and 403 send credentials, for 5xx try again later.',
+} as const

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { REMOTE } from './client.ts'
-import { ERRORS, rowOf, type ErrorKind } from './error.ts'
+import { allErrors } from './all.ts'
+import { rowOf, type ErrorKind } from './error.ts'
 
 /** Codes that programs compare `error.code` with. No page lists the codes of errors that are never sent. */
 const LOCAL: Readonly<Record<string, number>> = {
@@ -36,7 +37,7 @@ test.each([
   ['are never sent', 'local', LOCAL],
   ['become results', 'result', RESULTS],
 ])('errors that %s have the codes that programs know', (_, place, codes) => {
-  const rows = [...ERRORS].filter(([, { where }]) => where === place)
+  const rows = [...allErrors()].filter(([, { where }]) => where === place)
   expect(Object.fromEntries(rows.map(([kind, { code }]) => [kind, code]))).toEqual(codes)
 })
 

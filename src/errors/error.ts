@@ -1,33 +1,26 @@
 import type { RefusalName } from '../protocol/refusals.ts'
 import * as base from './base.ts'
 import * as client from './client.ts'
-import * as http from './http.ts'
 import type { ErrorKind } from './kinds.ts'
 import { printable } from './printable.ts'
-import * as profiles from './profiles.ts'
 import type { ErrorRow, FactsOf } from './row.ts'
 import * as rpc from './rpc.ts'
-import * as server from './server.ts'
 import * as transport from './transport.ts'
 import * as wire from './wire.ts'
 
 export type { ErrorKind } from './kinds.ts'
 
-const MODULES: readonly Readonly<Record<string, ErrorRow>>[] = [
-  base,
-  wire,
-  rpc,
-  server,
-  client,
-  transport,
-  http,
-  profiles,
-]
+type ErrorModule = Readonly<Record<string, ErrorRow>>
 
-/** Every error, by kind. */
-export const ERRORS: ReadonlyMap<string, ErrorRow> = new Map(
-  MODULES.flatMap((module) => Object.values(module).map((row) => [row.kind, row])),
-)
+/** The errors that can be named by kind: at first those of both sides. */
+const KNOWN = new Map<string, ErrorRow>()
+knowErrors(base, wire, rpc, client, transport)
+
+/** Lets errors be named by kind, and gives all that can be. A client does without those that only servers cause. */
+export function knowErrors(...modules: readonly ErrorModule[]): ReadonlyMap<string, ErrorRow> {
+  for (const module of modules) for (const row of Object.values(module)) KNOWN.set(row.kind, row)
+  return KNOWN
+}
 
 export interface ErrorExtras {
   /** Members of `error.data` besides the refusal. */
@@ -71,7 +64,7 @@ export class McpError extends Error {
 
 /** The row of a kind. Unknown kinds are treated as `remote`. */
 export function rowOf(kind: ErrorKind): ErrorRow {
-  return ERRORS.get(kind) ?? client.REMOTE
+  return KNOWN.get(kind) ?? client.REMOTE
 }
 
 /** Creates an error. Omitting a fact that its text needs is a compile error. */

@@ -1,13 +1,5 @@
 /* Errors of HTTP. */
 
-export const HTTP_FAILED = {
-  kind: 'http_failed',
-  where: 'local',
-  code: -32000,
-  text: '{method} failed with HTTP status {status}{reason}',
-  hint: 'Check the status: for 401 and 403 send credentials, for 5xx try again later.',
-} as const
-
 export const VERSION_HEADER = {
   kind: 'version_header',
   where: 'wire',

@@ -1,3 +1,4 @@
+import { allErrors } from './all.ts'
 import { McpError, type ErrorExtras, type ErrorKind } from './error.ts'
 import type { ErrorObject, JsonObject } from '../protocol/jsonrpc.ts'
 import type { CodeMeaning } from '../protocol/wire-adapter.ts'
@@ -5,6 +6,8 @@ import { refusalNamed, refusalRow } from './refusal.ts'
 import { isRetryable, type RefusalName } from '../protocol/refusals.ts'
 
 const LONGEST_WAIT_MS = 3_600_000
+
+allErrors()
 
 /** Converts an error from a server into an McpError of the matching kind, or of kind `remote`. */
 export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: CodeMeaning): McpError {

@@ -158,3 +158,12 @@ export const QUEUE_SHARE = {
   text: 'this caller already has {limit} requests in the queue',
   hint: 'Wait for an answer before sending more, or raise limits.queuedPerCaller.',
 } as const
+
+export const TOOL_ARGUMENTS = {
+  kind: 'tool_arguments',
+  where: 'wire',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'arguments of tool "{name}" are invalid: {issue}',
+  hint: 'Correct the arguments and call again.',
+} as const

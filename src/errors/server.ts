@@ -1,14 +1,5 @@
 /* Errors of server features: tools, resources, prompts, completion and questions. */
 
-export const TOOL_ARGUMENTS = {
-  kind: 'tool_arguments',
-  where: 'wire',
-  code: -32602,
-  refusal: 'INVALID_PARAMS',
-  text: 'arguments of tool "{name}" are invalid: {issue}',
-  hint: 'Correct the arguments and call again.',
-} as const
-
 export const NAME_TOO_LONG = {
   kind: 'name_too_long',
   where: 'wire',

@@ -92,7 +92,7 @@ export class GistEndpoint implements ExtraEndpoint {
   refuse(head: HttpHead): HttpOut | undefined {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
-      this.#guard.check(head)
+      head.cors = this.#guard.check(head)
       if (this.closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)
       if (head.method !== 'POST') throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
       checkContent(head)
@@ -105,12 +105,12 @@ export class GistEndpoint implements ExtraEndpoint {
   }
 
   rejectUnread(head: HttpHead, thrown: unknown): HttpOut {
-    return this.fail(undefined, thrown, undefined, this.#guard.cors(head))
+    return this.fail(undefined, thrown, undefined, head.cors ?? this.#guard.cors(head))
   }
 
   answer(request: HttpIn): HttpOut | Promise<HttpOut> {
     const begun = performance.now()
-    const headers = this.#guard.cors(request)
+    const headers = request.cors ?? this.#guard.cors(request)
     let id: string | undefined
     try {
       const value = readBody(request, this.limits)

@@ -1,4 +1,5 @@
-import type { ReceivedMessage, WireAdapter, MethodParams } from '../protocol/wire-adapter.ts'
+import type { Message } from '../protocol/jsonrpc.ts'
+import type { WireAdapter, MethodParams } from '../protocol/wire-adapter.ts'
 import type { Choices } from '../protocol/choices.ts'
 import { hasEnvelope } from '../wire/2026-07-28/decode.ts'
 import { annotations } from './erlmcp/annotations.ts'
@@ -48,7 +49,7 @@ export function adapterOf(choices: Choices): WireAdapter | undefined {
 }
 
 /** Converts a message to the official form. Requests of the newest revision are official already. */
-function opened<Message extends ReceivedMessage>(message: Message, adapter: WireAdapter): Message {
+function opened(message: Message, adapter: WireAdapter): Message {
   const { id, method, params } = message
   if (method === undefined || hasEnvelope(params)) return message
   const body = { method, params: params ?? {} }

@@ -15,11 +15,13 @@ export interface ErrorObject {
   readonly data?: unknown
 }
 
-export interface ErrorMessage {
-  readonly jsonrpc: typeof JSONRPC
-  /** Absent when the id of the request could not be read. */
+/** A message as received. Members that its kind does not have are undefined. */
+export interface Message {
   readonly id?: RequestId
-  readonly error: ErrorObject
+  readonly method?: string
+  readonly params?: JsonObject | null
+  readonly result?: JsonObject
+  readonly error?: ErrorObject
 }
 
 /** The id as JSON text. Replies echo it, and it is the key of a request in flight. */

@@ -1,17 +1,10 @@
-import type { ErrorObject, JsonObject } from './jsonrpc.ts'
+import type { ErrorObject, JsonObject, Message } from './jsonrpc.ts'
 import type { RefusalName } from './refusals.ts'
 
 /** The method and the params of a message. */
 export interface MethodParams {
   readonly method: string
   readonly params: JsonObject
-}
-
-/** A message as received. */
-export interface ReceivedMessage {
-  readonly id?: unknown
-  readonly method?: string
-  readonly params?: JsonObject | null
 }
 
 /** The part of an outgoing error that an adapter reads. */
@@ -34,7 +27,7 @@ export interface WireAdapter {
   /** Replaces the usual reader of incoming text. */
   readonly read: Reader | undefined
   /** Converts an incoming message to the official form. */
-  decode<Message extends ReceivedMessage>(message: Message): Message
+  decode(message: Message): Message
   /** Converts an incoming request. */
   decodeRequest(request: MethodParams): MethodParams
   /** Converts an incoming notification. */

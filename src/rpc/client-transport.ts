@@ -1,14 +1,5 @@
-import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
+import type { Message } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
-
-/** A message from the server: an answer, a notification, or a question. Members that its kind lacks are undefined. */
-export interface ServerMessage {
-  readonly id?: RequestId
-  readonly method?: string
-  readonly params?: JsonObject | null
-  readonly result?: JsonObject
-  readonly error?: ErrorObject
-}
 
 /** A request as the client hands it to a transport. */
 export interface OutgoingRequest {
@@ -21,7 +12,7 @@ export interface OutgoingRequest {
   /** Aborts when nobody waits for the answer any more; the transport then tells the server in its own way. */
   readonly cancel: CancelSignal
   /** Takes what arrives for this request before its answer: notifications and questions. */
-  onMessage(message: ServerMessage): void
+  onMessage(message: Message): void
 }
 
 /** The end of somebody's patience. */
@@ -41,7 +32,7 @@ export interface CancelListener {
 /** What a transport tells the client besides answers. */
 export interface TransportEvents {
   /** Takes what belongs to no request: notifications, and questions on transports that do not say whose they are. */
-  onMessage(message: ServerMessage): void
+  onMessage(message: Message): void
   /** The line is of no use any more; requests that waited on it were rejected. Not called after `close`. */
   onDown(reason: Error): void
   /** Notifications may have been missed. */
@@ -55,7 +46,7 @@ export interface ClientTransport {
   /** How the transport cancels: by a message of the client, or by itself when the signal aborts. */
   readonly cancels: 'message' | 'itself'
   /** Sends a request and gives back its answer, whatever it says. Rejects when no answer can come any more. */
-  request(outgoing: OutgoingRequest): Promise<ServerMessage>
+  request(outgoing: OutgoingRequest): Promise<Message>
   /** Sends a message that has no answer. */
   send(text: string, headers?: Readonly<Record<string, string>>): Promise<void>
   /** Tells the transport what was agreed on, from which its own rules follow. */

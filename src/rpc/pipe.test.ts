@@ -1,22 +1,23 @@
+import type { Message } from '../protocol/jsonrpc.ts'
 import { expect, test } from 'vitest'
 import { mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import { CLOSED, OVERLOADED, TIMEOUT } from '../errors/rpc.ts'
 import { STREAM_LOST } from '../errors/transport.ts'
 import { Deadline } from './deadline.ts'
-import type { OutgoingRequest, ServerMessage } from './client-transport.ts'
+import type { OutgoingRequest } from './client-transport.ts'
 import { Pipe } from './pipe.ts'
 
 interface Made {
   readonly pipe: Pipe
   readonly written: string[]
-  readonly messages: ServerMessage[]
+  readonly messages: Message[]
   readonly notes: string[]
 }
 
 function make(write?: (text: string) => void): Made {
   const written: string[] = []
-  const messages: ServerMessage[] = []
+  const messages: Message[] = []
   const notes: string[] = []
   const pipe = new Pipe({
     write: write ?? ((text) => void written.push(text)),

@@ -1,7 +1,7 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { CLOSED } from '../errors/rpc.ts'
-import type { RequestId } from '../protocol/jsonrpc.ts'
-import type { TransportEvents, OutgoingRequest, ServerMessage, CancelListener } from './client-transport.ts'
+import type { RequestId, Message } from '../protocol/jsonrpc.ts'
+import type { TransportEvents, OutgoingRequest, CancelListener } from './client-transport.ts'
 
 export interface PipeOptions {
   readonly events: TransportEvents
@@ -39,7 +39,7 @@ export class Pipe {
     return this.#waiting.size === 1 ? this.#waiting.keys().next().value : undefined
   }
 
-  request(outgoing: OutgoingRequest): Promise<ServerMessage> {
+  request(outgoing: OutgoingRequest): Promise<Message> {
     return new Promise((resolve, reject) => {
       const { cancel } = outgoing
       if (this.#failure !== undefined) return reject(unanswered(outgoing.method, this.#failure))
@@ -57,7 +57,7 @@ export class Pipe {
   }
 
   /** Takes a message from the server. An answer that nobody waits for is ignored. */
-  take(message: ServerMessage): void {
+  take(message: Message): void {
     if (message.method !== undefined) return this.#events.onMessage(message)
     // An error without an id is about a message that could not be read: that of the one who waits, if there is just one.
     const waiting = this.#waiting.get((message.id ?? this.only) as RequestId)
@@ -85,7 +85,7 @@ export class Pipe {
     }
   }
 
-  #complain({ error }: ServerMessage): void {
+  #complain({ error }: Message): void {
     const text = `the server could not read a message and says: ${error?.message.slice(0, 256) ?? 'nothing'}`
     this.#events.onNote?.('stream', text)
   }
@@ -94,14 +94,14 @@ export class Pipe {
 /** A request on its way, until it is answered or nobody waits any more. */
 class Waiting implements CancelListener {
   readonly outgoing: OutgoingRequest
-  readonly resolve: (answer: ServerMessage) => void
+  readonly resolve: (answer: Message) => void
   readonly reject: (error: unknown) => void
   readonly #all: Map<RequestId, Waiting>
 
   constructor(
     outgoing: OutgoingRequest,
     all: Map<RequestId, Waiting>,
-    resolve: (answer: ServerMessage) => void,
+    resolve: (answer: Message) => void,
     reject: (error: unknown) => void,
   ) {
     this.outgoing = outgoing

@@ -1,3 +1,4 @@
+import { allErrors } from '../errors/all.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { methodRow } from '../protocol/methods.ts'
@@ -30,6 +31,9 @@ import { restrictList, type VisibleItem } from './visibility.ts'
 import type { Sealer } from './state.ts'
 import type { Listening } from './subscriptions.ts'
 import { callTool } from './tools.ts'
+
+// Handlers throw errors by kind, and a server has all of them.
+allErrors()
 
 /** An extension as the server sees it. */
 export interface ExtensionEntry {

@@ -1,13 +1,9 @@
+import type { Message } from '../protocol/jsonrpc.ts'
 import { orAborted } from '../base/backoff.ts'
 import { mcpError } from '../errors/error.ts'
 import { SESSION_LOST } from '../errors/client.ts'
 import { CONNECTION_CLOSED } from '../errors/rpc.ts'
-import type {
-  ClientTransport,
-  TransportEvents,
-  OpenTransport,
-  ServerMessage,
-} from '../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OpenTransport } from '../rpc/client-transport.ts'
 
 /** Faults to inject. */
 export interface Faults {
@@ -80,7 +76,7 @@ export function withFaults(open: OpenTransport): { readonly open: OpenTransport;
           forgotten = false
           throw mcpError(SESSION_LOST, {})
         }
-        const onMessage = (message: ServerMessage): void =>
+        const onMessage = (message: Message): void =>
           void later(broken).then(
             () => outgoing.onMessage(message),
             () => undefined,

@@ -1,7 +1,7 @@
 import { Client } from '../client/client.ts'
 import type { Answers, FormAnswer } from '../client/answers.ts'
 import { declarationOf, EXTENSIONS, ROOTS, type DeclaredExtension } from '../client/declared.ts'
-import type { ClientEvents } from '../client/events.ts'
+import { EVENTS, type ClientEvents } from '../client/events.ts'
 import type { Progress } from '../client/options.ts'
 import type { LocalServer } from '../client/target.ts'
 import type { AnyTools } from '../client/typed.ts'
@@ -73,7 +73,7 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
       extensions: declarationOf(options.extensions),
     })
     this.faults = faults
-    for (const kind of KINDS) this.on(kind, (value) => this.events.push({ kind, value } as Recorded))
+    for (const kind of EVENTS) this.on(kind, (value) => this.events.push({ kind, value } as Recorded))
     this.use((request, next) => {
       const { onProgress } = request.options
       const record = (value: Progress): void => {
@@ -108,8 +108,6 @@ function script<Value>(): Kind<Value> {
     is: (value) => typeof value === 'function' || Array.isArray(value),
   }
 }
-
-const KINDS = ['state', 'log', 'change', 'elicited', 'stderr', 'warning', 'notification'] as const
 
 /** Connects a test client to a server in this process. */
 export async function testClient<Tools = AnyTools>(

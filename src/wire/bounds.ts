@@ -1,7 +1,8 @@
+import type { Message } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { mcpError } from '../errors/error.ts'
 import { STRING_TOO_LONG, TOO_MANY_KEYS } from '../errors/wire.ts'
-import { readText, type Message } from './message.ts'
+import { readText } from './read-text.ts'
 import { endOfString, skipSpace } from './skip.ts'
 
 export type Bounds = Pick<Limits, 'depth' | 'keys' | 'stringLength'>

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkRequestHeaders, decodeHeaderValue, encodeHeaderValue, type HeaderLookup } from './headers.ts'
+import { encodeHeaderValue } from './header-value.ts'
+import { checkRequestHeaders, decodeHeaderValue, type HeaderLookup } from './headers.ts'
 
 const lookup =
   (headers: Readonly<Record<string, string>>): HeaderLookup =>

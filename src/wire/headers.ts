@@ -1,3 +1,4 @@
+import { isPlain, PREFIX, SUFFIX } from './header-value.ts'
 import { decodeUtf8 } from './utf8.ts'
 
 /** Looks up a header by its lower-case name. */
@@ -17,8 +18,6 @@ export interface RequestHeaders {
   readonly name?: string | undefined
 }
 
-const PREFIX = '=?base64?'
-const SUFFIX = '?='
 const encoder = new TextEncoder()
 
 /** Compares the standard headers of a 2026-07-28 request with its body. */
@@ -60,27 +59,12 @@ export function checkValue(
   return same ? undefined : { header, reason: 'differs from the body' }
 }
 
-/** Encodes a text as a header value: unchanged if that is safe, otherwise as base64. */
-export function encodeHeaderValue(text: string): string {
-  return isPlain(text) ? text : `${PREFIX}${toBase64(encoder.encode(text))}${SUFFIX}`
-}
-
 /** Decodes a header value; `undefined` if it is not validly encoded. */
 export function decodeHeaderValue(value: string): string | undefined {
   const trimmed = trim(value)
   if (!isEncoded(trimmed)) return isPrintable(trimmed) ? trimmed : undefined
   const bytes = fromBase64(trimmed.slice(PREFIX.length, -SUFFIX.length))
   return bytes === undefined ? undefined : decodeUtf8(bytes)
-}
-
-/** Whether a text is safe as a header value without encoding. The empty text is not: many implementations treat it as absent. */
-function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const letter = text.charCodeAt(at)
-    if (letter < 0x20 || letter > 0x7e) return false
-  }
-  if (text === '' || text.startsWith(' ') || text.endsWith(' ')) return false
-  return !(text.startsWith(PREFIX) && text.endsWith(SUFFIX))
 }
 
 function isEncoded(text: string): boolean {
@@ -102,12 +86,6 @@ function trim(value: string): string {
 
 function isSpace(letter: number): boolean {
   return letter === 0x20 || letter === 0x09
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary)
 }
 
 /** Re-encoding rejects what `atob` tolerates: white space, missing padding, stray bits. */

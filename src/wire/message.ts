@@ -1,23 +1,9 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_MESSAGE, BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wire.ts'
-import { JSONRPC, type ErrorMessage, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
-import { scan, type Finding } from './scan.ts'
-
-/** An incoming message. Members that its kind does not have are undefined. */
-export interface Message {
-  readonly id?: RequestId
-  readonly method?: string
-  readonly params?: JsonObject | null
-  readonly result?: JsonObject
-  readonly error?: ErrorMessage['error']
-}
+import { JSONRPC, type JsonObject, type Message, type RequestId } from '../protocol/jsonrpc.ts'
+import type { Finding } from './full-scan.ts'
 
 export const NO_PARAMS: JsonObject = Object.freeze({})
-
-/** Reads the text of a message, or of a batch as an array of values that must still be read one by one. */
-export function readText(text: string, maxDepth: number): Message | readonly unknown[] {
-  return readScanned(text, maxDepth, scan(text, maxDepth))
-}
 
 /** Reads the text of a message or batch whose scan result is known. */
 export function readScanned(

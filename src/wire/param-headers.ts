@@ -1,10 +1,5 @@
-import {
-  checkValue,
-  decodeHeaderValue,
-  encodeHeaderValue,
-  type HeaderLookup,
-  type HeaderProblem,
-} from './headers.ts'
+import { encodeHeaderValue } from './header-value.ts'
+import { checkValue, decodeHeaderValue, type HeaderLookup, type HeaderProblem } from './headers.ts'
 
 /** A tool argument that clients repeat in a header at 2026-07-28. */
 export interface ParamHeader {

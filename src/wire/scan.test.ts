@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { scan, type Finding } from './scan.ts'
+import type { Finding } from './full-scan.ts'
+import { scan } from './scan.ts'
 
 const DEPTH = 128
 const call = (args: string): string =>

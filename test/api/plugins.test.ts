@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/client.ts'
 import { createServer, type App, type Plugin } from '../../src/index.ts'
+import { counters, pauseCalls } from '../../examples/orders/counters.ts'
 import { namesOf, open } from './observed.ts'
 
 function server(): App {
@@ -123,4 +124,18 @@ test('endpoints must come before HTTP is open', async () => {
   expect(() => app.use({ endpoints: { '/late': () => new Response() } })).toThrow(
     'use: add endpoints before listen() or a mount opens HTTP',
   )
+})
+
+test('the plug-in of the guide counts outcomes, and its interceptor pauses calls', async () => {
+  let isPaused = false
+  const app = server().use(counters())
+  pauseCalls(app, () => isPaused)
+  const url = await serve(app)
+  const client = await connect(url.href, { revision: '2026-07-28' })
+  onTestFinished(() => client.close())
+  expect(await client.call('open')).toBe('open')
+  isPaused = true
+  await expect(client.call('open')).rejects.toThrow('read-only until 14:00')
+  const totals = await (await fetch(new URL('/metrics', url))).text()
+  expect(totals).toContain('tools/call result 1\ntools/call tool_error 1\n')
 })

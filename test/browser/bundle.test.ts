@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { bundleSplit, type SplitBundle } from '../../tools/size/bundle.ts'
+import { bundleSplit, gzipSize, type SplitBundle } from '../../tools/size/bundle.ts'
 import { programOf, TASKS } from '../../tools/size/programs.ts'
 import { CLIENT_TARGETS } from '../../tools/size/targets.ts'
 
@@ -17,7 +17,8 @@ describe('an HTTP client bundled for browsers', () => {
   })
 
   test('stays within its size', () => {
-    expect(client.initial).toBeLessThanOrEqual(CLIENT_TARGETS.initial)
+    // As one piece: the built package has few files, the sources have many small ones.
+    expect(gzipSize(client.code)).toBeLessThanOrEqual(CLIENT_TARGETS.initial)
   })
 
   test('leaves for later what not every client needs', () => {

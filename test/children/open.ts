@@ -2,19 +2,19 @@ import { fileURLToPath } from 'node:url'
 import { Deadline } from '../../src/rpc/deadline.ts'
 import type { McpError } from '../../src/errors/error.ts'
 import { toLimits } from '../../src/base/limits.ts'
-import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
-import type { ClientTransport, ServerMessage } from '../../src/rpc/client-transport.ts'
+import type { JsonObject, Message } from '../../src/protocol/jsonrpc.ts'
+import type { ClientTransport } from '../../src/rpc/client-transport.ts'
 import { connectStdio, type ConnectStdioOptions } from '../../src/transport/stdio/client.ts'
 
 /** A line to a child, with all that it tells, and short ways to use it. */
 export interface Opened {
   readonly line: ClientTransport
   readonly notes: readonly string[]
-  readonly messages: readonly ServerMessage[]
+  readonly messages: readonly Message[]
   readonly downs: readonly Error[]
   /** Resolves when the line goes down. */
   readonly down: Promise<Error>
-  call(method: string, params?: JsonObject, signal?: AbortSignal): Promise<ServerMessage>
+  call(method: string, params?: JsonObject, signal?: AbortSignal): Promise<Message>
   /** The result of a call that succeeds. */
   result(method: string, params?: JsonObject): Promise<Record<string, unknown>>
 }
@@ -29,7 +29,7 @@ export type Launch = Partial<ConnectStdioOptions>
 /** Starts the server of this folder, or another command. */
 export async function open(options: Launch = {}): Promise<Opened> {
   const notes: string[] = []
-  const messages: ServerMessage[] = []
+  const messages: Message[] = []
   const downs: Error[] = []
   let id = 0
   let fall: (reason: Error) => void

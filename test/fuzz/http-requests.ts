@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { methodRow } from '../../src/protocol/methods.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
-import { encodeHeaderValue } from '../../src/wire/headers.ts'
+import { encodeHeaderValue } from '../../src/wire/header-value.ts'
 import { spell } from './json-text.ts'
 import { mutateText } from './mutate.ts'
 import type { Random } from './random.ts'

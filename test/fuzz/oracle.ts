@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/wire/scan.ts'
+import type { Finding } from '../../src/wire/full-scan.ts'
 
 /** What `scan` must find in a text that JSON.parse takes, worked out slowly and letter by letter. */
 export function findingOf(text: string, maxDepth: number): Finding | undefined {

@@ -120,7 +120,7 @@ describe('more than a server can do', () => {
       400,
       {
         request_id: first['request_id'],
-        error: { message: expect.stringContaining('still being answered') },
+        error: { message: expect.stringContaining('already in flight') },
       },
     ])
     running.push(post(port, envelope('wait', {}, { session })))

@@ -1,9 +1,9 @@
+import type { Message } from '../../src/protocol/jsonrpc.ts'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { ServerMessage } from '../../src/rpc/client-transport.ts'
 import { after, ask, event, events, json, note, open, result, serve, until } from './peer.ts'
 import { processorMs } from '../harness/processor.ts'
 
@@ -179,8 +179,8 @@ test('a second answer under the same id is ignored [C.twice]', async () => {
     return response.end(both.map((each) => event(each)).join(''))
   })
   const { line } = await open(peer.url)
-  const heard: ServerMessage[] = []
-  const onMessage = (message: ServerMessage): void => void heard.push(message)
+  const heard: Message[] = []
+  const onMessage = (message: Message): void => void heard.push(message)
   expect((await ask(line, 'stream', { onMessage })).result).toEqual({ n: 1 })
   expect((await ask(line, 'json', { onMessage })).result).toEqual({ n: 1 })
   expect(heard).toEqual([])

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
-import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import type { JsonObject, Message } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
-import type { ClientTransport, OutgoingRequest, ServerMessage } from '../../src/rpc/client-transport.ts'
+import type { ClientTransport, OutgoingRequest } from '../../src/rpc/client-transport.ts'
 import { after, failure, open, outgoing, until, type Opened, type OutgoingParts } from './peer.ts'
 
 const LATEST = '2026-07-28'
@@ -93,12 +93,12 @@ function call(
   revision: Revision,
   name: string,
   parts: OutgoingParts & { readonly args?: object; readonly meta?: object } = {},
-): Promise<ServerMessage> {
+): Promise<Message> {
   const { args = {}, meta = {}, ...rest } = parts
   return line.request(sealed(revision, 'tools/call', { name, arguments: args, _meta: meta }, rest))
 }
 
-function textOf({ result }: ServerMessage): unknown {
+function textOf({ result }: Message): unknown {
   return (result?.['content'] as readonly JsonObject[] | undefined)?.[0]?.['text']
 }
 
@@ -116,7 +116,7 @@ describe.each(REVISIONS)('against our own server at %s', (revision) => {
     const { url } = await start()
     const { line } = await connect(url, revision)
     const heard: unknown[] = []
-    const onMessage = ({ params }: ServerMessage): void => void heard.push(params?.['progress'])
+    const onMessage = ({ params }: Message): void => void heard.push(params?.['progress'])
     expect(textOf(await call(line, revision, 'count', { meta: { progressToken: 1 }, onMessage }))).toBe(
       'counted',
     )
@@ -127,7 +127,7 @@ describe.each(REVISIONS)('against our own server at %s', (revision) => {
     const { url } = await start()
     const { line } = await connect(url, revision)
     const heard: unknown[] = []
-    const onMessage = ({ params }: ServerMessage): void => void heard.push(params?.['progress'])
+    const onMessage = ({ params }: Message): void => void heard.push(params?.['progress'])
     expect(textOf(await call(line, revision, 'poll', { meta: { progressToken: 1 }, onMessage }))).toBe(
       'polled',
     )
@@ -216,7 +216,7 @@ test.each(['2025-06-18', '2025-11-25'] as const)(
   async (revision) => {
     const { url } = await start()
     const { line } = await connect(url, revision)
-    const onMessage = ({ id, method }: ServerMessage): void => {
+    const onMessage = ({ id, method }: Message): void => {
       expect(method).toBe('elicitation/create')
       const result = { action: 'accept', content: { name: 'Ada' } }
       void line.send(JSON.stringify({ jsonrpc: '2.0', id, result }))

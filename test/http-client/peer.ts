@@ -1,14 +1,10 @@
+import type { Message } from '../../src/protocol/jsonrpc.ts'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach } from 'vitest'
 import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
 import { Deadline } from '../../src/rpc/deadline.ts'
-import type {
-  ClientTransport,
-  TransportEvents,
-  OutgoingRequest,
-  ServerMessage,
-} from '../../src/rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../src/rpc/client-transport.ts'
 import { connectHttp, type HttpConnectOptions } from '../../src/transport/http/client/client.ts'
 
 /** A request as a server made for a test sees it. */
@@ -138,7 +134,7 @@ export function note(n: number): object {
 /** A line and what it told. */
 export interface Opened {
   readonly line: ClientTransport
-  readonly messages: ServerMessage[]
+  readonly messages: Message[]
   readonly notes: string[]
   readonly downs: Error[]
 }
@@ -150,7 +146,7 @@ export async function open(
   url: string,
   options: Partial<HttpConnectOptions> & { readonly bytes?: number } = {},
 ): Promise<Opened> {
-  const opened = { messages: [] as ServerMessage[], notes: [] as string[], downs: [] as Error[] }
+  const opened = { messages: [] as Message[], notes: [] as string[], downs: [] as Error[] }
   const told: TransportEvents = {
     onMessage: (message) => void opened.messages.push(message),
     onDown: (reason) => void opened.downs.push(reason),
@@ -186,11 +182,7 @@ export function outgoing(method: string, parts: OutgoingParts = {}): OutgoingReq
   }
 }
 
-export function ask(
-  line: ClientTransport,
-  method: string,
-  parts: OutgoingParts = {},
-): Promise<ServerMessage> {
+export function ask(line: ClientTransport, method: string, parts: OutgoingParts = {}): Promise<Message> {
   return line.request(outgoing(method, parts))
 }
 

@@ -1,6 +1,6 @@
+import type { Message } from '../../src/protocol/jsonrpc.ts'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { ServerMessage } from '../../src/rpc/client-transport.ts'
 import { ask, event, events, json, note, open, result, serve, until, vacantUrl } from './peer.ts'
 
 test('a JSON reply is the answer [R073] [R078] [C.sane]', async () => {
@@ -33,7 +33,7 @@ test('a stream brings notifications and questions, then the answer [R078] [R132]
     response.end(event(result(message.id)))
   })
   const { line } = await open(peer.url)
-  const heard: ServerMessage[] = []
+  const heard: Message[] = []
   const answer = await ask(line, 'tools/call', { onMessage: (message) => void heard.push(message) })
   expect(answer.result).toEqual({ done: true })
   expect(heard).toEqual([note(1), question])
@@ -42,7 +42,7 @@ test('a stream brings notifications and questions, then the answer [R078] [R132]
 test('messages in one batch are delivered separately', async () => {
   const peer = await serve(({ message }, response) => json(response, [note(1), result(message.id), note(2)]))
   const { line } = await open(peer.url)
-  const heard: ServerMessage[] = []
+  const heard: Message[] = []
   const answer = await ask(line, 'tools/call', { onMessage: (message) => void heard.push(message) })
   expect(answer.result).toEqual({ done: true })
   expect(heard).toEqual([note(1), note(2)])
@@ -60,7 +60,7 @@ test('the answer ends the stream: a server that goes on sending is left', async 
     })
   })
   const { line } = await open(peer.url)
-  const heard: ServerMessage[] = []
+  const heard: Message[] = []
   await ask(line, 'tools/call', { onMessage: (message) => void heard.push(message) })
   await until(() => left)
   expect(heard).toEqual([])

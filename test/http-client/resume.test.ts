@@ -1,6 +1,6 @@
+import type { Message } from '../../src/protocol/jsonrpc.ts'
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import type { ServerMessage } from '../../src/rpc/client-transport.ts'
 import {
   ask,
   event,
@@ -32,7 +32,7 @@ async function resumable(
   })
 }
 
-async function call({ line }: Opened): Promise<{ answer: ServerMessage; heard: unknown[] }> {
+async function call({ line }: Opened): Promise<{ answer: Message; heard: unknown[] }> {
   const heard: unknown[] = []
   const answer = await ask(line, 'tools/call', {
     onMessage: ({ params }) => void heard.push(params?.['data']),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
-import { ERRORS } from '../../src/errors/error.ts'
+import { allErrors } from '../../src/errors/all.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
 import { JSONRPC } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
@@ -98,7 +98,7 @@ describe('what no client could use is refused when it is defined', () => {
 })
 
 describe('the tables', () => {
-  const TABLE: Readonly<Record<string, ErrorRow>> = Object.fromEntries(ERRORS)
+  const TABLE: Readonly<Record<string, ErrorRow>> = Object.fromEntries(allErrors())
 
   test('every error has an integer code, a text and a remedy [R007] [S0-2.3] [S3-7.3-2]', () => {
     for (const row of Object.values(TABLE)) {

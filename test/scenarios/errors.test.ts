@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { createServer, McpError, type ErrorKind } from '../../src/index.ts'
-import { ERRORS } from '../../src/errors/error.ts'
+import { allErrors } from '../../src/errors/all.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
@@ -87,7 +87,7 @@ scenario(
   },
 )
 
-const ALL = [...ERRORS.keys()] as readonly ErrorKind[]
+const ALL = [...allErrors().keys()] as readonly ErrorKind[]
 /** Without the one that says a session is gone: 2026-07-28 has no sessions. */
 const KINDS = ALL.filter((kind) => kind !== 'unknown_session')
 const OFFICIAL = [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022]

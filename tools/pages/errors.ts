@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorKind } from '../../src/errors/error.ts'
+import { allErrors } from '../../src/errors/all.ts'
+import type { ErrorKind } from '../../src/errors/error.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
 import { MCP_CODES } from '../../src/profiles/erlmcp/mcp-codes.ts'
 import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src/protocol/refusals.ts'
@@ -7,7 +8,7 @@ import { code, page, table } from './markdown.ts'
 
 /** Every error, by kind. Sorted, because the order of a module's exports depends on the loader. */
 export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(
-  [...ERRORS].toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  [...allErrors()].toSorted(([one], [other]) => (one < other ? -1 : 1)),
 )
 
 /** Every refusal, by its code. */

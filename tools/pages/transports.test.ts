@@ -22,10 +22,10 @@ test('the page says of each transport what it is for, its framing, what firewall
   }
   const uses = ['stdio', 'TCP', 'Streamable HTTP', 'WebSocket'].map((name) => TRANSPORTS[name]?.use)
   expect(uses).toEqual([
-    'A program on the same machine that the client starts',
+    'A program on the same machine, started by the client',
     'Services in one network, at the highest rates',
-    'Servers for many users, behind proxies and balancers, with or without sessions',
-    'Live streams and pushes, and browsers',
+    'Servers for many users, behind proxies and load balancers, with or without sessions',
+    'Live streams, push notifications and browsers',
   ])
 })
 
@@ -33,7 +33,7 @@ test('each transport has a folder of its own, and so has what all of them stand 
   const folders = ['stdio', 'http', 'sse', 'ws', 'tcp', 'memory'].map((name) => `transport/${name}`)
   const parts = ['resources', 'tools', 'prompts', 'sampling', 'completion'].map((name) => `server/${name}.ts`)
   const codec = ['wire/message.ts', 'wire/encode.ts', 'wire/lines.ts', 'wire/scan.ts']
-  const tables = ['methods', 'revisions', 'errors', 'meta', 'limits'].map((name) => `protocol/${name}.ts`)
-  const paths = [...codec, ...tables, ...folders, ...parts]
+  const tables = ['methods', 'revisions', 'meta', 'limits'].map((name) => `protocol/${name}.ts`)
+  const paths = [...codec, ...tables, 'errors/error.ts', ...folders, ...parts]
   expect(paths.filter((path) => !existsSync(new URL(`../../src/${path}`, import.meta.url)))).toEqual([])
 })

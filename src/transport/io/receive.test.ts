@@ -1,20 +1,20 @@
+import type { Message } from '../../protocol/jsonrpc.ts'
 import { expect, test } from 'vitest'
 import { Deadline } from '../../rpc/deadline.ts'
-import type { ServerMessage } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import { answeredId, receiveText } from './receive.ts'
 
 interface Made {
-  readonly messages: ServerMessage[]
-  request(id: number): Promise<ServerMessage>
+  readonly messages: Message[]
+  request(id: number): Promise<Message>
   receive(text: string): boolean
   /** How many requests still wait. */
   size(): number
 }
 
 function make(): Made {
-  const messages: ServerMessage[] = []
-  const onMessage = (message: ServerMessage): void => void messages.push(message)
+  const messages: Message[] = []
+  const onMessage = (message: Message): void => void messages.push(message)
   const pipe = new Pipe({ write: () => undefined, events: { onMessage, onDown: () => undefined } })
   return {
     messages,

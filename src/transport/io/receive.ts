@@ -1,8 +1,9 @@
+import type { Message } from '../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { BAD_ANSWER } from '../../errors/client.ts'
-import type { ServerMessage } from '../../rpc/client-transport.ts'
 import type { Pipe } from '../../rpc/pipe.ts'
-import { readMessage, readText } from '../../wire/message.ts'
+import { readMessage } from '../../wire/message.ts'
+import { readText } from '../../wire/read-text.ts'
 
 /**
  * Hands the text of a message, or of a batch, from a server to those who wait for it. What is no message fails the
@@ -16,7 +17,7 @@ export function receiveText(pipe: Pipe, text: string, maxDepth: number): boolean
     return refuseAnswer(pipe, text, (thrown as Error).message)
   }
   if (!Array.isArray(message)) {
-    pipe.take(message as ServerMessage)
+    pipe.take(message as Message)
     return true
   }
   let whole = true
@@ -43,7 +44,7 @@ const HEAD = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"[^"\\]*"\s*,\s*)?"id"\s*:\s*(\d{1,15}
 const TAIL = /"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"[^"\\]*"\s*)?\}\s*$/
 
 function receiveMember(pipe: Pipe, member: unknown): boolean {
-  let message: ServerMessage
+  let message: Message
   try {
     message = readMessage(member)
   } catch (thrown) {

@@ -1,7 +1,8 @@
+import type { Message } from '../../protocol/jsonrpc.ts'
 import { expect, test } from 'vitest'
 import { createServer } from '../../app/app.ts'
 import { Deadline } from '../../rpc/deadline.ts'
-import type { ClientTransport, ServerMessage } from '../../rpc/client-transport.ts'
+import type { ClientTransport } from '../../rpc/client-transport.ts'
 import { connectMemory } from './client.ts'
 
 const INITIALIZE = {
@@ -12,7 +13,7 @@ const INITIALIZE = {
 
 async function open(): Promise<{
   line: ClientTransport
-  messages: ServerMessage[]
+  messages: Message[]
   call: ReturnType<typeof caller>
 }> {
   const app = createServer({ id: 'memory', version: '1' })
@@ -22,7 +23,7 @@ async function open(): Promise<{
     ctx.progress(1, 2)
     return 'counted'
   })
-  const messages: ServerMessage[] = []
+  const messages: Message[] = []
   const line = await connectMemory(app, { limits: app.limits })({
     onMessage: (message) => void messages.push(message),
     onDown: () => undefined,
@@ -30,7 +31,7 @@ async function open(): Promise<{
   return { line, messages, call: caller(line) }
 }
 
-function caller(line: ClientTransport): (method: string, params: object) => Promise<ServerMessage> {
+function caller(line: ClientTransport): (method: string, params: object) => Promise<Message> {
   let id = 0
   return (method, params) => {
     const text = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })

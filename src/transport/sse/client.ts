@@ -1,14 +1,10 @@
+import type { Message } from '../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { SESSION_LOST } from '../../errors/client.ts'
 import { CLOSED } from '../../errors/rpc.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../errors/transport.ts'
 import type { Revision } from '../../protocol/revisions.ts'
-import type {
-  ClientTransport,
-  OlderTransportOptions,
-  OutgoingRequest,
-  ServerMessage,
-} from '../../rpc/client-transport.ts'
+import type { ClientTransport, OlderTransportOptions, OutgoingRequest } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import type { ReadEvent } from '../../wire/sse-reader.ts'
 import type { ReadingOptions } from '../http/client/answer.ts'
@@ -91,7 +87,7 @@ class SseClientTransport implements ClientTransport {
     return true
   }
 
-  request(outgoing: OutgoingRequest): Promise<ServerMessage> {
+  request(outgoing: OutgoingRequest): Promise<Message> {
     const answered = this.#pipe.request(outgoing)
     if (this.#pipe.failure === undefined && !outgoing.cancel.aborted) void this.#deliver(outgoing)
     return answered

@@ -80,7 +80,7 @@ export class SseEndpoint implements ExtraEndpoint {
     const verb = isStream(head) ? 'GET' : 'POST'
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
-      this.#guard.check(head)
+      head.cors = this.#guard.check(head)
       if (head.method !== verb) throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
       if (verb === 'POST') this.#checkMessage(head)
       else this.#checkStream(head)
@@ -92,12 +92,12 @@ export class SseEndpoint implements ExtraEndpoint {
   }
 
   rejectUnread(head: HttpHead, thrown: unknown): HttpOut {
-    return this.fail(undefined, thrown, undefined, this.#guard.cors(head))
+    return this.fail(undefined, thrown, undefined, head.cors ?? this.#guard.cors(head))
   }
 
   /** Opens a stream, or takes a message whose answer comes on one. */
   answer(request: HttpIn): HttpOut {
-    const headers = this.#guard.cors(request)
+    const headers = request.cors ?? this.#guard.cors(request)
     try {
       return isStream(request) ? this.#open(request, headers) : this.#take(request, headers)
     } catch (thrown) {

@@ -1,11 +1,7 @@
+import type { Message } from '../../protocol/jsonrpc.ts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LATEST } from '../../protocol/revisions.ts'
-import type {
-  ClientTransport,
-  TransportEvents,
-  OutgoingRequest,
-  ServerMessage,
-} from '../../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../rpc/client-transport.ts'
 import { pooled } from './pool.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
@@ -27,7 +23,7 @@ async function open(): Promise<{ readonly line: ClientTransport; readonly openin
       const did: string[] = []
       const line: ClientTransport = {
         cancels: 'message',
-        request: ({ id }) => (did.push(`request ${id}`), Promise.resolve({} as ServerMessage)),
+        request: ({ id }) => (did.push(`request ${id}`), Promise.resolve({} as Message)),
         send: (text) => (did.push(text), Promise.resolve()),
         agree: (revision) => void did.push(revision),
         close: () => (did.push('close'), Promise.resolve()),

@@ -1,10 +1,10 @@
+import type { Message } from '../../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
 import type {
   ClientTransport,
   TransportEvents,
   OpenTransport,
   OutgoingRequest,
-  ServerMessage,
 } from '../../rpc/client-transport.ts'
 
 /** How long a line that could not be opened, or was lost, is done without. */
@@ -42,7 +42,7 @@ class PooledLine implements ClientTransport {
     this.#options = options
   }
 
-  request(outgoing: OutgoingRequest): Promise<ServerMessage> {
+  request(outgoing: OutgoingRequest): Promise<Message> {
     const place = outgoing.id % this.#options.size
     if (this.#revision !== LATEST || place === 0) return this.#first.request(outgoing)
     const line = this.#lines.get(place)

@@ -1,13 +1,9 @@
+import type { Message } from '../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../../errors/client.ts'
 import { CLOSED, OVERLOADED } from '../../errors/rpc.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
-import type {
-  ClientTransport,
-  TransportEvents,
-  OutgoingRequest,
-  ServerMessage,
-} from '../../rpc/client-transport.ts'
+import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
 import { doubledMs, pause } from '../../base/backoff.ts'
 import { answeredId, receiveText } from '../io/receive.ts'
@@ -84,7 +80,7 @@ export class WsClientTransport implements ClientTransport {
     return this
   }
 
-  request(outgoing: OutgoingRequest): Promise<ServerMessage> {
+  request(outgoing: OutgoingRequest): Promise<Message> {
     return this.#pipe.request(outgoing)
   }
 

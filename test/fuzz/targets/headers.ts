@@ -1,5 +1,6 @@
 import { META } from '../../../src/protocol/meta.ts'
-import { checkValue, decodeHeaderValue, encodeHeaderValue } from '../../../src/wire/headers.ts'
+import { encodeHeaderValue } from '../../../src/wire/header-value.ts'
+import { checkValue, decodeHeaderValue } from '../../../src/wire/headers.ts'
 import { checkParamHeaders, paramHeadersOf, toParamHeaders } from '../../../src/wire/param-headers.ts'
 import { claim, target, type Target } from '../fuzz.ts'
 import { mutateText } from '../mutate.ts'

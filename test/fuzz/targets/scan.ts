@@ -1,5 +1,6 @@
+import type { Message } from '../../../src/protocol/jsonrpc.ts'
 import { McpError } from '../../../src/errors/error.ts'
-import { readText, type Message } from '../../../src/wire/message.ts'
+import { readText } from '../../../src/wire/read-text.ts'
 import { isQuiet } from '../../../src/wire/quiet.ts'
 import { scan } from '../../../src/wire/scan.ts'
 import { claim, target, type Target } from '../fuzz.ts'

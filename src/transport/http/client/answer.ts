@@ -1,7 +1,8 @@
+import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ANSWER } from '../../../errors/client.ts'
 import { STREAM_LOST } from '../../../errors/transport.ts'
-import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
+import type { OutgoingRequest } from '../../../rpc/client-transport.ts'
 import { readBody } from './body.ts'
 import { answers, readReceived } from './message.ts'
 
@@ -17,7 +18,7 @@ export async function readJsonAnswer(
   response: Response,
   outgoing: OutgoingRequest,
   { maxBytes, maxDepth, signal }: ReadingOptions,
-): Promise<ServerMessage> {
+): Promise<Message> {
   const text = await readBody(response, maxBytes, signal).catch((error: unknown) => {
     throw error instanceof McpError
       ? error
@@ -34,8 +35,8 @@ export function take(
   outgoing: OutgoingRequest,
   maxDepth: number,
   isNew: boolean,
-): ServerMessage | undefined {
-  let answer: ServerMessage | undefined
+): Message | undefined {
+  let answer: Message | undefined
   for (const message of read(text, outgoing, maxDepth)) {
     if (answers(message, outgoing.id)) answer ??= message
     else if (message.method !== undefined && isNew) outgoing.onMessage(message)
@@ -43,11 +44,7 @@ export function take(
   return answer
 }
 
-function read(
-  text: string | undefined,
-  outgoing: OutgoingRequest,
-  maxDepth: number,
-): readonly ServerMessage[] {
+function read(text: string | undefined, outgoing: OutgoingRequest, maxDepth: number): readonly Message[] {
   if (text === undefined) throw invalid(outgoing, 'it is not UTF-8')
   try {
     return readReceived(text, maxDepth)

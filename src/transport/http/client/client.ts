@@ -1,3 +1,4 @@
+import type { Message } from '../../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { SESSION_LOST } from '../../../errors/client.ts'
 import { CLOSED } from '../../../errors/rpc.ts'
@@ -11,7 +12,6 @@ import type {
   OlderTransportOptions,
   OpenTransport,
   OutgoingRequest,
-  ServerMessage,
 } from '../../../rpc/client-transport.ts'
 import { readJsonAnswer, type ReadingOptions } from './answer.ts'
 import { dropBody, readRest } from './body.ts'
@@ -99,7 +99,7 @@ class HttpClientTransport implements ClientTransport {
     return this.#agreed === undefined || this.#agreed === LATEST ? 'itself' : 'message'
   }
 
-  async request(outgoing: OutgoingRequest): Promise<ServerMessage> {
+  async request(outgoing: OutgoingRequest): Promise<Message> {
     this.#check()
     const hold = this.#hold(outgoing.method, outgoing.cancel.signal)
     this.#waiting++
@@ -160,7 +160,7 @@ class HttpClientTransport implements ClientTransport {
     return (this.#closing ??= this.#end())
   }
 
-  async #exchange(outgoing: OutgoingRequest, signal: AbortSignal): Promise<ServerMessage> {
+  async #exchange(outgoing: OutgoingRequest, signal: AbortSignal): Promise<Message> {
     const opens = outgoing.method === 'initialize'
     if (opens) this.#session = undefined
     const { text, method } = outgoing
@@ -198,7 +198,7 @@ class HttpClientTransport implements ClientTransport {
   }
 
   /** What only streams need is loaded with the first of them. */
-  async #follow(first: Response, outgoing: OutgoingRequest, options: ReadingOptions): Promise<ServerMessage> {
+  async #follow(first: Response, outgoing: OutgoingRequest, options: ReadingOptions): Promise<Message> {
     const { method } = outgoing
     const { signal } = options
     const { follow } = await streams()

@@ -1,8 +1,9 @@
+import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ANSWER } from '../../../errors/client.ts'
-import { HTTP_FAILED } from '../../../errors/http.ts'
+import { HTTP_FAILED } from '../../../errors/client.ts'
 import { fromErrorObject } from '../../../errors/remote.ts'
-import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
+import type { OutgoingRequest } from '../../../rpc/client-transport.ts'
 import type { ReadingOptions } from './answer.ts'
 import { dropBody, readBody } from './body.ts'
 import { mediaTypeOf, retryAfterOf } from './headers.ts'
@@ -23,7 +24,7 @@ export async function readFailure(
   response: Response,
   outgoing: OutgoingRequest,
   options: ReadingOptions,
-): Promise<ServerMessage> {
+): Promise<Message> {
   const answer = await readErrorBody(response, outgoing, options)
   if (answer !== undefined && !NO_ANSWER.has(response.status)) return answer
   throw toFailure(response, outgoing.method, answer)
@@ -33,7 +34,7 @@ async function readErrorBody(
   response: Response,
   { id }: OutgoingRequest,
   { maxBytes, maxDepth, signal }: ReadingOptions,
-): Promise<ServerMessage | undefined> {
+): Promise<Message | undefined> {
   if (mediaTypeOf(response.headers) !== 'application/json') {
     dropBody(response)
     return undefined
@@ -50,7 +51,7 @@ async function readErrorBody(
 }
 
 /** What a bad status means, with what is needed to do something about it. */
-export function toFailure(response: Response, method: string, answer?: ServerMessage): McpError {
+export function toFailure(response: Response, method: string, answer?: Message): McpError {
   const { status, headers } = response
   const wwwAuthenticate = headers.get('www-authenticate')
   const said = answer?.error === undefined ? undefined : fromErrorObject(answer.error)

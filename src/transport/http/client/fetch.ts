@@ -1,6 +1,6 @@
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ANSWER } from '../../../errors/client.ts'
-import { HTTP_FAILED } from '../../../errors/http.ts'
+import { HTTP_FAILED } from '../../../errors/client.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
 import { dropBody } from './body.ts'
 import type { HeaderRecord } from './headers.ts'

@@ -1,6 +1,7 @@
+import type { Message } from '../../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { STREAM_LOST } from '../../../errors/transport.ts'
-import type { OutgoingRequest, ServerMessage } from '../../../rpc/client-transport.ts'
+import type { OutgoingRequest } from '../../../rpc/client-transport.ts'
 import { take, type ReadingOptions } from './answer.ts'
 import { tooLarge } from './body.ts'
 import { ReconnectBackoff, type BackoffOptions } from './reconnect-backoff.ts'
@@ -21,7 +22,7 @@ export async function follow(
   first: Response,
   outgoing: OutgoingRequest,
   options: FollowOptions,
-): Promise<ServerMessage> {
+): Promise<Message> {
   const { method } = outgoing
   const { signal, get } = options
   const place = new Place()
@@ -45,9 +46,9 @@ async function readStreamAnswer(
   response: Response,
   outgoing: OutgoingRequest,
   { place, ...options }: ReadingOptions & { readonly place: Place },
-): Promise<ServerMessage | undefined> {
+): Promise<Message | undefined> {
   const { maxBytes, maxDepth } = options
-  let answer: ServerMessage | undefined
+  let answer: Message | undefined
   place.begin()
   await readStream(response, {
     ...options,

@@ -1,4 +1,5 @@
-import type { TransportEvents, ServerMessage } from '../../../rpc/client-transport.ts'
+import type { Message } from '../../../protocol/jsonrpc.ts'
+import type { TransportEvents } from '../../../rpc/client-transport.ts'
 import type { ReadEvent } from '../../../wire/sse-reader.ts'
 import { dropBody } from './body.ts'
 import { readReceived } from './message.ts'
@@ -64,7 +65,7 @@ async function readNotifications(
     onOversize: () => note(`brought an event of more than ${maxBytes} bytes, which is left out`),
   })
 
-  function read({ data }: ReadEvent): readonly ServerMessage[] {
+  function read({ data }: ReadEvent): readonly Message[] {
     try {
       return readReceived(data, maxDepth)
     } catch {
@@ -73,7 +74,7 @@ async function readNotifications(
     }
   }
 
-  function take(message: ServerMessage): void {
+  function take(message: Message): void {
     if (message.method !== undefined) events.onMessage(message)
   }
 }

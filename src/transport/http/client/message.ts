@@ -1,13 +1,13 @@
+import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError } from '../../../errors/error.ts'
-import type { ServerMessage } from '../../../rpc/client-transport.ts'
 import { readMessage, readScanned } from '../../../wire/message.ts'
-import { scanFully } from '../../../wire/scan.ts'
+import { scanFully } from '../../../wire/full-scan.ts'
 
 /** The messages of a text from a server: one, or several where it sends batches. Throws when it is none. */
-export function readReceived(text: string, maxDepth: number): readonly ServerMessage[] {
+export function readReceived(text: string, maxDepth: number): readonly Message[] {
   try {
     const read = readScanned(text, maxDepth, scanFully(text, maxDepth))
-    return isBatch(read) ? read.map((member) => readOne(member)) : [read as ServerMessage]
+    return isBatch(read) ? read.map((member) => readOne(member)) : [read as Message]
   } catch (error) {
     if (!(error instanceof McpError) || error.kind !== 'bad_message') throw error
     return [readOne(JSON.parse(text))]
@@ -15,13 +15,13 @@ export function readReceived(text: string, maxDepth: number): readonly ServerMes
 }
 
 /** Whether a message answers a request. An error that names no request does where no other can be meant. */
-export function answers(message: ServerMessage, id: number): boolean {
+export function answers(message: Message, id: number): boolean {
   if (message.method !== undefined) return false
   return message.id === id || (message.id === undefined && message.error !== undefined)
 }
 
 /** Many servers write `null` where an error has no id. */
-function readOne(value: unknown): ServerMessage {
+function readOne(value: unknown): Message {
   if (
     typeof value !== 'object' ||
     value === null ||

@@ -3,7 +3,7 @@ import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED, STREAM_EXISTS } from '../../../errors/http.ts'
 import { CONNECTION_CLOSED, OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
 import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
-import type { JsonObject, RequestId } from '../../../protocol/jsonrpc.ts'
+import type { JsonObject, RequestId, Message } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { MethodParams } from '../../../protocol/wire-adapter.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
@@ -15,7 +15,7 @@ import { hasEnvelope } from '../../../wire/2026-07-28/decode.ts'
 import { checkBatch } from '../../../wire/batch.ts'
 import { checkId } from '../../../wire/id.ts'
 import { readBounded } from '../../../wire/bounds.ts'
-import { NO_PARAMS, readableId, readMessage, type Message } from '../../../wire/message.ts'
+import { NO_PARAMS, readableId, readMessage } from '../../../wire/message.ts'
 import { encodeError } from '../../../wire/reply.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
@@ -26,7 +26,9 @@ import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import { readParsedBounded } from './parsed.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from './parts.ts'
+import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
+import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
 import { HttpResponder } from './responder.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
@@ -59,6 +61,9 @@ export class Endpoint implements HttpHandler {
   readonly #streams = new Set<EventStream>()
   /** Ends what is idle, and keeps streams alive. */
   readonly sweeper: Sweeper
+  readonly loopMonitor: LoopMonitor
+  /** Where requests wait while the processor is busy, whichever listener or mount they came by. */
+  readonly acceptQueue: AcceptQueue
 
   constructor(service: Service, options: EndpointOptions) {
     this.service = service
@@ -67,6 +72,8 @@ export class Endpoint implements HttpHandler {
     this.#written = budgetsOf(service, options.limits).write
     service.load.check = () => this.#written.check()
     this.guard = createGuard(options)
+    this.loopMonitor = new LoopMonitor(service, options.limits.blockedMs)
+    this.acceptQueue = new AcceptQueue({ loopMonitor: this.loopMonitor, maxMs: options.limits.waitMs })
     this.authenticate = createAuthenticate(this, options.authenticate)
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
@@ -83,7 +90,7 @@ export class Endpoint implements HttpHandler {
   refuse(head: HttpHead): HttpOut | undefined {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
-      this.guard.check(head)
+      head.cors = this.guard.check(head)
       if (this.#inFlight.closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       if (head.method === 'POST') checkContent(head)
       else if (head.method !== 'GET' && head.method !== 'DELETE') {
@@ -99,12 +106,12 @@ export class Endpoint implements HttpHandler {
 
   /** The reply to a request that is not even read to its end. */
   rejectUnread(head: HttpHead, thrown: unknown): HttpOut {
-    return this.fail(undefined, thrown, undefined, this.guard.cors(head))
+    return this.fail(undefined, thrown, undefined, head.cors ?? this.guard.cors(head))
   }
 
   /** Answers a request whose head was not refused. */
   answer(request: HttpIn): HttpOut | Promise<HttpOut> {
-    const headers = this.guard.cors(request)
+    const headers = request.cors ?? this.guard.cors(request)
     try {
       if (request.method === 'POST') return this.#post(request, headers)
       if (!this.#stateful || request.header('mcp-protocol-version') === LATEST) {

@@ -28,10 +28,8 @@ import { authorityOf, listening } from '../../io/listening.ts'
 import type { UpgradeHandler, UpgradeSource } from '../../io/upgrade.ts'
 import type { ServerTls } from '../../tls/server.ts'
 import type { Endpoint } from './endpoint.ts'
-import { AcceptQueue } from '../../io/accept-queue.ts'
 import { NodeHead, rejectUnread, serveNode } from './node.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
-import { LoopMonitor } from '../../io/loop-monitor.ts'
 
 export interface HttpListenOptions {
   readonly port: number
@@ -73,9 +71,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const { host, path, upgradesOnly = false, secure } = options
   const { extraEndpoints } = endpoint
   checkPath(path, extraEndpoints)
-  const loopMonitor = new LoopMonitor(endpoint.service, endpoint.limits.blockedMs)
-  const acceptQueue = new AcceptQueue({ loopMonitor, maxMs: endpoint.limits.waitMs })
-  const serve = serveNode(endpoint, acceptQueue)
+  const serve = serveNode(endpoint)
   let ready = true
   const server = await createListener(endpoint.limits, secure, answer)
   server.on('clientError', (error, socket) => refuseSocket(error, socket as Socket, endpoint))
@@ -116,7 +112,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     if (asked === path || extraEndpoints.some(({ paths }) => paths.has(asked)))
       return serve(request, response)
     const gone = failure(endpoint, mcpError(UNKNOWN_PATH, {}))
-    rejectUnread(request, response, wellness(asked, ready, loopMonitor.well) ?? gone)
+    rejectUnread(request, response, wellness(asked, ready, endpoint.loopMonitor.well) ?? gone)
   }
 
   function upgrade(at: string, handler: UpgradeHandler): void {
@@ -148,7 +144,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
 
   async function close(): Promise<void> {
     ready = false
-    await Promise.all([endpoint.close(), acceptQueue.emptied(), upgraded?.close()])
+    await Promise.all([endpoint.close(), endpoint.acceptQueue.emptied(), upgraded?.close()])
     await letIn(() => came)
     await left(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))

@@ -6,7 +6,7 @@ import type { Auth } from '../../../rpc/call.ts'
 import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
 import type { Endpoint } from './endpoint.ts'
-import { AcceptQueue } from '../../io/accept-queue.ts'
+import type { AcceptQueue } from '../../io/accept-queue.ts'
 import {
   JSON_HEADERS,
   NO_HEADERS,
@@ -16,7 +16,6 @@ import {
   type Sink,
   type HttpHandler,
 } from './parts.ts'
-import { LoopMonitor } from '../../io/loop-monitor.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
@@ -35,13 +34,8 @@ const SMALL_BYTES = 65_536
 const LINGER_MS = 500
 
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
-export function serveNode(
-  endpoint: Endpoint,
-  acceptQueue: AcceptQueue = new AcceptQueue({
-    loopMonitor: new LoopMonitor(endpoint.service, endpoint.limits.blockedMs),
-    maxMs: endpoint.limits.waitMs,
-  }),
-): (request: NodeRequest, response: ServerResponse) => void {
+export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: ServerResponse) => void {
+  const { acceptQueue } = endpoint
   const serve = serveSite(endpoint, acceptQueue)
   if (endpoint.extraEndpoints.length === 0) return serve
   const beside = endpoint.extraEndpoints.map((site) => ({ site, serve: serveSite(site, acceptQueue) }))
@@ -96,6 +90,7 @@ function serveSite(
 
 /** The head of a request of Node; little is taken from it before it is asked for. */
 export class NodeHead implements HttpHead {
+  cors: HttpHead['cors'] = undefined
   readonly request: NodeRequest
   readonly #headers: IncomingMessage['headers']
 

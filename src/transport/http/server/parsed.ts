@@ -1,7 +1,8 @@
+import type { Message } from '../../../protocol/jsonrpc.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { STRING_TOO_LONG, TOO_DEEP, TOO_MANY_KEYS } from '../../../errors/wire.ts'
 import type { Bounds } from '../../../wire/bounds.ts'
-import { readMessage, type Message } from '../../../wire/message.ts'
+import { readMessage } from '../../../wire/message.ts'
 
 /** Takes a body that a framework parsed as a message, or as a batch still to be read one by one. */
 export function readParsed(value: unknown, maxDepth: number): Message | readonly unknown[] {

@@ -14,6 +14,8 @@ export interface HttpHead {
   header(name: string): string | undefined
   /** All headers. */
   headers?(): Readonly<Record<string, string>>
+  /** The headers that let its web page read the reply, once the guard has decided. */
+  cors?: Headers | undefined
   /** Whether the request came over the loopback interface; undefined where that is not known. */
   readonly local?: boolean
 }

@@ -52,7 +52,7 @@ export class WebEndpoint implements ExtraEndpoint {
   refuse(head: HttpHead): HttpOut | undefined {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#options.guard.preflight(head) }
-      this.#options.guard.check(head)
+      head.cors = this.#options.guard.check(head)
       if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       return undefined
     } catch (thrown) {
@@ -61,11 +61,11 @@ export class WebEndpoint implements ExtraEndpoint {
   }
 
   rejectUnread(head: HttpHead, thrown: unknown): HttpOut {
-    return this.fail(undefined, thrown, undefined, this.#options.guard.cors(head))
+    return this.fail(undefined, thrown, undefined, head.cors ?? this.#options.guard.cors(head))
   }
 
   async answer(request: HttpIn): Promise<HttpOut> {
-    const cors = this.#options.guard.cors(request)
+    const cors = request.cors ?? this.#options.guard.cors(request)
     const running = this.#run(request, cors)
     this.#running.add(running)
     try {
