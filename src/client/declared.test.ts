@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
+import type { KindsOf } from '../base/kinds.ts'
+import { checkOptions } from '../base/options.ts'
 import type { Answers } from './answers.ts'
-import { capabilitiesOf, checkAnswers, declarationOf } from './declared.ts'
+import {
+  capabilitiesOf,
+  checkAnswers,
+  declarationOf,
+  EXTENSIONS,
+  type DeclaredExtension,
+} from './declared.ts'
 
 const answer = (): never => {
   throw new Error('nobody asks here')
@@ -61,6 +69,9 @@ test('extensions are declared by id, with their settings', () => {
 test.each([['health'], [{}], [['health']], [[null]], [[{ id: 5 }]]])(
   'extensions given as %o are refused with what to write',
   (extensions) => {
-    expect(() => declarationOf(extensions as never)).toThrow(/extensions: list them/)
+    const kinds: KindsOf<{ readonly extensions?: readonly DeclaredExtension[] }> = { extensions: EXTENSIONS }
+    expect(() => checkOptions('connect', { extensions }, kinds)).toThrow(
+      'connect: extensions must be a list of extensions, such as [health]',
+    )
   },
 )
