@@ -39,7 +39,7 @@ export function multiplies(root: unknown): boolean {
 }
 
 /** Whether a keyword refers to another place in the schema. */
-export function isReference(keyword: string): boolean {
+function isReference(keyword: string): boolean {
   return keyword === '$ref' || keyword === '$dynamicRef'
 }
 

@@ -1,7 +1,6 @@
 import { McpError, rowOf, mcpError } from '../errors/error.ts'
-import { CANCELLED } from '../errors/rpc.ts'
+import { CANCELLED, TOOL_ARGUMENTS } from '../errors/rpc.ts'
 import { NAME_TOO_LONG, TOOL_FAILED, TOOL_INPUT, TOOL_OUTPUT, UNKNOWN_TOOL } from '../errors/server.ts'
-import { TOOL_ARGUMENTS } from '../errors/rpc.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import { nearest } from '../base/nearest.ts'

@@ -1,7 +1,6 @@
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../../errors/error.ts'
-import { BAD_ANSWER } from '../../../errors/client.ts'
-import { HTTP_FAILED } from '../../../errors/client.ts'
+import { BAD_ANSWER, HTTP_FAILED } from '../../../errors/client.ts'
 import { fromErrorObject } from '../../../errors/remote.ts'
 import type { OutgoingRequest } from '../../../rpc/client-transport.ts'
 import type { ReadingOptions } from './answer.ts'

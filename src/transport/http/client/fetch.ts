@@ -1,6 +1,5 @@
 import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BAD_ANSWER } from '../../../errors/client.ts'
-import { HTTP_FAILED } from '../../../errors/client.ts'
+import { BAD_ANSWER, HTTP_FAILED } from '../../../errors/client.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
 import { dropBody } from './body.ts'
 import type { HeaderRecord } from './headers.ts'
