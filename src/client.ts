@@ -1,5 +1,6 @@
 export { connect, createClient, type ConnectOptions } from './app/connect/connect.ts'
 export { connectAll, Group } from './app/connect/group.ts'
+export type { Duration } from './base/duration.ts'
 export type { Answers, FormAnswer, FormQuestion, UrlQuestion } from './client/answers.ts'
 export { Client, type ServerAbout } from './client/client.ts'
 export type { DeclaredExtension } from './client/declared.ts'
@@ -11,12 +12,51 @@ export type {
   ClientRequest,
   Progress,
 } from './client/options.ts'
-export type { Config, CommandTarget, LocalServer, Target, UrlTarget } from './client/target.ts'
-export type { Change, Watched } from './client/watched.ts'
 export type { RecoveryOptions } from './client/recovery-options.ts'
-export { McpError, type ErrorKind } from './errors/error.ts'
+export type { Config, CommandTarget, LocalServer, Target, UrlTarget } from './client/target.ts'
+export type { AnyTools, InputOfTool, OutputOfTool, ToolName } from './client/typed.ts'
+export type { Change, Watched } from './client/watched.ts'
+export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
 export { refusalOf, type Refusal } from './errors/refusal.ts'
-export type { RefusalName } from './protocol/refusals.ts'
-export type { Revision } from './protocol/revisions.ts'
 export { ToolError } from './errors/tool-error.ts'
-export type { ClientTls } from './transport/tls/options.ts'
+export type { ClientLimits } from './protocol/client-limits.ts'
+export type {
+  Annotations,
+  AudioContent,
+  BlockOptions,
+  ContentBlock,
+  EmbeddedResource,
+  ImageContent,
+  ResourceLink,
+  TextContent,
+} from './protocol/content.ts'
+export type { JsonObject } from './protocol/jsonrpc.ts'
+export type { Reaction, RefusalName, Severity } from './protocol/refusals.ts'
+export type { Revision } from './protocol/revisions.ts'
+export type {
+  BlobResourceContents,
+  CacheHints,
+  CacheScope,
+  CallToolResult,
+  EmptyResult,
+  GetPromptResult,
+  Icon,
+  Meta,
+  ObjectSchema,
+  Prompt,
+  PromptArgument,
+  PromptMessage,
+  ReadResourceResult,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+  Role,
+  Root,
+  SchemaObject,
+  TextResourceContents,
+  Tool,
+  ToolAnnotations,
+} from './protocol/spec/2026-07-28.ts'
+export type { ToolInput, ToolOutput } from './schema/typed-tools.ts'
+export type { HeaderRecord } from './transport/http/client/headers.ts'
+export type { ClientTls, Pem } from './transport/tls/options.ts'

@@ -22,9 +22,13 @@ export {
   type Health,
   type HealthApi,
   type HealthCheck,
+  type HealthCheckResult,
   type HealthOptions,
+  type HealthStatus,
+  type HealthVerdict,
 } from './extensions/health.ts'
 export type { Host, Served } from './extensions/install.ts'
+export type { Requester } from './extensions/remote.ts'
 export { subscriptions, type Subscription, type SubscriptionsApi } from './extensions/subscriptions.ts'
 export {
   toolCompletion,
@@ -33,3 +37,6 @@ export {
   type ToolCompletionApi,
 } from './extensions/tool-completion.ts'
 export { toolStream, type ToolStreamApi } from './extensions/tool-stream.ts'
+export type { CallOptions } from './client/options.ts'
+export type { Completer, Completions, Suggestion } from './server/completion.ts'
+export type { Context } from './server/context.ts'

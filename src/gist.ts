@@ -9,5 +9,6 @@ export type {
   ToolDescriptor,
 } from './gist/envelopes.ts'
 export type { Cycle } from './gist/version.ts'
-export { McpError, type ErrorKind } from './errors/error.ts'
+export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
+export type { CallerHeaders } from './transport/http/client/headers.ts'
 export { ToolError } from './errors/tool-error.ts'

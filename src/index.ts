@@ -1,5 +1,7 @@
 export { App, createServer } from './app/app.ts'
 export { defineTools } from './app/define-tools.ts'
+export type { Running } from './app/listen/listen.ts'
+export type { FetchHandler } from './app/mounts.ts'
 export type {
   GistOptions,
   HttpOptions,
@@ -10,17 +12,109 @@ export type {
   UnixOptions,
   WsOptions,
 } from './app/options.ts'
-export type { TlsOptions } from './transport/tls/options.ts'
-export type { Running } from './app/listen/listen.ts'
-export { audio, embed, image, link, text, type ContentBlock } from './protocol/content.ts'
-export { McpError, type ErrorKind } from './errors/error.ts'
-export type { RefusalName } from './protocol/refusals.ts'
-export { validateMessageSize, type SizedTransport } from './wire/message-size.ts'
-export type { Revision } from './protocol/revisions.ts'
-export type { Elicited, Sampled } from './server/ask.ts'
-export type { Context } from './server/context.ts'
+export type {
+  Addition,
+  Delivered,
+  Middleware,
+  NodeListener,
+  Returns,
+  SchemaLike,
+  ToolEntry,
+  ToolFacts,
+  ToolMap,
+  ToolOptions,
+  ToolResult,
+} from './app/types.ts'
+export type { Duration } from './base/duration.ts'
+export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
 export { ToolError } from './errors/tool-error.ts'
-export type { ToolMap, ToolResult } from './app/types.ts'
+export type { Cycle } from './gist/version.ts'
+export type { Profile } from './profiles/profile.ts'
+export type { ClientLimits } from './protocol/client-limits.ts'
+export {
+  audio,
+  embed,
+  image,
+  link,
+  text,
+  type Annotations,
+  type AudioContent,
+  type BlockOptions,
+  type ContentBlock,
+  type EmbeddedResource,
+  type ImageContent,
+  type LinkOptions,
+  type ResourceLink,
+  type TextContent,
+} from './protocol/content.ts'
+export type { JsonObject, RequestId } from './protocol/jsonrpc.ts'
+export type { Limits } from './protocol/limits.ts'
+export type { LogLevel } from './protocol/log-levels.ts'
+export type { RefusalName } from './protocol/refusals.ts'
+export type { Revision } from './protocol/revisions.ts'
+export type {
+  BlobResourceContents,
+  CacheHints,
+  CacheScope,
+  CallToolResult,
+  EmptyResult,
+  GetPromptResult,
+  Icon,
+  Meta,
+  ObjectSchema,
+  Prompt,
+  PromptArgument,
+  PromptMessage,
+  ReadResourceResult,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+  Role,
+  Root,
+  SchemaObject,
+  TextResourceContents,
+  Tool,
+  ToolAnnotations,
+} from './protocol/spec/2026-07-28.ts'
+export type { Auth, ClientInfo } from './rpc/call.ts'
+export type {
+  AnySchema,
+  Carrying,
+  FromJsonSchema,
+  InputOf,
+  JsonSchema,
+  OutputOf,
+  StandardIssue,
+  StandardJson,
+  StandardResult,
+  StandardSchema,
+} from './schema/schema.ts'
+export type {
+  AskOptions,
+  Elicited,
+  ElicitedUrl,
+  SampleBlock,
+  Sampled,
+  SampleMessage,
+  SampleParams,
+} from './server/ask.ts'
+export type { Completer, Completions, Suggestion } from './server/completion.ts'
+export type { Context, RequestClient } from './server/context.ts'
+export type { Log } from './server/logging.ts'
+export type { ReportProgress } from './server/progress.ts'
+export type {
+  Hints,
+  ItemOptions,
+  PromptOptions,
+  ResourceAnnotations,
+  ResourceOptions,
+} from './server/register.ts'
+export type { ClientFeature } from './server/supports.ts'
+export type { FramingName } from './transport/lines/framing-name.ts'
+export type { MemoryEnd } from './transport/memory/server.ts'
+export type { Pem, TlsOptions } from './transport/tls/options.ts'
+export type { VariablesOf } from './uri-template/variables.ts'
+export { validateMessageSize, type SizedTransport } from './wire/message-size.ts'
 export type { Interceptor, Plugin } from './app/plugin.ts'
 export type { ObservedRequest, Observer, RequestEnd } from './rpc/observer.ts'
 export type { VisibleItem } from './server/visibility.ts'

@@ -6,4 +6,5 @@ export {
   type TestAnswers,
   type TestOptions,
 } from './testing/test-client.ts'
+export type { AnyTools } from './client/typed.ts'
 export type { Faults } from './testing/faults.ts'

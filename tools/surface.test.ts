@@ -8,11 +8,11 @@ test('each export is listed under its sub-path with its promise and its declarat
   const page = surface({
     'index.d.ts': "export { make, type Made as Thing } from './make.js'\n",
     'make.d.ts':
-      '/** Makes a thing. */\nexport declare function make(name: string): Made;\nexport interface Made {\n    /** Inner words. */\n    readonly name: string;\n}\n',
+      '/** Makes a thing. */\nexport declare function make(name: string): string;\nexport interface Made {\n    /** Inner words. */\n    readonly name: string;\n}\n',
     'client/index.d.ts': 'export declare const client: number;\n',
   })
   expect(page).toContain('## `lib`\n\n2 names.')
-  expect(page).toContain('### `make`\n\nMakes a thing.\n\n```ts\nfunction make(name: string): Made\n```')
+  expect(page).toContain('### `make`\n\nMakes a thing.\n\n```ts\nfunction make(name: string): string\n```')
   expect(page).toContain('### `Thing`\n\n```ts\ninterface Made {\n    readonly name: string;\n}\n```')
   expect(page).toContain('## `lib/client`\n\n1 name.')
   expect(page).toContain('```ts\nconst client: number\n```')
@@ -34,6 +34,74 @@ test('overloads of one name stand together', () => {
     'index.d.ts': 'export declare function f(a: 1): 1;\nexport declare function f(a: 2): 2;\n',
   })
   expect(page).toContain('```ts\nfunction f(a: 1): 1\nfunction f(a: 2): 2\n```')
+})
+
+test('a declaration that refers to a type which nobody can import is refused', () => {
+  const make = 'import type { Made } from "./made.js";\nexport declare function make(): Made;\n'
+  const made =
+    'export interface Part {\n}\nexport interface Made extends Part {\n    readonly part?: Part;\n}\n'
+  const files = { 'make.d.ts': make, 'made.d.ts': made }
+  expect(() => surface({ ...files, 'index.d.ts': "export { make } from './make.js'\n" })).toThrow(
+    'names that no entry point exports:\nlib: make refers to Made of dist/made.d.ts',
+  )
+  const both = "export { make } from './make.js'\nexport type { Made } from './made.js'\n"
+  expect(() => surface({ ...files, 'index.d.ts': both })).toThrow(
+    'lib: Made refers to Part of dist/made.d.ts',
+  )
+  const all = "export { make } from './make.js'\nexport type { Made, Part } from './made.js'\n"
+  expect(surface({ ...files, 'index.d.ts': all })).toContain('3 names.')
+})
+
+test.each([
+  ['a parameter', 'export declare function f(one: Hidden): void;\n'],
+  ['a base class', 'export declare class F extends Hidden {\n}\n'],
+  ['an interface that a class implements', 'export declare class F implements Hidden {\n}\n'],
+  ['the type of a value', 'export declare const f: typeof Hidden;\n'],
+  ['a whole module', "import * as Hidden from './hidden.js';\nexport declare const f: typeof Hidden;\n"],
+  ['a default of a type parameter', 'export type F<One = Hidden> = One[];\n'],
+])('%s counts as a reference', (_, text) => {
+  const imports = text.startsWith('import') ? '' : "import type { Hidden } from './hidden.js';\n"
+  const files = { 'index.d.ts': imports + text, 'hidden.d.ts': 'export declare class Hidden {\n}\n' }
+  expect(() => surface(files)).toThrow(/refers to Hidden of dist\/hidden\.d\.ts/)
+})
+
+test('another declaration of the same name does not count', () => {
+  const files = {
+    'index.d.ts':
+      "import type { Made } from './a.js'\nexport type { Made } from './b.js'\nexport declare const made: Made;\n",
+    'a.d.ts': 'export interface Made {\n}\n',
+    'b.d.ts': 'export interface Made {\n}\n',
+  }
+  expect(() => surface(files)).toThrow('lib: made refers to Made of dist/a.d.ts')
+})
+
+test('type parameters and names of the language need no declaration', () => {
+  const text =
+    'export type Keys<Of> = Of extends Promise<infer Value> ? { readonly [Name in keyof Value]: Name } : never;\n'
+  expect(surface({ 'index.d.ts': text })).toContain('type Keys<Of>')
+})
+
+test('private aliases stand with what uses them, and unions of constants are written out', () => {
+  const page = surface({
+    'index.d.ts': "export type { Name, Row } from './table.js'\n",
+    'table.d.ts':
+      'export declare const TABLE: {\n    readonly one: 1;\n    readonly two: 2;\n};\n' +
+      "export declare const WORDS: readonly ['a', 'b'];\n" +
+      'export type Name = keyof typeof TABLE;\n' +
+      'type Word = (typeof WORDS)[number];\n' +
+      'export type Row = Readonly<Record<Word, Name>>;\n',
+  })
+  expect(page).toContain("```ts\ntype Name = 'one' | 'two'\n```")
+  expect(page).toContain("```ts\ntype Row = Readonly<Record<Word, Name>>\ntype Word = 'a' | 'b'\n```")
+})
+
+test('what two sub-paths export alike is declared once', () => {
+  const page = surface({
+    'index.d.ts': "export type { Made } from './made.js'\n",
+    'made.d.ts': 'export interface Made {\n}\n',
+    'client/index.d.ts': "export type { Made } from '../made.js'\n",
+  })
+  expect(page).toContain('## `lib/client`\n\n1 name.\n\n### `Made`\n\nThe same as in `lib`.\n')
 })
 
 test('a missing build is named', () => {

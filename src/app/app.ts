@@ -10,7 +10,6 @@ import { checkOptions } from '../base/options.ts'
 import { nearest } from '../base/nearest.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
-import type { Middleware } from '../rpc/dispatch.ts'
 import type { Completer } from '../server/completion.ts'
 import { callOf, type Context } from '../server/context.ts'
 import type { ToolDefinition } from '../server/definitions.ts'
@@ -20,8 +19,8 @@ import {
   toPrompt,
   toResource,
   toTool,
-  type PromptSpec,
-  type ResourceSpec,
+  type PromptOptions,
+  type ResourceOptions,
   type ToolSpec,
 } from '../server/register.ts'
 import { createLateSealer } from '../server/late-sealer.ts'
@@ -36,8 +35,17 @@ import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
 import { withHeaderCheck } from './header-check.ts'
 import type { Running } from './listen/listen.ts'
 import { SERVER_OPTIONS, type ListenOptions, type MountOptions, type ServerOptions } from './options.ts'
-import { declaredOf, dialectsOf, infoOf, pageSizeOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
-import type { Addition, Delivered, NodeListener, Returns, SchemaLike, ToolMap, ToolOptions } from './types.ts'
+import { declaredOf, dialectsOf, infoOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
+import type {
+  Addition,
+  Delivered,
+  Middleware,
+  NodeListener,
+  Returns,
+  SchemaLike,
+  ToolMap,
+  ToolOptions,
+} from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
 import { serveExtraEndpoints } from './listen/extra-endpoints.ts'
 
@@ -82,7 +90,7 @@ export class App<Ctx extends Context = Context> {
       instructions: options.instructions,
       limits: this.limits,
       sealer: createLateSealer({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS }),
-      pageSize: pageSizeOf(options),
+      pageSize: options.pageSize ?? 1000,
       ttlMs,
       revisions: revisionsOf(options),
       dialects: dialectsOf(options),
@@ -125,12 +133,12 @@ export class App<Ctx extends Context = Context> {
   /** Adds a resource or, when the URI has variables, a template of resources. */
   resource<const Uri extends string>(
     uri: Uri,
-    options: ResourceSpec<Ctx>,
+    options: ResourceOptions<Ctx>,
     read: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
   ): this {
     const resource = toResource(
       uri,
-      options as unknown as ResourceSpec<Context>,
+      options as unknown as ResourceOptions<Context>,
       read as unknown as ToolDefinition['run'] as never,
     )
     const list = isTemplate(resource) ? this.#service.templates : this.#service.resources
@@ -144,12 +152,12 @@ export class App<Ctx extends Context = Context> {
   /** Adds a prompt. */
   prompt<const Args extends SchemaLike | undefined = undefined>(
     name: string,
-    options: Omit<PromptSpec<Ctx>, 'args'> & { readonly args?: Args },
+    options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args },
     run: (args: Delivered<Args>, context: Ctx) => unknown,
   ): this {
     const prompt = toPrompt(
       name,
-      options as unknown as PromptSpec<Context>,
+      options as unknown as PromptOptions<Context>,
       run as unknown as ToolDefinition['run'],
       this.limits,
     )
@@ -323,8 +331,6 @@ export class App<Ctx extends Context = Context> {
 
   #defaultListen(): ListenOptions {
     const transports = this.#options.transports ?? ['stdio']
-    const unknown = transports.find((one) => one !== 'stdio' && one !== 'http')
-    if (unknown !== undefined) throw badOption('transports', `"${String(unknown)}" is none of stdio, http`)
     return { stdio: transports.includes('stdio'), http: transports.includes('http') }
   }
 

@@ -1,7 +1,8 @@
 import type { Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Context } from '../server/context.ts'
-import type { Hints, Icon } from '../server/register.ts'
+import type { Icon } from '../protocol/spec/2026-07-28.ts'
+import type { Hints } from '../server/register.ts'
 import type { Delivered, Returns, ToolEntry } from './types.ts'
 
 /**

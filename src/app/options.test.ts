@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { TlsOptions } from '../transport/tls/options.ts'
+import { TLS_OPTIONS, type TlsOptions } from '../transport/tls/options.ts'
+import * as listening from './listen/options.ts'
 import * as lists from './options.ts'
 
 /** Every option of a type: the compiler refuses a table that lacks one. */
@@ -23,15 +24,15 @@ const ws: Names<lists.WsOptions> = { port: true, host: true, path: true, hosts: 
 const unix: Names<lists.UnixOptions> = { path: true, mode: true, framing: true }
 const mount: Names<lists.MountOptions> = { hosts: true, cors: true, sessions: true, sse: true, gist: true }
 
-test.each([
+test.each<readonly [string, object, object]>([
   ['a server', lists.SERVER_OPTIONS, server],
-  ['listen', lists.LISTEN_OPTIONS, listen],
-  ['HTTP', lists.HTTP_OPTIONS, http],
-  ['TCP', lists.TCP_OPTIONS, tcp],
-  ['TLS', lists.TLS_OPTIONS, tls],
-  ['WebSocket', lists.WS_OPTIONS, ws],
-  ['a socket file', lists.UNIX_OPTIONS, unix],
+  ['listen', listening.LISTEN_OPTIONS, listen],
+  ['HTTP', listening.HTTP_OPTIONS, http],
+  ['TCP', listening.TCP_OPTIONS, tcp],
+  ['TLS', TLS_OPTIONS, tls],
+  ['WebSocket', listening.WS_OPTIONS, ws],
+  ['a socket file', listening.UNIX_OPTIONS, unix],
   ['a mount', lists.MOUNT_OPTIONS, mount],
 ])('the options that are taken for %s are those of its type', (_, taken, names) => {
-  expect(taken.toSorted()).toEqual(Object.keys(names).toSorted())
+  expect(Object.keys(taken).toSorted()).toEqual(Object.keys(names).toSorted())
 })

@@ -1,11 +1,25 @@
 import type { Duration } from '../base/duration.ts'
+import {
+  callable,
+  COUNT,
+  DURATION,
+  either,
+  FLAG,
+  listOf,
+  object,
+  oneOf,
+  required,
+  TEXT,
+  type KindsOf,
+} from '../base/kinds.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import type { Revision } from '../protocol/revisions.ts'
+import { REVISIONS, type Revision } from '../protocol/revisions.ts'
+import type { Icon } from '../protocol/spec/2026-07-28.ts'
+import { PROFILE } from '../profiles/kind.ts'
 import type { Profile } from '../profiles/profile.ts'
-import type { Icon } from '../server/register.ts'
 import type { Cycle } from '../gist/version.ts'
-import type { FramingName } from '../transport/lines/framing.ts'
+import type { FramingName } from '../transport/lines/framing-name.ts'
 import type { TlsOptions } from '../transport/tls/options.ts'
 import type { ToolMap } from './types.ts'
 
@@ -115,45 +129,39 @@ export interface ListenOptions {
 /** What `app.node()` and `app.fetch` take: the framework owns the listener. */
 export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse' | 'gist'>
 
-export const SERVER_OPTIONS: readonly string[] = [
-  'name',
-  'id',
-  'version',
-  'title',
-  'description',
-  'websiteUrl',
-  'icons',
-  'instructions',
-  'tools',
-  'transports',
-  'capabilities',
-  'experimental',
-  'extensions',
-  'revisions',
-  'profile',
-  'secret',
-  'pageSize',
-  'ttl',
-  'limits',
-  'log',
-]
-export const LISTEN_OPTIONS: readonly string[] = ['stdio', 'http', 'ws', 'tcp', 'unix', 'onUncaught']
-export const HTTP_OPTIONS: readonly string[] = [
-  'port',
-  'host',
-  'path',
-  'hosts',
-  'cors',
-  'sessions',
-  'sse',
-  'gist',
-  'tls',
-]
-export const TCP_OPTIONS: readonly string[] = ['port', 'host', 'tls', 'insecure', 'framing']
-export const TLS_OPTIONS: readonly string[] = ['key', 'cert', 'ca', 'requestCert', 'pin']
-export const WS_OPTIONS: readonly string[] = ['port', 'host', 'path', 'hosts', 'cors', 'tls']
-export const UNIX_OPTIONS: readonly string[] = ['path', 'mode', 'framing']
-export const MOUNT_OPTIONS: readonly string[] = ['hosts', 'cors', 'sessions', 'sse', 'gist']
+export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
+  name: TEXT,
+  id: TEXT,
+  version: required(TEXT, 'a server needs a version'),
+  title: TEXT,
+  description: TEXT,
+  websiteUrl: TEXT,
+  icons: listOf(object<Icon>()),
+  instructions: TEXT,
+  tools: object<ToolMap>('an object: tools by name'),
+  transports: listOf(oneOf('stdio', 'http')),
+  capabilities: listOf(TEXT),
+  experimental: object<JsonObject>(),
+  extensions: object<JsonObject>(),
+  secret: either(TEXT, listOf(TEXT)),
+  revisions: listOf(oneOf(...REVISIONS)),
+  profile: PROFILE,
+  pageSize: COUNT,
+  ttl: DURATION,
+  limits: either(oneOf('strict'), object<Partial<Limits>>()),
+  log: callable<NonNullable<ServerOptions['log']>>(),
+}
+
+export const MOUNT_OPTIONS: KindsOf<MountOptions> = {
+  hosts: listOf(TEXT),
+  cors: listOf(TEXT),
+  sessions: FLAG,
+  sse: FLAG,
+  gist: either(FLAG, object<GistOptions>()),
+}
+
+export const GIST_OPTIONS: KindsOf<GistOptions> = { cycle: oneOf('revision', 'month') }
+
 /** Words that the `capabilities` option takes: those of the protocol, and those of the 2025-11 developer specification. */
 export const CAPABILITY_WORDS: readonly string[] = [
   'tools',

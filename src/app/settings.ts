@@ -3,10 +3,16 @@ import { BAD_OPTION } from '../errors/base.ts'
 import { checkOptions } from '../base/options.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { isRevision, REVISIONS, type Revision } from '../protocol/revisions.ts'
+import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialects } from '../protocol/switches.ts'
 import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
-import { CAPABILITY_WORDS, MOUNT_OPTIONS, type MountOptions, type ServerOptions } from './options.ts'
+import {
+  CAPABILITY_WORDS,
+  GIST_OPTIONS,
+  MOUNT_OPTIONS,
+  type MountOptions,
+  type ServerOptions,
+} from './options.ts'
 
 /** What a server says it is. */
 export function infoOf(options: ServerOptions): JsonObject {
@@ -14,8 +20,6 @@ export function infoOf(options: ServerOptions): JsonObject {
   const name = options.name ?? options.id
   for (const [key, value] of Object.entries<unknown>({ name, version })) {
     if (value === undefined || value === '') throw badOption('createServer', `a server needs a ${key}`)
-    if (typeof value !== 'string')
-      throw badOption('createServer', `${key} must be a string: '${untrustedText(value)}'`)
   }
   const optional = Object.entries({ title, description, websiteUrl, icons }).filter(
     ([, value]) => value !== undefined,
@@ -25,18 +29,13 @@ export function infoOf(options: ServerOptions): JsonObject {
 
 /** The revisions to serve, oldest first. */
 export function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly Revision[] {
-  const unknown = revisions.find((revision) => !isRevision(revision))
-  if (unknown !== undefined)
-    throw badOption('revisions', `"${String(unknown)}" is none of ${REVISIONS.join(', ')}`)
   if (revisions.length === 0) throw badOption('revisions', 'name at least one')
   return REVISIONS.filter((revision) => revisions.includes(revision))
 }
 
 /** How each revision is spoken. */
 export function dialectsOf({ profile }: ServerOptions): Dialects {
-  if (profile === undefined) return DIALECTS
-  if (typeof profile?.install !== 'function') throw badOption('profile', 'import it from pierhead/profiles')
-  return profile.dialects
+  return profile?.dialects ?? DIALECTS
 }
 
 /** The capabilities that are declared before anything that needs them is defined. */
@@ -47,32 +46,18 @@ export function declaredOf({ capabilities: words = [] }: ServerOptions): Readonl
   return new Set([...words, 'logging'])
 }
 
-/** How many items a page has. */
-export function pageSizeOf({ pageSize = 1000 }: ServerOptions): number {
-  if (!Number.isInteger(pageSize) || pageSize < 1)
-    throw badOption('pageSize', 'it must be a whole number above 0')
-  return pageSize
-}
-
 /** The options of a mount, which are checked at once rather than with its first request. */
 export function checkMount(where: string, options: MountOptions): MountOptions {
   checkOptions(where, options, MOUNT_OPTIONS)
-  checkLists(where, options)
+  checkGist(where, options)
   options.hosts?.forEach(readHost)
   options.cors?.forEach(readOrigin)
   return options
 }
 
-/** Refuses a single text where a list of them belongs, and what is no way to serve the gist. */
-export function checkLists(where: string, { hosts, cors, gist }: MountOptions): void {
-  for (const [name, list] of Object.entries({ hosts, cors })) {
-    if (list !== undefined && !Array.isArray(list))
-      throw badOption(where, `${name} must be a list; write ${name}: ['${String(list)}']`)
-  }
-  if (gist === undefined || typeof gist === 'boolean') return
-  checkOptions(`${where} gist`, gist, ['cycle'])
-  if (!['revision', 'month', undefined].includes(gist.cycle))
-    throw badOption(`${where} gist`, `cycle is 'revision' or 'month'`)
+/** Refuses what is not a way to serve the gist. */
+export function checkGist(where: string, { gist = false }: MountOptions): void {
+  if (typeof gist === 'object') checkOptions(`${where} gist`, gist, GIST_OPTIONS)
 }
 
 /** The secrets to seal with; undefined when none was given. */

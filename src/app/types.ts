@@ -3,7 +3,7 @@ import type { Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
-import type { Described, Hints } from '../server/register.ts'
+import type { ItemOptions, Hints } from '../server/register.ts'
 
 /** A whole tool result, for handlers that want to say everything themselves. */
 export interface ToolResult<Value = unknown> {
@@ -14,18 +14,19 @@ export interface ToolResult<Value = unknown> {
 }
 
 /** What a tool says about itself, besides its schemas. */
-export interface ToolFacts<Ctx> extends Described<Ctx> {
+export interface ToolFacts<Ctx = Context> extends ItemOptions<Ctx> {
   readonly hints?: Hints
   readonly timeout?: Duration
 }
 
-export interface ToolOptions<In, Out, Ctx> extends ToolFacts<Ctx> {
+/** What `app.tool` takes besides a name and a handler. */
+export interface ToolOptions<In = unknown, Out = unknown, Ctx = Context> extends ToolFacts<Ctx> {
   readonly input?: In
   readonly output?: Out
 }
 
 /** A tool of a flat map. */
-export type ToolEntry<In, Out, Ctx> = ToolFacts<Ctx> & {
+export type ToolEntry<In = unknown, Out = unknown, Ctx = Context> = ToolFacts<Ctx> & {
   readonly input?: In
   readonly output?: Out
   readonly run: (input: Delivered<In>, context: Ctx) => Returns<Out>
@@ -59,7 +60,7 @@ type Now<Value> = Value | ToolResult<Value>
 type Soon<Value> = Value | Promise<Value> | Streamed<Value>
 
 /** A generator, sync or async, as far as its last word goes. */
-interface Streamed<Last> {
+type Streamed<Last> = {
   next(): IteratorResult<unknown, Last> | Promise<IteratorResult<unknown, Last>>
 }
 
@@ -69,6 +70,12 @@ interface Streamed<Last> {
  */
 type Literal<Out> = [Out] extends [never] ? Written : never
 type Written = '' | 0 | false | readonly [] | readonly Written[] | { readonly [name: string]: Written }
+
+/** Wraps the handler of a request. `next` may be called once. */
+export type Middleware<Ctx = Context> = (
+  context: Ctx,
+  next: () => Promise<JsonObject>,
+) => JsonObject | Promise<JsonObject>
 
 /** What `provide` may add to a context: anything but what every context has. */
 export type Addition = object & { readonly [Name in keyof Context]?: never }

@@ -2,7 +2,7 @@ import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { CLIENT_LIMITS, type LimitRow } from '../protocol/client-limits.ts'
 import { LIMITS, type Limits } from '../protocol/limits.ts'
-import { checkOptions } from './options.ts'
+import { checkNames } from './options.ts'
 
 /** The limits that an option selects: `'strict'`, or changes to single limits. */
 export function toLimits(option: 'strict' | Partial<Limits> = {}): Limits {
@@ -20,7 +20,7 @@ export function readLimits<Name extends string>(
   if (option === 'strict') return base
   if (typeof option !== 'object')
     throw mcpError(BAD_OPTION, { where: 'limits', reason: `use 'strict' or an object` })
-  checkOptions('limits', option, Object.keys(table))
+  checkNames('limits', option, Object.keys(table))
   for (const [name, value] of Object.entries<number | undefined>(option)) {
     if (typeof value !== 'number' || !(value > 0 || value === table[name as Name].least))
       throw mcpError(BAD_OPTION, { where: `limits.${name}`, reason: 'it must be a positive number' })

@@ -3,6 +3,7 @@ import { BAD_OPTION } from '../errors/base.ts'
 import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Root } from '../protocol/spec/2026-07-28.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import { checkRoots } from './declared.ts'
 
@@ -42,11 +43,6 @@ export interface Answers {
   /** Whether `sample` can give tools to the model. */
   readonly sampleTools?: boolean
   readonly roots?: readonly Root[] | (() => Soon<readonly Root[]>)
-}
-
-export interface Root {
-  readonly uri: string
-  readonly name?: string
 }
 
 /** Answers one question; throws the error that goes back when it cannot be answered. */

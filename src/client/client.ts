@@ -34,7 +34,7 @@ import {
   type ClientRequest,
 } from './options.ts'
 import { KnownTools } from './known-tools.ts'
-import type { AnyTools, InputOfTool, NameOf, OutputOfTool } from './typed.ts'
+import type { AnyTools, InputOfTool, ToolName, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
 import type { Change, Watched } from './watched.ts'
 
@@ -68,6 +68,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   readonly #elicitations = new Elicitations()
   readonly #middleware = new Middleware()
 
+  /** @internal */
   constructor({ answers, mirrors, checks, maxPages, ...options }: ClientSettings) {
     this.#mirrors = mirrors
     this.#checks = checks
@@ -107,7 +108,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   /** Calls a tool: structured content, else the text of an only text block, else all blocks. Throws ToolError when it failed. */
-  async call<Name extends NameOf<Tools>>(
+  async call<Name extends ToolName<Tools>>(
     name: Name,
     input?: InputOfTool<Tools, Name>,
     options: CallOptions = {},
@@ -119,7 +120,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   /** Calls a tool and gives back its whole result, failed or not. */
-  async callRaw<Name extends NameOf<Tools>>(
+  async callRaw<Name extends ToolName<Tools>>(
     name: Name,
     input?: InputOfTool<Tools, Name>,
     options: CallOptions = {},

@@ -1,8 +1,16 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
+import { callable, either, FLAG, listOf, object, type Kind, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Answers, Root } from './answers.ts'
+import type { Root } from '../protocol/spec/2026-07-28.ts'
+import type { Answers } from './answers.ts'
+
+/** The folders that a client works in, or what gives them. */
+export const ROOTS: Kind<NonNullable<Answers['roots']>> = either(
+  listOf(object<Root>('{ uri, name }')),
+  callable<Extract<Answers['roots'], (...asked: never[]) => unknown>>(),
+)
 
 /** An extension as a client declares it. */
 export interface DeclaredExtension {
@@ -10,11 +18,17 @@ export interface DeclaredExtension {
   readonly settings?: JsonObject
 }
 
+/** Extensions as options list them. */
+export const EXTENSIONS: Kind<readonly DeclaredExtension[]> = {
+  must: 'a list of extensions, such as [health]',
+  is: (value) =>
+    Array.isArray(value) &&
+    value.every((one) => typeof (one as Partial<DeclaredExtension> | null)?.id === 'string'),
+}
+
 /** The capability that declares extensions, by their id. */
 export function declarationOf(extensions?: readonly DeclaredExtension[]): JsonObject | undefined {
   if (extensions === undefined) return undefined
-  if (!Array.isArray(extensions) || !extensions.every((one) => typeof one?.id === 'string'))
-    throw mcpError(BAD_OPTION, { where: 'extensions', reason: 'list them: [health]' })
   return { extensions: Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings])) }
 }
 
@@ -37,15 +51,18 @@ export function checkRoots(roots: readonly Root[]): readonly Root[] {
   throw mcpError(BAD_OPTION, { where: 'roots', reason: `"${foreign.uri}" is not a file:// URI` })
 }
 
-const ANSWERS = ['elicit', 'elicitUrl', 'rejects', 'sample', 'sampleTools', 'roots']
+const ANSWERS: KindsOf<Answers> = {
+  elicit: callable<NonNullable<Answers['elicit']>>(),
+  elicitUrl: callable<NonNullable<Answers['elicitUrl']>>(),
+  rejects: FLAG,
+  sample: callable<NonNullable<Answers['sample']>>(),
+  sampleTools: FLAG,
+  roots: ROOTS,
+}
 
 /** Refuses answers that could never be given. */
 export function checkAnswers(answers: Answers): Answers {
   checkOptions('answers', answers, ANSWERS)
-  for (const name of ['elicit', 'elicitUrl', 'sample'] as const) {
-    if (answers[name] !== undefined && typeof answers[name] !== 'function')
-      throw mcpError(BAD_OPTION, { where: 'answers', reason: `${name} must be a function` })
-  }
   if (Array.isArray(answers.roots)) checkRoots(answers.roots as readonly Root[])
   return answers
 }

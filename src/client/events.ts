@@ -29,7 +29,8 @@ export interface ClientEvents {
 
 type Listener<Name extends keyof ClientEvents> = (event: ClientEvents[Name]) => void
 
-const EVENTS: readonly (keyof ClientEvents)[] = [
+/** The name of every event. */
+export const EVENTS: readonly (keyof ClientEvents)[] = [
   'state',
   'log',
   'change',

@@ -1,10 +1,17 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { anything, callable, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { ClientMiddleware, ClientPlugin, ClientRequest } from './options.ts'
 
-const PARTS: readonly string[] = ['middleware', 'clientMiddleware', 'observer', 'endpoints', 'visible']
+const PARTS: KindsOf<ClientPlugin> = {
+  clientMiddleware: callable<ClientMiddleware>(),
+  middleware: anything<unknown>(),
+  observer: anything<unknown>(),
+  endpoints: anything<unknown>(),
+  visible: anything<unknown>(),
+}
 
 type Last = (request: ClientRequest) => JsonObject | Promise<JsonObject>
 

@@ -1,6 +1,7 @@
 import { toMs } from '../base/duration.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Duration } from '../base/duration.ts'
+import { callable, DURATION, FLAG, object, SIGNAL, type KindsOf } from '../base/kinds.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 export interface Progress {
@@ -25,15 +26,15 @@ export interface CallOptions {
   readonly meta?: JsonObject
 }
 
-export const CALL_OPTIONS: readonly string[] = [
-  'timeout',
-  'total',
-  'signal',
-  'headers',
-  'onProgress',
-  'idempotent',
-  'meta',
-]
+export const CALL_OPTIONS: KindsOf<CallOptions> = {
+  timeout: DURATION,
+  total: DURATION,
+  signal: SIGNAL,
+  headers: object<Readonly<Record<string, string>>>('an object: header values by name'),
+  onProgress: callable<NonNullable<CallOptions['onProgress']>>(),
+  idempotent: FLAG,
+  meta: object<JsonObject>(),
+}
 
 /** A request on its way through the middleware of a client. */
 export interface ClientRequest {

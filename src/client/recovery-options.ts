@@ -1,6 +1,5 @@
 import { toMs, type Duration } from '../base/duration.ts'
-import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
+import { COUNT, DURATION, FLAG, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { BackoffTimes } from '../base/backoff.ts'
 
@@ -22,15 +21,13 @@ export interface RecoveryPace extends BackoffTimes {
   readonly timeouts: boolean
 }
 
+const OPTIONS: KindsOf<RecoveryOptions> = { tries: COUNT, first: DURATION, longest: DURATION, timeouts: FLAG }
+
 /** Reads the option; undefined means that every refusal is given back at once. */
 export function readRecovery(option: RecoveryOptions | false = {}): RecoveryPace | undefined {
   if (option === false) return undefined
-  checkOptions('connect recovery', option, ['tries', 'first', 'longest', 'timeouts'])
+  checkOptions('connect recovery', option, OPTIONS)
   const { tries = 5, first = 100, longest = 32_000, timeouts = false } = option
-  if (!(Number.isInteger(tries) && tries > 0)) {
-    const reason = 'it must be a whole number above 0'
-    throw mcpError(BAD_OPTION, { where: 'connect recovery tries', reason })
-  }
   const where = 'connect recovery'
   return { tries, firstMs: toMs(first, where), maxMs: toMs(longest, where), timeouts }
 }

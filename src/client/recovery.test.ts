@@ -161,7 +161,7 @@ test('the option has defaults, and what is wrong with it is said', () => {
     timeouts: true,
   })
   expect(() => readRecovery({ tries: 0 })).toThrow(
-    'connect recovery tries: it must be a whole number above 0',
+    'connect recovery: tries must be a whole number above 0, not 0',
   )
   expect(() => readRecovery({ first: 'soon' as never })).toThrow('connect recovery')
   expect(() => readRecovery({ try: 3 } as never)).toThrow('tries')

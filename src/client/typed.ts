@@ -6,7 +6,7 @@ export interface AnyTools {
 }
 
 /** The names of the tools of a flat map. */
-export type NameOf<Tools> = keyof Tools & string
+export type ToolName<Tools> = keyof Tools & string
 
 /** What a call of a tool takes. */
 export type InputOfTool<Tools, Name extends keyof Tools> = string extends keyof Tools

@@ -1,5 +1,4 @@
-import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
+import { either, FLAG, listOf, SIGNAL, TEXT, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientEvents } from './events.ts'
@@ -16,11 +15,16 @@ export interface Watched {
   readonly signal?: AbortSignal
 }
 
+const WATCHED: KindsOf<Watched> = {
+  tools: FLAG,
+  prompts: FLAG,
+  resources: { ...either(FLAG, listOf(TEXT)), must: 'true, or a list of URIs' },
+  signal: SIGNAL,
+}
+
 /** Refuses what cannot be watched. */
 export function checkWatched(watched: Watched): void {
-  checkOptions('watch', watched, ['tools', 'prompts', 'resources', 'signal'])
-  if (typeof watched.resources === 'string')
-    throw mcpError(BAD_OPTION, { where: 'watch', reason: 'resources must be true, or a list of URIs' })
+  checkOptions('watch', watched, WATCHED)
 }
 
 /** The resources that are watched one by one. */

@@ -1,28 +1,14 @@
 import type { RefusalName } from '../protocol/refusals.ts'
 import * as base from './base.ts'
 import * as client from './client.ts'
-import type * as http from './http.ts'
+import type { ErrorKind } from './kinds.ts'
 import { printable } from './printable.ts'
-import type * as profiles from './profiles.ts'
 import type { ErrorRow, FactsOf } from './row.ts'
 import * as rpc from './rpc.ts'
-import type * as server from './server.ts'
 import * as transport from './transport.ts'
 import * as wire from './wire.ts'
 
-type KindIn<Module> = { [Name in keyof Module]: Kind<Module[Name]> }[keyof Module]
-type Kind<Row> = Row extends ErrorRow ? Row['kind'] : never
-
-/** Names an error. It never changes, so programs may compare it. */
-export type ErrorKind =
-  | KindIn<typeof base>
-  | KindIn<typeof wire>
-  | KindIn<typeof rpc>
-  | KindIn<typeof server>
-  | KindIn<typeof client>
-  | KindIn<typeof transport>
-  | KindIn<typeof http>
-  | KindIn<typeof profiles>
+export type { ErrorKind } from './kinds.ts'
 
 type ErrorModule = Readonly<Record<string, ErrorRow>>
 
@@ -89,7 +75,7 @@ export function mcpError<const Row extends ErrorRow>(
 ): McpError {
   const values = facts as Readonly<Record<string, string | number>>
   const message = row.text.replace(/\{(\w+)\}/g, (_, slot: string) => String(values[slot]))
-  const kind = row.kind as ErrorKind
+  const { kind } = row
   if (row.tells === undefined) return new McpError(kind, message, extras)
   const [name, slot] = row.tells
   return new McpError(kind, message, { ...extras, data: { [name]: values[slot], ...extras?.data } })

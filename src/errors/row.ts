@@ -1,8 +1,9 @@
+import type { ErrorKind } from './kinds.ts'
 import type { SentRefusalName } from '../protocol/refusals.ts'
 
 /** One kind of error: its code and status on the wire, its text, and its hint. */
 export interface ErrorRow {
-  readonly kind: string
+  readonly kind: ErrorKind
   /** `wire`: an error for the peer. `result`: a tool result that the model reads. `local`: never sent. */
   readonly where: 'wire' | 'result' | 'local'
   readonly code: number

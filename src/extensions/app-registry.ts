@@ -1,5 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { BAD_DEFINITION } from '../errors/server.ts'
+import { callable, COUNT, listOf, required, TEXT, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { Context } from '../server/context.ts'
 
@@ -44,6 +45,16 @@ interface Entry {
   last: Promise<unknown>
 }
 
+const OPTIONS: KindsOf<AppsOptions> = { allow: callable<NonNullable<AppsOptions['allow']>>(), limit: COUNT }
+const UNIT: KindsOf<AppUnit> = {
+  name: required(TEXT),
+  title: TEXT,
+  description: TEXT,
+  version: TEXT,
+  tools: listOf(TEXT),
+  start: callable<NonNullable<AppUnit['start']>>(),
+  stop: callable<NonNullable<AppUnit['stop']>>(),
+}
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
 
 /** The apps of a server. Operations on one app run one after the other. */
@@ -55,7 +66,7 @@ export class Apps {
   readonly allow: NonNullable<AppsOptions['allow']>
 
   constructor(units: readonly AppUnit[] = [], options: AppsOptions = {}) {
-    checkOptions('Apps', options, ['allow', 'limit'])
+    checkOptions('Apps', options, OPTIONS)
     this.#limit = options.limit ?? 100
     this.allow = options.allow ?? ((action) => action === 'start' || action === 'stop')
     if (!Array.isArray(units)) throw badDefinition('apps must be a list: [{ name, tools, start, stop }]')
@@ -64,15 +75,7 @@ export class Apps {
 
   /** Adds an app without starting it. */
   register(unit: AppUnit): AppShown {
-    checkOptions(`app "${unit?.name}"`, unit, [
-      'name',
-      'title',
-      'description',
-      'version',
-      'tools',
-      'start',
-      'stop',
-    ])
+    checkOptions(`app "${unit?.name}"`, unit, UNIT)
     return this.#add(unit, false)
   }
 

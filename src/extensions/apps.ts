@@ -22,13 +22,8 @@ export interface AppsApi {
   onChange(listener: () => void): Promise<() => void>
 }
 
-export interface Named {
-  readonly name: string
-}
-
-export interface Shown {
-  readonly app: AppShown
-}
+type Named = { readonly name: string }
+type Shown = { readonly app: AppShown }
 
 const ID = 'dev.pierhead/apps'
 

@@ -3,6 +3,7 @@ import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { metaKeyProblem } from '../protocol/meta.ts'
+import { anything, callable, listOf, object, required, TEXT, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
@@ -78,7 +79,16 @@ export interface Extension<Api, Options = undefined> extends Served {
   readonly notices: readonly string[]
 }
 
-const DEFINITION = ['id', 'about', 'methods', 'notices', 'settings', 'serve', 'client']
+type Erased = ExtensionDefinition<unknown, never, unknown>
+const DEFINITION: KindsOf<Erased> = {
+  id: required(TEXT),
+  about: TEXT,
+  methods: anything<unknown>(),
+  notices: listOf(TEXT),
+  settings: object<JsonObject>(),
+  serve: callable<NonNullable<Erased['serve']>>(),
+  client: callable<NonNullable<Erased['client']>>(),
+}
 const ID = /^[^/]+\.[^/]+\/[^/]+$/
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
 
@@ -88,7 +98,7 @@ export function defineExtension<
   Options = undefined,
   Api = Remote<Methods>,
 >(definition: ExtensionDefinition<Methods, Options, Api>): Extension<Api, Options> {
-  check(definition as ExtensionDefinition<unknown, never, unknown>)
+  check(definition as Erased)
   const { id, about = '', methods = {} as Methods, notices = [], client: face } = definition
   const served = (options?: Options): Served => ({
     id,
@@ -102,7 +112,7 @@ export function defineExtension<
   return Object.assign(served, { ...served(), of, about, methods, notices })
 }
 
-function check(definition: ExtensionDefinition<unknown, never, unknown>): void {
+function check(definition: Erased): void {
   checkOptions('defineExtension', definition, DEFINITION)
   const { id, methods, notices = [] } = definition
   if (typeof id !== 'string' || !ID.test(id))

@@ -1,18 +1,23 @@
 import { toMs, type Duration } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
+import { DURATION, object, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { CallOptions } from '../client/options.ts'
 import { defineExtension, type Extension } from './define.ts'
 import type { Host } from './install.ts'
 
-export type HealthWord = 'ok' | 'degraded' | 'unhealthy'
+export type HealthStatus = 'ok' | 'degraded' | 'unhealthy'
 
 /** The result of a check: nothing or true if healthy, false if not, or a status with a message. */
-export type Verdict = void | boolean | HealthWord | { readonly status: HealthWord; readonly message?: string }
+export type HealthVerdict =
+  | void
+  | boolean
+  | HealthStatus
+  | { readonly status: HealthStatus; readonly message?: string }
 
 /** Checks something that the server depends on; throwing means unhealthy. */
-export type HealthCheck = (signal: AbortSignal) => Verdict | Promise<Verdict>
+export type HealthCheck = (signal: AbortSignal) => HealthVerdict | Promise<HealthVerdict>
 
 export interface HealthOptions {
   readonly checks?: Readonly<Record<string, HealthCheck>>
@@ -23,16 +28,16 @@ export interface HealthOptions {
 /** The health of a server. */
 export interface Health {
   /** The worst result of all checks. */
-  readonly status: HealthWord
-  readonly checks: Readonly<Record<string, Checked>>
+  readonly status: HealthStatus
+  readonly checks: Readonly<Record<string, HealthCheckResult>>
   /** The time since the extension was added to the server. */
   readonly uptimeMs: number
   /** The number of requests in flight. */
   readonly running: number
 }
 
-export interface Checked {
-  readonly status: HealthWord
+export interface HealthCheckResult {
+  readonly status: HealthStatus
   readonly message?: string
   /** The duration of the check. */
   readonly ms: number
@@ -42,7 +47,11 @@ export interface HealthApi {
   status(params?: Readonly<Record<string, never>>, options?: CallOptions): Promise<Health>
 }
 
-const WORDS: readonly HealthWord[] = ['ok', 'degraded', 'unhealthy']
+const OPTIONS: KindsOf<HealthOptions> = {
+  checks: object<Readonly<Record<string, HealthCheck>>>('an object: checks by name'),
+  timeout: DURATION,
+}
+const WORDS: readonly HealthStatus[] = ['ok', 'degraded', 'unhealthy']
 
 const CHECKED = {
   type: 'object',
@@ -89,26 +98,26 @@ export const health: Extension<HealthApi, HealthOptions> = /* @__PURE__ */ defin
 })
 
 /** Runs all checks in parallel. Concurrent callers share the answer, and a check that hangs is not started again. */
-function createLook(options: HealthOptions): () => Promise<ReadonlyMap<string, Checked>> {
-  checkOptions('health', options, ['checks', 'timeout'])
+function createLook(options: HealthOptions): () => Promise<ReadonlyMap<string, HealthCheckResult>> {
+  checkOptions('health', options, OPTIONS)
   const timeoutMs = toMs(options.timeout ?? '2s', 'health timeout')
   const checks = Object.entries(options.checks ?? {}).map(([name, check]) => {
     if (typeof check !== 'function')
       throw mcpError(BAD_OPTION, { where: 'health', reason: `the check "${name}" is not a function` })
     return [name, bounded(check, timeoutMs)] as const
   })
-  let looking: Promise<ReadonlyMap<string, Checked>> | undefined
+  let looking: Promise<ReadonlyMap<string, HealthCheckResult>> | undefined
   return () =>
     (looking ??= Promise.all(checks.map(async ([name, check]) => [name, await check()] as const))
       .then((found) => new Map(found))
       .finally(() => (looking = undefined)))
 }
 
-function bounded(check: HealthCheck, timeoutMs: number): () => Promise<Checked> {
+function bounded(check: HealthCheck, timeoutMs: number): () => Promise<HealthCheckResult> {
   let hanging: Promise<unknown> | undefined
   return async () => {
     const began = performance.now()
-    const done = (verdict: Verdict): Checked => {
+    const done = (verdict: HealthVerdict): HealthCheckResult => {
       const { status, message } = read(verdict)
       const ms = Math.round(performance.now() - began)
       return { status, ...(message === undefined ? {} : { message }), ms }
@@ -119,7 +128,7 @@ function bounded(check: HealthCheck, timeoutMs: number): () => Promise<Checked> 
     const running = run(check, stop.signal)
     hanging = running.finally(() => (hanging = undefined))
     let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<Verdict>((resolve) => {
+    const late = new Promise<HealthVerdict>((resolve) => {
       timer = setTimeout(() => {
         stop.abort()
         resolve({ status: 'unhealthy', message: `it took longer than ${timeoutMs} ms` })
@@ -130,7 +139,7 @@ function bounded(check: HealthCheck, timeoutMs: number): () => Promise<Checked> 
 }
 
 /** Clients do not learn why a check threw. */
-async function run(check: HealthCheck, signal: AbortSignal): Promise<Verdict> {
+async function run(check: HealthCheck, signal: AbortSignal): Promise<HealthVerdict> {
   try {
     return await check(signal)
   } catch {
@@ -138,7 +147,10 @@ async function run(check: HealthCheck, signal: AbortSignal): Promise<Verdict> {
   }
 }
 
-function read(verdict: Verdict): { readonly status: HealthWord; readonly message?: string | undefined } {
+function read(verdict: HealthVerdict): {
+  readonly status: HealthStatus
+  readonly message?: string | undefined
+} {
   if (verdict === undefined || verdict === true) return { status: 'ok' }
   if (verdict === false) return { status: 'unhealthy' }
   const { status, message } =
@@ -146,6 +158,6 @@ function read(verdict: Verdict): { readonly status: HealthWord; readonly message
   return WORDS.includes(status) ? { status, message } : { status: 'unhealthy', message: 'it gave no verdict' }
 }
 
-function worst(found: readonly HealthWord[]): HealthWord {
+function worst(found: readonly HealthStatus[]): HealthStatus {
   return WORDS[Math.max(0, ...found.map((one) => WORDS.indexOf(one)))] ?? 'ok'
 }

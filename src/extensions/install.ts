@@ -15,6 +15,7 @@ export type CheckerOf = (item: string, schema: AnySchema) => Checker
 
 /** The part of a server that an extension uses. */
 export interface Host {
+  /** @internal */
   readonly service: ServerService
   /** Notifies every client that declared the extension and, at 2026-07-28, listens for it. */
   notify(name: string, params?: JsonObject): void
@@ -23,7 +24,10 @@ export interface Host {
 /** An extension in the form that `app.extend` accepts. */
 export interface Served {
   readonly id: string
-  /** Adds it to a server; users call `app.extend` instead. */
+  /**
+   * Adds it to a server; users call `app.extend` instead.
+   * @internal
+   */
   install(service: ServerService, checkerOf: CheckerOf): void
 }
 

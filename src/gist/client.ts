@@ -1,13 +1,23 @@
 import { readLimits } from '../base/limits.ts'
 import { CLIENT_LIMITS, type ClientLimits } from '../protocol/client-limits.ts'
 import { toMs, type Duration } from '../base/duration.ts'
-import { type McpError, mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
+import { mcpError } from '../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
 import { CLOSED } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import {
+  callable,
+  DURATION,
+  either,
+  listOf,
+  object,
+  oneOf,
+  SIGNAL,
+  TEXT,
+  type KindsOf,
+} from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
-import type { CallerHeaders } from '../transport/http/client/headers.ts'
+import type { CallerHeaders, HeaderRecord } from '../transport/http/client/headers.ts'
 import { readDescriptor, readListed, readResult, type GistResult } from './answers.ts'
 import {
   GIST_CAPABILITIES,
@@ -49,26 +59,33 @@ export interface GistCallOptions {
   readonly traceId?: string
 }
 
-const OPTIONS = [
-  'version',
-  'cycle',
-  'capabilities',
-  'clientId',
-  'clientName',
-  'headers',
-  'fetch',
-  'timeout',
-  'total',
-  'limits',
-]
-const CALL_OPTIONS = ['timeout', 'total', 'signal', 'onProgress', 'traceId']
+const OPTIONS: KindsOf<GistConnectOptions> = {
+  version: { must: 'a month such as 2025-11, or a date', is: isVersion, repeats: true },
+  cycle: oneOf(...CYCLES),
+  capabilities: listOf(TEXT),
+  clientId: TEXT,
+  clientName: TEXT,
+  headers: either(
+    object<HeaderRecord>('an object: header values by name'),
+    callable<() => HeaderRecord | Promise<HeaderRecord>>(),
+  ),
+  fetch: callable<typeof fetch>(),
+  timeout: DURATION,
+  total: DURATION,
+  limits: either(oneOf('strict'), object<Partial<ClientLimits>>()),
+}
+const CALL_OPTIONS: KindsOf<GistCallOptions> = {
+  timeout: DURATION,
+  total: DURATION,
+  signal: SIGNAL,
+  onProgress: callable<NonNullable<GistCallOptions['onProgress']>>(),
+  traceId: TEXT,
+}
 
 /** Connects to a server that takes the envelopes of the 2025-11 developer specification, at its URL, such as `http://localhost:3000/gist`. */
 export async function connectGist(url: string | URL, options: GistConnectOptions = {}): Promise<GistClient> {
   checkOptions('connectGist', options, OPTIONS)
   const { version = '2025-11', cycle = 'revision' } = options
-  if (!isVersion(version)) throw badOption('version', 'write a month such as 2025-11, or a date')
-  if (!CYCLES.includes(cycle)) throw badOption('cycle', `it is one of ${CYCLES.join(', ')}`)
   const limits = readLimits(CLIENT_LIMITS, options.limits)
   const poster = new Poster(url, { headers: options.headers ?? {}, fetch: options.fetch, limits })
   const client = new GistClient({ poster, limits, version, cycle, options })
@@ -95,6 +112,7 @@ export class GistClient implements AsyncDisposable {
   #descriptor: ConnectionDescriptor | undefined
   #opening: Promise<ConnectionDescriptor> | undefined
 
+  /** @internal */
   constructor(parts: Parts) {
     this.#parts = parts
   }
@@ -219,8 +237,4 @@ const REFUSED_VERSION = -32022
 
 function shown(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 32) : typeof value
-}
-
-function badOption(name: string, reason: string): McpError {
-  return mcpError(BAD_OPTION, { where: `connectGist ${name}`, reason })
 }

@@ -1,6 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
-import { checkOptions } from '../base/options.ts'
+import { checkNames } from '../base/options.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { CHOICES, type ChoiceRow, type Choices } from '../protocol/choices.ts'
 import { DIALECTS, type Dialect, type Dialects } from '../protocol/switches.ts'
@@ -24,13 +24,25 @@ const ROWS = Object.entries<ChoiceRow>(CHOICES)
 /** A value for each choice in how to speak the protocol. Pass it to `createServer` and `connect`. */
 export class Profile {
   readonly choices: Choices
-  /** The dialect of each revision. */
+  /**
+   * The dialect of each revision.
+   * @internal
+   */
   readonly dialects: Dialects
-  /** Additional methods of a server. */
+  /**
+   * Additional methods of a server.
+   * @internal
+   */
   readonly routes: ReadonlyMap<string, Route>
-  /** The default timeouts of a client. */
+  /**
+   * The default timeouts of a client.
+   * @internal
+   */
   readonly timeouts: Timeouts | undefined
-  /** Replaces the way a client reads HTTP replies. */
+  /**
+   * Replaces the way a client reads HTTP replies.
+   * @internal
+   */
   readonly wrapFetch: ((fetch: Fetch) => Fetch) | undefined
   readonly #checks: readonly Checks[]
 
@@ -43,25 +55,34 @@ export class Profile {
     this.#checks = checksOf(choices)
   }
 
-  /** Adds the profile's methods and checks to a server. */
+  /**
+   * Adds the profile's methods and checks to a server.
+   * @internal
+   */
   install<Context>(server: Host<Context>, callOf: (context: Context) => Call): void {
     for (const [method, route] of this.routes) server.methods.set(method, (context) => route(callOf(context)))
     server.middleware.push(...this.#checks.map(({ middleware }) => middleware))
   }
 
-  /** Throws if the definition of a tool is not allowed. */
+  /**
+   * Throws if the definition of a tool is not allowed.
+   * @internal
+   */
   checkTool(name: string, spec: { readonly description?: string }): void {
     for (const checks of this.#checks) checks.checkTool?.(name, spec)
   }
 
-  /** The dialects, if the profile changes the form of messages. */
+  /**
+   * The dialects, if the profile changes the form of messages.
+   * @internal
+   */
   get spoken(): Dialects | undefined {
     return this.dialects['2025-11-25'].adapter === undefined ? undefined : this.dialects
   }
 
   /** The same profile with some choices changed. */
   with(changes: Partial<Choices>): Profile {
-    checkOptions('profile', changes, Object.keys(CHOICES))
+    checkNames('profile', changes, Object.keys(CHOICES))
     for (const [name, value] of Object.entries(changes)) checkValue(name, value)
     return new Profile({ ...this.choices, ...changes })
   }

@@ -1,10 +1,9 @@
 import type {
-  Annotations,
   AudioContent,
+  BlockOptions,
   ContentBlock,
   EmbeddedResource,
   ImageContent,
-  Meta,
   Resource,
   ResourceLink,
   TextContent,
@@ -13,17 +12,13 @@ import type {
 export type {
   Annotations,
   AudioContent,
+  BlockOptions,
   ContentBlock,
   EmbeddedResource,
   ImageContent,
   ResourceLink,
   TextContent,
 } from './spec/2026-07-28.ts'
-
-export interface BlockOptions {
-  readonly annotations?: Annotations
-  readonly _meta?: Meta
-}
 
 export type LinkOptions = Omit<Resource, 'uri'>
 

@@ -24,13 +24,6 @@ export interface Message {
   readonly error?: ErrorObject
 }
 
-export interface ErrorMessage {
-  readonly jsonrpc: typeof JSONRPC
-  /** Absent when the id of the request could not be read. */
-  readonly id?: RequestId
-  readonly error: ErrorObject
-}
-
 /** The id as JSON text. Replies echo it, and it is the key of a request in flight. */
 export function idText(id: RequestId): string {
   return typeof id === 'string' ? JSON.stringify(id) : String(id)

@@ -1,4 +1,4 @@
-import type { UnsentRefusalName } from './reserved-refusals.ts'
+import type { RESERVED_REFUSALS } from './reserved-refusals.ts'
 
 export type Severity = 'warn' | 'error' | 'critical'
 export type Reaction = 'fix' | 'back off' | 'authenticate' | 'initialize' | 'reconnect' | 'give up'
@@ -56,7 +56,7 @@ REFUSALS satisfies Record<string, RefusalRow>
 /** The refusals that our server sends. */
 export type SentRefusalName = keyof typeof REFUSALS
 /** Every refusal of the catalogue. */
-export type RefusalName = SentRefusalName | UnsentRefusalName
+export type RefusalName = keyof typeof REFUSALS | keyof typeof RESERVED_REFUSALS
 
 /** Whether the same request may succeed later, unchanged. */
 export function isRetryable(row: RefusalRow): boolean {

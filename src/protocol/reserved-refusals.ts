@@ -38,5 +38,3 @@ export const RESERVED_REFUSALS = {
   INVALID_TASK_STATE:              { code: 1099, http: 409, severity: 'warn',     reaction: 'fix' },
 } as const
 RESERVED_REFUSALS satisfies Record<string, RefusalRow>
-
-export type UnsentRefusalName = keyof typeof RESERVED_REFUSALS

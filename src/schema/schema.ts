@@ -107,7 +107,7 @@ type Whole<S, Root> = S extends { readonly type: infer Type }
     ? ObjectOf<S, Root>
     : unknown
 
-interface Primitives {
+type Primitives = {
   string: string
   number: number
   integer: number

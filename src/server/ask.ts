@@ -4,6 +4,7 @@ import { ASK_INVALID, CANNOT_ASK, INPUT_REQUIRED } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ContentBlock } from '../protocol/content.ts'
+import type { Root } from '../protocol/spec/2026-07-28.ts'
 import { STOP_REASONS } from '../protocol/stop-reasons.ts'
 import { toChecker } from '../schema/checker.ts'
 import { toFormSchema } from '../schema/form.ts'
@@ -56,11 +57,6 @@ export interface Sampled {
   readonly content: SampleBlock | readonly SampleBlock[]
   readonly model: string
   readonly stopReason?: string
-}
-
-export interface Root {
-  readonly uri: string
-  readonly name?: string
 }
 
 /** Asks the user to fill in a form and checks the answer. */

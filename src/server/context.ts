@@ -2,11 +2,12 @@ import { BAD_OPTION } from '../errors/base.ts'
 import { mcpError } from '../errors/error.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
+import type { Root } from '../protocol/spec/2026-07-28.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
 import { lazy } from '../base/lazy.ts'
 import type * as asks from './ask.ts'
-import type { AskOptions, Elicited, ElicitedUrl, Root, Sampled, SampleParams } from './ask.ts'
+import type { AskOptions, Elicited, ElicitedUrl, Sampled, SampleParams } from './ask.ts'
 import { createLog, type Log } from './logging.ts'
 import { createProgress, type ReportProgress } from './progress.ts'
 import type { Rounds } from './rounds.ts'
@@ -14,7 +15,7 @@ import { supports, type ClientFeature } from './supports.ts'
 import type { ServerParts } from './parts.ts'
 
 /** The client of a request. */
-export interface Client {
+export interface RequestClient {
   /** The name that the client gives itself. It is not authenticated. */
   readonly info: ClientInfo | undefined
   readonly capabilities: JsonObject
@@ -79,7 +80,7 @@ export class Context {
     return this.#call.signal
   }
 
-  get client(): Client {
+  get client(): RequestClient {
     const { peer } = this.#call
     return {
       info: peer.client,

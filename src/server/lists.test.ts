@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { toLimits } from '../base/limits.ts'
-import type { Context } from './context.ts'
+import { Context } from './context.ts'
 import type { Item } from './definitions.ts'
 import { List } from './lists.ts'
 

@@ -4,7 +4,19 @@ import { toMs, type Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { FREE_ANNOTATIONS, metaKeyProblem } from '../protocol/meta.ts'
+import {
+  anything,
+  callable,
+  DURATION,
+  FLAG,
+  listOf,
+  NUMBER,
+  object,
+  TEXT,
+  type KindsOf,
+} from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
+import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
@@ -27,15 +39,8 @@ export interface Hints {
   readonly openWorld?: boolean
 }
 
-export interface Icon {
-  readonly src: string
-  readonly mimeType?: string
-  readonly sizes?: readonly string[]
-  readonly theme?: 'light' | 'dark'
-}
-
 /** Options that every item has. */
-export interface Described<Ctx> {
+export interface ItemOptions<Ctx = Context> {
   readonly title?: string
   readonly description?: string
   readonly icons?: readonly Icon[]
@@ -46,7 +51,7 @@ export interface Described<Ctx> {
   readonly scopes?: readonly string[]
 }
 
-export interface ToolSpec<Ctx> extends Described<Ctx> {
+export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
   readonly input?: AnySchema
   readonly output?: AnySchema
   readonly hints?: Hints
@@ -54,7 +59,7 @@ export interface ToolSpec<Ctx> extends Described<Ctx> {
 }
 
 /** Official annotations are sent as such; all others go into `_meta`. */
-export interface Annotations {
+export interface ResourceAnnotations {
   /** The protocol defines `user` and `assistant`. */
   readonly audience?: readonly ('user' | 'assistant' | (string & {}))[]
   readonly priority?: number
@@ -62,21 +67,40 @@ export interface Annotations {
   readonly [name: string]: unknown
 }
 
-export interface ResourceSpec<Ctx> extends Described<Ctx> {
+export interface ResourceOptions<Ctx = Context> extends ItemOptions<Ctx> {
   readonly name?: string
   readonly mimeType?: string
   readonly size?: number
-  readonly annotations?: Annotations
+  readonly annotations?: ResourceAnnotations
 }
 
-export interface PromptSpec<Ctx> extends Described<Ctx> {
+export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
   readonly args?: AnySchema
 }
 
-const DESCRIBED = ['title', 'description', 'icons', '_meta', 'visible', 'scopes']
-const TOOL_OPTIONS = [...DESCRIBED, 'input', 'output', 'hints', 'timeout']
-const RESOURCE_OPTIONS = [...DESCRIBED, 'name', 'mimeType', 'size', 'annotations']
-const PROMPT_OPTIONS = [...DESCRIBED, 'args']
+const ITEM_OPTIONS: KindsOf<ItemOptions> = {
+  title: TEXT,
+  description: TEXT,
+  icons: listOf(object<Icon>('{ src }')),
+  _meta: object<JsonObject>(),
+  visible: callable<(context: Context) => boolean>(),
+  scopes: listOf(TEXT),
+}
+const TOOL_OPTIONS: KindsOf<ToolSpec<Context>> = {
+  ...ITEM_OPTIONS,
+  input: anything<AnySchema>(),
+  output: anything<AnySchema>(),
+  hints: object<Hints>(),
+  timeout: DURATION,
+}
+const RESOURCE_OPTIONS: KindsOf<ResourceOptions> = {
+  ...ITEM_OPTIONS,
+  name: TEXT,
+  mimeType: TEXT,
+  size: NUMBER,
+  annotations: object<ResourceAnnotations>(),
+}
+const PROMPT_OPTIONS: KindsOf<PromptOptions> = { ...ITEM_OPTIONS, args: anything<AnySchema>() }
 /** The names of our options in other libraries. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['inputSchema', 'input'],
@@ -86,7 +110,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['argsSchema', 'args'],
   ['arguments', 'args'],
 ])
-const HINTS = ['readOnly', 'destructive', 'idempotent', 'openWorld']
+const HINTS: KindsOf<Hints> = { readOnly: FLAG, destructive: FLAG, idempotent: FLAG, openWorld: FLAG }
 
 const NO_INPUT: JsonObject = Object.freeze({ type: 'object', additionalProperties: false })
 
@@ -125,7 +149,7 @@ export function toTool(
 /** Builds a resource or, if its URI has variables, a template. */
 export function toResource(
   uri: string,
-  spec: ResourceSpec<Context>,
+  spec: ResourceOptions<Context>,
   read: ResourceDefinition['read'],
 ): ResourceDefinition | TemplateDefinition {
   const item = `resource "${uri}"`
@@ -156,7 +180,7 @@ export function toResource(
 /** Builds a prompt from its definition; the properties of its schema become its arguments. */
 export function toPrompt(
   name: string,
-  spec: PromptSpec<Context>,
+  spec: PromptOptions<Context>,
   run: PromptDefinition['run'],
   limits: Limits,
 ): PromptDefinition {
@@ -183,7 +207,7 @@ export function isTemplate(
   return 'template' in resource
 }
 
-function toItem(key: string, descriptor: JsonObject, spec: Described<Context>): Item {
+function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Context>): Item {
   for (const name of Object.keys(spec._meta ?? {})) {
     const problem = metaKeyProblem(name)
     if (problem !== undefined) throw refused(`"${key}"`, `the _meta key "${name}" cannot be used: ${problem}`)
@@ -191,7 +215,7 @@ function toItem(key: string, descriptor: JsonObject, spec: Described<Context>): 
   return { key, place: ++places, descriptor, visible: spec.visible, scopes: spec.scopes }
 }
 
-function describe({ title, description, icons }: Described<Context>): JsonObject {
+function describe({ title, description, icons }: ItemOptions<Context>): JsonObject {
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
@@ -210,7 +234,7 @@ interface Sorted {
 }
 
 /** Separates official annotations from others. */
-function sortAnnotations(annotations: Annotations): Sorted {
+function sortAnnotations(annotations: ResourceAnnotations): Sorted {
   const entries = Object.entries(annotations)
   const isKnown = ([name, value]: readonly [string, unknown]): boolean =>
     name === 'audience'

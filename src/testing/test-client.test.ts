@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
+import type { LocalServer } from '../client/target.ts'
 import { createServer, type App } from '../index.ts'
 import { REVISIONS } from '../protocol/revisions.ts'
 import { everyRevision, testClient } from './test-client.ts'
@@ -110,4 +111,48 @@ test('a test client waits 10 s for a sign of life, and 60 s for the answer', asy
   const lively = client.call('lively').catch((error: Error) => error.message)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(await lively).toContain('was not answered within 60000 ms')
+})
+
+test('a test client records every kind of event that a server in the same process can cause', async () => {
+  const heard: string[] = []
+  let say: (text: string) => void = () => undefined
+  const server: LocalServer = {
+    connect(options) {
+      say = (text) => options.receive(text)
+      const receive = (text: string): void => {
+        heard.push(text)
+        options.receive(text)
+      }
+      return createDesk().connect({ ...options, receive })
+    },
+  }
+  const answers = { elicitUrl: [{ action: 'accept' }] } as const
+  await using client = await testClient(server, { revision: '2025-11-25', answers })
+  expect(await client.call('visit')).toBe('accept')
+  const [, elicitationId] = /"elicitationId":"([^"]+)"/.exec(heard.join('\n')) as unknown as [string, string]
+  const tell = (method: string, params = {}): void => say(JSON.stringify({ jsonrpc: '2.0', method, params }))
+  tell('notifications/message', { level: 'error', data: 'careful' })
+  tell('notifications/tools/list_changed')
+  tell('notifications/prompts/list_changed')
+  tell('notifications/resources/list_changed')
+  tell('notifications/resources/updated', { uri: 'a://b' })
+  tell('notifications/elicitation/complete', { elicitationId })
+  tell('notifications/elicitation/complete', { elicitationId: 'of nobody' })
+  tell('notifications/example', { a: 1 })
+  await expect.poll(() => client.events.at(-1)?.kind).toBe('notification')
+  say('{"jsonrpc":"2.0","error":{"code":-32700,"message":"what?"}}')
+  client.faults.drop()
+  expect(client.events).toEqual([
+    { kind: 'state', value: 'ready' },
+    { kind: 'log', value: { level: 'error', data: 'careful' } },
+    { kind: 'change', value: { kind: 'tools' } },
+    { kind: 'change', value: { kind: 'prompts' } },
+    { kind: 'change', value: { kind: 'resources' } },
+    { kind: 'change', value: { kind: 'resource', uri: 'a://b' } },
+    { kind: 'elicited', value: { elicitationId } },
+    { kind: 'notification', value: { method: 'notifications/example', params: { a: 1 } } },
+    { kind: 'warning', value: expect.stringContaining('what?') },
+    { kind: 'warning', value: expect.stringContaining('the connection closed') },
+    { kind: 'state', value: 'reconnecting' },
+  ])
 })

@@ -1,17 +1,19 @@
 import { Client } from '../client/client.ts'
 import type { Answers, FormAnswer } from '../client/answers.ts'
-import { declarationOf, type DeclaredExtension } from '../client/declared.ts'
-import type { ClientEvents } from '../client/events.ts'
+import { declarationOf, EXTENSIONS, ROOTS, type DeclaredExtension } from '../client/declared.ts'
+import { EVENTS, type ClientEvents } from '../client/events.ts'
 import type { Progress } from '../client/options.ts'
 import type { LocalServer } from '../client/target.ts'
 import type { AnyTools } from '../client/typed.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
+import { FLAG, NUMBER, object, oneOf, type Kind, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { readLimits } from '../base/limits.ts'
 import { CLIENT_LIMITS } from '../protocol/client-limits.ts'
 import { LATEST, REVISIONS, type Revision } from '../protocol/revisions.ts'
+import { PROFILE } from '../profiles/kind.ts'
 import type { Profile } from '../profiles/profile.ts'
 import type { Auth } from '../rpc/call.ts'
 import { connectMemory } from '../transport/memory/client.ts'
@@ -71,7 +73,7 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
       extensions: declarationOf(options.extensions),
     })
     this.faults = faults
-    for (const kind of KINDS) this.on(kind, (value) => this.events.push({ kind, value } as Recorded))
+    for (const kind of EVENTS) this.on(kind, (value) => this.events.push({ kind, value } as Recorded))
     this.use((request, next) => {
       const { onProgress } = request.options
       const record = (value: Progress): void => {
@@ -83,7 +85,29 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
   }
 }
 
-const KINDS = ['state', 'log', 'change', 'elicited', 'stderr', 'warning', 'notification'] as const
+const OPTIONS: KindsOf<TestOptions> = {
+  revision: oneOf(...REVISIONS),
+  profile: PROFILE,
+  auth: object<Auth>(),
+  answers: object<TestAnswers>(),
+  extensions: EXTENSIONS,
+  timeout: NUMBER,
+}
+const ANSWERS: KindsOf<TestAnswers> = {
+  elicit: script<NonNullable<TestAnswers['elicit']>>(),
+  elicitUrl: script<NonNullable<TestAnswers['elicitUrl']>>(),
+  sample: script<NonNullable<TestAnswers['sample']>>(),
+  sampleTools: FLAG,
+  roots: ROOTS,
+}
+
+/** Answers given in advance, or what gives them. */
+function script<Value>(): Kind<Value> {
+  return {
+    must: 'a function, or a list of answers',
+    is: (value) => typeof value === 'function' || Array.isArray(value),
+  }
+}
 
 /** Connects a test client to a server in this process. */
 export async function testClient<Tools = AnyTools>(
@@ -95,7 +119,7 @@ export async function testClient<Tools = AnyTools>(
       where: 'testClient',
       reason: 'pass the server that createServer returned: testClient(app)',
     })
-  checkOptions('testClient', options, ['revision', 'profile', 'auth', 'answers', 'extensions', 'timeout'])
+  checkOptions('testClient', options, OPTIONS)
   return new TestClient<Tools>(server, options).open()
 }
 
@@ -105,7 +129,7 @@ export function everyRevision(run: (revision: Revision) => void): void {
 }
 
 function toAnswers(answers: TestAnswers): Answers {
-  checkOptions('testClient answers', answers, ['elicit', 'elicitUrl', 'sample', 'sampleTools', 'roots'])
+  checkOptions('testClient answers', answers, ANSWERS)
   const { elicit, elicitUrl, sample, sampleTools, roots } = answers
   return {
     ...(elicit === undefined ? {} : { elicit: given('elicit', elicit) }),

@@ -6,7 +6,7 @@ import { corpus, type Example } from '../../test/corpus/corpus.ts'
 import { complaintsAboutLowered, isRound, isSharedBy, lowered } from '../../test/corpus/judged.ts'
 import { officialOf } from '../../test/corpus/official.ts'
 import { REVISIONS } from '../protocol/revisions.ts'
-import type { AnySchema } from '../protocol/spec/2026-07-28.ts'
+import type { SchemaObject } from '../protocol/spec/2026-07-28.ts'
 import { loweringFor } from './lower.ts'
 
 describe.each(REVISIONS.slice(0, -1))('at %s', (revision) => {
@@ -96,7 +96,7 @@ test('a wrapped value that breaks the output schema breaks the lowered one too [
   expect(after(lowering.callResult?.({ content: [], structuredContent: [1] }).structuredContent)).toBe(true)
 })
 
-const SCHEMAS: readonly AnySchema[] = [
+const SCHEMAS: readonly SchemaObject[] = [
   { type: 'object', required: ['next'] },
   { type: 'array', items: { $ref: '#/$defs/item' }, $defs: { item: { type: 'integer' } } },
   {

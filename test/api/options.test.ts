@@ -14,7 +14,7 @@ import {
   type GistCallOptions,
   type GistConnectOptions,
 } from '../../src/gist/client.ts'
-import type { Hints, PromptSpec, ResourceSpec, ToolSpec } from '../../src/server/register.ts'
+import type { Hints, PromptOptions, ResourceOptions, ToolSpec } from '../../src/server/register.ts'
 import { testClient, type TestAnswers, type TestOptions } from '../../src/testing/test-client.ts'
 import type { ClientTls } from '../../src/transport/tls/options.ts'
 
@@ -24,14 +24,14 @@ type Names<T> = Readonly<Record<keyof T, true>>
 // oxfmt-ignore
 const described = { title: true, description: true, icons: true, _meta: true, visible: true, scopes: true } as const
 const tool: Names<ToolSpec<unknown>> = { ...described, input: true, output: true, hints: true, timeout: true }
-const resource: Names<ResourceSpec<unknown>> = {
+const resource: Names<ResourceOptions<unknown>> = {
   ...described,
   name: true,
   mimeType: true,
   size: true,
   annotations: true,
 }
-const prompt: Names<PromptSpec<unknown>> = { ...described, args: true }
+const prompt: Names<PromptOptions<unknown>> = { ...described, args: true }
 const hints: Names<Hints> = { readOnly: true, destructive: true, idempotent: true, openWorld: true }
 // oxfmt-ignore
 const connect: Names<ConnectOptions> = {

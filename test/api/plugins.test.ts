@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/client.ts'
 import { createServer, type App, type Plugin } from '../../src/index.ts'
+import { counters, pauseCalls } from '../../examples/orders/counters.ts'
 import { namesOf, open } from './observed.ts'
 
 function server(): App {
@@ -102,16 +103,16 @@ test.each([
     { middlewares: () => undefined },
     'there is no option "middlewares"; did you mean "middleware"?',
   ],
-  ['a part that is not a function', { visible: true }, 'visible is not a function'],
+  ['a part that is not a function', { visible: true }, 'visible must be a function, not true'],
   [
     'an observer of something else',
     { observer: { stop: () => undefined } },
-    'observer is an object with the functions start and end, or one of them',
+    'observer must be an object with the functions start and end, or one of them',
   ],
   [
     'an endpoint without a path',
     { endpoints: { metrics: () => new Response() } },
-    'endpoints takes functions by path',
+    'endpoints must be functions by path',
   ],
 ])('%s is rejected with what to do', (_what, plugin, words) => {
   expect(() => server().use(plugin as never)).toThrow(words)
@@ -123,4 +124,18 @@ test('endpoints must come before HTTP is open', async () => {
   expect(() => app.use({ endpoints: { '/late': () => new Response() } })).toThrow(
     'use: add endpoints before listen() or a mount opens HTTP',
   )
+})
+
+test('the plug-in of the guide counts outcomes, and its interceptor pauses calls', async () => {
+  let isPaused = false
+  const app = server().use(counters())
+  pauseCalls(app, () => isPaused)
+  const url = await serve(app)
+  const client = await connect(url.href, { revision: '2026-07-28' })
+  onTestFinished(() => client.close())
+  expect(await client.call('open')).toBe('open')
+  isPaused = true
+  await expect(client.call('open')).rejects.toThrow('read-only until 14:00')
+  const totals = await (await fetch(new URL('/metrics', url))).text()
+  expect(totals).toContain('tools/call result 1\ntools/call tool_error 1\n')
 })

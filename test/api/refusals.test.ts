@@ -82,9 +82,12 @@ describe('an option that cannot be meant so is refused in words', () => {
   })
 
   test('an invalid port or transport', async () => {
-    await expect(app.listen({ http: { port: Number.NaN } })).rejects.toThrow(/NaN is no port/)
-    const other = createServer({ name: 'x', version: '1', transports: ['sse' as never] })
-    await expect(other.listen()).rejects.toThrow(/"sse" is none of/)
+    await expect(app.listen({ http: { port: Number.NaN } })).rejects.toThrow(
+      'listen http: port must be a whole number from 0 to 65535 (0 means any free port), not NaN',
+    )
+    expect(() => createServer({ name: 'x', version: '1', transports: ['sse' as never] })).toThrow(
+      `createServer: transports must be a list, each element 'stdio' or 'http'; "sse" is not`,
+    )
     await expect(app.listen({ stdio: false })).rejects.toThrow(/name a transport/)
   })
 })
@@ -189,7 +192,7 @@ describe('a definition that no client could use is refused, and named', () => {
       () => loose.tool('t', { input: { type: 'object', required: 'a' } }, () => 1),
       /tool "t".*required/,
     ],
-    ['a bad duration', () => app.tool('t', { timeout: 'soon' }, () => 1), /tool "t" timeout.*soon/],
+    ['a bad duration', () => app.tool('t', { timeout: 'soon' }, () => 1), /tool "t": timeout.*soon/],
     ['a URI that is none', () => app.resource('not a uri', {}, () => ''), /resource "not a uri"/],
     ['a broken template', () => app.resource('a://{b', {}, () => ''), /resource "a:\/\/\{b"/],
     ['completion of nothing', () => app.complete('ghost', 'id', () => []), /"ghost".*define it first/],

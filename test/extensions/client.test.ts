@@ -148,7 +148,7 @@ test('anything but a list of extensions is rejected', () => {
   const app = createHarbour()
   for (const extensions of [tides, {}, [{}], ['com.example/x'], [null]])
     expect(() => createClient(app, { extensions: extensions as never })).toThrow(
-      'extensions: list them: [health]',
+      'connect: extensions must be a list of extensions, such as [health]',
     )
 })
 

@@ -123,8 +123,12 @@ describe('the handshake of the client', () => {
 
   test.each<[string, GistConnectOptions | string, RegExp]>([
     ['an unknown option', { clientid: 'x' } as object, /did you mean "clientId"/],
-    ['a version that is none', { version: 'new' }, /write a month/],
-    ['a cycle that is none', { cycle: 'year' as 'month' }, /revision, month/],
+    [
+      'a version that is none',
+      { version: 'new' },
+      /version must be a month such as 2025-11, or a date, not "new"/,
+    ],
+    ['a cycle that is none', { cycle: 'year' as 'month' }, /cycle must be 'revision' or 'month', not "year"/],
     ['a header that is none', { headers: { 'a b': 'x' } }, /not a header name/],
     ['a URL that is none', 'nowhere', /not a URL/],
     ['a URL that is not HTTP', 'ws://localhost/gist', /not an http/],

@@ -233,7 +233,9 @@ describe('the route', () => {
     await expect(app.listen({ http: { port: 0, gist: { cycle: 'week' as 'month' } } })).rejects.toThrow(
       /'month'/,
     )
-    expect(() => app.node({ gist: 'on' as unknown as boolean })).toThrow(/expected an object/)
+    expect(() => app.node({ gist: 'on' as unknown as boolean })).toThrow(
+      /gist must be true or false, or an object/,
+    )
     expect(() => app.node({ gist: { cylce: 'month' } as object })).toThrow(/did you mean "cycle"/)
   })
 })

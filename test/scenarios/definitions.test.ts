@@ -92,7 +92,7 @@ describe('what no client could use is refused when it is defined', () => {
     for (const key of ['name', 'version']) {
       const make = (value: unknown) => () => createServer({ name: 'x', version: '1', [key]: value } as never)
       for (const none of ['', undefined]) expect(make(none)).toThrow(`a server needs a ${key}`)
-      expect(make(5)).toThrow(`${key} must be a string: '5'`)
+      expect(make(5)).toThrow(`${key} must be a string, not 5`)
     }
   })
 })

@@ -117,8 +117,10 @@ test('a client that sends lines instead is rejected, and any other framing is an
   await wire.write(`${echo(1, 'x')}\n`)
   expect((await heard(chunks, 1))[0]?.error?.data?.refusal?.code).toBe(1066)
   const odd = { port: 0, framing: 'packets' } as never
-  await expect(make().listen({ tcp: odd })).rejects.toThrow('"packets" is none of lines, length-prefix')
+  await expect(make().listen({ tcp: odd })).rejects.toThrow(
+    `framing must be 'lines' or 'length-prefix', not "packets"`,
+  )
   await expect(connect(addresses.tcp as string, { framing: 'x' as never })).rejects.toThrow(
-    'is none of lines',
+    `framing must be 'lines'`,
   )
 })

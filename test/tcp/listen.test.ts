@@ -97,12 +97,18 @@ test('a host beyond loopback needs client certificates, or insecure: true', asyn
 
 test('invalid options are rejected, and the error says what to do', async () => {
   const open = (options: object): Promise<unknown> => make().listen(options as never)
-  await expect(open({ tcp: {} })).rejects.toThrow('listen tcp port: undefined is no port; 0 means any')
-  await expect(open({ tcp: { port: 70_000 } })).rejects.toThrow('70000 is no port')
+  await expect(open({ tcp: {} })).rejects.toThrow(
+    'listen tcp: port is missing; it must be a whole number from 0 to 65535',
+  )
+  await expect(open({ tcp: { port: 70_000 } })).rejects.toThrow(
+    'listen tcp: port must be a whole number from 0 to 65535 (0 means any free port), not 70000',
+  )
   await expect(open({ tcp: { prot: 0 } })).rejects.toThrow('did you mean "port"?')
-  await expect(open({ tcp: true })).rejects.toThrow('expected an object with options')
-  await expect(open({ unix: '' })).rejects.toThrow('name the socket file')
-  await expect(open({ unix: { path: 5 } })).rejects.toThrow('name the socket file')
+  await expect(open({ tcp: true })).rejects.toThrow(
+    'listen: tcp must be false, or an object with options, such as { port: 4000 }, not true',
+  )
+  await expect(open({ unix: '' })).rejects.toThrow('path must be the path of a socket file')
+  await expect(open({ unix: { path: 5 } })).rejects.toThrow('path must be the path of a socket file')
   await expect(open({ unix: { path: 'x', mod: 1 } })).rejects.toThrow('did you mean "mode"?')
   await expect(open({ tcp: { port: 0, host: '203.0.113.1', insecure: true } })).rejects.toThrow(
     'no such address',

@@ -145,7 +145,7 @@ test('a hundred half-made handshakes do not keep others out', async () => {
 
 test('options that do not fit together are refused with what to do', async () => {
   const listenWith = (tls: object): Promise<unknown> => make().listen({ tcp: { port: 0, tls: tls as never } })
-  await expect(listenWith({ key: server.key })).rejects.toThrow('give both key and cert')
+  await expect(listenWith({ key: server.key })).rejects.toThrow('listen tcp tls: cert is missing')
   await expect(listenWith({ ...pair(server), key: anna.key })).rejects.toThrow('cannot be read')
   await expect(listenWith({ ...pair(server), requestCert: true })).rejects.toThrow('requestCert needs ca')
   await expect(listenWith({ ...pair(server), ca: authority.cert, requestCert: false })).rejects.toThrow(

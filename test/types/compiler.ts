@@ -15,8 +15,12 @@ export function install(folder: string): void {
   const home = join(folder, 'node_modules', 'pierhead')
   mkdirSync(home, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  const exports = { '.': { types: './dist/index.d.ts' } }
-  writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'pierhead', type: 'module', exports }))
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly exports: object }
+  const doors = Object.entries<{ readonly types?: string }>(exports as never).flatMap(([path, { types }]) =>
+    types === undefined ? [] : [[path, { types }] as const],
+  )
+  const described = { name: 'pierhead', type: 'module', exports: Object.fromEntries(doors) }
+  writeFileSync(join(home, 'package.json'), JSON.stringify(described))
   const outDir = join(home, 'dist')
   compile(process.cwd(), ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', resolve(outDir)])
   for (const name of readdirSync(outDir, { recursive: true, encoding: 'utf8' })) {

@@ -1,9 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serverText } from '../../bench/types-source.ts'
+import { toSurface } from '../../tools/surface.ts'
 import { compile, install } from './compiler.ts'
+import { PACKAGES } from './packages.ts'
 
 const STRICT = ['--strict', '--noEmit', '--ignoreConfig', '--target', 'es2023', '--module', 'nodenext']
 
@@ -26,6 +28,23 @@ describe('an installed copy', () => {
     expect(
       compile(folder, [...STRICT, '--lib', lib, '--types', '', '--exactOptionalPropertyTypes', 'worker.ts']),
     ).toBe('')
+  })
+
+  test.each(Object.entries(PACKAGES))(
+    'lets a package export what it made with %s, with declarations that others can use',
+    (name, source) => {
+      writeFileSync(join(folder, `${name}.ts`), source)
+      const emit = STRICT.map((arg) => (arg === '--noEmit' ? '--emitDeclarationOnly' : arg))
+      const lib = ['--lib', 'es2023,esnext.disposable,dom', '--types', '']
+      expect(compile(folder, [...emit, '--declaration', '--outDir', 'out', ...lib, `${name}.ts`])).toBe('')
+      const declared = readFileSync(join(folder, 'out', `${name}.d.ts`), 'utf8')
+      expect(declared).not.toMatch(/\bany\b|dist/)
+      expect(compile(folder, [...STRICT, ...lib, `out/${name}.d.ts`])).toBe('')
+    },
+  )
+
+  test('refers only to names that the page of exports declares', () => {
+    expect(toSurface(join(folder, 'node_modules', 'pierhead'))).toContain('## `pierhead/gist`')
   })
 
   test('tells what is wrong with an output in terms of the output', () => {

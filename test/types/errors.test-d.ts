@@ -1,8 +1,39 @@
 import { expectTypeOf } from 'vitest'
-import { connect, refusalOf, type McpError, type Refusal, type RefusalName } from '../../src/client.ts'
+import {
+  connect,
+  refusalOf,
+  type ErrorKind,
+  type McpError,
+  type Refusal,
+  type RefusalName,
+} from '../../src/client.ts'
+import type * as base from '../../src/errors/base.ts'
+import type * as client from '../../src/errors/client.ts'
+import type * as http from '../../src/errors/http.ts'
+import type * as profiles from '../../src/errors/profiles.ts'
+import type { ErrorRow } from '../../src/errors/row.ts'
+import type * as rpc from '../../src/errors/rpc.ts'
+import type * as server from '../../src/errors/server.ts'
+import type * as transport from '../../src/errors/transport.ts'
+import type * as wire from '../../src/errors/wire.ts'
 import type { Reaction, Severity } from '../../src/protocol/refusals.ts'
 
 declare const error: McpError
+
+// Every kind has one row, and every row a kind.
+type KindIn<Module> = {
+  [Name in keyof Module]: Module[Name] extends ErrorRow ? Module[Name]['kind'] : never
+}[keyof Module]
+expectTypeOf<ErrorKind>().toEqualTypeOf<
+  | KindIn<typeof base>
+  | KindIn<typeof wire>
+  | KindIn<typeof rpc>
+  | KindIn<typeof server>
+  | KindIn<typeof client>
+  | KindIn<typeof transport>
+  | KindIn<typeof http>
+  | KindIn<typeof profiles>
+>()
 
 // Kinds and refusals are closed: a name that does not exist cannot be asked for.
 expectTypeOf(error.refusal).toEqualTypeOf<RefusalName | undefined>()

@@ -181,7 +181,7 @@ test('compression is offered in vain', async () => {
 })
 
 test.each([
-  [{ ws: { port: -1 } }, /no port/],
+  [{ ws: { port: -1 } }, /port must be a whole number .*, not -1/],
   [{ ws: { host: '0.0.0.0' } }, /name the hosts/],
   [{ ws: { prot: 1 } }, /did you mean "port"/],
   [{ http: { port: 0 }, ws: { cors: ['https://a.example'] } }, /"cors" is that of http/],

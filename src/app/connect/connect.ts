@@ -1,5 +1,5 @@
 import { Client, type ClientSettings } from '../../client/client.ts'
-import { declarationOf, type DeclaredExtension } from '../../client/declared.ts'
+import { declarationOf, EXTENSIONS, type DeclaredExtension } from '../../client/declared.ts'
 import type { Answers } from '../../client/answers.ts'
 import { readRecovery, type RecoveryOptions } from '../../client/recovery-options.ts'
 import { isCommand, isLocal, isTarget, urlOf, type Target } from '../../client/target.ts'
@@ -10,13 +10,25 @@ import { toMs, type Duration } from '../../base/duration.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import {
+  callable,
+  COUNT,
+  DURATION,
+  either,
+  FLAG,
+  object,
+  OFF,
+  oneOf,
+  type KindsOf,
+} from '../../base/kinds.ts'
 import { checkOptions } from '../../base/options.ts'
-import { isRevision, REVISIONS, type Revision } from '../../protocol/revisions.ts'
+import { REVISIONS, type Revision } from '../../protocol/revisions.ts'
+import { PROFILE } from '../../profiles/kind.ts'
 import type { Profile } from '../../profiles/profile.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 import { readCallerHeaders, type HeaderRecord } from '../../transport/http/client/headers.ts'
 import { connectHttp, type HttpConnectOptions } from '../../transport/http/client/client.ts'
-import type { FramingName } from '../../transport/lines/framing.ts'
+import { FRAMING, type FramingName } from '../../transport/lines/framing-name.ts'
 import type { ClientTls } from '../../transport/tls/options.ts'
 
 export interface ConnectOptions {
@@ -58,27 +70,27 @@ export interface ConnectOptions {
   readonly framing?: FramingName
 }
 
-const OPTIONS = [
-  'client',
-  'revision',
-  'profile',
-  'answers',
-  'extensions',
-  'timeout',
-  'total',
-  'probe',
-  'headers',
-  'fetch',
-  'limits',
-  'recovery',
-  'reauthenticate',
-  'checkInput',
-  'inherit',
-  'tls',
-  'heartbeat',
-  'connections',
-  'framing',
-]
+const OPTIONS: KindsOf<ConnectOptions> = {
+  client: object<NonNullable<ConnectOptions['client']>>('an object: { name, version }'),
+  revision: oneOf(...REVISIONS),
+  profile: PROFILE,
+  answers: object<Answers>(),
+  extensions: EXTENSIONS,
+  timeout: DURATION,
+  total: DURATION,
+  probe: DURATION,
+  headers: object<HeaderRecord>('an object: header values by name'),
+  fetch: callable<typeof fetch>(),
+  limits: either(oneOf('strict'), object<Partial<ClientLimits>>()),
+  recovery: either(OFF, object<RecoveryOptions>()),
+  reauthenticate: callable<NonNullable<ConnectOptions['reauthenticate']>>(),
+  checkInput: FLAG,
+  inherit: oneOf('none', 'safe', 'all'),
+  tls: object<ClientTls>(),
+  heartbeat: either(DURATION, OFF),
+  connections: COUNT,
+  framing: FRAMING,
+}
 const PROBE_MS = 3000
 const SELF = { name: 'pierhead', version: '0.1.0' }
 
@@ -94,16 +106,10 @@ export async function connect<Tools = AnyTools>(
 /** A client that connects with its first request. */
 export function createClient<Tools = AnyTools>(target: Target, options: ConnectOptions = {}): Client<Tools> {
   checkOptions('connect', options, OPTIONS)
-  if (options.revision !== undefined && !isRevision(options.revision)) {
-    const reason = `"${String(options.revision)}" is none of ${REVISIONS.join(', ')}`
-    throw mcpError(BAD_OPTION, { where: 'connect revision', reason })
-  }
   const limits = readLimits(CLIENT_LIMITS, options.limits)
   const credentials = readCredentials(options)
   const { open, key, mirrors } = wayTo(target, options, { limits, credentials })
   const { profile } = options
-  if (profile !== undefined && typeof profile?.install !== 'function')
-    throw mcpError(BAD_OPTION, { where: 'connect profile', reason: 'import it from pierhead/profiles' })
   const idleMs = toMs(options.timeout ?? profile?.timeouts?.idleMs ?? '60s', 'connect timeout')
   const settings: ClientSettings = {
     open,

@@ -41,10 +41,6 @@ async function dialTcp(url: URL, options: ConnectOptions, limits: ClientLimits):
   const { tls = {}, framing, connections = 1 } = options
   if (url.protocol !== 'tls:') refuse(options, ['tls'], 'tls')
   const heartbeatMs = toHeartbeatMs(options.heartbeat)
-  if (!(Number.isInteger(connections) && connections > 0)) {
-    const reason = 'it must be a whole number above 0'
-    throw mcpError(BAD_OPTION, { where: 'connect connections', reason })
-  }
   const { connectTcp } = await import('#tcp')
   return connectTcp(url, { tls, framing, connections, heartbeatMs, limits })
 }

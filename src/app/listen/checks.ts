@@ -4,20 +4,13 @@ import { BAD_OPTION } from '../../errors/base.ts'
 import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import type { ServerTls } from '../../transport/tls/server.ts'
-import type { TlsOptions } from '../../transport/tls/options.ts'
-import { TLS_OPTIONS } from '../options.ts'
+import { TLS_OPTIONS, type TlsOptions } from '../../transport/tls/options.ts'
 
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '::1']
 
 /** Whether a host to listen on is reached from this machine only. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
-}
-
-/** Refuses what is no port. */
-export function checkPort(where: string, port: unknown): void {
-  if (!(Number(port) >= 0 && Number(port) < 65_536))
-    throw mcpError(BAD_OPTION, { where, reason: `${String(port)} is no port; 0 means any` })
 }
 
 /** Refuses to serve tools that need scopes where nobody can have any. */

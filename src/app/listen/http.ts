@@ -2,18 +2,18 @@ import { openEndpoint } from '../app.ts'
 import { checkOptions } from '../../base/options.ts'
 import { listenHttp } from '../../transport/http/server/listen.ts'
 import type { Opener } from './listen.ts'
-import { checkPort, checkScopes, readTls, servedHosts } from './checks.ts'
-import { HTTP_OPTIONS, type HttpOptions } from '../options.ts'
-import { checkLists } from '../settings.ts'
+import { checkScopes, readTls, servedHosts } from './checks.ts'
+import type { HttpOptions } from '../options.ts'
+import { checkGist } from '../settings.ts'
+import { HTTP_OPTIONS } from './options.ts'
 
 /** Opens HTTP. */
 export const openHttp: Opener<'http'> = async (app, option) => {
   const options: HttpOptions = option === true ? {} : option
   checkOptions('listen http', options, HTTP_OPTIONS)
-  checkLists('listen http', options)
+  checkGist('listen http', options)
   const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [], sessions = true } = options
   const { sse = false, gist = false } = options
-  checkPort('listen http port', port)
   const hosts = servedHosts('listen http', host, options.hosts)
   checkScopes('listen http', app)
   const secure = await readTls('listen http tls', options.tls)

@@ -6,10 +6,11 @@ import type { Context } from '../../server/context.ts'
 import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
 import { reportUncaught } from './uncaught.ts'
-import { HTTP_OPTIONS, LISTEN_OPTIONS, type ListenOptions } from '../options.ts'
+import type { ListenOptions } from '../options.ts'
+import { HTTP_OPTIONS, LISTEN_OPTIONS } from './options.ts'
 
 /** The transports that have an address. */
-export type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught'>
+type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught'>
 
 /** A server that is listening. */
 export interface Running {
@@ -57,7 +58,7 @@ export async function listen<Ctx extends Context>(
   options: ListenOptions,
   usual: ListenOptions,
 ): Promise<Running> {
-  const misplaced = Object.keys(options).find((name) => HTTP_OPTIONS.includes(name))
+  const misplaced = Object.keys(options).find((name) => Object.hasOwn(HTTP_OPTIONS, name))
   if (misplaced !== undefined) {
     const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
     throw mcpError(BAD_OPTION, { where: 'listen', reason })

@@ -1,5 +1,5 @@
 import { serviceOf, type App } from '../app.ts'
-import { checkPort, checkScopes, isLoopback, readTls } from './checks.ts'
+import { checkScopes, isLoopback, readTls } from './checks.ts'
 import type { Opened, Opener } from './listen.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
@@ -9,13 +9,13 @@ import { releaseStdout } from '../../transport/stdio/guard.ts'
 import { fileDoor, portDoor } from '../../transport/tcp/doors.ts'
 import { framingOf } from '../../transport/tcp/framings.ts'
 import { listenTcp, type Door } from '../../transport/tcp/server.ts'
-import { TCP_OPTIONS, UNIX_OPTIONS, type UnixOptions } from '../options.ts'
+import type { UnixOptions } from '../options.ts'
+import { TCP_OPTIONS, UNIX_OPTIONS } from './options.ts'
 
 /** Opens TCP, with TLS where it was asked for. */
 export const openTcp: Opener<'tcp'> = async (app, options) => {
   checkOptions('listen tcp', options, TCP_OPTIONS)
   const { host = '127.0.0.1', port, tls: given, insecure = false } = options
-  checkPort('listen tcp port', port)
   const tls = await readTls('listen tcp tls', given)
   if (!isLoopback(host) && !insecure && tls?.asksClients !== true) {
     const reason =
@@ -23,7 +23,7 @@ export const openTcp: Opener<'tcp'> = async (app, options) => {
       'or write insecure: true if the network keeps strangers away'
     throw mcpError(BAD_OPTION, { where: 'listen tcp', reason })
   }
-  const framing = framingOf('listen tcp', options.framing)
+  const framing = framingOf(options.framing)
   return open(app, 'listen tcp', portDoor(host, port, { tls, framing }))
 }
 
@@ -32,11 +32,7 @@ export const openUnix: Opener<'unix'> = async (app, option) => {
   const options: UnixOptions = typeof option === 'string' ? { path: option } : option
   checkOptions('listen unix', options, UNIX_OPTIONS)
   const { path, mode = 0o600 } = options
-  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
-    const reason = "name the socket file, e.g. unix: '/run/user/1000/mcp.sock'"
-    throw mcpError(BAD_OPTION, { where: 'listen unix', reason })
-  }
-  return open(app, 'listen unix', fileDoor(path, mode, framingOf('listen unix', options.framing)))
+  return open(app, 'listen unix', fileDoor(path, mode, framingOf(options.framing)))
 }
 
 function open(app: App<Context>, where: string, door: Door): Promise<Opened> {

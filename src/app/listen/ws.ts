@@ -1,5 +1,5 @@
 import { openEndpoint, type App } from '../app.ts'
-import { checkPort, checkScopes, readTls, servedHosts } from './checks.ts'
+import { checkScopes, readTls, servedHosts } from './checks.ts'
 import type { Opener } from './listen.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
@@ -7,8 +7,8 @@ import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { listenHttp, type HttpServer } from '../../transport/http/server/listen.ts'
 import { serveWs } from '../../transport/ws/server.ts'
-import { WS_OPTIONS, type WsOptions } from '../options.ts'
-import { checkLists } from '../settings.ts'
+import type { WsOptions } from '../options.ts'
+import { WS_OPTIONS } from './options.ts'
 
 const WHERE = 'listen ws'
 
@@ -16,7 +16,6 @@ const WHERE = 'listen ws'
 export const openWs: Opener<'ws'> = async (app, option, opened) => {
   const options: WsOptions = option === true ? {} : option
   checkOptions(WHERE, options, WS_OPTIONS)
-  checkLists(WHERE, options)
   const http = opened.get('http') as HttpServer | undefined
   const shares = http !== undefined && options.port === undefined
   if (shares) checkShared(options)
@@ -31,7 +30,6 @@ export const openWs: Opener<'ws'> = async (app, option, opened) => {
 
 async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServer> {
   const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [] } = options
-  checkPort(`${WHERE} port`, port)
   const hosts = servedHosts(WHERE, host, options.hosts)
   checkScopes(WHERE, app)
   const secure = await readTls(`${WHERE} tls`, options.tls)

@@ -4,7 +4,7 @@ import type { Questions, RoundParams } from './2026-07-28-questions.ts'
 export type * from './2026-07-28-envelope.ts'
 export type * from './2026-07-28-questions.ts'
 
-/**
+/*
  * The shapes of 2026-07-28, which are also the form of messages inside this package, without the envelope that
  * every request and result of this revision has on the wire.
  */
@@ -109,24 +109,25 @@ export interface ServerCapabilities {
 
 // Content
 
-interface Block {
+/** What every content block may say about itself. */
+export interface BlockOptions {
   readonly annotations?: Annotations
   readonly _meta?: Meta
 }
 
-export interface TextContent extends Block {
+export interface TextContent extends BlockOptions {
   readonly type: 'text'
   readonly text: string
 }
 
-export interface ImageContent extends Block {
+export interface ImageContent extends BlockOptions {
   readonly type: 'image'
   /** Base64. */
   readonly data: string
   readonly mimeType: string
 }
 
-export interface AudioContent extends Block {
+export interface AudioContent extends BlockOptions {
   readonly type: 'audio'
   /** Base64. */
   readonly data: string
@@ -137,7 +138,7 @@ export interface ResourceLink extends Resource {
   readonly type: 'resource_link'
 }
 
-export interface EmbeddedResource extends Block {
+export interface EmbeddedResource extends BlockOptions {
   readonly type: 'resource'
   readonly resource: ResourceContents
 }
@@ -171,7 +172,7 @@ export interface ObjectSchema {
 }
 
 /** A JSON Schema 2020-12 with any root. */
-export interface AnySchema {
+export interface SchemaObject {
   readonly $schema?: string
   readonly [keyword: string]: unknown
 }
@@ -189,7 +190,7 @@ export interface Tool {
   readonly title?: string
   readonly description?: string
   readonly inputSchema: ObjectSchema
-  readonly outputSchema?: AnySchema
+  readonly outputSchema?: SchemaObject
   readonly annotations?: ToolAnnotations
   readonly icons?: readonly Icon[]
   readonly _meta?: Meta

@@ -11,9 +11,6 @@ export interface Framing {
   readonly nothing: string
 }
 
-/** The names that options have for them. */
-export type FramingName = 'lines' | 'length-prefix'
-
 /** One message a line. */
 export const LINES: Framing = {
   createReader: createLineReader,

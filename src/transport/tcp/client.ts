@@ -5,7 +5,8 @@ import { CLOSED } from '../../errors/rpc.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { ClientTransport, TransportEvents, OpenTransport } from '../../rpc/client-transport.ts'
 import { Pipe } from '../../rpc/pipe.ts'
-import type { Framing, FramingName } from '../lines/framing.ts'
+import type { Framing } from '../lines/framing.ts'
+import type { FramingName } from '../lines/framing-name.ts'
 import { createMessageReader } from '../lines/message-reader.ts'
 import { createLineWriter } from '../lines/writer.ts'
 import { framingOf, mismatchOf } from './framings.ts'
@@ -35,7 +36,7 @@ const CLOSE_MS = 500
 /** A line to a server on a socket: `tcp:`, `tls:` or `unix:`. */
 export function connectTcp(url: URL, options: ConnectTcpOptions): OpenTransport {
   const open = openSocket(url, options.tls)
-  const framing = framingOf('connect', options.framing)
+  const framing = framingOf(options.framing)
   return pooled(
     async (events) => openLine(url, await open(), events, { ...options, framing }),
     options.connections,

@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { mcpError } from '../../errors/error.ts'
-import { BAD_OPTION } from '../../errors/base.ts'
 import { createFrameReader } from '../../wire/frames.ts'
-import { LINES, type Framing, type FramingName } from '../lines/framing.ts'
+import { LINES, type Framing } from '../lines/framing.ts'
+import type { FramingName } from '../lines/framing-name.ts'
 
 /** The length of each message before it, in four bytes. */
 const LENGTH_PREFIX: Framing = {
@@ -17,11 +16,8 @@ const LENGTH_PREFIX: Framing = {
 }
 
 /** The framing that an option names. */
-export function framingOf(where: string, name: FramingName = 'lines'): Framing {
-  if (name === 'lines') return LINES
-  if (name === 'length-prefix') return LENGTH_PREFIX
-  const reason = `"${String(name)}" is none of lines, length-prefix`
-  throw mcpError(BAD_OPTION, { where: `${where} framing`, reason })
+export function framingOf(name: FramingName = 'lines'): Framing {
+  return name === 'lines' ? LINES : LENGTH_PREFIX
 }
 
 /** No message begins with what a length begins with, nor the other way round. */

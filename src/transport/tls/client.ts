@@ -5,7 +5,7 @@ import { BAD_OPTION } from '../../errors/base.ts'
 import { checkOptions } from '../../base/options.ts'
 import { checkPem } from './pem.ts'
 import { isPinned, readPins } from './pins.ts'
-import type { ClientTls } from './options.ts'
+import { CLIENT_TLS_OPTIONS, type ClientTls } from './options.ts'
 
 /** TLS as a client uses it. */
 export interface SecureClient {
@@ -14,11 +14,9 @@ export interface SecureClient {
   problemOf(socket: TLSSocket): string | undefined
 }
 
-const OPTIONS = ['ca', 'cert', 'key', 'pin', 'servername']
-
 /** Reads TLS options for a host; throws when they do not fit together. */
 export function clientTls(host: string, tls: ClientTls): SecureClient {
-  checkOptions('connect tls', tls, OPTIONS)
+  checkOptions('connect tls', tls, CLIENT_TLS_OPTIONS)
   const pins = readPins('connect tls.pin', tls.pin)
   return {
     settings: { ...settingsOf(tls), ...nameOf(host, tls) },

@@ -1,3 +1,5 @@
+import { either, FLAG, listOf, required, TEXT, type Kind, type KindsOf } from '../../base/kinds.ts'
+
 /** Text or bytes in PEM form. */
 export type Pem = string | Uint8Array
 
@@ -24,4 +26,25 @@ export interface ClientTls {
   readonly pin?: string | readonly string[]
   /** The name that the certificate of the server has, where it is not that of the URL. */
   readonly servername?: string
+}
+
+const BYTES: Kind<Uint8Array> = { must: 'bytes', is: (value) => value instanceof Uint8Array }
+const PEM: Kind<Pem> = { ...either(TEXT, BYTES), must: 'PEM text, e.g. readFileSync("cert.pem")' }
+const PEMS: Kind<Pem | readonly Pem[]> = either(PEM, listOf(PEM))
+const PINS: Kind<string | readonly string[]> = either(TEXT, listOf(TEXT))
+
+export const TLS_OPTIONS: KindsOf<TlsOptions> = {
+  key: required(PEM),
+  cert: required(PEM),
+  ca: PEMS,
+  requestCert: FLAG,
+  pin: PINS,
+}
+
+export const CLIENT_TLS_OPTIONS: KindsOf<ClientTls> = {
+  ca: PEMS,
+  cert: PEM,
+  key: PEM,
+  pin: PINS,
+  servername: TEXT,
 }

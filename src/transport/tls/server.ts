@@ -20,8 +20,6 @@ export interface ServerTls {
 export function serverTls(where: string, options: TlsOptions): ServerTls {
   const { key, cert, ca, pin } = options
   const bad = (reason: string): Error => mcpError(BAD_OPTION, { where, reason })
-  if (key === undefined || cert === undefined)
-    throw bad('give both key and cert, as PEM text, e.g. key: readFileSync("key.pem")')
   checkPem(where, key, cert, ca)
   const pins = readPins(`${where} pin`, pin)
   const asksClients = options.requestCert ?? (ca !== undefined || pins !== undefined)

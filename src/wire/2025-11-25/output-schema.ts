@@ -1,11 +1,11 @@
-import type { AnySchema, ObjectSchema } from '../../protocol/spec/2026-07-28.ts'
+import type { SchemaObject, ObjectSchema } from '../../protocol/spec/2026-07-28.ts'
 import { isObject } from '../reshape.ts'
 
 /**
  * The schema of structured content after everything but objects was wrapped as `{ result }`.
  * A schema that allows only objects keeps its form and gets `type: "object"` at its root.
  */
-export function toObjectSchema(schema: AnySchema): ObjectSchema {
+export function toObjectSchema(schema: SchemaObject): ObjectSchema {
   if (isObjectSchema(schema)) return withSchemaObjects(schema)
   const { objects, others } = kindsOf(schema, schema, 0)
   if (objects && !others) return withSchemaObjects({ ...schema, type: 'object' })
@@ -26,7 +26,7 @@ export function toObjectSchema(schema: AnySchema): ObjectSchema {
 }
 
 /** Replaces the property schemas `true` and `false` by objects, as 2025-11-25 requires. */
-export function withSchemaObjects<Schema extends AnySchema>(schema: Schema): Schema {
+export function withSchemaObjects<Schema extends SchemaObject>(schema: Schema): Schema {
   const properties = schema['properties']
   if (!isObject(properties) || !Object.values(properties).some((value) => typeof value === 'boolean'))
     return schema
@@ -39,7 +39,7 @@ function toSchemaObject(schema: unknown): unknown {
   return schema ? {} : { not: {} }
 }
 
-function isObjectSchema(schema: AnySchema): schema is ObjectSchema {
+function isObjectSchema(schema: SchemaObject): schema is ObjectSchema {
   return schema['type'] === 'object'
 }
 
@@ -52,7 +52,7 @@ interface Kinds {
 const ANY: Kinds = { objects: true, others: true }
 const NONE: Kinds = { objects: false, others: false }
 
-function kindsOf(schema: unknown, root: AnySchema, depth: number): Kinds {
+function kindsOf(schema: unknown, root: SchemaObject, depth: number): Kinds {
   if (schema === false) return NONE
   if (!isObject(schema) || depth > 32) return ANY
   const { type, $ref, anyOf, oneOf, allOf } = schema
@@ -84,7 +84,7 @@ function bothOf(a: Kinds, b: Kinds): Kinds {
   return { objects: a.objects && b.objects, others: a.others && b.others }
 }
 
-function resolve(reference: string, root: AnySchema): unknown {
+function resolve(reference: string, root: SchemaObject): unknown {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return true
   let found: unknown = root

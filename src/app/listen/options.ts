@@ -1,0 +1,69 @@
+import {
+  either,
+  FLAG,
+  listOf,
+  NUMBER,
+  object,
+  OFF,
+  oneOf,
+  PORT,
+  required,
+  TEXT,
+  type Kind,
+  type KindsOf,
+} from '../../base/kinds.ts'
+import { FRAMING } from '../../transport/lines/framing-name.ts'
+import type { TlsOptions } from '../../transport/tls/options.ts'
+import {
+  MOUNT_OPTIONS,
+  type HttpOptions,
+  type ListenOptions,
+  type TcpOptions,
+  type UnixOptions,
+  type WsOptions,
+} from '../options.ts'
+
+export const LISTEN_OPTIONS: KindsOf<ListenOptions> = {
+  stdio: FLAG,
+  http: either(FLAG, object<HttpOptions>()),
+  ws: either(FLAG, object<WsOptions>()),
+  tcp: either(OFF, object<TcpOptions>('an object with options, such as { port: 4000 }')),
+  unix: either(either(OFF, TEXT), object<UnixOptions>()),
+  onUncaught: oneOf('report', 'exit'),
+}
+
+export const HTTP_OPTIONS: KindsOf<HttpOptions> = {
+  ...MOUNT_OPTIONS,
+  port: PORT,
+  host: TEXT,
+  path: TEXT,
+  tls: object<TlsOptions>(),
+}
+
+export const WS_OPTIONS: KindsOf<WsOptions> = {
+  port: PORT,
+  host: TEXT,
+  path: TEXT,
+  hosts: listOf(TEXT),
+  cors: listOf(TEXT),
+  tls: object<TlsOptions>(),
+}
+
+export const TCP_OPTIONS: KindsOf<TcpOptions> = {
+  port: required(PORT),
+  host: TEXT,
+  tls: object<TlsOptions>(),
+  insecure: FLAG,
+  framing: FRAMING,
+}
+
+const SOCKET_PATH: Kind<string> = {
+  must: `the path of a socket file, e.g. unix: '/run/user/1000/mcp.sock'`,
+  is: (value) => typeof value === 'string' && value !== '' && !value.includes('\0'),
+}
+
+export const UNIX_OPTIONS: KindsOf<UnixOptions> = {
+  path: required(SOCKET_PATH),
+  mode: NUMBER,
+  framing: FRAMING,
+}

@@ -1,0 +1,141 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { REVISIONS } from '../protocol/revisions.ts'
+import type { ServerOptions } from './options.ts'
+import { createServer } from './app.ts'
+import { checkMount, infoOf, reporterOf, reportToStderr, revisionsOf, secretsOf } from './settings.ts'
+
+const OWN = { name: 'a', version: '1' }
+
+function given(options: object): ServerOptions {
+  return { ...OWN, ...options } as ServerOptions
+}
+
+test('revisions are served oldest first, all unless some are named', () => {
+  expect(revisionsOf(OWN)).toEqual(REVISIONS)
+  expect(revisionsOf(given({ revisions: ['2026-07-28', '2024-11-05', '2026-07-28'] }))).toEqual([
+    '2024-11-05',
+    '2026-07-28',
+  ])
+})
+
+test.each(['2025-01-01', '', 5, null, undefined])('the revision %j is refused', (unknown) => {
+  for (const revisions of [[unknown], ['2025-11-25', unknown]])
+    expect(() => createServer(given({ revisions }))).toThrow(
+      `revisions must be a list, each element '2024-11-05'`,
+    )
+})
+
+test('a server without revisions is refused', () => {
+  expect(() => revisionsOf(given({ revisions: [] }))).toThrow('revisions: name at least one')
+})
+
+test.each([1, 1000])('a page may have %d items', (pageSize) => {
+  expect(() => createServer(given({ pageSize }))).not.toThrow()
+})
+
+test.each([0, -1, 1.5, Number.NaN, Infinity, '5'])('a page may not have %j items', (pageSize) => {
+  expect(() => createServer(given({ pageSize }))).toThrow('createServer: pageSize must be')
+})
+
+test('a page has 1000 items unless said otherwise', () => {
+  const app = createServer(OWN)
+  for (let at = 0; at < 1001; at++) app.tool(`t${at}`, {}, () => '')
+  const replies: string[] = []
+  const end = app.connect({ receive: (text) => void replies.push(text) })
+  onTestFinished(() => end.close())
+  const clientInfo = { name: 'c', version: '1' }
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+  end.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }))
+  end.send(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }))
+  const { result } = JSON.parse(replies[1] as string) as { result: { tools: unknown[]; nextCursor?: string } }
+  expect([result.tools.length, typeof result.nextCursor]).toEqual([1000, 'string'])
+})
+
+test('a server says what it was told to say of itself, and nothing else', () => {
+  const shown = { title: 'A', description: 'B', websiteUrl: 'https://a.example', icons: [] }
+  expect(infoOf(given({ ...shown, instructions: 'C' }))).toEqual({ ...OWN, ...shown })
+  expect(Object.keys(infoOf(given({ title: undefined })))).toEqual(['name', 'version'])
+  expect(infoOf({ id: 'b', version: '1' })).toEqual({ name: 'b', version: '1' })
+})
+
+test.each([
+  [{ name: undefined }, 'a server needs a name'],
+  [{ name: '' }, 'a server needs a name'],
+  [{ version: undefined }, 'a server needs a version'],
+  [{ name: 5 }, 'name must be a string'],
+  [{ version: 1.2 }, 'version must be a string'],
+])('a server with %o is told: %s', (wrong, said) => {
+  expect(() => createServer(given(wrong))).toThrow(`createServer: ${said}`)
+})
+
+test('secrets come from the option, or else from the environment', () => {
+  vi.stubEnv('PIERHEAD_SECRET', undefined)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const [one, two] = ['1'.repeat(16), '2'.repeat(16)]
+  expect(secretsOf(OWN)).toBeUndefined()
+  expect(secretsOf(given({ secret: one }))).toEqual([one])
+  vi.stubEnv('PIERHEAD_SECRET', two)
+  expect(secretsOf(OWN)).toEqual([two])
+  expect(secretsOf(given({ secret: [one, two] }))).toEqual([one, two])
+})
+
+test.each([['1'.repeat(15)], [''], [[]], [['1'.repeat(16), '2'.repeat(15)]]])(
+  'the secret %j is too easy to guess',
+  (secret) => {
+    expect(() => secretsOf(given({ secret }))).toThrow('secret: it needs at least 16 characters')
+  },
+)
+
+test.each([
+  [{ hosts: 'a.example' }, "listen: hosts must be a list, each element a string; write hosts: ['a.example']"],
+  [{ cors: 'https://a' }, "listen: cors must be a list, each element a string; write cors: ['https://a']"],
+  [{ gist: { cycle: 'year' } }, "listen gist: cycle must be 'revision' or 'month'"],
+  [{ gist: { cycles: 'month' } }, 'listen gist: there is no option "cycles"'],
+])('the options %o are refused: %s', (options, said) => {
+  expect(() => checkMount('listen', options as never)).toThrow(said)
+})
+
+test.each([
+  {},
+  { hosts: [], cors: [] },
+  { gist: true },
+  { gist: false },
+  { gist: {} },
+  { gist: { cycle: 'revision' } },
+  { gist: { cycle: 'month' } },
+] as const)('the options %o are taken', (options) => {
+  expect(() => checkMount('listen', options)).not.toThrow()
+})
+
+test('what was thrown is told as plain data, with its causes', () => {
+  const log = vi.fn<NonNullable<ServerOptions['log']>>()
+  const report = reporterOf(given({ log }))
+  const thrown = new TypeError('a', { cause: new Error('b', { cause: 'c' }) })
+  report('error', 'broken', { error: thrown, more: 1 })
+  const cause = { name: 'Error', message: 'b', stack: expect.any(String) }
+  const error = { name: 'TypeError', message: 'a', stack: expect.any(String), cause }
+  expect(log.mock.calls).toEqual([['error', 'broken', { error, more: 1 }]])
+  report('warning', 'odd', { error: 5 })
+  report('warning', 'odd', { error: Object.create(null) })
+  report('warning', 'plain', { a: 1 })
+  report('warning', 'bare')
+  expect(log.mock.calls.slice(1)).toEqual([
+    ['warning', 'odd', { error: { name: 'number', message: '5' } }],
+    ['warning', 'odd', { error: { name: 'object', message: expect.any(String) } }],
+    ['warning', 'plain', { a: 1 }],
+    ['warning', 'bare', undefined],
+  ])
+})
+
+test('without a log, stderr is told in a line that steers no terminal', () => {
+  const told = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => told.mockRestore())
+  reportToStderr('warning', 'a\u001b[2J\n\u202eb\u2028', { c: 1, error: { message: 'd', stack: 'e' } })
+  reportToStderr('error', 'f', { error: { message: 'g' } })
+  reportToStderr('error', 'h')
+  expect(told.mock.calls).toEqual([
+    ['%s', 'pierhead warning: a\\u{1b}[2J\\u{a}\\u{202e}b\\u{2028}', { c: 1, error: 'e' }],
+    ['%s', 'pierhead error: f', { error: 'g' }],
+    ['%s', 'pierhead error: h', {}],
+  ])
+})
