@@ -7,7 +7,7 @@ import { measure, type Size } from './size/measure.ts'
 import { PROGRAMS, programOf, TASKS, type Program } from './size/programs.ts'
 import { fillReadme } from './size/readme.ts'
 import { tableText } from './size/table.ts'
-import { breaches, kilobytes } from './size/targets.ts'
+import { breaches, excessOf, kilobytes } from './size/targets.ts'
 
 /** What the targets are about. */
 const JUDGED: readonly Program[] = [
@@ -36,6 +36,7 @@ async function checkSizes(): Promise<void> {
   const sizes = await measureAll(JUDGED, { vite: false })
   for (const { subject, task, single, initial } of sizes)
     console.log(`${subject}, ${task}: one file ${kilobytes(single)}, initial chunk ${kilobytes(initial)}`)
+  console.log(`our server is ${kilobytes(excessOf(sizes))} above its target, official v2`)
   await refuseNode(programOf('Pierhead', TASKS.client))
   const over = breaches(sizes)
   if (over.length > 0) throw new Error(over.join('; '))

@@ -5,6 +5,7 @@ export const arrayRule: Rule = (schema, compiler) => {
   const tests = [boundsTest(schema), itemsNode(schema, compiler), containsNode(schema, compiler)]
   const [first, ...others] = tests.filter((test) => test !== undefined)
   if (first === undefined) return undefined
+  if (others.length === 0) return (value, marks) => !Array.isArray(value) || first(value, marks)
   return (value, marks) =>
     !Array.isArray(value) || (first(value, marks) && others.every((test) => test(value, marks)))
 }

@@ -38,7 +38,7 @@ export function compile(root: unknown): Test {
     },
   }
   const node = nodeOf(root)
-  if (memo === undefined) return (value) => node(value)
+  if (memo === undefined) return node
   return (value) => {
     try {
       return node(value)

@@ -11,6 +11,7 @@ export const objectRule: Rule = (schema, compiler) => {
   ]
   const [first, ...others] = tests.filter((test) => test !== undefined)
   if (first === undefined) return undefined
+  if (others.length === 0) return (value, marks) => !isObject(value) || first(value, marks)
   return (value, marks) =>
     !isObject(value) || (first(value, marks) && others.every((test) => test(value, marks)))
 }
