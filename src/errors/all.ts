@@ -1,10 +1,11 @@
 import { knowErrors } from './error.ts'
 import * as http from './http.ts'
+import * as limits from './limits.ts'
 import * as profiles from './profiles.ts'
 import type { ErrorRow } from './row.ts'
 import * as server from './server.ts'
 
 /** Every error, by kind. Once asked for, all of them can be named by kind: by servers, and by clients for what servers send. */
 export function allErrors(): ReadonlyMap<string, ErrorRow> {
-  return knowErrors(server, http, profiles)
+  return knowErrors(server, limits, http, profiles)
 }

@@ -2,7 +2,6 @@
 
 export const VERSION_HEADER = {
   kind: 'version_header',
-  where: 'wire',
   code: -32600,
   http: 400,
   refusal: 'INVALID_PROTOCOL_VERSION',
@@ -12,7 +11,6 @@ export const VERSION_HEADER = {
 
 export const FORBIDDEN_HOST = {
   kind: 'forbidden_host',
-  where: 'wire',
   code: -32600,
   http: 403,
   text: 'the Host "{host}" is not served here',
@@ -21,7 +19,6 @@ export const FORBIDDEN_HOST = {
 
 export const FORBIDDEN_ORIGIN = {
   kind: 'forbidden_origin',
-  where: 'wire',
   code: -32600,
   http: 403,
   text: 'the Origin "{origin}" is not allowed',
@@ -30,7 +27,6 @@ export const FORBIDDEN_ORIGIN = {
 
 export const FORBIDDEN_CERTIFICATE = {
   kind: 'forbidden_certificate',
-  where: 'wire',
   code: -32600,
   http: 403,
   text: 'the certificate of the client is not accepted: {reason}',
@@ -39,7 +35,6 @@ export const FORBIDDEN_CERTIFICATE = {
 
 export const BAD_ACCEPT = {
   kind: 'bad_accept',
-  where: 'wire',
   code: -32600,
   http: 406,
   text: 'the client accepts neither application/json nor text/event-stream',
@@ -48,7 +43,6 @@ export const BAD_ACCEPT = {
 
 export const BAD_TYPE = {
   kind: 'bad_type',
-  where: 'wire',
   code: -32600,
   http: 415,
   refusal: 'INVALID_CONTENT_TYPE',
@@ -58,7 +52,6 @@ export const BAD_TYPE = {
 
 export const BAD_ENCODING = {
   kind: 'bad_encoding',
-  where: 'wire',
   code: -32600,
   http: 415,
   refusal: 'UNSUPPORTED_ENCODING',
@@ -68,7 +61,6 @@ export const BAD_ENCODING = {
 
 export const BAD_VERB = {
   kind: 'bad_verb',
-  where: 'wire',
   code: -32600,
   http: 405,
   text: 'the HTTP method {verb} is not allowed here',
@@ -77,7 +69,6 @@ export const BAD_VERB = {
 
 export const UNKNOWN_PATH = {
   kind: 'unknown_path',
-  where: 'wire',
   code: -32600,
   http: 404,
   text: 'nothing is served at this path',
@@ -86,7 +77,6 @@ export const UNKNOWN_PATH = {
 
 export const UPGRADE_REQUIRED = {
   kind: 'upgrade_required',
-  where: 'wire',
   code: -32600,
   http: 426,
   text: 'only WebSocket is served here',
@@ -95,7 +85,6 @@ export const UPGRADE_REQUIRED = {
 
 export const BAD_UPGRADE = {
   kind: 'bad_upgrade',
-  where: 'wire',
   code: -32600,
   http: 400,
   text: 'the connection cannot be upgraded: {reason}',
@@ -104,7 +93,6 @@ export const BAD_UPGRADE = {
 
 export const SESSION_REQUIRED = {
   kind: 'session_required',
-  where: 'wire',
   code: -32600,
   http: 400,
   refusal: 'INVALID_SESSION_ID',
@@ -114,7 +102,6 @@ export const SESSION_REQUIRED = {
 
 export const UNKNOWN_SESSION = {
   kind: 'unknown_session',
-  where: 'wire',
   code: -32001,
   http: 404,
   refusal: 'INVALID_SESSION_ID',
@@ -124,7 +111,6 @@ export const UNKNOWN_SESSION = {
 
 export const STREAM_EXISTS = {
   kind: 'stream_exists',
-  where: 'wire',
   code: -32600,
   http: 409,
   text: 'this session already has an open stream',
@@ -133,7 +119,6 @@ export const STREAM_EXISTS = {
 
 export const UNKNOWN_EVENT = {
   kind: 'unknown_event',
-  where: 'wire',
   code: -32600,
   http: 400,
   text: 'Last-Event-ID does not name an event of this session',
@@ -142,7 +127,6 @@ export const UNKNOWN_EVENT = {
 
 export const BAD_HTTP = {
   kind: 'bad_http',
-  where: 'wire',
   code: -32600,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
@@ -152,7 +136,6 @@ export const BAD_HTTP = {
 
 export const HEAD_TOO_LARGE = {
   kind: 'head_too_large',
-  where: 'wire',
   code: -32600,
   http: 431,
   refusal: 'INVALID_HEADER',
@@ -162,7 +145,6 @@ export const HEAD_TOO_LARGE = {
 
 export const TOO_MANY_HEADERS = {
   kind: 'too_many_headers',
-  where: 'wire',
   code: -32600,
   http: 431,
   refusal: 'INVALID_HEADER',

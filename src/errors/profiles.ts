@@ -2,7 +2,6 @@
 
 export const UNSUPPORTED_TYPE = {
   kind: 'unsupported_type',
-  where: 'wire',
   code: -32600,
   refusal: 'INVALID_CONTENT_TYPE',
   text: 'the type "{type}" of {uri} is not a known MIME type',
@@ -11,7 +10,6 @@ export const UNSUPPORTED_TYPE = {
 
 export const BAD_PROGRESS_TOKEN = {
   kind: 'bad_progress_token',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'the progress token is neither a string nor an integer',

@@ -4,8 +4,8 @@ import type { SentRefusalName } from '../protocol/refusals.ts'
 /** One kind of error: its code and status on the wire, its text, and its hint. */
 export interface ErrorRow {
   readonly kind: ErrorKind
-  /** `wire`: an error for the peer. `result`: a tool result that the model reads. `local`: never sent. */
-  readonly where: 'wire' | 'result' | 'local'
+  /** `result`: a tool result that the model reads. `local`: never sent. Without it, an error for the peer. */
+  readonly where?: 'result' | 'local'
   readonly code: number
   /** A different code up to and including 2025-11-25. */
   readonly codeBefore2026?: number

@@ -2,7 +2,6 @@
 
 export const UNKNOWN_METHOD = {
   kind: 'unknown_method',
-  where: 'wire',
   code: -32601,
   httpFrom2026: 404,
   refusal: 'PROTOCOL_ERROR',
@@ -12,7 +11,6 @@ export const UNKNOWN_METHOD = {
 
 export const NOT_OFFERED = {
   kind: 'not_offered',
-  where: 'wire',
   code: -32601,
   httpFrom2026: 404,
   refusal: 'PROTOCOL_ERROR',
@@ -22,7 +20,6 @@ export const NOT_OFFERED = {
 
 export const OVERLOADED = {
   kind: 'overloaded',
-  where: 'wire',
   code: 1005,
   http: 503,
   refusal: 'BACKPRESSURE_ACTIVE',
@@ -65,29 +62,8 @@ export const CLOSED = {
   hint: 'Create a new client with connect().',
 } as const
 
-export const ID_IN_USE = {
-  kind: 'id_in_use',
-  where: 'wire',
-  code: -32600,
-  http: 400,
-  refusal: 'PROTOCOL_ERROR',
-  text: 'a request with id {id} is already in flight',
-  hint: 'Give every request its own id.',
-} as const
-
-export const METHOD_TOO_LONG = {
-  kind: 'method_too_long',
-  where: 'wire',
-  code: -32601,
-  httpFrom2026: 404,
-  refusal: 'PROTOCOL_ERROR',
-  text: 'the method name is longer than {limit} characters',
-  hint: 'Use a method of the protocol, or raise limits.methodLength.',
-} as const
-
 export const NOT_INITIALIZED = {
   kind: 'not_initialized',
-  where: 'wire',
   code: -32600,
   http: 400,
   refusal: 'SERVER_UNINITIALIZED',
@@ -98,24 +74,12 @@ export const NOT_INITIALIZED = {
 
 export const SHUTTING_DOWN = {
   kind: 'shutting_down',
-  where: 'wire',
   code: 1077,
   http: 503,
   refusal: 'SERVER_SHUTTING_DOWN',
   retryable: true,
   text: 'the server is shutting down',
   hint: 'Connect again later.',
-} as const
-
-export const TOO_MANY_CALLS = {
-  kind: 'too_many_calls',
-  where: 'wire',
-  code: 1060,
-  http: 429,
-  refusal: 'CONCURRENT_LIMIT_EXCEEDED',
-  retryable: true,
-  text: 'this caller already has {limit} requests in flight',
-  hint: 'Wait for an answer before sending more, or raise limits.inFlight.',
 } as const
 
 export const ASK_REFUSED = {
@@ -126,42 +90,8 @@ export const ASK_REFUSED = {
   hint: 'Ask for something the user is likely to allow.',
 } as const
 
-export const QUEUE_FULL = {
-  kind: 'queue_full',
-  where: 'wire',
-  code: 1001,
-  http: 429,
-  refusal: 'QUEUE_CAP_EXCEEDED',
-  retryable: true,
-  text: 'the queue already holds {limit} requests',
-  hint: 'Try again later, or raise limits.queued.',
-} as const
-
-export const QUEUE_BYTES = {
-  kind: 'queue_bytes',
-  where: 'wire',
-  code: 1002,
-  http: 429,
-  refusal: 'QUEUE_BYTE_CAP_EXCEEDED',
-  retryable: true,
-  text: 'the queue would exceed {limit} characters',
-  hint: 'Try again later, or raise limits.queuedBytes.',
-} as const
-
-export const QUEUE_SHARE = {
-  kind: 'queue_share',
-  where: 'wire',
-  code: 1003,
-  http: 429,
-  refusal: 'QUEUE_TENANT_CAP_EXCEEDED',
-  retryable: true,
-  text: 'this caller already has {limit} requests in the queue',
-  hint: 'Wait for an answer before sending more, or raise limits.queuedPerCaller.',
-} as const
-
 export const TOOL_ARGUMENTS = {
   kind: 'tool_arguments',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'arguments of tool "{name}" are invalid: {issue}',

@@ -2,7 +2,6 @@
 
 export const NAME_TOO_LONG = {
   kind: 'name_too_long',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'the name is longer than {limit} characters',
@@ -11,7 +10,6 @@ export const NAME_TOO_LONG = {
 
 export const CURSOR_TOO_LONG = {
   kind: 'cursor_too_long',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'the cursor is longer than {limit} characters',
@@ -20,7 +18,6 @@ export const CURSOR_TOO_LONG = {
 
 export const ALREADY_INITIALIZED = {
   kind: 'already_initialized',
-  where: 'wire',
   code: -32600,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
@@ -30,7 +27,6 @@ export const ALREADY_INITIALIZED = {
 
 export const VERSION_REJECTED = {
   kind: 'version_rejected',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PROTOCOL_VERSION',
   text: 'protocol version {version} is not served here',
@@ -39,7 +35,6 @@ export const VERSION_REJECTED = {
 
 export const BAD_CAPABILITIES = {
   kind: 'bad_capabilities',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'invalid params for initialize: {reason}',
@@ -48,7 +43,6 @@ export const BAD_CAPABILITIES = {
 
 export const UNKNOWN_TOOL = {
   kind: 'unknown_tool',
-  where: 'wire',
   code: -32602,
   refusal: 'TOOL_NOT_FOUND',
   text: 'tool "{name}" does not exist{nearest}',
@@ -57,7 +51,6 @@ export const UNKNOWN_TOOL = {
 
 export const BAD_CURSOR = {
   kind: 'bad_cursor',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'the cursor does not belong to this list',
@@ -66,7 +59,6 @@ export const BAD_CURSOR = {
 
 export const CURSOR_EXPIRED = {
   kind: 'cursor_expired',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'the cursor is older than {ms} ms',
@@ -75,7 +67,6 @@ export const CURSOR_EXPIRED = {
 
 export const DESCRIPTION_TOO_LONG = {
   kind: 'description_too_long',
-  where: 'wire',
   code: -32602,
   text: '{item}: the description has {length} characters; shorten it, or raise limits.descriptionLength',
   hint: 'Shorten the description, or raise limits.descriptionLength.',
@@ -83,7 +74,6 @@ export const DESCRIPTION_TOO_LONG = {
 
 export const RESOURCE_EXISTS = {
   kind: 'resource_exists',
-  where: 'wire',
   code: -32602,
   refusal: 'RESOURCE_DUPLICATE',
   text: 'resource "{uri}": it already exists; remove it first to replace it',
@@ -139,7 +129,6 @@ export const BAD_DEFINITION = {
 
 export const URI_TOO_LONG = {
   kind: 'uri_too_long',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_URI',
   text: 'the URI is longer than {limit} characters',
@@ -148,7 +137,6 @@ export const URI_TOO_LONG = {
 
 export const UNKNOWN_RESOURCE = {
   kind: 'unknown_resource',
-  where: 'wire',
   code: -32602,
   codeBefore2026: -32002,
   refusal: 'RESOURCE_NOT_FOUND',
@@ -158,7 +146,6 @@ export const UNKNOWN_RESOURCE = {
 
 export const RESOURCE_DENIED = {
   kind: 'resource_denied',
-  where: 'wire',
   code: 1014,
   refusal: 'AUTHZ_FORBIDDEN',
   text: 'this caller may not read "{uri}"',
@@ -167,7 +154,6 @@ export const RESOURCE_DENIED = {
 
 export const UNKNOWN_PROMPT = {
   kind: 'unknown_prompt',
-  where: 'wire',
   code: -32602,
   refusal: 'PROMPT_NOT_FOUND',
   text: 'prompt "{name}" does not exist{nearest}',
@@ -176,7 +162,6 @@ export const UNKNOWN_PROMPT = {
 
 export const PROMPT_ARGUMENTS = {
   kind: 'prompt_arguments',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'arguments of prompt "{name}" are invalid: {issue}',
@@ -185,7 +170,6 @@ export const PROMPT_ARGUMENTS = {
 
 export const UNKNOWN_COMPLETION = {
   kind: 'unknown_completion',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'nothing to complete: {reason}',
@@ -194,7 +178,6 @@ export const UNKNOWN_COMPLETION = {
 
 export const COMPLETION_CONTEXT = {
   kind: 'completion_context',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'invalid params for completion/complete: {reason}',
@@ -203,7 +186,6 @@ export const COMPLETION_CONTEXT = {
 
 export const PROGRESS_FAILED = {
   kind: 'progress_failed',
-  where: 'wire',
   code: -32603,
   refusal: 'INTERNAL_ERROR',
   retryable: true,
@@ -213,7 +195,6 @@ export const PROGRESS_FAILED = {
 
 export const TOO_MANY_SUBSCRIPTIONS = {
   kind: 'too_many_subscriptions',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'this session already has {limit} subscriptions',
@@ -222,7 +203,6 @@ export const TOO_MANY_SUBSCRIPTIONS = {
 
 export const TOO_MANY_STREAMS = {
   kind: 'too_many_streams',
-  where: 'wire',
   code: 1060,
   http: 429,
   refusal: 'CONCURRENT_LIMIT_EXCEEDED',
@@ -233,7 +213,6 @@ export const TOO_MANY_STREAMS = {
 
 export const MISSING_CAPABILITY = {
   kind: 'missing_capability',
-  where: 'wire',
   code: -32021,
   http: 400,
   text: 'this needs the client capability {capability}, which the request did not declare',
@@ -242,7 +221,6 @@ export const MISSING_CAPABILITY = {
 
 export const URL_NEEDED = {
   kind: 'url_needed',
-  where: 'wire',
   code: -32603,
   codeBefore2026: -32042,
   text: 'the user must visit a URL first',
@@ -275,7 +253,6 @@ export const INPUT_REQUIRED = {
 
 export const BAD_STATE = {
   kind: 'bad_state',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'requestState was not accepted: {reason}',

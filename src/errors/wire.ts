@@ -2,7 +2,6 @@
 
 export const PARSE_FAILED = {
   kind: 'parse_failed',
-  where: 'wire',
   code: -32700,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
@@ -12,7 +11,6 @@ export const PARSE_FAILED = {
 
 export const BAD_MESSAGE = {
   kind: 'bad_message',
-  where: 'wire',
   code: -32600,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
@@ -22,7 +20,6 @@ export const BAD_MESSAGE = {
 
 export const DUPLICATE_KEY = {
   kind: 'duplicate_key',
-  where: 'wire',
   code: -32600,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
@@ -32,7 +29,6 @@ export const DUPLICATE_KEY = {
 
 export const TOO_DEEP = {
   kind: 'too_deep',
-  where: 'wire',
   code: -32600,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
@@ -42,7 +38,6 @@ export const TOO_DEEP = {
 
 export const TOO_LARGE = {
   kind: 'too_large',
-  where: 'wire',
   code: -32600,
   http: 413,
   refusal: 'MESSAGE_TOO_LARGE',
@@ -53,7 +48,6 @@ export const TOO_LARGE = {
 
 export const BAD_PARAMS = {
   kind: 'bad_params',
-  where: 'wire',
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'invalid params for {method}: {reason}',
@@ -62,7 +56,6 @@ export const BAD_PARAMS = {
 
 export const INTERNAL = {
   kind: 'internal',
-  where: 'wire',
   code: -32603,
   refusal: 'INTERNAL_ERROR',
   retryable: true,
@@ -72,7 +65,6 @@ export const INTERNAL = {
 
 export const BATCH_REFUSED = {
   kind: 'batch_refused',
-  where: 'wire',
   code: -32600,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
@@ -80,49 +72,8 @@ export const BATCH_REFUSED = {
   hint: 'Send messages one by one; only 2025-03-26 has batches.',
 } as const
 
-export const BATCH_TOO_LONG = {
-  kind: 'batch_too_long',
-  where: 'wire',
-  code: -32600,
-  http: 400,
-  refusal: 'PROTOCOL_ERROR',
-  text: 'a batch is not accepted here: it has more than {limit} members',
-  hint: 'Send several shorter batches, or raise limits.batch.',
-} as const
-
-export const TOO_MANY_KEYS = {
-  kind: 'too_many_keys',
-  where: 'wire',
-  code: -32600,
-  http: 400,
-  refusal: 'PROTOCOL_ERROR',
-  text: 'the message has more than {limit} object members',
-  hint: 'Send less at once, or raise limits.keys.',
-} as const
-
-export const STRING_TOO_LONG = {
-  kind: 'string_too_long',
-  where: 'wire',
-  code: -32600,
-  http: 400,
-  refusal: 'PROTOCOL_ERROR',
-  text: 'a string in the message is longer than {limit} characters',
-  hint: 'Send less at once, or raise limits.stringLength.',
-} as const
-
-export const ID_TOO_LONG = {
-  kind: 'id_too_long',
-  where: 'wire',
-  code: -32600,
-  http: 400,
-  refusal: 'PROTOCOL_ERROR',
-  text: 'the id is longer than {limit} characters',
-  hint: 'Use a shorter id, or raise limits.idLength.',
-} as const
-
 export const REVISION_UNSUPPORTED = {
   kind: 'revision_unsupported',
-  where: 'wire',
   code: -32022,
   http: 400,
   refusal: 'INVALID_PROTOCOL_VERSION',
@@ -132,7 +83,6 @@ export const REVISION_UNSUPPORTED = {
 
 export const HEADER_MISMATCH = {
   kind: 'header_mismatch',
-  where: 'wire',
   code: -32020,
   http: 400,
   refusal: 'INVALID_HEADER',
@@ -142,7 +92,6 @@ export const HEADER_MISMATCH = {
 
 export const BAD_ENVELOPE = {
   kind: 'bad_envelope',
-  where: 'wire',
   code: -32602,
   http: 400,
   refusal: 'MISSING_REQUIRED_FIELD',

@@ -1,5 +1,6 @@
+import { METHOD_TOO_LONG } from '../errors/limits.ts'
 import { mcpError } from '../errors/error.ts'
-import { METHOD_TOO_LONG, NOT_OFFERED, UNKNOWN_METHOD } from '../errors/rpc.ts'
+import { NOT_OFFERED, UNKNOWN_METHOD } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isMethodAt, methodRow } from '../protocol/methods.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'

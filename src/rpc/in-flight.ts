@@ -1,6 +1,7 @@
+import { ID_IN_USE, TOO_MANY_CALLS } from '../errors/limits.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError } from '../errors/error.ts'
-import { ID_IN_USE, SHUTTING_DOWN, TOO_MANY_CALLS } from '../errors/rpc.ts'
+import { SHUTTING_DOWN } from '../errors/rpc.ts'
 import { INTERNAL } from '../errors/wire.ts'
 import { idText, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'

@@ -1,6 +1,7 @@
+import { QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE } from '../errors/limits.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
-import { OVERLOADED, QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE } from '../errors/rpc.ts'
+import { OVERLOADED } from '../errors/rpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Result } from './dispatch.ts'
 import type { Load, Turn } from './load.ts'

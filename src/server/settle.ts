@@ -29,7 +29,7 @@ export async function rethrown<Value>(
   try {
     return await run()
   } catch (thrown) {
-    if (thrown instanceof McpError && rowOf(thrown.kind).where === 'wire') throw thrown
+    if (thrown instanceof McpError && rowOf(thrown.kind).where === undefined) throw thrown
     if (thrown instanceof ToolError || thrown instanceof McpError) {
       throw new McpError('internal', thrown.message, { cause: thrown })
     }

@@ -120,7 +120,7 @@ function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result
     return callOf(context).peer.dialect.toolFailures === 'error' ? raised(thrown) : toFailure(thrown)
   if (thrown instanceof McpError) {
     const { where } = rowOf(thrown.kind)
-    if (where === 'wire') throw thrown
+    if (where === undefined) throw thrown
     if (where === 'result') return toModel(thrown, context)
   }
   if (callOf(context).cancelled) throw mcpError(CANCELLED, { reason: '' }, { cause: thrown })

@@ -1,7 +1,7 @@
+import { STRING_TOO_LONG, TOO_MANY_KEYS } from '../errors/limits.ts'
 import type { Message } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { mcpError } from '../errors/error.ts'
-import { STRING_TOO_LONG, TOO_MANY_KEYS } from '../errors/wire.ts'
 import { readText } from './read-text.ts'
 import { endOfString, skipSpace } from './skip.ts'
 

@@ -1,6 +1,6 @@
+import { ID_TOO_LONG } from '../errors/limits.ts'
 import type { RequestId } from '../protocol/jsonrpc.ts'
 import { mcpError } from '../errors/error.ts'
-import { ID_TOO_LONG } from '../errors/wire.ts'
 
 /** Rejects excessively long ids, because the answer would repeat them. */
 export function checkId(id: RequestId, maxLength: number): void {

@@ -10,6 +10,7 @@ import {
 import type * as base from '../../src/errors/base.ts'
 import type * as client from '../../src/errors/client.ts'
 import type * as http from '../../src/errors/http.ts'
+import type * as limits from '../../src/errors/limits.ts'
 import type * as profiles from '../../src/errors/profiles.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
 import type * as rpc from '../../src/errors/rpc.ts'
@@ -28,6 +29,7 @@ expectTypeOf<ErrorKind>().toEqualTypeOf<
   | KindIn<typeof base>
   | KindIn<typeof wire>
   | KindIn<typeof rpc>
+  | KindIn<typeof limits>
   | KindIn<typeof server>
   | KindIn<typeof client>
   | KindIn<typeof transport>

@@ -49,7 +49,7 @@ function refusalPage(name: RefusalName, row: RefusalRow): string {
 
 function refusalExamples(name: RefusalName, row: RefusalRow): readonly string[] {
   const kinds = kindsOf(name)
-  const sent = kinds.find((kind) => ALL_ERRORS[kind]?.where === 'wire')
+  const sent = kinds.find((kind) => kind in ALL_ERRORS && ALL_ERRORS[kind]?.where === undefined)
   if (sent !== undefined) return ['On the wire:', json(sampleObject(sent, name))]
   const shown = kinds.find((kind) => ALL_ERRORS[kind]?.where === 'result')
   if (shown !== undefined) return ['As the model reads it:', json(sampleResult(shown))]

@@ -42,11 +42,11 @@ export function errorsPage(): string {
 }
 
 function errorTable(
-  where: ErrorRow['where'],
+  where: 'wire' | NonNullable<ErrorRow['where']>,
   columns: readonly string[],
   cells: (row: ErrorRow) => readonly string[],
 ): string {
-  const rows = Object.entries(ALL_ERRORS).filter(([, row]) => row.where === where)
+  const rows = Object.entries(ALL_ERRORS).filter(([, row]) => (row.where ?? 'wire') === where)
   const refusals = rows.some(([, row]) => row.refusal !== undefined)
   return table(
     ['Kind', ...columns, 'Cause', 'What to do', ...(refusals ? ['Refusal'] : [])],

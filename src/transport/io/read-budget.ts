@@ -1,5 +1,5 @@
+import { SLOW_SENDER, TOO_MANY_BYTES } from '../../errors/limits.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
-import { SLOW_SENDER, TOO_MANY_BYTES } from '../../errors/transport.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { sizeProblem } from '../../wire/message-size.ts'
 

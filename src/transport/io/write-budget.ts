@@ -1,5 +1,5 @@
+import { TOO_MUCH_UNSENT } from '../../errors/limits.ts'
 import { mcpError } from '../../errors/error.ts'
-import { TOO_MUCH_UNSENT } from '../../errors/transport.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { everyMs, type Timer } from './timer.ts'
 

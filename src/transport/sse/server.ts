@@ -1,7 +1,7 @@
+import { SESSION_LIMIT } from '../../errors/limits.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_ACCEPT, BAD_VERB, UNKNOWN_SESSION } from '../../errors/http.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../../errors/rpc.ts'
-import { SESSION_LIMIT } from '../../errors/transport.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { LATEST } from '../../protocol/revisions.ts'
 import { ownerOf } from '../../rpc/call.ts'

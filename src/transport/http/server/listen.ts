@@ -1,3 +1,4 @@
+import { SLOW_SENDER } from '../../../errors/limits.ts'
 import {
   createServer,
   STATUS_CODES,
@@ -19,7 +20,6 @@ import {
   UNKNOWN_PATH,
   UPGRADE_REQUIRED,
 } from '../../../errors/http.ts'
-import { SLOW_SENDER } from '../../../errors/transport.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'

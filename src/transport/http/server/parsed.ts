@@ -1,6 +1,7 @@
+import { STRING_TOO_LONG, TOO_MANY_KEYS } from '../../../errors/limits.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { mcpError } from '../../../errors/error.ts'
-import { STRING_TOO_LONG, TOO_DEEP, TOO_MANY_KEYS } from '../../../errors/wire.ts'
+import { TOO_DEEP } from '../../../errors/wire.ts'
 import type { Bounds } from '../../../wire/bounds.ts'
 import { readMessage } from '../../../wire/message.ts'
 

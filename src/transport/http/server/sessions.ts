@@ -1,6 +1,6 @@
+import { SESSION_LIMIT } from '../../../errors/limits.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { UNKNOWN_EVENT, UNKNOWN_SESSION } from '../../../errors/http.ts'
-import { SESSION_LIMIT } from '../../../errors/transport.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { ownerOf, type Auth } from '../../../rpc/call.ts'
