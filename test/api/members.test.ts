@@ -19,7 +19,7 @@ test('an app shows what users call, and nothing of what transports are given', (
     'extend',
     'fetch',
     'fetchWith',
-  'intercept',
+    'intercept',
     'limits',
     'listen',
     'node',

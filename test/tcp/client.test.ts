@@ -70,7 +70,7 @@ test('a missing server has its own error, which says what to do', async () => {
   server.close()
   await once(server, 'close')
   expect(await reason(url)).toMatch(
-    /^connect_failed: cannot connect to tcp:.*nobody listens there; start the server/,
+    /^connect_failed: cannot connect to tcp:.*nothing listens there; start the server/,
   )
   expect(await reason(`unix:${testSocket()}`)).toMatch(/^connect_failed: .*the socket file does not exist/)
   expect(await reason('tcp://no-such-host.invalid:4000')).toMatch(/^connect_failed: .*(name|looked up)/)

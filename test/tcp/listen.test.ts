@@ -107,7 +107,7 @@ test('invalid options are rejected, and the error says what to do', async () => 
   await expect(open({ tcp: { port: 0, host: '203.0.113.1', insecure: true } })).rejects.toThrow(
     'no such address',
   )
-  await expect(open({ unix: join(folder, 'none', 'x.sock') })).rejects.toThrow('the folder does not exist')
+  await expect(open({ unix: join(folder, 'none', 'x.sock') })).rejects.toThrow('the directory does not exist')
   await expect(open({ unix: join(folder, 'x'.repeat(200)) })).rejects.toThrow('choose a shorter one')
 })
 
@@ -156,5 +156,5 @@ test('a client without permission for a socket gets an error that says so', asyn
   chmodSync(path, 0)
   const outcome = await hello(`unix:${path}`).catch((error: Error) => error.message)
   // The system asks administrators for no permission.
-  expect(outcome).toMatch(process.getuid?.() === 0 ? 'hello' : 'may not be used by this user')
+  expect(outcome).toMatch(process.getuid?.() === 0 ? 'hello' : 'this user may not use the socket')
 })

@@ -63,7 +63,7 @@ test('a server that is not the pinned one is refused, and so is one that only th
   const message = await refused(address, { pin: stranger.fingerprint })
   expect(message).toContain(`its certificate has the fingerprint ${server.fingerprint}`)
   expect(await refused(address, { pin: server.fingerprint, ca: stranger.cert })).toContain(
-    'nobody whom we trust',
+    'does not come from a trusted authority',
   )
   expect(await refused(address, { pin: anna.fingerprint, ca: authority.cert })).toContain('tls.pin')
 })
@@ -72,7 +72,7 @@ test('a server whose certificate nobody vouches for, or is for another name, is 
   const address = await listen()
   const untrusted = await refused(address, {})
   expect(untrusted).toMatch(
-    /nobody whom we trust vouches for its certificate .*tls: \{ ca \}.*tls: \{ pin \}/,
+    /its certificate does not come from a trusted authority .*tls: \{ ca \}.*tls: \{ pin \}/,
   )
   const other = authority.issue('other', ['other.example'])
   const misnamed = await listen(pair(other))
@@ -96,7 +96,7 @@ test('a client with a certificate of the authority is known by it [S1-6.1-3]', a
 test('a client without a certificate, or with one of somebody else, does not get in [S1-6.1-3]', async () => {
   const address = await listen({ ca: authority.cert })
   expect(await refused(address, { ca: authority.cert })).toMatch(
-    /wants a certificate; give tls: \{ cert, key \}/,
+    /requires a client certificate; give tls: \{ cert, key \}/,
   )
   const foreign = { ca: authority.cert, ...pair(stranger) }
   expect(await refused(address, foreign)).toContain('it may not accept our certificate')
@@ -131,7 +131,7 @@ test('plain text to TLS, or TLS to plain TCP, gets an error and does not affect 
   const address = await listen()
   const plain = await serve(make())
   const misled = (plain.addresses.tcp as string).replace('tcp:', 'tls:')
-  expect(await refused(misled, { ca: authority.cert })).toContain('connect with tcp:// if that is meant')
+  expect(await refused(misled, { ca: authority.cert })).toContain('connect with tcp:// if that is intended')
   expect(await refused(address.replace('tls:', 'tcp:'))).toContain('it may want TLS')
   expect(await whoAmI(address, { tls: { ca: authority.cert } })).toBeNull()
 })
@@ -149,9 +149,11 @@ test('options that do not fit together are refused with what to do', async () =>
   await expect(listenWith({ ...pair(server), key: anna.key })).rejects.toThrow('cannot be read')
   await expect(listenWith({ ...pair(server), requestCert: true })).rejects.toThrow('requestCert needs ca')
   await expect(listenWith({ ...pair(server), ca: authority.cert, requestCert: false })).rejects.toThrow(
-    'leave out',
+    'remove requestCert: false',
   )
-  await expect(listenWith({ ...pair(server), pin: 'abc' })).rejects.toThrow('"abc" is no SHA-256 fingerprint')
+  await expect(listenWith({ ...pair(server), pin: 'abc' })).rejects.toThrow(
+    '"abc" is not a SHA-256 fingerprint',
+  )
   await expect(listenWith({ ...pair(server), pin: [] })).rejects.toThrow('an empty list')
   await expect(listenWith({ ...pair(server), cart: 'x' })).rejects.toThrow('did you mean "cert"?')
   const address = await listen()

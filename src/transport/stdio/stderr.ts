@@ -12,7 +12,7 @@ export interface StderrReader {
 const LINE_BYTES = 8192
 const TAIL_BYTES = 4096
 const TAIL_LINES = 20
-const TAIL_LINE_LETTERS = 240
+const TAIL_LINE_CHARS = 240
 const WINDOW_MS = 1000
 const WINDOW_BYTES = 262_144
 const LF = 0x0a
@@ -69,7 +69,7 @@ export function createStderrReader(note: (line: string) => void): StderrReader {
 
   function lastLines(): readonly string[] {
     const all = plainText(tail.toString('utf8')).split('\n')
-    const said = all.map((line) => line.trim().slice(0, TAIL_LINE_LETTERS)).filter((line) => line !== '')
+    const said = all.map((line) => line.trim().slice(0, TAIL_LINE_CHARS)).filter((line) => line !== '')
     return said.slice(-TAIL_LINES)
   }
 }

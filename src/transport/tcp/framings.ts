@@ -7,13 +7,13 @@ import { LINES, type Framing, type FramingName } from '../lines/framing.ts'
 /** The length of each message before it, in four bytes. */
 const LENGTH_PREFIX: Framing = {
   createReader: createFrameReader,
-  seal(text) {
+  encode(text) {
     const head = Buffer.allocUnsafe(4)
     head.writeUInt32BE(Buffer.byteLength(text))
     return head.toString('latin1') + Buffer.from(text).toString('latin1')
   },
   encoding: 'latin1',
-  nothing: '\0\0\0\0',
+  emptyFrame: '\0\0\0\0',
 }
 
 /** The framing that an option names. */

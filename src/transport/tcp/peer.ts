@@ -59,7 +59,7 @@ export class Peer {
       pool: write,
       outlet: () => socket as Outlet,
       patienceMs: limits.bodyMs,
-      cut: () => this.#cut(),
+      abort: () => this.#cut(),
     })
     socket.once('data', (chunk: Uint8Array) => this.#greet(chunk))
     this.#server = new LineServer({
@@ -153,7 +153,7 @@ export class Peer {
 
   /** An empty message means nothing to a client; the system of one that is gone refuses it, which the next one shows. */
   #probe(): void {
-    if (this.#server.connection.isBusy && this.#socket.writable) this.#socket.write(this.#framing.nothing)
+    if (this.#server.connection.isBusy && this.#socket.writable) this.#socket.write(this.#framing.emptyFrame)
   }
 
   #write(text: string): boolean {

@@ -109,7 +109,7 @@ export async function listenTcp(
 
   function turnAway(socket: Socket): void {
     const limit = limits.connections
-    const send = (text: string): void => void socket.write(framing.seal(text), framing.encoding)
+    const send = (text: string): void => void socket.write(framing.encode(text), framing.encoding)
     socket.on('error', () => undefined)
     new Connection({ service, limits, source: {}, send }).refuse(
       mcpError(TOO_MANY_CONNECTIONS, { limit }, { retryAfterMs: 5000 }),
