@@ -4,7 +4,7 @@ import { BAD_OPTION } from '../../errors/base.ts'
 import { createFrameReader } from '../../wire/frames.ts'
 import { LINES, type Framing, type FramingName } from '../lines/framing.ts'
 
-/** The length of each message before it, in four bytes. */
+/** Each message is preceded by its length in four bytes. */
 const LENGTH_PREFIX: Framing = {
   createReader: createFrameReader,
   encode(text) {
@@ -20,18 +20,18 @@ const LENGTH_PREFIX: Framing = {
 export function framingOf(where: string, name: FramingName = 'lines'): Framing {
   if (name === 'lines') return LINES
   if (name === 'length-prefix') return LENGTH_PREFIX
-  const reason = `"${String(name)}" is none of lines, length-prefix`
+  const reason = `"${String(name)}" is not a framing; use lines or length-prefix`
   throw mcpError(BAD_OPTION, { where: `${where} framing`, reason })
 }
 
-/** No message begins with what a length begins with, nor the other way round. */
-const LEAST_LETTER = 9
+/** Messages never start with a lower byte than this, and length prefixes always do. */
+const LEAST_CHAR = 9
 
-/** What the other side does otherwise, by the first byte that came from it; undefined when all is well. */
+/** Why the first byte from the other side does not fit the framing; undefined if it does. */
 export function mismatchOf(framing: Framing, [first = 0]: Uint8Array): string | undefined {
-  const hasLength = first < LEAST_LETTER
+  const hasLength = first < LEAST_CHAR
   if (hasLength === (framing === LENGTH_PREFIX)) return undefined
   return hasLength
-    ? "the other side puts a length before each message: both need framing: 'length-prefix', or neither"
-    : "the other side sends one message a line: both need framing: 'length-prefix', or neither"
+    ? "the other side sends length-prefixed messages; set framing: 'length-prefix' on both sides or on neither"
+    : "the other side sends one message per line; set framing: 'length-prefix' on both sides or on neither"
 }
