@@ -22,7 +22,7 @@ export function monthOf(revision: string): string {
 
 /** A revision in the form that its peer used for versions: a month, or a date. */
 export function inFormOf(asked: string, revision: Revision): string {
-  return asked.length === MONTH_LETTERS ? monthOf(revision) : revision
+  return asked.length === MONTH_CHARS ? monthOf(revision) : revision
 }
 
 /** The newest of some revisions that is not newer than the version asked for and at most one cycle older. */
@@ -32,11 +32,11 @@ export function agree(asked: string, served: readonly Revision[], cycle: Cycle):
   return best !== undefined && cyclesBetween(best, date, cycle) <= 1 ? best : undefined
 }
 
-const MONTH_LETTERS = 7
+const MONTH_CHARS = 7
 
 /** A version as something that sorts with revisions. No two revisions share a month. */
 function dateOf(version: string): string {
-  return revisionOf(version) ?? (version.length === MONTH_LETTERS ? `${version}-00` : version)
+  return revisionOf(version) ?? (version.length === MONTH_CHARS ? `${version}-00` : version)
 }
 
 /** A version that we do not know is one cycle behind the revision before it. */

@@ -5,9 +5,9 @@ import type { Call } from './call.ts'
 
 /** The unanswered requests of one client, by id: those of a connection, or of an HTTP session. */
 export class CallTable {
-  /** Created when a request first takes its time: most clients that are connected are idle. */
+  /** Created by the first asynchronous request: most connected clients are idle. */
   #calls: Map<string, Call> | undefined
-  /** The request whose handler has started but not returned: meanwhile a client in this process may send more. */
+  /** The request whose handler is running synchronously; an in-process client may send more before it returns. */
   starting: Call | undefined = undefined
 
   get size(): number {
@@ -38,7 +38,7 @@ export class CallTable {
     )
   }
 
-  /** Cancels them all: the client is gone. */
+  /** Cancels all requests because the client disconnected. */
   close(): void {
     for (const call of this.#calls?.values() ?? [])
       call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))

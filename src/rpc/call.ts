@@ -5,14 +5,14 @@ import { mcpError } from '../errors/error.ts'
 import { SHUTTING_DOWN } from '../errors/rpc.ts'
 import type { Session } from './session.ts'
 
-/** What a client says about itself. */
+/** How a client identifies itself. */
 export interface ClientInfo {
   readonly name: string
   readonly version: string
   readonly title?: string
 }
 
-/** Who sent a request: agreed at the handshake, or said by the request itself. */
+/** The sender of a request, as described by the handshake or by the request itself. */
 export interface Peer {
   readonly dialect: Dialect
   readonly client: ClientInfo | undefined
@@ -28,8 +28,8 @@ export interface Auth {
 }
 
 /**
- * Names a caller by what stays the same when a token is renewed. An issuer or a client alone is not a user, so without a
- * subject the whole of `auth` is the name.
+ * Identifies a caller by the claims that survive token renewal. An issuer or a client id alone does not identify a user,
+ * so without a subject all of `auth` is the identity.
  */
 export function ownerOf(auth: Auth | undefined): string {
   if (auth === undefined) return ''
@@ -44,18 +44,18 @@ export interface RequestSource {
   readonly header?: ((name: string) => string | undefined) | undefined
 }
 
-/** The way back to the caller while a request is being answered. The answer itself is always the return value. */
+/** How a handler reaches the caller before it responds. The response itself is always the return value. */
 export interface Channel {
   emit(method: string, params: JsonObject, peer: Peer): void
-  /** Sends a request to the client and waits for its answer. Absent where the client cannot be reached. */
+  /** Sends a request to the client and waits for the response. Absent when the client cannot be reached. */
   readonly ask?: ((method: string, params: JsonObject, call: Call) => Promise<JsonObject>) | undefined
-  /** Cancels another request of the same client, where it is known. */
+  /** Cancels another request from the same client, if that request is known. */
   cancel?(params: JsonObject): void
-  /** Refuses what the client sends from now on. */
+  /** Rejects all further requests from the client. */
   refuseFurther?(): void
-  /** Takes reports of progress instead of their being told as usual. */
+  /** Receives progress reports in place of the usual progress notifications. */
   readonly report?: (progress: number, total?: number, message?: string, content?: unknown) => void
-  /** Drops the connection without ending the stream; the client comes back for the rest. */
+  /** Closes the connection but keeps the stream, so the client can reconnect for the rest. */
   closeStream?(retryMs: number): void
 }
 
@@ -88,7 +88,7 @@ export class Call {
     this.source = parts.source
   }
 
-  /** Aborts when the caller cancels or goes away. Made when first asked for. */
+  /** Aborts when the caller cancels or disconnects. Created on first use. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     if (this.#aborted) this.#controller.abort(this.#reason)
@@ -100,12 +100,12 @@ export class Call {
     return this.#aborted
   }
 
-  /** Whether the caller no longer wants an answer. */
+  /** Whether the caller no longer wants a response. */
   get cancelled(): boolean {
     return this.#cancelled
   }
 
-  /** Stops the work; the request is still answered. */
+  /** Stops the work; the response is still sent. */
   abort(reason: unknown): void {
     if (this.#ended || this.#aborted) return
     this.#aborted = true
@@ -113,19 +113,19 @@ export class Call {
     this.#controller?.abort(reason)
   }
 
-  /** Stops the work, and nothing more is sent for it. */
+  /** Stops the work and suppresses the response. */
   cancel(reason: unknown): void {
     if (this.#ended) return
     this.#cancelled = true
     this.abort(reason)
   }
 
-  /** Sends a notification that belongs to this request. After the answer nothing more is sent. */
+  /** Sends a notification that belongs to this request. Does nothing once the response has been sent. */
   emit(method: string, params: JsonObject): void {
     if (!this.#ended && !this.#cancelled) this.channel.emit(method, params, this.peer)
   }
 
-  /** Asks a request that lasts to end with its answer; others are left to finish. */
+  /** Asks a long-lived request to end with its response; does nothing to others. */
   endIfLasting(): void {
     if (methodRow(this.method)?.lasting === true) this.abort(mcpError(SHUTTING_DOWN, {}))
   }

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Session } from './session.ts'
 
-/** A notification of an extension. */
+/** A notification defined by an extension. */
 export interface ExtensionNotice {
   readonly kind: 'extension'
   readonly id: string
   readonly method: string
   readonly params: JsonObject
-  /** Tells a session of it, if its client declared the extension. */
+  /** Sends it to a session whose client declared the extension. */
   tell(session: Session): void
 }
 
-/** Something that clients may want to hear about. */
+/** A change that clients may want to be notified of. */
 export type Change =
   | { readonly kind: 'tools' | 'prompts' | 'resources' }
   | { readonly kind: 'resource'; readonly uri: string }
@@ -19,7 +19,7 @@ export type Change =
 
 export type ChangeListener = (change: Change) => void
 
-/** Tells every listener about every change. A listener that throws does not keep the others from hearing. */
+/** Passes every change to every listener. A listener that throws does not affect the others. */
 export class Changes {
   readonly #listeners = new Set<ChangeListener>()
 
@@ -39,7 +39,7 @@ export class Changes {
     }
   }
 
-  /** Adds a listener and returns what removes it. */
+  /** Adds a listener and returns a function that removes it. */
   listen(listener: ChangeListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)

@@ -5,21 +5,21 @@ import type { Revision } from '../protocol/revisions.ts'
 export interface OutgoingRequest {
   readonly id: number
   readonly method: string
-  /** The whole message, sealed for the revision. */
+  /** The whole message, encoded for the revision. */
   readonly text: string
-  /** Headers that belong to this request; transports without headers do not ask for them. */
+  /** Headers that belong to this request; transports without headers never call this. */
   headers(): Readonly<Record<string, string>>
-  /** Aborts when nobody waits for the answer any more; the transport then tells the server in its own way. */
+  /** Aborts when the caller stops waiting; the transport then cancels the request in its own way. */
   readonly cancel: CancelSignal
-  /** Takes what arrives for this request before its answer: notifications and questions. */
+  /** Receives messages that arrive for this request before its response: notifications and server requests. */
   onMessage(message: Message): void
 }
 
-/** The end of somebody's patience. */
+/** Says when a request is cancelled, and why. */
 export interface CancelSignal {
   readonly aborted: boolean
   readonly reason: unknown
-  /** The same as a signal, made when first asked for: signals are dear. */
+  /** The same as an `AbortSignal`, created on first use because signals are expensive. */
   readonly signal: AbortSignal
   /** Sets the one listener. */
   onCancel(listener: CancelListener | undefined): void
@@ -29,47 +29,50 @@ export interface CancelListener {
   cancelled(): void
 }
 
-/** What a transport tells the client besides answers. */
+/** Events that a transport reports to the client besides responses. */
 export interface TransportEvents {
-  /** Takes what belongs to no request: notifications, and questions on transports that do not say whose they are. */
+  /**
+   * Receives messages that do not belong to a request: notifications, and server requests on transports that cannot
+   * attribute them.
+   */
   onMessage(message: Message): void
-  /** The line is of no use any more; requests that waited on it were rejected. Not called after `close`. */
+  /** The transport has failed, and its pending requests were rejected. Not called after `close`. */
   onDown(reason: Error): void
   /** Notifications may have been missed. */
   onMissed?(): void
-  /** Something worth telling that is no failure, such as what a server process writes to stderr. */
+  /** Something worth reporting that is not a failure, such as the stderr output of a server process. */
   onNote?(kind: 'stderr' | 'stream', text: string): void
 }
 
-/** The client side of a transport: one way to one server. */
+/** The client side of a transport, connected to one server. */
 export interface ClientTransport {
-  /** How the transport cancels: by a message of the client, or by itself when the signal aborts. */
+  /** How requests are cancelled: by a message from the client, or by the transport itself when the signal aborts. */
   readonly cancels: 'message' | 'itself'
-  /** Sends a request and gives back its answer, whatever it says. Rejects when no answer can come any more. */
+  /** Sends a request and resolves with its response, even an error response. Rejects when none can arrive. */
   request(outgoing: OutgoingRequest): Promise<Message>
-  /** Sends a message that has no answer. */
+  /** Sends a message that expects no response. */
   send(text: string, headers?: Readonly<Record<string, string>>): Promise<void>
-  /** Tells the transport what was agreed on, from which its own rules follow. */
+  /** Sets the negotiated revision, which decides the transport's own rules. */
   agree(revision: Revision): void
-  /** Begins to read what belongs to no request, where the transport keeps a stream of its own for that. */
+  /** Starts reading messages that do not belong to a request, if the transport uses a separate stream for them. */
   listen?(): void
   /**
-   * An older transport to the same server, when it refused a handshake as one does that speaks only that, or is known
-   * to; undefined when there is none.
+   * Opens an older transport to the same server, if the server is known to support it or rejected the handshake as such
+   * a server would; undefined otherwise.
    */
   older?(options: OlderTransportOptions): Promise<ClientTransport | undefined>
-  /** Leaves in the way the transport has, and frees everything. */
+  /** Closes the connection as the transport requires and frees all resources. */
   close(): Promise<void>
 }
 
 export interface OlderTransportOptions {
-  /** Whether the server is known to speak it. */
+  /** Whether the server is known to support it. */
   readonly known: boolean
-  /** How long the server may take. */
+  /** How long to wait for the server. */
   readonly timeoutMs: number
-  /** Aborts when nobody wants the line any more. */
+  /** Aborts when the transport is no longer wanted. */
   readonly signal: AbortSignal
 }
 
-/** Opens a line; called again whenever a new one is needed. */
+/** Opens a transport; called again whenever a new one is needed. */
 export type OpenTransport = (events: TransportEvents) => Promise<ClientTransport>

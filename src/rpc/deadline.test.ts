@@ -13,7 +13,7 @@ function begin(idleMs: number, totalMs: number, signal?: AbortSignal): Deadline 
   return deadline
 }
 
-test('silence ends a request, and being heard puts that off up to the end of the whole time', () => {
+test('a request times out after silence; messages postpone that up to the total timeout', () => {
   const deadline = begin(100, 250)
   for (let times = 0; times < 2; times++) {
     vi.advanceTimersByTime(90)
@@ -38,7 +38,7 @@ test.each([
   expect(deadline.aborted).toBe(false)
 })
 
-test('the whole time may be shorter than the silence that is allowed', () => {
+test('the total timeout may be shorter than the idle timeout', () => {
   const deadline = begin(1000, 250)
   vi.advanceTimersByTime(249)
   expect(deadline.aborted).toBe(false)
@@ -46,7 +46,7 @@ test('the whole time may be shorter than the silence that is allowed', () => {
   expect(deadline.reason).toMatchObject({ kind: 'timeout', message: 'ping was not answered within 250 ms' })
 })
 
-test('the first reason to stop counts; it is reported once, and later signals carry it too', () => {
+test('the first reason to abort counts; it is reported once, and signals created later carry it too', () => {
   const caller = new AbortController()
   const deadline = begin(100, 250, caller.signal)
   const cancelled = vi.fn<() => void>()
@@ -58,7 +58,7 @@ test('the first reason to stop counts; it is reported once, and later signals ca
   expect([deadline.signal.aborted, deadline.signal.reason]).toEqual([true, deadline.reason])
 })
 
-test('after the end neither time nor the caller stops anything, and no timer is left', () => {
+test('after the end neither a timeout nor the caller aborts anything, and no timer is left', () => {
   const caller = new AbortController()
   const deadline = begin(100, 250, caller.signal)
   deadline.touch()

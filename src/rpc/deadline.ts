@@ -5,17 +5,17 @@ import type { CancelSignal, CancelListener } from './client-transport.ts'
 
 export interface DeadlineOptions {
   readonly method: string
-  /** Silence that ends a request; `Infinity` for requests that last. */
+  /** The request times out after this much silence; `Infinity` for long-lived requests. */
   readonly idleMs: number
-  /** The longest that a request may take, however lively. */
+  /** The longest a request may take, even if messages keep arriving for it. */
   readonly totalMs: number
-  /** The caller's own wish to stop. */
+  /** The caller's own signal. */
   readonly signal: AbortSignal | undefined
 }
 
 type Timer = ReturnType<typeof setTimeout>
 
-/** The time that one request has, which begins at once: it aborts when the time is up or the caller stops waiting. */
+/** Starts the timeouts of one request, and aborts when one expires or the caller stops waiting. */
 export class Deadline implements CancelSignal {
   readonly #options: DeadlineOptions
   readonly #begun = performance.now()
@@ -28,7 +28,7 @@ export class Deadline implements CancelSignal {
   constructor(options: DeadlineOptions) {
     const { idleMs, totalMs, signal } = options
     this.#options = options
-    // Until something is heard, the shorter of two times that begin together is enough.
+    // Both timeouts start now, so until something arrives only the shorter one needs a timer.
     if (totalMs < idleMs) this.#total = this.#after(totalMs, totalMs)
     else this.#idle = this.#after(idleMs, idleMs)
     if (signal?.aborted === true) this.handleEvent()
@@ -51,17 +51,17 @@ export class Deadline implements CancelSignal {
     return this.#controller.signal
   }
 
-  /** When it began, as `performance.now()` counts. */
+  /** When it started, in `performance.now()` time. */
   get begun(): number {
     return this.#begun
   }
 
-  /** What is left of the longest time that the request may take. */
+  /** How much of `totalMs` remains. */
   get left(): number {
     return this.#options.totalMs - (performance.now() - this.#begun)
   }
 
-  /** Whether there is time to be silent for so long. */
+  /** Whether the request may stay silent for this long. */
   allows(ms: number): boolean {
     return ms < Math.min(this.#options.idleMs, this.left)
   }
@@ -70,7 +70,7 @@ export class Deadline implements CancelSignal {
     this.#listener = listener
   }
 
-  /** Something was heard: the silence begins anew. */
+  /** Restarts the idle timeout because something arrived. */
   touch(): void {
     const { idleMs, totalMs } = this.#options
     if (!Number.isFinite(idleMs) || this.#reason !== undefined) return
@@ -79,7 +79,7 @@ export class Deadline implements CancelSignal {
     this.#idle = this.#after(idleMs, idleMs)
   }
 
-  /** Frees what it holds. */
+  /** Clears the timers and removes the listener. */
   end(): void {
     clearTimeout(this.#idle)
     clearTimeout(this.#total)
@@ -92,7 +92,7 @@ export class Deadline implements CancelSignal {
     this.#abort(why instanceof McpError ? why : mcpError(CANCELLED, { reason: '' }, { cause: why }))
   }
 
-  /** A time that is too long for a timer never comes. */
+  /** Starts a timeout; one too long for a timer never fires. */
   #after(wait: number, ms: number): Timer | undefined {
     if (wait > LONGEST_MS) return undefined
     return setTimeout(() => this.#abort(mcpError(TIMEOUT, { method: this.#options.method, ms })), wait)

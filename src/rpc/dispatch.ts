@@ -24,15 +24,15 @@ export interface MiddlewareEntry<Context> {
 export interface DispatchParts<Context> {
   readonly routes: ReadonlyMap<string, Handler<Context>>
   readonly middleware: readonly MiddlewareEntry<Context>[]
-  /** No method has a longer name. */
+  /** The longest accepted method name, in characters. */
   readonly methodLength: number
   /** Whether the server offers a capability such as `tools` or `resources.subscribe`. */
   offers(capability: string): boolean
-  /** Makes the context of a call; a promise when the server provides something asynchronously. */
+  /** Creates the context of a call; returns a promise when a provider is asynchronous. */
   context(call: Call): Context | Promise<Context>
 }
 
-/** Folds routes and middleware into one function. Folding happens here, never per request. */
+/** Folds routes and middleware into one function, once and not per request. */
 export function createDispatch<Context>(
   parts: DispatchParts<Context>,
 ): (call: Call) => Result | Promise<Result> {

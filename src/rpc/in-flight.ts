@@ -46,7 +46,7 @@ export class InFlight<Out> {
     this.#limits = limits
   }
 
-  /** How many requests are not answered yet. */
+  /** The number of unanswered requests. */
   get size(): number {
     return this.#calls.size
   }
@@ -87,7 +87,7 @@ export class InFlight<Out> {
     this.#closing = true
   }
 
-  /** Rejects new requests, asks lasting ones to end, and waits until all are answered, but no longer than a limit. */
+  /** Rejects new requests, asks long-lived ones to end, and waits up to `limitMs` until all are answered. */
   drain(limitMs: number): Promise<void> {
     this.#closing = true
     for (const call of this.#calls) call.endIfLasting()
@@ -99,7 +99,7 @@ export class InFlight<Out> {
     })
   }
 
-  /** Cancels what is left. */
+  /** Cancels the remaining requests. */
   cancelAll(reason: McpError): void {
     for (const call of this.#calls) call.cancel(reason)
   }
@@ -110,7 +110,7 @@ export class InFlight<Out> {
     const { load } = this.#service
     const { inFlight, allInFlight } = this.#limits
     if (load.check !== undefined) load.check()
-    // As long as all callers together have no more than the limit, no single one has.
+    // While all callers together are below the limit, so is each of them.
     if (load.running >= inFlight && load.runningFor(caller) >= inFlight)
       throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)
     const id = call.id as RequestId
@@ -179,7 +179,7 @@ export class InFlight<Out> {
     return observed === undefined ? out : delayed(out, observed.end({ outcome: 'error', error }))
   }
 
-  /** Anything thrown, as an error for the peer. What was not thrown on purpose is masked and reported. */
+  /** Converts anything thrown to an error for the peer. Unexpected errors are masked and reported. */
   #toError(thrown: unknown): McpError {
     if (thrown instanceof McpError) return thrown
     const reference = crypto.randomUUID()

@@ -6,40 +6,40 @@ import type { Call } from './call.ts'
 import type { Result } from './dispatch.ts'
 import type { Queue } from './queue.ts'
 
-/** A request that comes while as many as may be are answered. */
+/** A request that arrives while the server is at its limit. */
 export interface Turn {
   readonly call: Call
   readonly caller: unknown
-  /** How large it is. */
+  /** Its size. */
   readonly bytes: number
   answer(call: Call): Result | Promise<Result>
 }
 
-/** What a server has to do at this moment, over all its transports, and what it had to count so far. */
+/** The requests that a server is running and queueing at the moment, over all its transports. */
 export class Load {
-  /** Throws when nothing more should be answered for now; set by transports that have reasons. */
+  /** Throws when new requests should be rejected for now; set by transports that can be overloaded. */
   check: (() => void) | undefined
-  /** Those who wait, once anybody did. */
+  /** Queued requests; created when one is first queued. */
   queue: Queue | undefined
   readonly #callers = new Map<unknown, number>()
   #running = 0
 
-  /** How many requests take their time. What is answered at once and what lasts are no part of it. */
+  /** The number of running requests, excluding synchronous and long-lived ones. */
   get running(): number {
     return this.#running
   }
 
-  /** How many of them are a caller's. */
+  /** How many of them belong to a caller. */
   runningFor(caller: unknown): number {
     return this.#callers.get(caller) ?? 0
   }
 
-  /** How many requests wait until others are answered. */
+  /** The number of queued requests. */
   get waiting(): number {
     return this.queue?.size ?? 0
   }
 
-  /** A request takes its time; whoever calls what this returns says, once, that it is over. */
+  /** Counts a request as running until the returned function is called, which must happen exactly once. */
   enter(call: Call, caller: unknown): () => void {
     if (methodRow(call.method)?.lasting === true) return NOTHING
     this.#running++
@@ -48,8 +48,8 @@ export class Load {
   }
 
   /**
-   * Answers a request when others are answered. Fails when too many wait already, or when it waited for too long. Few
-   * servers ever have more to do than they may, so what that takes is loaded when one does.
+   * Queues a request until others are answered. Rejects when the queue is full or the wait is too long. The queue is
+   * loaded on demand because few servers ever reach their limit.
    */
   async inTurn(turn: Turn, limits: Limits): Promise<Result> {
     if (limits.queued === 0) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })

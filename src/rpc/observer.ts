@@ -19,7 +19,7 @@ export interface ObservedRequest {
 
 /** How a request ended. */
 export interface RequestEnd {
-  /** `tool_error` is a result that tells the model about a failure. */
+  /** `tool_error` is a result that reports a failure to the model. */
   readonly outcome: 'result' | 'tool_error' | 'error' | 'cancelled'
   /** The error that was sent. */
   readonly error?: McpError
@@ -38,15 +38,15 @@ export interface Observer {
 /** What is counted: errors that were sent, by kind, and events that send none. */
 export type Counted =
   | ErrorKind
-  /** A client was cut off because it did not read what it asked for. */
+  /** A connection was aborted because the client did not read what it requested. */
   | 'slow_reader'
-  /** A client was cut off because it stopped responding. */
+  /** A connection was aborted because the client stopped responding. */
   | 'peer_lost'
-  /** An event was discarded that a client might have come back for. */
+  /** An event was discarded that a client might have resumed from. */
   | 'event_forgotten'
-  /** A stream was discarded that a client might have come back for. */
+  /** A stream was discarded that a client might have resumed. */
   | 'stream_forgotten'
-  /** Progress or a log message was not sent to a client that is far behind. */
+  /** Progress or a log message was not sent to a client that is reading too slowly. */
   | 'notice_dropped'
   /** A session timed out. */
   | 'session_expired'
@@ -54,7 +54,7 @@ export type Counted =
   | 'session_evicted'
   /** The event loop was blocked. */
   | 'loop_blocked'
-  /** User code let an error escape. */
+  /** User code threw an error that nothing caught. */
   | 'unhandled'
 
 /** The observers of one server, and its counters. */
@@ -80,7 +80,7 @@ export class Observers {
     this.#list.push(observer)
   }
 
-  /** Observes a request from here to its end; undefined when nobody does. */
+  /** Starts observing a request; undefined when there are no observers. */
   begin(call: Call, size: number): Observed | undefined {
     return this.#list.length === 0 ? undefined : this.#begin(describe(call, size))
   }

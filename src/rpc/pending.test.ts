@@ -44,7 +44,7 @@ test.each(ENDINGS)(
   },
 )
 
-test('a question given up on is cancelled once, and a late answer to it is ignored', async () => {
+test('an abandoned request is cancelled once, and a late response to it is ignored', async () => {
   const pending = new Pending()
   const [stopped, late, other] = [ask(pending), ask(pending), ask(pending, { timeoutMs: 2000 })]
   stopped.abort()
@@ -62,7 +62,7 @@ test('a question given up on is cancelled once, and a late answer to it is ignor
   expect(await other.answer).toEqual({ heard: true })
 })
 
-test('nothing is sent for a caller who is gone already, or on a closed connection', async () => {
+test('nothing is sent for a caller that has already cancelled, or on a closed connection', async () => {
   const pending = new Pending()
   const send = vi.fn<(id: number) => void>()
   const options = {
@@ -78,14 +78,14 @@ test('nothing is sent for a caller who is gone already, or on a closed connectio
   expect([pending.size, vi.getTimerCount()]).toEqual([0, 0])
 })
 
-test('a timeout longer than timers can wait never comes', () => {
+test('a timeout too long for a timer never fires', () => {
   const pending = new Pending()
   for (const timeoutMs of [2 ** 31, Infinity]) ask(pending, { timeoutMs })
   vi.advanceTimersByTime(86_400_000)
   expect([pending.size, vi.getTimerCount()]).toEqual([2, 0])
 })
 
-test('a question that cannot be sent fails at once and is not cancelled later', async () => {
+test('a request that cannot be sent fails at once and is not cancelled later', async () => {
   const pending = new Pending()
   const fail = (): never => {
     throw new TypeError('no JSON')

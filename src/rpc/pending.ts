@@ -9,7 +9,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Requests sent to the peer that wait for an answer by id: the one place where an answer arrives from outside. */
+/** Requests sent to the peer that await a response, by id. */
 export class Pending {
   #next = 1
   #closed = false
@@ -19,7 +19,7 @@ export class Pending {
     return this.#waiting.size
   }
 
-  /** Sends a request under a fresh id; gives up, and says so to the peer, when the signal aborts or time is up. */
+  /** Sends a request under a fresh id. Cancels it, and notifies the peer, when the signal aborts or it times out. */
   ask(
     method: string,
     send: (id: number) => void,
@@ -34,14 +34,14 @@ export class Pending {
     return new Promise<JsonObject>((resolve, reject) => {
       if (this.#closed) throw mcpError(CONNECTION_CLOSED, { method })
       signal.throwIfAborted()
-      const giveUp = (reason: Error): void => {
+      const abandon = (reason: Error): void => {
         done()
         reject(reason)
         cancel(id)
       }
-      const onAbort = (): void => giveUp(signal.reason as Error)
+      const onAbort = (): void => abandon(signal.reason as Error)
       const onTimeout = (): void =>
-        giveUp(mcpError(ASK_REFUSED, { method, reason: `no answer within ${timeoutMs} ms` }))
+        abandon(mcpError(ASK_REFUSED, { method, reason: `no answer within ${timeoutMs} ms` }))
       const timer = timeoutMs > LONGEST_MS ? undefined : setTimeout(onTimeout, timeoutMs)
       const done = (): void => {
         clearTimeout(timer)
@@ -57,14 +57,14 @@ export class Pending {
       try {
         send(id)
       } catch (error) {
-        // Nothing was asked, so there is nothing to cancel.
+        // Nothing was sent, so there is nothing to cancel.
         done()
         throw error
       }
     })
   }
 
-  /** Hands an answer to whoever waits for it. Answers that nobody asked for are ignored. */
+  /** Settles the request that a response belongs to. Unexpected responses are ignored. */
   settle(answer: {
     readonly id?: RequestId
     readonly result?: JsonObject

@@ -36,7 +36,7 @@ function outgoing(id: number, signal?: AbortSignal): OutgoingRequest {
   return { id, method, text: `request ${id}`, cancel, headers: () => ({}), onMessage: () => undefined }
 }
 
-test('answers reach their requests in whatever order they come', async () => {
+test('responses settle their requests in whatever order they arrive', async () => {
   const { pipe, written } = make()
   const requests = [1, 2, 3].map((id) => pipe.request(outgoing(id)))
   expect(pipe.size).toBe(3)
@@ -46,7 +46,7 @@ test('answers reach their requests in whatever order they come', async () => {
   expect(pipe.size).toBe(0)
 })
 
-test('an answer that comes while its request is being written is not lost', async () => {
+test('a response that arrives while its request is being written is not lost', async () => {
   const pipe: Pipe = new Pipe({
     write: () => pipe.take({ id: 1, result: {} }),
     events: { onMessage: () => undefined, onDown: () => undefined },
@@ -54,7 +54,7 @@ test('an answer that comes while its request is being written is not lost', asyn
   expect(await pipe.request(outgoing(1))).toEqual({ id: 1, result: {} })
 })
 
-test('an error is an answer, and a second answer is ignored', async () => {
+test('an error counts as a response, and a second response is ignored', async () => {
   const { pipe } = make()
   const request = pipe.request(outgoing(1))
   pipe.take({ id: 1, error: { code: -32601, message: 'no' } })
@@ -63,7 +63,7 @@ test('an error is an answer, and a second answer is ignored', async () => {
   expect(await request).toMatchObject({ error: { code: -32601 } })
 })
 
-test('notifications and questions go to the client, also under an id that waits', async () => {
+test('notifications and server requests go to the client, even with the id of a pending request', async () => {
   const { pipe, messages } = make()
   const request = pipe.request(outgoing(1))
   pipe.take({ id: 1, method: 'roots/list' })
@@ -73,7 +73,7 @@ test('notifications and questions go to the client, also under an id that waits'
   expect(messages.map(({ method }) => method)).toEqual(['roots/list', 'notifications/progress'])
 })
 
-test('an error without an id is told to the one request that waits', async () => {
+test('an error without an id fails the only pending request', async () => {
   const { pipe, notes } = make()
   const error = { code: -32600, message: 'the message is too large' }
   const request = pipe.request(outgoing(1))
@@ -86,11 +86,11 @@ test.each([0, 2])('an error without an id is noted while %i requests wait: nobod
   const { pipe, notes, messages } = make()
   for (let id = 1; id <= count; id++) void pipe.request(outgoing(id))
   pipe.take({ error: { code: -32700, message: 'cannot read this' } })
-  expect(notes).toEqual(['the server could not read a message and says: cannot read this'])
+  expect(notes).toEqual(['the server could not read a message: cannot read this'])
   expect(messages).toEqual([])
 })
 
-test('an abort rejects with its reason and leaves nothing behind', async () => {
+test('aborting a request rejects it with the reason and leaves nothing behind', async () => {
   const { pipe, written } = make()
   const controller = new AbortController()
   const request = pipe.request(outgoing(1, controller.signal))
@@ -101,7 +101,7 @@ test('an abort rejects with its reason and leaves nothing behind', async () => {
   expect([pipe.size, written]).toEqual([0, ['request 1']])
 })
 
-test('a request that cannot be written is rejected and waits for nothing', async () => {
+test('a request that cannot be written is rejected and does not stay pending', async () => {
   const { pipe } = make(() => {
     throw mcpError(OVERLOADED, {})
   })
@@ -126,7 +126,7 @@ test('one request can be failed by its id', async () => {
   await second
 })
 
-test('when the stream fails, everything that waits and all that follows is rejected for the first reason', async () => {
+test('when the stream fails, pending and later requests are rejected with the first reason', async () => {
   const { pipe, written } = make()
   const requests = Array.from({ length: 200 }, (_, id) => pipe.request(outgoing(id)))
   const reason = mcpError(STREAM_LOST, { method: 'x' }, { data: { exitCode: 1 } })

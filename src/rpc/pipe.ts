@@ -5,13 +5,13 @@ import type { TransportEvents, OutgoingRequest, CancelListener } from './client-
 
 export interface PipeOptions {
   readonly events: TransportEvents
-  /** Writes one message; throws when it cannot be taken. */
+  /** Writes one message; throws when it cannot be accepted. */
   write(text: string): void
 }
 
 /**
- * The client's end of a stream that carries messages both ways: answers find their request by id, everything else is
- * handed to the client, and no request waits longer than the stream lives.
+ * The client's end of a two-way message stream. Responses settle their request by id, everything else goes to the
+ * client, and pending requests fail when the stream does.
  */
 export class Pipe {
   readonly #events: TransportEvents
@@ -24,17 +24,17 @@ export class Pipe {
     this.#write = write
   }
 
-  /** How many requests wait for their answer. */
+  /** The number of pending requests. */
   get size(): number {
     return this.#waiting.size
   }
 
-  /** Why nothing can be sent any more. */
+  /** Why nothing more can be sent. */
   get failure(): McpError | undefined {
     return this.#failure
   }
 
-  /** The id of the one request that waits; undefined when none does, or several. */
+  /** The id of the only pending request; undefined when there are none or several. */
   get only(): RequestId | undefined {
     return this.#waiting.size === 1 ? this.#waiting.keys().next().value : undefined
   }
@@ -56,17 +56,17 @@ export class Pipe {
     })
   }
 
-  /** Takes a message from the server. An answer that nobody waits for is ignored. */
+  /** Receives a message from the server. Unexpected responses are ignored. */
   take(message: Message): void {
     if (message.method !== undefined) return this.#events.onMessage(message)
-    // An error without an id is about a message that could not be read: that of the one who waits, if there is just one.
+    // An error without an id reports an unreadable message. If just one request is pending, it is that one.
     const waiting = this.#waiting.get((message.id ?? this.only) as RequestId)
-    if (waiting === undefined) return message.id === undefined ? this.#complain(message) : undefined
+    if (waiting === undefined) return message.id === undefined ? this.#noteError(message) : undefined
     waiting.end()
     waiting.resolve(message)
   }
 
-  /** Fails one request; false when nobody waits under the id. */
+  /** Fails one request; false when no request with this id is pending. */
   refuse(id: RequestId | undefined, toError: (method: string) => McpError): boolean {
     const waiting = id === undefined ? undefined : this.#waiting.get(id)
     if (waiting === undefined) return false
@@ -75,7 +75,7 @@ export class Pipe {
     return true
   }
 
-  /** Fails everything that waits and all that would be sent. Only the first reason counts. */
+  /** Fails all pending and future requests. Only the first reason counts. */
   fail(reason: McpError): void {
     if (this.#failure !== undefined) return
     this.#failure = reason
@@ -85,13 +85,13 @@ export class Pipe {
     }
   }
 
-  #complain({ error }: Message): void {
-    const text = `the server could not read a message and says: ${error?.message.slice(0, 256) ?? 'nothing'}`
+  #noteError({ error }: Message): void {
+    const text = `the server could not read a message: ${error?.message.slice(0, 256) ?? 'it gave no reason'}`
     this.#events.onNote?.('stream', text)
   }
 }
 
-/** A request on its way, until it is answered or nobody waits any more. */
+/** A pending request, until it is answered or cancelled. */
 class Waiting implements CancelListener {
   readonly outgoing: OutgoingRequest
   readonly resolve: (answer: Message) => void
@@ -126,7 +126,7 @@ function unanswered(method: string, reason: McpError): McpError {
   const extras = {
     cause: reason,
     ...(reason.data === undefined ? {} : { data: reason.data }),
-    // Whatever ended the stream, nobody knows whether this has run.
+    // Whatever ended the stream, it is unknown whether the server ran this request.
     ...(reason.refusal === undefined ? {} : { refusal: 'TRANSPORT_ERROR' as const }),
   }
   return new McpError(reason.kind, `${method} was not answered: ${reason.message}`, extras)

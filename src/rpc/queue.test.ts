@@ -34,7 +34,7 @@ test('callers take turns, and the requests of each keep their order', async () =
   expect(queue.size).toBe(0)
 })
 
-test('who needs no place takes none from the next one', async () => {
+test('a request that does not count as running does not delay the next one', async () => {
   const queue = new Queue()
   const said: string[] = []
   const all = ['a1', 'b1', 'c1'].map((name) =>
@@ -45,7 +45,7 @@ test('who needs no place takes none from the next one', async () => {
   expect(said).toEqual(['a1', 'b1', 'c1'])
 })
 
-test('a queue has room for so many, of each caller for fewer, and for so much', () => {
+test('the queue is bounded in total, per caller and in bytes', () => {
   const queue = new Queue()
   const begin = (caller: unknown, bytes = 1): Promise<void> =>
     queue.wait({ caller, bytes, signal: new AbortController().signal, begin: () => true }, limits)
@@ -60,7 +60,7 @@ test('a queue has room for so many, of each caller for fewer, and for so much', 
   expect(queue.size).toBe(4)
 })
 
-test('a caller who may have one place has one, and not another', () => {
+test('a caller limited to one queued request cannot queue a second', () => {
   const queue = new Queue()
   const begin = (caller: string): Promise<void> =>
     queue.wait(
@@ -76,7 +76,7 @@ test('a caller who may have one place has one, and not another', () => {
   expect(queue.size).toBe(2)
 })
 
-test('nobody knows who is nobody: only all together have a limit then', () => {
+test('requests of unknown callers count only against the total limit', () => {
   const queue = new Queue()
   const signal = new AbortController().signal
   for (let count = 0; count < 4; count++)
@@ -84,7 +84,7 @@ test('nobody knows who is nobody: only all together have a limit then', () => {
   expect(queue.size).toBe(4)
 })
 
-test('who is not wanted any more leaves at once and frees the place', async () => {
+test('a cancelled request leaves the queue at once and makes room', async () => {
   const queue = new Queue()
   const said: string[] = []
   const [first, second] = [join(queue, said, 'a1'), join(queue, said, 'a2')]
@@ -97,7 +97,7 @@ test('who is not wanted any more leaves at once and frees the place', async () =
   expect([said, queue.size]).toEqual([['a1 left', 'a2'], 0])
 })
 
-test('who waits for too long is sent away, one after the other', async () => {
+test('requests queued for too long are rejected one after the other', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   try {
     const queue = new Queue()
@@ -116,7 +116,7 @@ test('who waits for too long is sent away, one after the other', async () => {
   }
 })
 
-test('the time of each waiting request is watched, also after nobody waited for a while', async () => {
+test('every queued request can time out, even after the queue was empty for a while', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   try {
     const queue = new Queue()
@@ -134,7 +134,7 @@ test('the time of each waiting request is watched, also after nobody waited for 
   }
 })
 
-test('times longer than a timer can wait need few timers, and a wait without end needs none', () => {
+test('waits too long for one timer need few timers, and an infinite wait needs none', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   try {
     const set = vi.spyOn(globalThis, 'setTimeout')
@@ -175,7 +175,7 @@ function busy(): {
   return { load, leave, turn }
 }
 
-test('a request that was cancelled before it could join the queue does not wait in it', async () => {
+test('a request cancelled before it could be queued is not queued', async () => {
   const { load, leave, turn } = busy()
   const call = makeCall()
   call.cancel(new Error('cancelled'))
@@ -185,7 +185,7 @@ test('a request that was cancelled before it could join the queue does not wait 
   expect(load.running).toBe(0)
 })
 
-test('a request that was cancelled just when its turn came gives its place to the next', async () => {
+test('a request cancelled just as its turn comes lets the next one start', async () => {
   const { load, leave, turn } = busy()
   const call = makeCall()
   const first = turn(call, 'a1')
@@ -198,7 +198,7 @@ test('a request that was cancelled just when its turn came gives its place to th
   expect([load.waiting, load.running]).toEqual([0, 0])
 })
 
-test('nobody overtakes those who wait, and a request that lasts takes no place', async () => {
+test('requests do not overtake queued ones, and a long-lived request does not count as running', async () => {
   const { load, leave, turn } = busy()
   const order: string[] = []
   const said = async (name: string, method?: string, allInFlight?: number): Promise<void> =>

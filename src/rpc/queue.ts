@@ -6,15 +6,15 @@ import type { Limits } from '../protocol/limits.ts'
 import type { Result } from './dispatch.ts'
 import type { Load, Turn } from './load.ts'
 
-/** A request that waits until others are answered. */
+/** A request to be queued. */
 export interface Waiting {
-  /** Whose it is; nobody knows, when undefined. */
+  /** The caller it belongs to; undefined when unknown. */
   readonly caller: unknown
-  /** How large it is. */
+  /** Its size. */
   readonly bytes: number
-  /** Aborts when nobody wants the answer any more. */
+  /** Aborts when the response is no longer wanted. */
   readonly signal: AbortSignal
-  /** Its turn has come. False when it needs no place, so that the next one may come too. */
+  /** Starts the request. False when it does not count as running, so the next one may start too. */
   begin(): boolean
 }
 
@@ -28,7 +28,7 @@ interface Place extends Waiting {
 
 const SOON = { retryAfterMs: 1000 }
 
-/** Answers a request when its turn has come. */
+/** Answers a request when its turn comes. */
 export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Promise<Result> {
   const { call, caller, bytes, answer } = turn
   const { signal } = call
@@ -50,21 +50,21 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
   }
 }
 
-/** Where requests wait that are too many for now: callers take turns, and each one's requests keep their order. */
+/** Queues excess requests: callers take turns, and the requests of each caller stay in order. */
 export class Queue {
-  /** The places of each caller; the first caller is the next. */
+  /** The queued requests of each caller; the first caller is served next. */
   readonly #callers = new Map<unknown, Place[]>()
-  /** All places in the order of their coming. */
+  /** All queued requests in order of arrival. */
   readonly #all = new Set<Place>()
   #bytes = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** How many wait. */
+  /** The number of queued requests. */
   get size(): number {
     return this.#all.size
   }
 
-  /** Resolves when the turn has come; rejects when there is no room, it takes too long, or nobody wants it any more. */
+  /** Resolves when the request may start; rejects when the queue is full, the wait is too long, or it is cancelled. */
   wait(waiting: Waiting, limits: QueueLimits): Promise<void> {
     this.#checkRoom(waiting, limits)
     const { caller, bytes, signal } = waiting
@@ -89,12 +89,12 @@ export class Queue {
     })
   }
 
-  /** Lets in whose turn it is. */
+  /** Starts the next request. */
   next(): void {
     for (const [caller, places] of this.#callers) {
       const place = places[0] as Place
       this.#remove(place)
-      // Whoever had a turn is the last to have another one.
+      // A caller that had a turn goes to the back.
       if (places.length > 0) {
         this.#callers.delete(caller)
         this.#callers.set(caller, places)
@@ -119,7 +119,7 @@ export class Queue {
     else places.push(place)
     this.#all.add(place)
     this.#bytes += place.bytes
-    if (this.#timer === undefined) this.#watch(place)
+    if (this.#timer === undefined) this.#rejectAt(place)
   }
 
   #remove(place: Place): void {
@@ -138,14 +138,14 @@ export class Queue {
     place.reject(reason)
   }
 
-  /** Sends away whoever waits for too long, beginning with the one who came first. */
-  #watch({ until }: Place): void {
+  /** Rejects requests that were queued for too long, oldest first. */
+  #rejectAt({ until }: Place): void {
     if (until === Number.POSITIVE_INFINITY) return
     this.#timer = setTimeout(
       () => {
         const now = performance.now()
         for (const place of this.#all) {
-          if (place.until > now) return this.#watch(place)
+          if (place.until > now) return this.#rejectAt(place)
           this.#leave(place, mcpError(OVERLOADED, {}, SOON))
         }
       },

@@ -7,22 +7,22 @@ import type { Result } from './dispatch.ts'
 import type { Load } from './load.ts'
 import type { Observers } from './observer.ts'
 
-/** What a server shows to its transports. */
+/** A server as its transports see it. */
 export interface Service {
-  /** The server's own name, version and decoration, in the newest form. */
+  /** The server's name, version, title, icons and so on, in the newest revision's form. */
   readonly info: JsonObject
   readonly changes: Changes
-  /** What it has to do, shared by its transports. */
+  /** Running and queued requests, shared by its transports. */
   readonly load: Load
-  /** Who sees its requests, and its counters. */
+  /** The observers of its requests, and its counters. */
   readonly observers: Observers
-  /** The revisions that are served. */
+  /** The revisions it serves. */
   readonly revisions: readonly Revision[]
-  /** How each revision is spoken. */
+  /** The dialect of each revision. */
   readonly dialects: Dialects
-  /** Answers a request; throws, or rejects with, an McpError for the peer. */
+  /** Answers a request; throws or rejects with an `McpError` for the peer. */
   answer(call: Call): Result | Promise<Result>
-  /** Takes note of a notification. Never throws. */
+  /** Handles a notification. Never throws. */
   notice(call: Call): void
   /** Writes to the operator's log. */
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void

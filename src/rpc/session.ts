@@ -4,35 +4,35 @@ import type { ClientInfo, Peer } from './call.ts'
 import { Pending } from './pending.ts'
 
 const NOTHING: JsonObject = Object.freeze({})
-/** What a client that never gets ready can make wait. */
+/** The most actions kept for a client that is not ready. */
 const MAX_WAITING = 1000
 
-/** The state that a revision with a handshake needs, and nothing more. Parts are made when first used. */
+/** The state that a revision with a handshake needs. Parts are created on first use. */
 export class Session implements Peer {
-  /** Until the handshake the newest revision that has one. */
+  /** Before the handshake, that of the newest revision that has one. */
   dialect: Dialect
   client: ClientInfo | undefined = undefined
   capabilities: JsonObject = NOTHING
   /** Whether `initialize` was answered. */
   opened = false
-  /** Whether the client said that it is ready for more than answers. */
+  /** Whether the client has sent `notifications/initialized`. */
   ready = false
-  /** The least severe level of log messages that the client wants. */
+  /** The lowest severity of log messages that the client wants. */
   logLevel = 'info'
-  /** Resource URIs that the client subscribed to. */
+  /** URIs of the resources that the client subscribed to. */
   subscriptions: Set<string> | undefined = undefined
   #pending: Pending | undefined
   #waiting: Map<unknown, () => void> | undefined
   #closers: (() => void)[] | undefined
   readonly #notify: ((method: string, params: JsonObject) => void) | undefined
 
-  /** `notify` sends what belongs to no request; without it nothing of the kind can reach the client. */
+  /** `notify` sends notifications that do not belong to a request; omit it if they cannot reach the client. */
   constructor(dialects: Dialects, notify?: (method: string, params: JsonObject) => void) {
     this.dialect = dialects['2025-11-25']
     this.#notify = notify
   }
 
-  /** Whether the client can be told of something between its requests. */
+  /** Whether the client can be notified between its requests. */
   get reachable(): boolean {
     return this.#notify !== undefined
   }
@@ -41,7 +41,7 @@ export class Session implements Peer {
     return this
   }
 
-  /** Requests sent to the client and not yet answered. */
+  /** Requests sent to the client that it has not answered yet. */
   get pending(): Pending {
     return (this.#pending ??= new Pending())
   }
@@ -50,14 +50,14 @@ export class Session implements Peer {
     this.#notify?.(method, params)
   }
 
-  /** Does something now or as soon as the client is ready; of several things under one key only the first. */
+  /** Runs `act` now, or once the client is ready. Of several waiting actions with the same key, only the first runs. */
   whenReady(act: () => void, key: unknown = act): void {
     if (this.ready) return act()
     this.#waiting ??= new Map()
     if (this.#waiting.size < MAX_WAITING && !this.#waiting.has(key)) this.#waiting.set(key, act)
   }
 
-  /** The client is ready: what waited for it is done. */
+  /** Marks the client as ready and runs the actions that waited for it. */
   setReady(): void {
     this.ready = true
     const waiting = this.#waiting

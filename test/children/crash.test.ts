@@ -21,7 +21,7 @@ test('a server that fails at its start says why in the error of the first reques
   expect(error).toMatchObject({
     kind: 'connect_failed',
     message: expect.stringMatching(
-      /initialize was not answered: .*the server ended with exit code 3; .*\n {2}config\.json is missing$/s,
+      /initialize was not answered: .*the server exited with code 3; .*\n {2}config\.json is missing$/s,
     ),
     data: { exitCode: 3, signal: null, stderr: ['config.json is missing'] },
   })
@@ -45,17 +45,17 @@ test('when a server dies, 200 requests in flight are rejected', async () => {
   expect(reasons).toHaveLength(200)
   for (const reason of reasons) expect(reason).toMatchObject({ kind: 'stream_lost' })
   expect(await down).toMatchObject({
-    message: expect.stringMatching(/^the server ".*" was ended by SIGKILL$/),
+    message: expect.stringMatching(/^the server ".*" was killed by SIGKILL$/),
     data: { exitCode: null, signal: 'SIGKILL' },
   })
 })
 
 test('after the connection broke, requests and messages are rejected with the reason, which is reported once', async () => {
   const { call, line, down, downs } = await start()
-  await expect(call('exit', { code: 7 })).rejects.toThrow('exit code 7')
+  await expect(call('exit', { code: 7 })).rejects.toThrow('exited with code 7')
   await down
-  await expect(call('more')).rejects.toThrow('exit code 7')
-  await expect(line.send('{}')).rejects.toThrow('exit code 7')
+  await expect(call('more')).rejects.toThrow('exited with code 7')
+  await expect(line.send('{}')).rejects.toThrow('exited with code 7')
   await line.close()
   expect(downs).toHaveLength(1)
 })
@@ -121,7 +121,7 @@ test('a gigabyte on stderr takes no memory and hides no answer', async () => {
   expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 2 ** 20)
   expect(notes.length).toBeLessThan(50_000)
   await child.line.close()
-  await until(() => notes.some((note) => /^stderr: \(\d+ bytes were left out\)$/.test(note)))
+  await until(() => notes.some((note) => /^stderr: \(\d+ bytes were omitted\)$/.test(note)))
 })
 
 test('a line of a gigabyte takes no memory and fails its request', async () => {

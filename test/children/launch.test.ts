@@ -76,19 +76,19 @@ test('the current directory counts only when it is named', async () => {
 test.each([
   [
     { command: 'no-such-program', env: { PATH: '/a:/b' } },
-    'cannot connect to the command "no-such-program": there is no such program in PATH: /a, /b',
+    'cannot connect to the command "no-such-program": it was not found in PATH: /a, /b',
   ],
   [
     { command: './missing', cwd: '/' },
-    'cannot connect to the command "./missing": there is no file /missing',
+    'cannot connect to the command "./missing": the file /missing does not exist',
   ],
   [
     { command: 'node server.js', env: { PATH: '/a' } },
-    'cannot connect to the command "node server.js": there is no such program in PATH: /a; give arguments apart from the command, in args',
+    'cannot connect to the command "node server.js": it was not found in PATH: /a; put arguments in args, not in the command',
   ],
   [
     { command: 'x; touch injected', env: { PATH: '/a' } },
-    'cannot connect to the command "x; touch injected": there is no such program in PATH: /a; give arguments apart from the command, in args',
+    'cannot connect to the command "x; touch injected": it was not found in PATH: /a; put arguments in args, not in the command',
   ],
   [
     { cwd: '/no/such/place' },
@@ -99,10 +99,12 @@ test.each([
 })
 
 test('what is found but may not be executed is named', async () => {
-  const blocked = /plain\.txt is not a file that may be executed/
+  const blocked = /plain\.txt is not an executable file/
   await expect(open({ command: 'plain.txt', env: { PATH: folder } })).rejects.toThrow(blocked)
   await expect(open({ command: './plain.txt', cwd: folder })).rejects.toThrow(blocked)
-  await expect(open({ command: './directory', cwd: folder })).rejects.toThrow(/directory is not a file/)
+  await expect(open({ command: './directory', cwd: folder })).rejects.toThrow(
+    /directory is not an executable file/,
+  )
 })
 
 test('a program whose interpreter is missing is a failed connection', async () => {
@@ -111,7 +113,7 @@ test('a program whose interpreter is missing is a failed connection', async () =
   await expect(open({ command: file })).rejects.toMatchObject({
     kind: 'connect_failed',
     message: expect.stringMatching(
-      /nonsense needs something that does not exist, such as the interpreter in its first line$/,
+      /nonsense needs a file that does not exist, such as the interpreter named in its first line$/,
     ),
     cause: { code: 'ENOENT' },
   })
@@ -160,7 +162,7 @@ test('variables that make programs load code are left out, and that is noted, un
   expect(seen['A']).toBe('1')
   expect(Object.keys(seen).filter((name) => name in env)).toEqual(['A'])
   expect(notes).toEqual([
-    'stream: NODE_OPTIONS, LD_PRELOAD was not set for the server: it makes programs load code',
+    'stream: NODE_OPTIONS, LD_PRELOAD was not set for the server because it makes programs load code',
   ])
   await line.close()
   expect(await environment({ env, inherit: 'all' })).toMatchObject(env)
@@ -184,7 +186,7 @@ test('a server that ends at once, a hundred times, leaves nothing and says so ea
   for (let round = 0; round < 10; round++) {
     const messages = await Promise.all(Array.from({ length: 10 }, ends))
     expect(new Set(messages)).toEqual(
-      new Set(['cannot connect to the command "sh": the server ended with exit code 9']),
+      new Set(['cannot connect to the command "sh": the server exited with code 9']),
     )
   }
   expect(process.listenerCount('exit')).toBe(before)

@@ -75,7 +75,7 @@ test('lines on stdout that are no messages are noted once and skipped [R068]', a
     'Listening on \u001b[1mstdio\u001b[0m\n\n42\n{"some":"json"}\n{broken\r\n{"jsonrpc":"2.0","id":1,"result":{}}\r\n'
   expect(await call('raw', { text })).toMatchObject({ id: 1, result: {} })
   expect(notes).toEqual([
-    'stream: the server writes things to stdout that are no messages, such as: Listening on stdio',
+    'stream: the server writes text to stdout that is not a message, such as: Listening on stdio',
   ])
 })
 

@@ -212,7 +212,7 @@ describe('the machine', () => {
     expect((await send(port, tool('spin', { of: 1300 }))).status).toBe(200)
     await expect.poll(async () => (await program.state()).counts['loop_blocked']).toBe(1)
     const { reports } = await program.state()
-    expect(reports).toEqual([expect.stringMatching(/^the event loop stood still.*: \d{4}$/)])
+    expect(reports).toEqual([expect.stringMatching(/^the event loop was blocked.*: \d{4}$/)])
     expect([await get(port, '/healthz'), await get(port, '/readyz')]).toEqual([503, 503])
     expect((await send(port, tool('echo', { text: 'x' }))).status).toBe(200)
     await expect.poll(() => get(port, '/healthz')).toBe(200)

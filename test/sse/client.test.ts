@@ -68,8 +68,8 @@ const REFUSED = JSON.stringify({
   error: { code: -32000, message: 'Method not allowed.' },
 })
 
-describe('a server that knows no newer transport', () => {
-  test.each([400, 404, 405])('is found by a GET after it refused with %i [R100]', async (status) => {
+describe('a server that supports no newer transport', () => {
+  test.each([400, 404, 405])('is found by a GET after it responded with %i [R100]', async (status) => {
     for (const body of ['Cannot POST', REFUSED]) {
       const type = body === REFUSED ? 'application/json' : 'text/html'
       const peer = await old({
@@ -89,7 +89,7 @@ describe('a server that knows no newer transport', () => {
     expect(peer.of('GET')).toEqual([])
   })
 
-  test('is not looked for when the refusal is one of the newest revision [R100]', async () => {
+  test('is not looked for when the error is one of the newest revision [R100]', async () => {
     const error = { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } }
     const peer = await old({
       refuse: ({ message: { id } }, response) =>
@@ -113,7 +113,7 @@ describe('a server that knows no newer transport', () => {
     ])
   })
 
-  test('that has learned more since is met again from the start', async () => {
+  test('that was upgraded since is probed again from the start', async () => {
     let isNewer = false
     const peer = await serve((seen, response) => {
       const { verb, message } = seen
@@ -140,7 +140,7 @@ describe('a server that knows no newer transport', () => {
     expect(peer.seen.map(({ verb }) => verb).slice(0, 3)).toEqual(['GET', 'POST', 'POST'])
   })
 
-  test('is sent the headers of the caller with everything', async () => {
+  test('gets the headers of the caller with every request', async () => {
     const peer = await old()
     const client = await meet(peer, { headers: { 'x-key': 'secret' } })
     await client.call('any')
@@ -186,7 +186,7 @@ describe('the address', () => {
     expect(peer.seen.at(-1)?.url).toBe('/in?sessionId=1')
   })
 
-  test('that does not come first, or not in time, makes it no such server', async () => {
+  test('that is not sent first, or not in time, means the server does not support the transport', async () => {
     for (const greeting of [
       `event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\nevent: endpoint\ndata: /in?sessionId=1\n\n`,
       ': hello\n\n',
@@ -212,7 +212,7 @@ describe('the address', () => {
 })
 
 describe('the stream', () => {
-  test('that breaks fails what waits, and the next call opens another', async () => {
+  test('that breaks fails pending requests, and the next call opens another', async () => {
     const peer = await old({
       take: ({ message }, response, stream) => {
         if (message.method !== 'tools/call' || peer.streams.length > 1) return false
@@ -227,7 +227,7 @@ describe('the stream', () => {
     expect(peer.streams).toHaveLength(2)
   })
 
-  test('that the server forgot is opened anew, and the call repeated', async () => {
+  test('that the server no longer knows is opened anew, and the call repeated', async () => {
     const peer = await old({
       take: ({ message }, response) => {
         if (message.method !== 'tools/call' || peer.streams.length > 1) return false
@@ -265,7 +265,7 @@ describe('the stream', () => {
     expect(notes).toHaveLength(1)
   })
 
-  test('is left when the client closes, and nothing is sent after that', async () => {
+  test('is closed when the client closes, and nothing is sent after that', async () => {
     const peer = await old()
     const client = await meet(peer)
     await client.close()
@@ -274,7 +274,7 @@ describe('the stream', () => {
   })
 })
 
-describe('a refused message', () => {
+describe('a rejected message', () => {
   test.each([
     [503, 'http_failed'],
     [401, 'http_failed'],
@@ -295,7 +295,7 @@ describe('a refused message', () => {
     expect(await client.call('other')).toEqual([])
   })
 
-  test('a call that is given up tells the server', async () => {
+  test('cancelling a call notifies the server', async () => {
     const peer = await old({
       take: ({ message }, response) => {
         if (message.method !== 'tools/call') return false

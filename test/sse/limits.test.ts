@@ -6,7 +6,7 @@ import { EVENTS, open, start, tools } from './server.ts'
 const TEN = 10 * 1024 * 1024
 
 describe('a message', () => {
-  test('of 10 MB is taken, and of one byte more refused by its head [S2-1.6-5] [S2-11.4-5]', async () => {
+  test('of 10 MB is accepted, and of one byte more rejected by its head [S2-1.6-5] [S2-11.4-5]', async () => {
     const { port } = await start()
     const client = await (await open(port)).shake()
     const empty = call('echo', { text: '' }, 2)
@@ -22,7 +22,7 @@ describe('a message', () => {
     expect(await client.answer(3)).toMatchObject({ result: {} })
   })
 
-  test('without a length is refused as soon as it is too large', async () => {
+  test('without a length is rejected as soon as it is too large', async () => {
     const { port } = await start(tools({ sseBytes: 1000 }))
     const client = await open(port)
     const raw = new Raw(port)
@@ -35,7 +35,7 @@ describe('a message', () => {
 })
 
 describe('streams', () => {
-  test('are as many as there may be sessions, and those on which nobody spoke give way', async () => {
+  test('are bounded by the session limit, and those without messages are evicted', async () => {
     const { port, app } = await start(tools({ sessions: 2 }))
     const silent = await open(port)
     await (await open(port)).shake()
@@ -54,7 +54,7 @@ describe('streams', () => {
     expect((await send(port, { method: 'GET', path: '/sse', headers: EVENTS })).status).toBe(503)
   })
 
-  test('that are quiet bring comments', async () => {
+  test('that are quiet carry comments', async () => {
     const { port } = await start(tools({ keepAliveMs: 20 }))
     const client = await open(port)
     await client.stream.until(({ raw }) => raw.includes(': keep-alive\n\n: keep-alive\n\n'))
@@ -64,7 +64,7 @@ describe('streams', () => {
   test.each([
     ['that is too far behind', { connectionBytes: 1_000_000 }],
     ['that takes nothing for a while', { keepAliveMs: 100 }],
-  ])('H.slow-reader a reader %s is cut off, and its session is over', async (_, limits) => {
+  ])('H.slow-reader a reader %s is aborted, and its session ends', async (_, limits) => {
     const { port, app } = await start(tools(limits))
     const raw = new Raw(port)
     onTestFinished(() => raw.destroy())
@@ -80,7 +80,7 @@ describe('streams', () => {
     expect(app.counts.get('slow_reader')).toBe(1)
   })
 
-  test('of slow readers miss progress, but no answer', async () => {
+  test('of slow readers miss progress, but no responses', async () => {
     const app = tools({ streamBytes: 10_000 })
     app.tool('chatter', {}, (_input, { progress }) => {
       for (let step = 1; step <= 100_000; step++) progress(step, 100_000, 'x'.repeat(100))
@@ -95,8 +95,8 @@ describe('streams', () => {
   })
 })
 
-describe('what is running', () => {
-  test('is cancelled when the stream goes away', async () => {
+describe('a running request', () => {
+  test('is cancelled when the stream closes', async () => {
     const app = tools()
     const ended = new Promise<string>((resolve) =>
       app.tool('wait', {}, async (_input, { signal }) => {
@@ -139,8 +139,8 @@ describe('what is running', () => {
   })
 })
 
-describe('at the end of the server', () => {
-  test('what is running is answered first, then streams end; newcomers are refused', async () => {
+describe('when the server closes', () => {
+  test('running requests are answered first, then streams end; new streams are rejected', async () => {
     const app = tools()
     let finish: (text: string) => void = () => undefined
     app.tool('slow', {}, () => new Promise<string>((resolve) => (finish = resolve)))
@@ -159,7 +159,7 @@ describe('at the end of the server', () => {
     expect((await client.stream.end()).ended).toBe(true)
   })
 
-  test('what takes too long does not hold it up', async () => {
+  test('slow requests do not delay it', async () => {
     const app = tools({ drainMs: 50 })
     app.tool('wait', {}, () => new Promise(() => undefined))
     const { port, running } = await start(app)

@@ -8,7 +8,7 @@ import { begin, send } from '../http/wire.ts'
 import { EVENTS, open, start, tools, type OldClient } from './server.ts'
 
 describe('the stream', () => {
-  test('begins with the address for messages, and brings every answer as a message event [R099] [S2-10.4-2] [S1-1.2-2]', async () => {
+  test('starts with the address for messages, and carries every response as a message event [R099] [S2-10.4-2] [S1-1.2-2]', async () => {
     const { port } = await start()
     const client = await open(port)
     expect(client.stream.response.headers).toMatchObject({
@@ -22,7 +22,7 @@ describe('the stream', () => {
     expect(client.stream.raw).toContain('\nevent: message\ndata: {"jsonrpc":"2.0","id":1,')
   })
 
-  test('knows every revision with a handshake, and refuses the one without', async () => {
+  test('supports every revision with a handshake, and rejects the one without', async () => {
     const { port } = await start()
     const client = await open(port)
     await client.post(message('tools/list', { _meta: ENVELOPE }, 7))
@@ -33,7 +33,7 @@ describe('the stream', () => {
     expect(await client.answer(1)).toMatchObject({ result: { protocolVersion: '2025-11-25' } })
   })
 
-  test('answers what cannot be read on the stream, and goes on', async () => {
+  test('sends errors for unreadable messages on the stream, and continues', async () => {
     const { port } = await start()
     const client = await open(port)
     expect((await client.post('{"jsonrpc":')).status).toBe(202)
@@ -42,7 +42,7 @@ describe('the stream', () => {
     await client.shake()
   })
 
-  test('is not there unless it is asked for, while Streamable HTTP is [S1-1.2-2]', async () => {
+  test('is not served unless enabled, while Streamable HTTP is [S1-1.2-2]', async () => {
     const { port } = await start(tools(), { sse: false })
     expect((await send(port, { method: 'GET', path: '/sse', headers: EVENTS })).status).toBe(404)
     expect((await send(port, { path: '/messages', headers: JSON_TYPE, body: '{}' })).status).toBe(404)
@@ -50,13 +50,13 @@ describe('the stream', () => {
     expect(newer.json).toMatchObject({ id: 1, result: { protocolVersion: '2025-11-25' } })
   })
 
-  test('leaves its paths to no other endpoint', async () => {
+  test('does not share its paths with another endpoint', async () => {
     await expect(start(tools(), { path: '/sse' })).rejects.toThrow(/belongs to the option sse/)
   })
 })
 
 describe('the head of a request', () => {
-  test('a verb that a path does not know is refused with those it knows', async () => {
+  test('a method that a path does not support is rejected with those it does', async () => {
     const { port } = await start()
     const wrong = await send(port, { path: '/sse', headers: JSON_TYPE, body: initialize() })
     expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET, OPTIONS'])
@@ -64,7 +64,7 @@ describe('the head of a request', () => {
     expect([other.status, other.headers.allow]).toEqual([405, 'POST, OPTIONS'])
   })
 
-  test('a reader that takes no events is refused, and so is a body that is not JSON', async () => {
+  test('a client that does not accept events is rejected, and so is a body that is not JSON', async () => {
     const { port } = await start()
     const plain = { accept: 'application/json' }
     expect((await send(port, { method: 'GET', path: '/sse', headers: plain })).status).toBe(406)
@@ -87,7 +87,7 @@ describe('the head of a request', () => {
     },
   )
 
-  test('an allowed page gets CORS headers, before and with the reply', async () => {
+  test('an allowed page gets CORS headers in the preflight and in the reply', async () => {
     const { port } = await start(tools(), { cors: ['https://app.example'] })
     const origin = { origin: 'https://app.example' }
     const client = await open(port, '/sse', origin)
@@ -110,7 +110,7 @@ describe('a session', () => {
     },
   )
 
-  test('has an id that nobody guesses, and ends with its stream', async () => {
+  test('has an id that cannot be guessed, and ends with its stream', async () => {
     const { port, app } = await start()
     const clients = await Promise.all(Array.from({ length: 20 }, () => open(port)))
     expect(new Set(clients.map(({ path }) => path)).size).toBe(20)
@@ -122,7 +122,7 @@ describe('a session', () => {
     expect(serviceOf(app).changes.listeners).toBeLessThanOrEqual(1)
   })
 
-  test('belongs to whoever opened it', async () => {
+  test('belongs to the caller that opened it', async () => {
     const app = tools()
     const serve = app.node({ sse: true })
     const web = express()
@@ -183,7 +183,7 @@ describe('a session', () => {
 })
 
 describe('a mount', () => {
-  test('serves all three paths below where it is, with a body that was parsed before', async () => {
+  test('serves all three paths below its own, with a body that was already parsed', async () => {
     const app = tools()
     const web = express()
     web.use(express.json())
@@ -214,7 +214,7 @@ describe('a mount', () => {
     }
   })
 
-  test('of a web handler streams, and is left when the reader is', async () => {
+  test('of a web handler streams, and closes with its reader', async () => {
     const app = tools()
     const serve = app.fetchWith({ sse: true })
     const response = await serve(new Request('http://127.0.0.1/sse', { headers: EVENTS }))
@@ -232,7 +232,7 @@ describe('a mount', () => {
   })
 })
 
-test('a message for nobody is refused before its body is read', async () => {
+test('a message for an unknown session is rejected before its body is read', async () => {
   const { port } = await start()
   const reply = await begin(port, {
     path: '/messages?sessionId=x',

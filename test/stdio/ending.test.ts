@@ -13,14 +13,14 @@ test('L.eof the end of input ends the server, with code 0 [R064] [S3-4.4-1] [S4-
   expect(child.rest).toBe('')
 })
 
-test('L.eof-empty also before anything was said [R064]', async () => {
+test('L.eof-empty even before the first message [R064]', async () => {
   const child = new Child()
   child.process.stdin.end()
   expect(await child.exited).toBe(0)
   expect(child.lines).toEqual([])
 })
 
-test('L.eof-busy what is running is answered first [R064] [S4-5-9]', async () => {
+test('L.eof-busy running requests are answered first [R064] [S4-5-9]', async () => {
   const child = await opened()
   child.send(call('slow', { count: 400 }, 5), call('echo', { text: 'x'.repeat(1_000_000) }, 6))
   child.process.stdin.end()
@@ -44,7 +44,7 @@ test('L.eof-mid it also exits in the middle of a message', async () => {
   expect(child.messages[1]).toMatchObject({ error: { code: -32700 } })
 })
 
-test('L.eof-asking a question that can no longer be answered fails, and its request is answered', async () => {
+test('L.eof-asking a request to the client that can no longer be answered fails, and the tool call is answered', async () => {
   const child = await opened([], { elicitation: {} })
   child.send(call('ask', {}, 5))
   await child.until(({ lines }) => lines.length === 2)
@@ -53,14 +53,14 @@ test('L.eof-asking a question that can no longer be answered fails, and its requ
   expect(child.messages.at(-1)).toMatchObject({ id: 5, result: { isError: true } })
 })
 
-test('L.eof-hang a tool that never ends does not keep the server [R064] [F21]', async () => {
+test('L.eof-hang a tool that never ends does not keep the server alive [R064] [F21]', async () => {
   const child = await opened()
   child.send(call('hang', {}, 5))
   child.process.stdin.end()
   expect(await child.exited).toBe(0)
 })
 
-test('L.sigterm what is running is answered, what is new refused, listening ended, code 0 [R230] [S2-8.5-6]', async () => {
+test('L.sigterm running requests are answered, new ones rejected, subscriptions ended, code 0 [R230] [S2-8.5-6]', async () => {
   const child = await opened()
   child.send(
     headed('subscriptions/listen', { notifications: { toolsListChanged: true } }, 4).body,

@@ -8,7 +8,7 @@ test('options that name no transport, or only rule out HTTP, mean stdio', async 
   for (const flags of [[], ['unnamed']]) expect((await opened(flags)).messages).toMatchObject([{ id: 1 }])
 })
 
-test('L.plain one message a line, both ways [R060] [S0-3.1] [S0-3.2] [S1-1.2-1] [S2-10.2-1] [S4-3-2]', async () => {
+test('L.plain one message per line, both ways [R060] [S0-3.1] [S0-3.2] [S1-1.2-1] [S2-10.2-1] [S4-3-2]', async () => {
   const child = await opened()
   child.send(call('echo', { text: 'line one\nline two\r\n\u2028' }, 2))
   expect(await child.reply(2)).toMatchObject({
@@ -23,7 +23,7 @@ test('L.blank L.crlf L.bom blank lines, CRLF and a byte order mark are tolerated
   expect((await child.count(3)).map(({ id }) => id)).toEqual([1, 2, 3])
 })
 
-test('L.bytes a message that comes byte by byte is one message [S0-3.3]', async () => {
+test('L.bytes a message that arrives byte by byte is one message [S0-3.3]', async () => {
   const child = await opened()
   for (const byte of Buffer.from(`${call('echo', { text: 'grüße 🚢' }, 2)}\n`))
     child.write(Uint8Array.of(byte))
@@ -60,7 +60,7 @@ test('L.batch at 2025-03-26 a batch is answered on one line, in order [R013] [R0
   ])
 })
 
-test('L.huge a line beyond the limit is answered once, never held, and survived [S2-1.6-1]', async () => {
+test('L.huge a line beyond the limit gets one error, is never buffered, and does no harm [S2-1.6-1]', async () => {
   const child = await opened(['small'])
   const ping = PING(5)
   child.write(`${ping}${' '.repeat(1000 - ping.length)}\n`)
@@ -90,7 +90,7 @@ test('L.500 five hundred requests at once are all answered', async () => {
   expect(replies.every((reply) => 'result' in reply)).toBe(true)
 })
 
-test('L.before-initialize what comes before the handshake is refused, ping is served [S2-2.1-2] [S2-13-S1]', async () => {
+test('L.before-initialize requests before the handshake are rejected, except ping [S2-2.1-2] [S2-13-S1]', async () => {
   const child = new Child().send(message('tools/list', {}, 1), PING(2))
   expect(await child.count(2)).toMatchObject([
     { id: 1, error: { code: -32600 } },

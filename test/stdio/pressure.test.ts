@@ -4,7 +4,7 @@ import { opened, type Child } from './child.ts'
 
 const settle = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Waits until the server has nothing to do, as when it waits for its reader. */
+/** Waits until the server is idle, for example because its reader is not reading. */
 async function expectIdle(child: Child): Promise<void> {
   const busy = async (): Promise<number> => {
     const before = child.ticks
@@ -14,7 +14,7 @@ async function expectIdle(child: Child): Promise<void> {
   await expect.poll(busy).toBeLessThan(5)
 }
 
-test('L.unread twenty thousand requests whose answers nobody reads are not held in memory, and all answered later', async () => {
+test('L.unread twenty thousand requests with unread responses are not held in memory, and all answered later', async () => {
   const child = await opened()
   child.process.stdout.pause()
   const text = 'x'.repeat(5000)
@@ -27,7 +27,7 @@ test('L.unread twenty thousand requests whose answers nobody reads are not held 
   expect(child.lines.at(-1)).toContain('"id":20009,')
 })
 
-test('L.unread-progress a flood of progress that nobody reads is thinned out, the answer is not', async () => {
+test('L.unread-progress unread progress is thinned out, the response is not', async () => {
   const child = await opened()
   child.process.stdout.pause()
   child.send(call('flood', { count: 20_000 }, 5, { progressToken: 1 }))
@@ -39,7 +39,7 @@ test('L.unread-progress a flood of progress that nobody reads is thinned out, th
   expect(child.lines.length).toBeLessThan(20_000)
 })
 
-test('L.unread-end a server whose answers nobody reads still exits on request [F21]', async () => {
+test('L.unread-end a server whose responses are not read still exits on request [F21]', async () => {
   const child = await opened()
   child.process.stdout.pause()
   child.send(...Array.from({ length: 200 }, (_, at) => call('echo', { text: 'x'.repeat(20_000) }, at + 10)))

@@ -8,18 +8,15 @@ const WARNING = 'something wrote to stdout'
 test.each([
   ['after createServer and before listen', ['early'], 'after createServer, before listen'],
   ['after listen', ['late'], 'after listen'],
-])(
-  'L.stdout what is written %s goes to stderr, with one warning [R061] [S0-3.4] [S4-3-3]',
-  async (_, flags, said) => {
-    const child = await opened(flags)
-    await child.until(({ stderr }) => stderr.includes('listening'))
-    expect(child.stderr).toContain(said)
-    expect(child.stderr.split(WARNING)).toHaveLength(2)
-    expect(child.messages).toHaveLength(1)
-  },
-)
+])('L.stdout output %s goes to stderr, with one warning [R061] [S0-3.4] [S4-3-3]', async (_, flags, said) => {
+  const child = await opened(flags)
+  await child.until(({ stderr }) => stderr.includes('listening'))
+  expect(child.stderr).toContain(said)
+  expect(child.stderr.split(WARNING)).toHaveLength(2)
+  expect(child.messages).toHaveLength(1)
+})
 
-test('L.crash a crash tells stderr and leaves stdout pure [R061]', async () => {
+test('L.crash a crash is reported on stderr and leaves stdout clean [R061]', async () => {
   const child = await opened(['mortal'])
   child.send(call('crash', {}, 2))
   expect(await child.exited).toBe(1)
@@ -27,7 +24,7 @@ test('L.crash a crash tells stderr and leaves stdout pure [R061]', async () => {
   expect([child.rest, child.stderr]).toEqual(['', expect.stringContaining('nobody caught this')])
 })
 
-test('L.stdout what a tool writes goes to stderr, with one warning, and stdout stays pure [R061] [S0-3.4] [S4-3-3]', async () => {
+test('L.stdout the output of a tool goes to stderr, with one warning, and stdout stays clean [R061] [S0-3.4] [S4-3-3]', async () => {
   const child = await opened(['early', 'late'])
   child.send(call('shout', {}, 2), call('shout', {}, 3), message('ping', {}, 4))
   await child.reply(4)
@@ -39,7 +36,7 @@ test('L.stdout what a tool writes goes to stderr, with one warning, and stdout s
   expect(child.stderr.split(WARNING)).toHaveLength(2)
 })
 
-test('L.stdout a server on stdio that listens elsewhere too keeps stdout pure, and answers everywhere [R061] [S2-0-4]', async () => {
+test('L.stdout a server on stdio that also listens elsewhere keeps stdout clean, and answers everywhere [R061] [S2-0-4]', async () => {
   const child = await opened(['beside', 'early', 'late'])
   await child.until(({ stderr }) => stderr.includes('listening'))
   const addresses = [...child.stderr.matchAll(/^at (.+)$/gm)].map(([, address]) => address as string)

@@ -70,7 +70,7 @@ test('a missing server has its own error, which says what to do', async () => {
   server.close()
   await once(server, 'close')
   expect(await reason(url)).toMatch(
-    /^connect_failed: cannot connect to tcp:.*nobody listens there; start the server/,
+    /^connect_failed: cannot connect to tcp:.*nothing listens there; start the server/,
   )
   expect(await reason(`unix:${testSocket()}`)).toMatch(/^connect_failed: .*the socket file does not exist/)
   expect(await reason('tcp://no-such-host.invalid:4000')).toMatch(/^connect_failed: .*(name|looked up)/)
@@ -79,7 +79,7 @@ test('a missing server has its own error, which says what to do', async () => {
 test('an invalid address is rejected, and the error says what to do', async () => {
   expect(await reason('tcp://127.0.0.1')).toContain('write the host and the port, e.g. tcp://127.0.0.1:4000')
   expect(await reason('tls://:4000')).toContain('write')
-  expect(await reason('unix:relative.sock')).toContain('write the whole path of the socket file')
+  expect(await reason('unix:relative.sock')).toContain('write the absolute path of the socket file')
   expect(await reason('udp://127.0.0.1:4000')).toContain('is no http, https, ws, wss, tcp, tls or unix URL')
 })
 
@@ -102,7 +102,7 @@ test.each(REVISIONS)('a lost connection is opened again with the next request at
   expect(await client.call('echo', {})).toBe('2')
 })
 
-test('what waits when the connection is lost fails at once, and says so', async () => {
+test('pending requests fail at once when the connection is lost, and the error says so', async () => {
   const { url } = await scripted((socket) =>
     behave(socket, (method) => {
       if (method !== 'tools/call') return true
@@ -116,7 +116,7 @@ test('what waits when the connection is lost fails at once, and says so', async 
   expect(error.kind).toBe('stream_lost')
 })
 
-test('a silent server is asked whether it is there, and given up when it does not answer [S2-10.3-7]', async () => {
+test('a silent server gets a heartbeat, and times out when it does not answer [S2-10.3-7]', async () => {
   const asked: string[] = []
   let isAlive = true
   const { url } = await scripted((socket) =>
@@ -134,7 +134,7 @@ test('a silent server is asked whether it is there, and given up when it does no
 })
 
 test.each(REVISIONS)(
-  'the heartbeat is a question that servers of %s answer, and nobody hears of it',
+  'the heartbeat is a request that servers of %s answer, and users never see it',
   async (revision) => {
     const app = make()
     const methods: string[] = []
@@ -155,7 +155,7 @@ test.each(REVISIONS)(
   },
 )
 
-test('heartbeat: false asks nothing', async () => {
+test('heartbeat: false sends no heartbeats', async () => {
   const asked: string[] = []
   const { url } = await scripted((socket) => behave(socket, (method) => asked.push(method) > 0))
   const client = await connect(url, { revision: '2025-11-25', heartbeat: false })
@@ -164,7 +164,7 @@ test('heartbeat: false asks nothing', async () => {
   expect(asked).toEqual(['initialize'])
 })
 
-test('large answers, and many at once, arrive whole', async () => {
+test('large responses, and many at once, arrive intact', async () => {
   const client = await connect((await serve(make())).addresses.tcp as string)
   after(() => client.close())
   const answers = await Promise.all(Array.from({ length: 20 }, () => client.call('large')))
@@ -180,7 +180,7 @@ test('a message of 20 MB goes through, in either direction of size limits', asyn
   expect(await client.call('echo', { text })).toBe(String(text.length + 11))
 })
 
-test('when a server does not read, no more is taken than limits.clientBytes', async () => {
+test('when a server does not read, the write buffer is bounded by limits.clientBytes', async () => {
   const { url } = await scripted((socket) =>
     behave(socket, (method) => {
       if (method === 'initialize') setImmediate(() => socket.pause())
@@ -202,7 +202,7 @@ test('when a server does not read, no more is taken than limits.clientBytes', as
 
 const idle = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('waits'), 500))
 
-test('closing a client ends its connection, and what it waits for', async () => {
+test('closing a client closes its connection and fails its pending requests', async () => {
   const gate = new Gate()
   const app = make(gate)
   const client = await connect((await serve(app)).addresses.tcp as string)

@@ -18,7 +18,7 @@ function make(gate: Gate, limits: Partial<Limits> = {}): AnyApp {
 }
 
 test.each(SOCKETS)(
-  'L.eof-busy L.eof-mid L.half-close over %s a client that sends nothing more still gets its answers, the last line without its end too [S2-10.3-1]',
+  'L.eof-busy L.eof-mid L.half-close over %s a client that ended its side still gets its responses, even to a last line without a line break [S2-10.3-1]',
   async (kind) => {
     const gate = new Gate()
     const app = make(gate)
@@ -35,7 +35,7 @@ test.each(SOCKETS)(
 )
 
 test.each(SOCKETS)(
-  'L.eof over %s the end of a client that waits for nothing, before its first word or after, ends its connection',
+  'L.eof over %s a client that ends its side with nothing pending, before its first message or after, is disconnected',
   async (kind) => {
     const address = await serveOver(kind, make(new Gate()))
     for (const wire of [await dial(address), await greet(await dial(address))]) {
@@ -46,7 +46,7 @@ test.each(SOCKETS)(
   },
 )
 
-test.each(SOCKETS)('over %s what a client asked that is gone is cancelled soon', async (kind) => {
+test.each(SOCKETS)('over %s the requests of a disconnected client are cancelled soon', async (kind) => {
   const gate = new Gate()
   const app = make(gate)
   const wire = await greet(await dial(await serveOver(kind, app)))
@@ -56,7 +56,7 @@ test.each(SOCKETS)('over %s what a client asked that is gone is cancelled soon',
   await expect.poll(() => serviceOf(app).load.running).toBe(0)
 })
 
-test('a server that closes answers what runs, refuses what is new, and takes no more connections', async () => {
+test('a closing server answers running requests, rejects new ones, and accepts no more connections', async () => {
   const gate = new Gate()
   const app = make(gate)
   const running = await app.listen({ tcp: { port: 0 } })
@@ -75,7 +75,7 @@ test('a server that closes answers what runs, refuses what is new, and takes no 
   await running.closed
 })
 
-test('answers that are on their way when the server closes arrive, though the client goes on sending', async () => {
+test('responses in transit when the server closes arrive, though the client keeps sending', async () => {
   const app = make(new Gate())
   app.tool('large', {}, () => 'x'.repeat(3_000_000))
   const running = await app.listen({ tcp: { port: 0 } })

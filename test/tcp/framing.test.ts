@@ -58,7 +58,7 @@ function echo(id: number, text: string): string {
 }
 
 test.each(REVISIONS)(
-  'messages travel after their length at %s, where both sides are told so [S2-10.3-2]',
+  'messages are length-prefixed at %s when both sides are configured so [S2-10.3-2]',
   async (revision) => {
     const { addresses } = await serve(make(), {
       tcp: { port: 0, framing },
@@ -73,7 +73,7 @@ test.each(REVISIONS)(
   },
 )
 
-test('the length is four bytes, the highest first, however the bytes are cut', async () => {
+test('the length is four bytes, big-endian, however the bytes are split', async () => {
   const { addresses } = await serve(make(), { tcp: { port: 0, framing } })
   const { wire, chunks } = await open(addresses.tcp)
   const bytes = Buffer.concat([frame(echo(1, 'ä')), frame(''), frame(echo(2, 'b\n'))])
@@ -99,7 +99,7 @@ test('limits.tcpBytes holds for them too, and is known before the message comes'
   expect((await heard(chunks, 4))[3]).toMatchObject({ id: 4, result: {} })
 })
 
-test('a client that half-closes gets its answers, and nothing else that would matter', async () => {
+test('a client that half-closes still gets its responses, plus only empty frames', async () => {
   const gate = new Gate()
   const app = make({}, gate)
   const { addresses } = await serve(app, { tcp: { port: 0, framing } })

@@ -7,7 +7,7 @@ import { target } from '../security/target.ts'
 import { dial, echo, greet, serve, serveOver, SOCKETS, type Wire } from './wire.ts'
 
 test.each(SOCKETS)(
-  'over %s what is no MCP at all is refused line by line, and harms nobody else',
+  'over %s input that is not MCP is rejected line by line, and does not affect others',
   async (kind) => {
     const address = await serveOver(kind, target().app)
     const bystander = await greet(await dial(address))
@@ -20,7 +20,7 @@ test.each(SOCKETS)(
   },
 )
 
-test('M.cross-talk sixteen clients with equal ids get each their own answers [S2-10.3-3]', async () => {
+test('M.cross-talk sixteen clients with equal ids each get their own responses [S2-10.3-3]', async () => {
   const address = await serveOver('tcp', target().app)
   const wires = await Promise.all(Array.from({ length: 16 }, async () => greet(await dial(address))))
   await Promise.all(
@@ -50,7 +50,7 @@ test('200 clients that vanish in the middle of a message leave nothing behind [S
   expect(serviceOf(app).load.running).toBe(0)
 })
 
-test('limits.unparsedBytes a client that sends more than is read at once gets an error, and is still served', async () => {
+test('limits.unparsedBytes a client that exceeds the read budget gets an error, and is still served', async () => {
   const app = createServer({
     name: 'small',
     version: '1',

@@ -42,7 +42,7 @@ beforeEach(() => {
   after(() => rmSync(folder, { recursive: true, force: true }))
 })
 
-test('one server listens on several transports at once, and tells where [S2-0-4]', async () => {
+test('one server listens on several transports at once, and reports their addresses [S2-0-4]', async () => {
   const unix = join(folder, 'mcp.sock')
   const http = { port: 0, sse: true }
   const { url, addresses } = await serve(make(), { http, ws: true, tcp: { port: 0 }, unix })
@@ -63,7 +63,7 @@ test('when one transport cannot be opened, none stays open', async () => {
   const free = await serve(make())
   const freePort = Number(new URL(free.addresses.tcp as string).port)
   await free.close()
-  await expect(make().listen({ tcp: { port: freePort }, unix })).rejects.toThrow('is no socket')
+  await expect(make().listen({ tcp: { port: freePort }, unix })).rejects.toThrow('is not a socket')
   expect(await hello((await serve(make(), { tcp: { port: freePort } })).addresses.tcp)).toBe('hello')
   await expect(make().listen({ tcp: { port } })).rejects.toThrow(`port ${port} is in use; choose another`)
 })
@@ -113,7 +113,7 @@ test('invalid options are rejected, and the error says what to do', async () => 
   await expect(open({ tcp: { port: 0, host: '203.0.113.1', insecure: true } })).rejects.toThrow(
     'no such address',
   )
-  await expect(open({ unix: join(folder, 'none', 'x.sock') })).rejects.toThrow('the folder does not exist')
+  await expect(open({ unix: join(folder, 'none', 'x.sock') })).rejects.toThrow('the directory does not exist')
   await expect(open({ unix: join(folder, 'x'.repeat(200)) })).rejects.toThrow('choose a shorter one')
 })
 
@@ -138,14 +138,14 @@ test('a socket file that a dead server left is replaced; one that is in use, or 
   expect(lstatSync(path).isSocket()).toBe(true)
   const running = await serve(make(), { unix: path })
   expect(await hello(running.addresses.unix)).toBe('hello')
-  await expect(make().listen({ unix: path })).rejects.toThrow('a server listens there already')
+  await expect(make().listen({ unix: path })).rejects.toThrow('a server is already listening there')
   expect(await hello(running.addresses.unix)).toBe('hello')
   const file = join(folder, 'file')
   writeFileSync(file, 'precious')
   const link = join(folder, 'link')
   symlinkSync(file, link)
   for (const other of [file, link, folder])
-    await expect(make().listen({ unix: other })).rejects.toThrow('exists and is no socket')
+    await expect(make().listen({ unix: other })).rejects.toThrow('exists and is not a socket')
   expect(statSync(file).size).toBe(8)
 })
 
@@ -162,5 +162,5 @@ test('a client without permission for a socket gets an error that says so', asyn
   chmodSync(path, 0)
   const outcome = await hello(`unix:${path}`).catch((error: Error) => error.message)
   // The system asks administrators for no permission.
-  expect(outcome).toMatch(process.getuid?.() === 0 ? 'hello' : 'may not be used by this user')
+  expect(outcome).toMatch(process.getuid?.() === 0 ? 'hello' : 'this user may not use the socket')
 })

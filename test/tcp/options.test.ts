@@ -6,7 +6,7 @@ import { failure } from '../hostile/peer.ts'
 const make = (): ReturnType<typeof createServer> =>
   createServer({ name: 'there', version: '1' }).tool('hi', {}, () => 'hi')
 
-test('options that a scheme does not have are refused, above all those that a client relies on', async () => {
+test('options that a scheme does not support are rejected, above all those for security', async () => {
   const pin = 'AA:'.repeat(31) + 'AA'
   const app = make()
   const { addresses } = await app.listen({ tcp: { port: 0 }, http: { port: 0 }, ws: { port: 0 } })
@@ -21,7 +21,7 @@ test('options that a scheme does not have are refused, above all those that a cl
   await app.close()
 })
 
-test('a path in place of PEM text is refused on both sides, with what to write', async () => {
+test('a path in place of PEM text is rejected on both sides, and the error says what to write', async () => {
   const tls = { key: 'certs/key.pem', cert: 'certs/cert.pem' }
   for (const refused of [
     await failure(make().listen({ tcp: { port: 0, tls } })),
@@ -31,7 +31,7 @@ test('a path in place of PEM text is refused on both sides, with what to write',
     expect(refused).toMatchObject({ kind: 'bad_option', message: expect.stringContaining('readFileSync') })
 })
 
-test('a server that is closed closes what it listens on', async () => {
+test('closing a server closes its listeners', async () => {
   const app = make()
   const running = await app.listen({ tcp: { port: 0 }, http: { port: 0 } })
   await app.close()

@@ -38,7 +38,7 @@ async function answer(wire: Wire, rest: string): Promise<Reply | undefined> {
 
 const [FIRST, REST] = [echo(LATEST, 7).slice(0, 20), `${echo(LATEST, 7).slice(20)}\n`]
 
-test('a first message that begins late has its whole time, and no more', async () => {
+test('a first message that starts late gets the full timeout, and no more', async () => {
   const { app, address } = await listen()
   const slow = await dial(address)
   await settled(address)
@@ -54,7 +54,7 @@ test('a first message that begins late has its whole time, and no more', async (
   expect(app.counts.get('slow_sender')).toBe(1)
 })
 
-test('each message has its own time, however long the one before took', async () => {
+test('each message has its own timeout, however long the previous one took', async () => {
   const { app, address } = await listen()
   const slow = await dial(address)
   for (let count = 1; count <= 3; count++) {
@@ -67,7 +67,7 @@ test('each message has its own time, however long the one before took', async ()
   expect(app.counts.get('slow_sender') ?? 0).toBe(0)
 })
 
-test('a client that never said anything is left sooner than one that did', async () => {
+test('a client that never sent anything times out sooner than one that did', async () => {
   const { app, address } = await listen()
   const [silent, known] = [await dial(address), await dial(address)]
   await answer(known, `${echo(LATEST, 1)}\n`)
@@ -83,7 +83,7 @@ test('a client that never said anything is left sooner than one that did', async
   expect(app.counts.get('session_expired')).toBe(2)
 })
 
-test('a client to which something is said is in use', async () => {
+test('a connection on which only the server sends is not idle', async () => {
   const { app, address } = await listen()
   const listener = await greet(await dial(address))
   await listener.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')

@@ -18,7 +18,7 @@ function make(gate: Gate = new Gate()): AnyApp {
     }) as AnyApp
 }
 
-test('requests of 2026-07-28 use several connections in turn, and every answer finds its request [S2-10.3-5]', async () => {
+test('requests of 2026-07-28 use several connections in turn, and every response reaches its request [S2-10.3-5]', async () => {
   const relay = await createRelay((await serve(make())).addresses.tcp as string)
   const client = await connect(relay.url, { connections: 4 })
   after(() => client.close())
@@ -37,7 +37,7 @@ test('requests of 2026-07-28 use several connections in turn, and every answer f
   for (const bytes of each) expect(bytes).toBeGreaterThan(Math.max(...each) / 2)
 })
 
-test('a request is cancelled on whichever connection it is', async () => {
+test('a request is cancelled on whichever connection carries it', async () => {
   for (let round = 0; round < 4; round++) {
     const app = make()
     const relay = await createRelay((await serve(app)).addresses.tcp as string)
@@ -59,7 +59,7 @@ test('a request is cancelled on whichever connection it is', async () => {
   }
 })
 
-test('a connection that is lost takes only its own requests along, and is opened again', async () => {
+test('a lost connection fails only its own requests, and is opened again', async () => {
   const app = make()
   const relay = await createRelay((await serve(app)).addresses.tcp as string)
   const client = await connect(relay.url, { connections: 2 })

@@ -58,21 +58,21 @@ test('a server is pinned by its fingerprint, without an authority, in whatever f
   expect(await whoAmI(address, { tls: both })).toBeNull()
 })
 
-test('a server that is not the pinned one is refused, and so is one that only the pin knows where an authority is named [S1-6.1-3]', async () => {
+test('a server with another certificate than the pinned one is rejected, and so is a pinned one that is not from the given authority [S1-6.1-3]', async () => {
   const address = await listen()
   const message = await refused(address, { pin: stranger.fingerprint })
   expect(message).toContain(`its certificate has the fingerprint ${server.fingerprint}`)
   expect(await refused(address, { pin: server.fingerprint, ca: stranger.cert })).toContain(
-    'nobody whom we trust',
+    'does not come from a trusted authority',
   )
   expect(await refused(address, { pin: anna.fingerprint, ca: authority.cert })).toContain('tls.pin')
 })
 
-test('a server whose certificate nobody vouches for, or is for another name, is refused with what to do', async () => {
+test('a certificate from an unknown authority, or for another name, is rejected, and the error says what to do', async () => {
   const address = await listen()
   const untrusted = await refused(address, {})
   expect(untrusted).toMatch(
-    /nobody whom we trust vouches for its certificate .*tls: \{ ca \}.*tls: \{ pin \}/,
+    /its certificate does not come from a trusted authority .*tls: \{ ca \}.*tls: \{ pin \}/,
   )
   const other = authority.issue('other', ['other.example'])
   const misnamed = await listen(pair(other))
@@ -81,7 +81,7 @@ test('a server whose certificate nobody vouches for, or is for another name, is 
   expect(await whoAmI(misnamed, { tls })).toBeNull()
 })
 
-test('a client with a certificate of the authority is known by it [S1-6.1-3]', async () => {
+test('a client with a certificate from the authority is identified by it [S1-6.1-3]', async () => {
   const address = await listen({ ca: authority.cert })
   const tls = { ca: authority.cert, ...pair(anna) }
   expect(await whoAmI(address, { tls })).toEqual({
@@ -93,19 +93,19 @@ test('a client with a certificate of the authority is known by it [S1-6.1-3]', a
   })
 })
 
-test('a client without a certificate, or with one of somebody else, does not get in [S1-6.1-3]', async () => {
+test('a client without a certificate, or with one from another authority, is rejected [S1-6.1-3]', async () => {
   const address = await listen({ ca: authority.cert })
   expect(await refused(address, { ca: authority.cert })).toMatch(
-    /wants a certificate; give tls: \{ cert, key \}/,
+    /requires a client certificate; give tls: \{ cert, key \}/,
   )
   const foreign = { ca: authority.cert, ...pair(stranger) }
   expect(await refused(address, foreign)).toContain('it may not accept our certificate')
 })
 
-test('a pinned client gets in by its fingerprint alone, and nobody else does [S1-6.1-3]', async () => {
+test('a pinned client is accepted by its fingerprint alone, and others are rejected [S1-6.1-3]', async () => {
   const address = await listen({ pin: [stranger.fingerprint] })
   const known = await whoAmI(address, { tls: { ca: authority.cert, ...pair(stranger) } })
-  // The name in a certificate that nobody vouches for is only what its owner calls itself.
+  // Without an authority, the name in a certificate is only a claim by its owner.
   expect(known).toMatchObject({ sub: stranger.fingerprint, subject: 'CN=anna' })
   expect(await refused(address, { ca: authority.cert, ...pair(anna) })).toMatch(/closed|dropped/)
   expect(await refused(address, { ca: authority.cert })).toMatch(/closed|dropped|wants a certificate/)
@@ -131,33 +131,35 @@ test('plain text to TLS, or TLS to plain TCP, gets an error and does not affect 
   const address = await listen()
   const plain = await serve(make())
   const misled = (plain.addresses.tcp as string).replace('tcp:', 'tls:')
-  expect(await refused(misled, { ca: authority.cert })).toContain('connect with tcp:// if that is meant')
-  expect(await refused(address.replace('tls:', 'tcp:'))).toContain('it may want TLS')
+  expect(await refused(misled, { ca: authority.cert })).toContain('connect with tcp:// if that is intended')
+  expect(await refused(address.replace('tls:', 'tcp:'))).toContain('if it requires TLS')
   expect(await whoAmI(address, { tls: { ca: authority.cert } })).toBeNull()
 })
 
-test('a hundred half-made handshakes do not keep others out', async () => {
+test('a hundred incomplete handshakes do not keep others out', async () => {
   const running = await serve(make(), { tcp: { port: 0, tls: pair(server) } })
   const address = running.addresses.tcp as string
   await Promise.all(Array.from({ length: 100 }, () => dial(address.replace('tls:', 'tcp:'))))
   expect(await whoAmI(address, { tls: { ca: authority.cert } })).toBeNull()
 })
 
-test('options that do not fit together are refused with what to do', async () => {
+test('contradictory options are rejected, and the error says what to do', async () => {
   const listenWith = (tls: object): Promise<unknown> => make().listen({ tcp: { port: 0, tls: tls as never } })
   await expect(listenWith({ key: server.key })).rejects.toThrow('listen tcp tls: cert is missing')
   await expect(listenWith({ ...pair(server), key: anna.key })).rejects.toThrow('cannot be read')
   await expect(listenWith({ ...pair(server), requestCert: true })).rejects.toThrow('requestCert needs ca')
   await expect(listenWith({ ...pair(server), ca: authority.cert, requestCert: false })).rejects.toThrow(
-    'leave out',
+    'remove requestCert: false',
   )
-  await expect(listenWith({ ...pair(server), pin: 'abc' })).rejects.toThrow('"abc" is no SHA-256 fingerprint')
+  await expect(listenWith({ ...pair(server), pin: 'abc' })).rejects.toThrow(
+    '"abc" is not a SHA-256 fingerprint',
+  )
   await expect(listenWith({ ...pair(server), pin: [] })).rejects.toThrow('an empty list')
   await expect(listenWith({ ...pair(server), cart: 'x' })).rejects.toThrow('did you mean "cert"?')
   const address = await listen()
   await expect(connect(address, { tls: { cert: anna.cert } })).rejects.toThrow('give both cert and key')
   await expect(connect(address, { tls: { certt: 'x' } as never })).rejects.toThrow('did you mean "cert"?')
-  await expect(connect(address, { tls: { pin: 'x' } })).rejects.toThrow('no SHA-256 fingerprint')
+  await expect(connect(address, { tls: { pin: 'x' } })).rejects.toThrow('not a SHA-256 fingerprint')
   await expect(connect(address, { tls: { cert: 'x', key: 'x' } })).rejects.toThrow('readFileSync')
   const torn = '-----BEGIN CERTIFICATE-----'
   await expect(connect(address, { tls: { cert: torn, key: torn } })).rejects.toThrow('cannot be read')

@@ -5,7 +5,7 @@ const onTime = { isLate: () => false }
 const late = { isLate: () => true }
 const FEW = 32
 
-/** An acceptQueue whose clock the test moves. */
+/** An `AcceptQueue` whose clock the test controls. */
 function make(
   loopMonitor = onTime,
   maxMs = 300,
@@ -19,7 +19,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-test('who is known is served at once, and so is a newcomer when none came just before', async () => {
+test('known connections are served at once, and so is a new one outside a burst', async () => {
   const { acceptQueue } = make()
   const [first, second] = [{}, {}]
   expect([acceptQueue.enter(first), acceptQueue.enter(first)]).toEqual([true, true])
@@ -36,7 +36,7 @@ test('who is known is served at once, and so is a newcomer when none came just b
   expect(calm.acceptQueue.enter({})).toBe(true)
 })
 
-test('whoever comes while others stand in line goes to its end', async () => {
+test('a request that arrives while others are queued goes to the end', async () => {
   const { acceptQueue } = make()
   const served: string[] = []
   const known = {}
@@ -49,14 +49,14 @@ test('whoever comes while others stand in line goes to its end', async () => {
   expect(acceptQueue.enter(known)).toBe(true)
 })
 
-test('while the loop is late nobody is served out of turn', () => {
+test('while the event loop lags, requests are served in turn', () => {
   const { acceptQueue } = make(late)
   const known = {}
   acceptQueue.enter(known)
   expect(acceptQueue.enter(known)).toBe(false)
 })
 
-/** A hundred in line, each of whom takes ten milliseconds; the order in which they are served, and who is told to be late. */
+/** Queues a hundred requests of ten milliseconds each; returns the order in which they are served, and which are late. */
 async function serveHundred(
   maxMs: number,
 ): Promise<readonly { readonly at: number; readonly isLate: boolean }[]> {
@@ -71,7 +71,7 @@ async function serveHundred(
   return served
 }
 
-test('a long line is served from its end, and those in front are told once they waited too long', async () => {
+test('a long queue is served from its end, and the oldest requests are late once they waited too long', async () => {
   const served = await serveHundred(300)
   const order = served.map(({ at }) => at)
   expect(order.slice(0, 13)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 99, 98])
@@ -82,7 +82,7 @@ test('a long line is served from its end, and those in front are told once they 
   expect(served.slice(-FEW).every(({ isLate }) => !isLate)).toBe(true)
 })
 
-test('without a limit everybody is served in the order of coming', async () => {
+test('without a limit requests are served in order of arrival', async () => {
   const served = await serveHundred(Number.POSITIVE_INFINITY)
   expect(served).toEqual(Array.from({ length: 100 }, (_, at) => ({ at, isLate: false })))
 })

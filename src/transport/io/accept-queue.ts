@@ -1,14 +1,14 @@
 import type { LoopMonitor } from './loop-monitor.ts'
 
-/** How long requests are served before it is seen who else has come. */
+/** How long queued requests are served before new connections are accepted again. */
 const SERVE_MS = 50
-/** How long those who come are let in before somebody is served again. */
+/** How long new connections are accepted before queued requests are served again. */
 const GATHER_MS = 50
-/** Two newcomers are a rush when so little time lies between the end of the one and the arrival of the other. */
+/** New connections this close together count as a burst. */
 const RUSH_MS = 10
-/** When no more than so many wait, they are served in the order of their coming, however long it takes. */
+/** A queue no longer than this is served in order of arrival, however long that takes. */
 const FEW = 32
-/** So long the first in line has not waited in vain. */
+/** A queue whose oldest request waited no longer than this can still be served in time. */
 const PATIENCE_MS = 100
 
 interface Waiting {
@@ -18,26 +18,26 @@ interface Waiting {
 
 export interface AcceptQueueOptions {
   readonly loopMonitor: Pick<LoopMonitor, 'isLate'>
-  /** Who waited longer in a long line is told that it is late. */
+  /** Requests that waited longer than this in a long queue are served as late. */
   readonly maxMs: number
   readonly now?: () => number
 }
 
 /**
- * Serves requests at once while it can. When many come together they stand in line, and whoever is at the door is let in
- * before anybody else is served: the runtime accepts one new connection each turn, so a busy server would otherwise
- * not see how many wait outside, nor for how long.
+ * Serves requests at once while it can. During a burst it queues them and accepts all new connections before it serves
+ * any: the runtime accepts one connection per turn of the event loop, so a busy server would otherwise not see how many
+ * are waiting, nor for how long.
  */
 export class AcceptQueue {
   readonly #loopMonitor: Pick<LoopMonitor, 'isLate'>
   readonly #maxMs: number
   readonly #now: () => number
   readonly #known = new WeakSet<object>()
-  readonly #line: Waiting[] = []
-  #someoneCame = false
+  readonly #waiting: Waiting[] = []
+  #hasNew = false
   #gathering = 0
-  /** When the last newcomer was served; later than ever while one is. */
-  #newcomerAt = Number.NEGATIVE_INFINITY
+  /** When the last new connection was served; `Infinity` while one is being served. */
+  #newServedAt = Number.NEGATIVE_INFINITY
   #onEmpty: (() => void) | undefined
 
   constructor({ loopMonitor, maxMs, now = () => performance.now() }: AcceptQueueOptions) {
@@ -46,32 +46,32 @@ export class AcceptQueue {
     this.#now = now
   }
 
-  /** A request comes on a connection. False when it cannot be served at once: then it must `queue`. */
+  /** Says whether a request that arrives on a connection may be served at once; otherwise it must `queue`. */
   enter(connection: object): boolean {
-    const isFree = this.#line.length === 0 && !this.#loopMonitor.isLate()
+    const isFree = this.#waiting.length === 0 && !this.#loopMonitor.isLate()
     if (this.#known.has(connection)) return isFree
     this.#known.add(connection)
-    const isCalm = this.#now() - this.#newcomerAt > RUSH_MS
-    this.#newcomerAt = Number.POSITIVE_INFINITY
+    const isCalm = this.#now() - this.#newServedAt > RUSH_MS
+    this.#newServedAt = Number.POSITIVE_INFINITY
     if (!isFree || !isCalm) {
-      this.#someoneCame = true
+      this.#hasNew = true
       return false
     }
-    setImmediate(() => (this.#newcomerAt = this.#now()))
+    setImmediate(() => (this.#newServedAt = this.#now()))
     return true
   }
 
-  /** Serves a request in its turn. */
+  /** Queues a request and serves it in its turn. */
   queue(serve: Waiting['serve']): void {
     const since = this.#now()
-    if (this.#line.length === 0) this.#gather(since)
-    this.#line.push({ since, serve })
+    if (this.#waiting.length === 0) this.#gather(since)
+    this.#waiting.push({ since, serve })
   }
 
-  /** Resolves when nobody stands in line. */
+  /** Resolves when the queue is empty. */
   emptied(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#line.length === 0) resolve()
+      if (this.#waiting.length === 0) resolve()
       else this.#onEmpty = resolve
     })
   }
@@ -83,30 +83,30 @@ export class AcceptQueue {
 
   #turn(): void {
     const now = this.#now()
-    if (this.#someoneCame && now - this.#gathering < GATHER_MS) {
-      this.#someoneCame = false
+    if (this.#hasNew && now - this.#gathering < GATHER_MS) {
+      this.#hasNew = false
       return void setImmediate(() => this.#turn())
     }
     try {
       const until = now + SERVE_MS
-      while (this.#line.length > 0 && this.#now() < until) this.#serveOne()
+      while (this.#waiting.length > 0 && this.#now() < until) this.#serveOne()
     } finally {
-      this.#newcomerAt = this.#now()
-      if (this.#line.length > 0) this.#gather(this.#newcomerAt)
+      this.#newServedAt = this.#now()
+      if (this.#waiting.length > 0) this.#gather(this.#newServedAt)
       else this.#onEmpty?.()
     }
   }
 
   /**
-   * Serves whoever came first. In a line that is too long to be served in time that would help nobody: there those at
-   * its end are served in time, and those in front are told, once they waited for too long, that they are late.
+   * Serves the oldest request. When the queue is too long for that to be in time, it serves the newest ones instead, and
+   * the oldest as late once they have waited longer than `maxMs`.
    */
   #serveOne(): void {
-    const waitedMs = this.#now() - this.#line[0]!.since
+    const waitedMs = this.#now() - this.#waiting[0]!.since
     const isHopeless =
-      this.#line.length > FEW && waitedMs > PATIENCE_MS && this.#maxMs !== Number.POSITIVE_INFINITY
+      this.#waiting.length > FEW && waitedMs > PATIENCE_MS && this.#maxMs !== Number.POSITIVE_INFINITY
     const isLate = isHopeless && waitedMs > this.#maxMs
-    const next = isHopeless && !isLate ? this.#line.pop() : this.#line.shift()
+    const next = isHopeless && !isLate ? this.#waiting.pop() : this.#waiting.shift()
     next!.serve(isLate)
   }
 }

@@ -1,6 +1,6 @@
 import type { RequestId } from '../../protocol/jsonrpc.ts'
 
-/** The id under which a text asks for an answer, read from where it begins: the text need not be whole, nor valid. */
+/** The id of the request in a text, read from its first characters: the text may be truncated or invalid. */
 export function askedId(text: string): RequestId | undefined {
   const head = text.slice(0, EDGE)
   const members = new Map<string, string>()
@@ -17,5 +17,5 @@ export function askedId(text: string): RequestId | undefined {
 }
 
 const EDGE = 512
-/** One of the first members of a message, when its value is short and simple. */
+/** Matches one of the first members of a message if its value is a short string or integer. */
 const MEMBER = /\s*[{,]\s*"(jsonrpc|id|method)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d{1,15})(?=\s*[,}])/y

@@ -4,7 +4,7 @@ import type { Service } from '../../rpc/service.ts'
 import { ReadPool } from './read-budget.ts'
 import { WritePool } from './write-budget.ts'
 
-/** What one server is reading and writing, over all its transports. */
+/** The bytes that one server is reading and writing, over all its transports. */
 export interface Budgets {
   readonly read: ReadPool
   readonly write: WritePool

@@ -22,7 +22,7 @@ export interface ConnectionOptions {
   readonly source: RequestSource
   /** Writes one message. */
   send(text: string): void
-  /** Whether the client is far behind with reading; then it misses what it can do without. */
+  /** Whether the client reads too slowly; it then does not get dispensable notifications. */
   isBehind?(): boolean
 }
 
@@ -31,20 +31,20 @@ const DISPENSABLE: ReadonlySet<string> = new Set(['notifications/progress', 'not
 type Reply = string | undefined
 
 /**
- * One client on a transport that carries messages both ways: texts in, texts out. Requests of every revision may be
- * mixed; those with a handshake share one session, the others stand alone.
+ * One client on a transport that carries messages both ways: texts in, texts out. Requests of different revisions may be
+ * mixed; those of revisions with a handshake share one session, the others are independent.
  */
 export class Connection implements Channel, Responder<Reply> {
   readonly #service: Service
   readonly #limits: Limits
-  /** Where what is received from now on comes from. */
+  /** The source of messages received from now on. */
   source: RequestSource
   readonly #send: (text: string) => void
   readonly #read: typeof readBounded
   readonly #isBehind: () => boolean
   readonly #session: Session
   readonly #inFlight: InFlight<Reply>
-  /** Its unanswered requests, which all count as one caller's. */
+  /** Its unanswered requests, which all count towards one caller. */
   readonly calls: CallTable = new CallTable()
   readonly caller: this = this
   /** The size of the message that is being received, in characters. */
@@ -63,12 +63,12 @@ export class Connection implements Channel, Responder<Reply> {
     )
   }
 
-  /** Whether the client waits for an answer. */
+  /** Whether the client is waiting for a response. */
   get isBusy(): boolean {
     return this.calls.size > 0
   }
 
-  /** Takes one message, or a batch, from the client. */
+  /** Receives one message or batch from the client. */
   receive(text: string): void {
     let reply: Reply | Promise<Reply>
     this.size = text.length
@@ -82,13 +82,13 @@ export class Connection implements Channel, Responder<Reply> {
     else this.#reply(reply)
   }
 
-  /** Answers something that could not be read as a message; under its id, where that is known. */
+  /** Sends an error for something that could not be read as a message, with its id if that is known. */
   refuse(thrown: unknown, id: RequestId | undefined = readableId(thrown)): void {
     this.#send(this.#errorText(id, this.#inFlight.reject(thrown), this.#session))
   }
 
   emit(method: string, params: JsonObject, peer: Peer): void {
-    // Progress that brings content is all that a client may have of it before the end.
+    // Progress with content may be the only way the client gets that content before the end.
     if (DISPENSABLE.has(method) && params['_meta'] === undefined && this.#isBehind())
       return this.#service.observers.count('notice_dropped')
     this.#send(encodeNotification(method, params, peer.dialect))
@@ -112,17 +112,17 @@ export class Connection implements Channel, Responder<Reply> {
     this.#inFlight.refuseFurther()
   }
 
-  /** No more answers will come from the client: requests to it fail. */
+  /** Fails the requests sent to the client because it will send no more responses. */
   rejectPending(): void {
     this.#session.pending.close()
   }
 
-  /** Rejects new requests and waits until the others are answered, but no longer than a limit. */
+  /** Rejects new requests and waits up to `limitMs` until the others are answered. */
   drain(limitMs: number): Promise<void> {
     return this.#inFlight.drain(limitMs)
   }
 
-  /** The client is gone: its requests are cancelled and nothing more is sent. */
+  /** Cancels all requests because the client disconnected; nothing more is sent. */
   close(): void {
     this.calls.close()
     this.#session.close()
@@ -172,7 +172,7 @@ export class Connection implements Channel, Responder<Reply> {
     return this.#inFlight.run(call, this)
   }
 
-  /** Whether a request is answered before the handshake. */
+  /** Whether a request is allowed before the handshake. */
   #isEarly(method: string): boolean {
     return method === 'initialize' || (method === 'ping' && this.#session.dialect.earlyPing !== 'refused')
   }
@@ -192,7 +192,7 @@ export class Connection implements Channel, Responder<Reply> {
     const encoded = encodeResult(method, result, peer.dialect, this.#service.info)
     const { adapter } = peer.dialect
     if (adapter !== undefined)
-      adapter.afterAnswer(method, (told) => this.emit(told.method, told.params, peer))
+      adapter.afterAnswer(method, (notice) => this.emit(notice.method, notice.params, peer))
     return replyText(encodeReply(id as RequestId, encoded))
   }
 

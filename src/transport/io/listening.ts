@@ -2,7 +2,7 @@ import type { AddressInfo, ListenOptions, Server } from 'node:net'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 
-/** Begins to listen; throws what can be done about it when that fails. */
+/** Starts listening; when that fails, the error says what to do about it. */
 export function listening(server: Server, address: ListenOptions, name: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void => {
@@ -17,7 +17,7 @@ export function listening(server: Server, address: ListenOptions, name: string):
   })
 }
 
-/** A host and a port as URLs write them. */
+/** The host and port in URL form. */
 export function authorityOf(host: string, server: Server): string {
   const { port } = server.address() as AddressInfo
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -26,14 +26,14 @@ export function authorityOf(host: string, server: Server): string {
 function reasonOf({ code, message }: NodeJS.ErrnoException, { port, path }: ListenOptions): string {
   if (path !== undefined) return pathReason(code) ?? message
   if (code === 'EADDRINUSE') return `port ${port} is in use; choose another, or 0 for any`
-  if (code === 'EACCES') return `port ${port} may not be used by this user; choose one above 1023`
+  if (code === 'EACCES') return `port ${port} needs more privileges than this user has; choose one above 1023`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `this machine has no such address: ${message}`
   return message
 }
 
 function pathReason(code: string | undefined): string | undefined {
-  // The same code stands for both here.
+  // The system reports both problems with these codes.
   if (code === 'EACCES' || code === 'ENOENT' || code === 'ENOTDIR')
-    return 'the folder does not exist or may not be written to; create it, or choose another'
+    return 'the directory does not exist or is not writable; create it, or choose another'
   return undefined
 }

@@ -1,20 +1,20 @@
 import { everyMs, type Timer } from './timer.ts'
 import type { Service } from '../../rpc/service.ts'
 
-const BEAT_MS = 100
-/** A beat that comes so much later than it should is late. */
+const TICK_MS = 100
+/** A tick delayed by more than this is late. */
 const LATE_MS = 50
-/** How long a server that stood still is not taken for well. */
+/** How long a server counts as unwell after its event loop was blocked. */
 const UNWELL_MS = 5000
 
-/** Feels whether the event loop keeps up with the requests: its beats come late when it does not. */
+/** Detects event-loop lag: a timer ticks late when the loop does not keep up. */
 export class LoopMonitor {
   readonly #service: Pick<Service, 'observers' | 'report'>
   readonly #blockedMs: number
   #timer: Timer
-  #beat = 0
-  #asked = 0
-  #stoodStill = Number.NEGATIVE_INFINITY
+  #tickedAt = 0
+  #checks = 0
+  #blockedAt = Number.NEGATIVE_INFINITY
 
   /** Reports when the loop was blocked for longer than `blockedMs`. */
   constructor(service: Pick<Service, 'observers' | 'report'>, blockedMs: number) {
@@ -22,39 +22,39 @@ export class LoopMonitor {
     this.#blockedMs = blockedMs
   }
 
-  /** Whether the next beat is overdue. */
+  /** Whether the next tick is overdue. */
   isLate(): boolean {
     if (this.#timer === undefined) this.#begin()
-    this.#asked++
-    return performance.now() - this.#beat > BEAT_MS + LATE_MS
+    this.#checks++
+    return performance.now() - this.#tickedAt > TICK_MS + LATE_MS
   }
 
-  /** Whether the loop did not stand still lately. */
+  /** Whether the loop was not blocked recently. */
   get well(): boolean {
-    return performance.now() - this.#stoodStill > UNWELL_MS
+    return performance.now() - this.#blockedAt > UNWELL_MS
   }
 
   #begin(): void {
-    this.#beat = performance.now()
-    this.#timer = everyMs(BEAT_MS, () => this.#feel())
+    this.#tickedAt = performance.now()
+    this.#timer = everyMs(TICK_MS, () => this.#tick())
   }
 
-  /** One beat; the last one when nobody asked since the one before. */
-  #feel(): void {
+  /** Handles one tick; stops the timer when `isLate` was not called since the previous one. */
+  #tick(): void {
     const now = performance.now()
-    const late = now - this.#beat - BEAT_MS
+    const late = now - this.#tickedAt - TICK_MS
     if (late > this.#blockedMs) {
-      this.#stoodStill = now
+      this.#blockedAt = now
       this.#service.observers.count('loop_blocked')
-      this.#service.report('warning', 'the event loop stood still; move heavy work to a worker', {
+      this.#service.report('warning', 'the event loop was blocked; move heavy work to a worker', {
         ms: Math.round(late),
       })
     }
-    if (this.#asked === 0) {
+    if (this.#checks === 0) {
       clearInterval(this.#timer)
       this.#timer = undefined
     }
-    this.#beat = now
-    this.#asked = 0
+    this.#tickedAt = now
+    this.#checks = 0
   }
 }

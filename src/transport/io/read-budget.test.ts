@@ -22,7 +22,7 @@ class Source {
   }
 }
 
-test('bytes are counted for one and for all together, and given back', () => {
+test('bytes are counted per message and in total, and freed', () => {
   const [one, other] = [new ReadBudget(pool, 800 * KB), new ReadBudget(pool, 800 * KB)]
   expect(one.announce(800 * KB)).toBeUndefined()
   expect(one.announce(800 * KB + 1)).toMatchObject({ kind: 'too_large' })
@@ -39,12 +39,12 @@ test('bytes are counted for one and for all together, and given back', () => {
   other.end()
 })
 
-test('when half of what there is is taken, large ones wait until others are read; one always goes on', () => {
+test('once half of the budget is used, large messages wait until others are read; one always continues', () => {
   const [first, second, third] = [new Source(), new Source(), new Source()]
   for (const { reading } of [first, second, third]) expect(reading.take(150 * KB)).toBeUndefined()
   expect([first, second, third].map(({ isPaused }) => isPaused)).toEqual([false, false, false])
   for (const { reading } of [first, second, third]) expect(reading.take(100 * KB)).toBeUndefined()
-  // The last one is the only one that goes on.
+  // The last one is the only one that is not paused.
   expect([first, second, third].map(({ isPaused }) => isPaused)).toEqual([true, true, false])
   expect(first.reading.late()).toMatchObject({ kind: 'too_many_bytes', retryAfterMs: 1000 })
   expect(third.reading.late()).toMatchObject({ kind: 'slow_sender' })
@@ -57,7 +57,7 @@ test('when half of what there is is taken, large ones wait until others are read
   second.reading.end()
 })
 
-test('who waits and goes away is forgotten, and the next one goes on', () => {
+test('a paused message that ends is removed, and the next one resumes', () => {
   const [first, second, third] = [new Source(), new Source(), new Source()]
   for (const { reading } of [first, second, third]) expect(reading.take(200 * KB)).toBeUndefined()
   expect([first, second, third].map(({ isPaused }) => isPaused)).toEqual([false, false, true])

@@ -3,22 +3,22 @@ import { type McpError, mcpError } from '../../errors/error.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { sizeProblem } from '../../wire/message-size.ts'
 
-/** What bytes come from: it can be asked to wait. */
+/** A source of bytes that can be paused. */
 export interface Flow {
   pause(): unknown
   resume(): unknown
 }
 
-/** Nobody waits with less. */
+/** Messages up to this size are never paused. */
 const SMALL_BYTES = 65_536
 
-/** The bytes that one server is reading from all its clients at once. */
+/** The bytes that one server has read from all its clients and not parsed yet. */
 export class ReadPool {
   readonly limitBytes: number
   total = 0
-  /** How many budgets hold a part of them. */
+  /** How many budgets hold some of them. */
   holders = 0
-  /** Those that were paused, in that order. */
+  /** The paused budgets, oldest first. */
   readonly waiting: Set<ReadBudget> = new Set()
 
   constructor({ unparsedBytes }: Pick<Limits, 'unparsedBytes'>) {
@@ -28,7 +28,7 @@ export class ReadPool {
 
 /**
  * Counts the bytes of one body or message while it is read, against the limit for one message and the limit for all
- * together. When half of the latter is used, large messages are read one after the other.
+ * together. Once half of the latter is used, large messages are read one at a time.
  */
 export class ReadBudget {
   readonly #pool: ReadPool
@@ -46,17 +46,17 @@ export class ReadBudget {
     return this.#size
   }
 
-  /** Whether it waits until others are read. */
+  /** Whether it is paused until others have been read. */
   get isWaiting(): boolean {
     return this.#pool.waiting.has(this)
   }
 
-  /** Why a body that announces its size is refused, if it is. */
+  /** The error for a body whose announced size is too large; undefined when it is not. */
   announce(size: number): McpError | undefined {
     return sizeProblem(size, this.#maxBytes)
   }
 
-  /** Counts more bytes; the error, if any, is why no more are read. */
+  /** Counts more bytes. Returns an error when reading must stop. */
   take(bytes: number): McpError | undefined {
     const pool = this.#pool
     if (this.#size === 0) pool.holders++
@@ -65,39 +65,39 @@ export class ReadBudget {
     const problem = sizeProblem(this.#size, this.#maxBytes)
     if (problem !== undefined) return problem
     if (pool.total > pool.limitBytes) return tooMany()
-    if (pool.total > pool.limitBytes / 2) this.#wait()
+    if (pool.total > pool.limitBytes / 2) this.#pause()
     return undefined
   }
 
-  /** So many bytes are kept now; the error, if any, is why no more are read. */
+  /** Sets the number of bytes held. Returns an error when reading must stop. */
   hold(size: number): McpError | undefined {
     if (size > this.#size) return this.take(size - this.#size)
     this.give(this.#size - size)
     return undefined
   }
 
-  /** So many of the bytes belonged to something else, and are not kept. */
+  /** Frees bytes that are no longer held. */
   give(bytes: number): void {
     if (this.#size === 0) return
     const given = Math.min(bytes, this.#size)
     this.#size -= given
     this.#pool.total -= given
     if (this.#size === 0) this.#pool.holders--
-    if (this.#pool.waiting.size > 0) this.#goOn()
+    if (this.#pool.waiting.size > 0) this.#resumeWaiting()
   }
 
-  /** Nothing more is read, or kept. */
+  /** Frees all bytes; reading has ended. */
   end(): void {
     this.give(this.#size)
   }
 
-  /** Why a message that did not come in time is refused: whoever was made to wait is not to blame. */
+  /** The error for a message that timed out. The sender is not to blame if it was paused. */
   late(): McpError {
     return this.isWaiting ? tooMany() : mcpError(SLOW_SENDER, {})
   }
 
-  /** Waits, unless nobody else would go on. */
-  #wait(): void {
+  /** Pauses, unless all others are paused. */
+  #pause(): void {
     if (this.#flow === undefined || this.#size <= SMALL_BYTES) return
     const { holders, waiting } = this.#pool
     if (!this.isWaiting && holders - waiting.size < 2) return
@@ -105,14 +105,14 @@ export class ReadBudget {
     this.#flow.pause()
   }
 
-  /** Lets those go on who wait, all of them when there is room and one when nobody else does. */
-  #goOn(): void {
+  /** Resumes paused budgets: all of them when there is room, or one when all others are paused. */
+  #resumeWaiting(): void {
     const { total, limitBytes, holders, waiting } = this.#pool
     if (this.#size === 0) waiting.delete(this)
-    for (const one of waiting) {
+    for (const budget of waiting) {
       if (total > limitBytes / 2 && holders > waiting.size) return
-      waiting.delete(one)
-      one.#flow?.resume()
+      waiting.delete(budget)
+      budget.#flow?.resume()
     }
   }
 }

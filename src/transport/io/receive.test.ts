@@ -8,7 +8,7 @@ interface Made {
   readonly messages: Message[]
   request(id: number): Promise<Message>
   receive(text: string): boolean
-  /** How many requests still wait. */
+  /** How many requests are still pending. */
   size(): number
 }
 
@@ -49,7 +49,7 @@ const ANSWER_1 = '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'
 const ANSWER_2 = '{"jsonrpc":"2.0","id":2,"result":{"b":2}}'
 const NOTICE = '{"jsonrpc":"2.0","method":"notifications/x"}'
 
-test('every member of a batch reaches the one who waits for it', async () => {
+test('every member of a batch settles its own request', async () => {
   const { request, receive, messages } = make()
   const waiting = [request(1), request(2)]
   expect(receive(`[${ANSWER_2},${NOTICE},${ANSWER_1}]`)).toBe(true)

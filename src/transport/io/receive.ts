@@ -6,8 +6,8 @@ import { readMessage } from '../../wire/message.ts'
 import { readText } from '../../wire/read-text.ts'
 
 /**
- * Hands the text of a message, or of a batch, from a server to those who wait for it. What is no message fails the
- * request that it seems to answer; false when it belongs to none.
+ * Passes the text of a message or batch from a server to the pipe. Text that is not a valid message fails the request
+ * that it seems to answer; returns false when there is none.
  */
 export function receiveText(pipe: Pipe, text: string, maxDepth: number): boolean {
   let message: ReturnType<typeof readText>
@@ -25,12 +25,12 @@ export function receiveText(pipe: Pipe, text: string, maxDepth: number): boolean
   return whole
 }
 
-/** Fails the request that a broken answer belongs to; false when that is not known. */
+/** Fails the request that a malformed response belongs to; false when that is unknown. */
 export function refuseAnswer(pipe: Pipe, text: string, issue: string): boolean {
   return pipe.refuse(answeredId(text), (method) => mcpError(BAD_ANSWER, { method, issue }))
 }
 
-/** The id under which a text seems to answer, read from either end of it: the text need not be whole, nor valid. */
+/** The id that a text seems to respond to, read from either end of it: the text may be truncated or invalid. */
 export function answeredId(text: string): number | undefined {
   const head = text.slice(0, EDGE)
   if (CALL.test(head)) return undefined

@@ -6,7 +6,7 @@ const LONGEST = 2_147_483_647
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('something is done after a while, or never where the limit is off', () => {
+test('a timer fires once, or never when the limit is off', () => {
   const act = vi.fn<() => void>()
   afterMs(100, act)
   vi.advanceTimersByTime(99)
@@ -21,7 +21,7 @@ test('something is done after a while, or never where the limit is off', () => {
   expect(vi.getTimerCount()).toBe(1)
 })
 
-test('something is done again and again, or never where the limit is off', () => {
+test('a timer fires repeatedly, or never when the limit is off', () => {
   const act = vi.fn<() => void>()
   const timer = everyMs(100, act)
   vi.advanceTimersByTime(350)
@@ -30,7 +30,7 @@ test('something is done again and again, or never where the limit is off', () =>
   expect([everyMs(LONGEST, act), everyMs(LONGEST + 1, act)]).toEqual([expect.anything(), undefined])
 })
 
-test('a wait ends when it is told so, and leaves no timer, or else when its time is up', async () => {
+test('a wait ends when `done` is called, without leaving a timer, or when it times out', async () => {
   let done: () => void = () => undefined
   const told = within(100, (end) => (done = end))
   done()

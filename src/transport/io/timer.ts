@@ -1,14 +1,14 @@
 import { LONGEST_MS } from '../../base/duration.ts'
 
-/** A running timer; undefined when the limit is off, so that it never comes. */
+/** A running timer; undefined when the limit is off, so it never fires. */
 export type Timer = ReturnType<typeof setTimeout> | undefined
 
-/** Does something after a while. */
+/** Calls `act` once after `ms`. */
 export function afterMs(ms: number, act: () => void): Timer {
   return ms > LONGEST_MS ? undefined : setTimeout(act, ms)
 }
 
-/** Does something again and again, without keeping the process alive for it. */
+/** Calls `act` every `ms` without keeping the process alive. */
 export function everyMs(ms: number, act: () => void): Timer {
   if (ms > LONGEST_MS) return undefined
   const timer = setInterval(act, ms)
@@ -16,7 +16,7 @@ export function everyMs(ms: number, act: () => void): Timer {
   return timer
 }
 
-/** Waits for something, but no longer than a while. */
+/** Resolves when `done` is called, or after `ms` at the latest. */
 export function within(ms: number, begin: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const timer = afterMs(ms, resolve)

@@ -4,8 +4,8 @@ import { WriteBudget, WritePool, type Outlet } from './write-budget.ts'
 
 interface Client {
   readonly budget: WriteBudget
-  readonly cut: ReturnType<typeof vi.fn>
-  /** So many bytes are left in the system. */
+  readonly abort: ReturnType<typeof vi.fn>
+  /** How many bytes the system has not sent. */
   left(bytes: number | undefined): void
 }
 
@@ -13,11 +13,11 @@ let pool = new WritePool(toLimits())
 
 function createClient(patienceMs = 10_000): Client {
   let handle: NonNullable<Outlet['_handle']> | null = null
-  const cut = vi.fn<() => void>()
-  const budget = new WriteBudget({ pool, outlet: () => ({ _handle: handle }), patienceMs, cut })
+  const abort = vi.fn<() => void>()
+  const budget = new WriteBudget({ pool, outlet: () => ({ _handle: handle }), patienceMs, abort })
   const left = (bytes: number | undefined): void =>
     void (handle = bytes === undefined ? null : { writeQueueSize: bytes })
-  return { budget, cut, left }
+  return { budget, abort, left }
 }
 
 beforeEach(() => {
@@ -32,7 +32,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('clients are looked after as long as something waits for one of them', () => {
+test('clients are checked as long as bytes wait for one of them', () => {
   const [one, two] = [createClient(), createClient()]
   one.budget.set(1)
   two.budget.set(1)
@@ -44,7 +44,7 @@ test('clients are looked after as long as something waits for one of them', () =
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('what waits is counted over all clients', () => {
+test('unread bytes are counted over all clients', () => {
   const [one, two] = [createClient(), createClient()]
   one.budget.set(10)
   two.budget.set(5)
@@ -54,64 +54,64 @@ test('what waits is counted over all clients', () => {
   expect(pool.total).toBe(7)
 })
 
-test('a client that takes nothing for longer than its time is cut off, and not before', () => {
-  const { budget, cut, left } = createClient(1000)
+test('a client that reads nothing for too long is aborted, and not before', () => {
+  const { budget, abort, left } = createClient(1000)
   left(100)
   budget.set(100)
-  // It is looked at every 50 ms, for the first time after 50.
+  // Budgets are checked every 50 ms, for the first time after 50.
   vi.advanceTimersByTime(50 + 1000)
-  expect(cut).not.toHaveBeenCalled()
+  expect(abort).not.toHaveBeenCalled()
   vi.advanceTimersByTime(50)
-  expect(cut).toHaveBeenCalledTimes(1)
+  expect(abort).toHaveBeenCalledTimes(1)
 })
 
-test('a client that takes something has its time anew', () => {
-  const { budget, cut, left } = createClient(1000)
+test('reading anything restarts the timeout of a client', () => {
+  const { budget, abort, left } = createClient(1000)
   left(100)
   budget.set(100)
   vi.advanceTimersByTime(1000)
   left(99)
   vi.advanceTimersByTime(1050)
-  expect(cut).not.toHaveBeenCalled()
+  expect(abort).not.toHaveBeenCalled()
   vi.advanceTimersByTime(50)
-  expect(cut).toHaveBeenCalledTimes(1)
+  expect(abort).toHaveBeenCalledTimes(1)
 })
 
-test('a client whose bytes cannot be counted is never cut off', () => {
-  const { budget, cut } = createClient(100)
+test('a client whose bytes cannot be counted is never aborted', () => {
+  const { budget, abort } = createClient(100)
   budget.set(100)
   vi.advanceTimersByTime(10_000)
-  expect(cut).not.toHaveBeenCalled()
+  expect(abort).not.toHaveBeenCalled()
 })
 
 test('bytes below TLS count as well', () => {
-  const cut = vi.fn<() => void>()
+  const abort = vi.fn<() => void>()
   const handle = { writeQueueSize: 5, _parent: { writeQueueSize: 100 } }
-  const budget = new WriteBudget({ pool, outlet: () => ({ _handle: handle }), patienceMs: 100, cut })
+  const budget = new WriteBudget({ pool, outlet: () => ({ _handle: handle }), patienceMs: 100, abort })
   budget.set(100)
   for (let step = 0; step < 5; step++) {
     vi.advanceTimersByTime(100)
     handle._parent.writeQueueSize--
   }
-  expect(cut).not.toHaveBeenCalled()
+  expect(abort).not.toHaveBeenCalled()
   vi.advanceTimersByTime(200)
-  expect(cut).toHaveBeenCalled()
+  expect(abort).toHaveBeenCalled()
 })
 
-test('a client for whom something waits again has all the time again', () => {
-  const { budget, cut, left } = createClient(1000)
+test('a client that caught up gets the full timeout again', () => {
+  const { budget, abort, left } = createClient(1000)
   left(100)
   budget.set(100)
   vi.advanceTimersByTime(1000)
   budget.set(0)
   budget.set(100)
   vi.advanceTimersByTime(1050)
-  expect(cut).not.toHaveBeenCalled()
+  expect(abort).not.toHaveBeenCalled()
   vi.advanceTimersByTime(50)
-  expect(cut).toHaveBeenCalled()
+  expect(abort).toHaveBeenCalled()
 })
 
-test('when too much waits, nothing more is written, and those who take nothing have a second', () => {
+test('when too many bytes are unread, nothing more is written, and clients that read nothing time out after a second', () => {
   pool = new WritePool({ unsentBytes: 100 })
   const [patient, hasty] = [createClient(10_000), createClient(200)]
   for (const { budget, left } of [patient, hasty]) {
@@ -122,11 +122,11 @@ test('when too much waits, nothing more is written, and those who take nothing h
   patient.budget.set(51)
   expect(() => pool.check()).toThrow(expect.objectContaining({ kind: 'too_much_unsent', retryAfterMs: 1000 }))
   vi.advanceTimersByTime(50 + 200)
-  expect(hasty.cut).not.toHaveBeenCalled()
+  expect(hasty.abort).not.toHaveBeenCalled()
   vi.advanceTimersByTime(50)
-  expect(hasty.cut).toHaveBeenCalled()
+  expect(hasty.abort).toHaveBeenCalled()
   vi.advanceTimersByTime(1000 - 250)
-  expect(patient.cut).not.toHaveBeenCalled()
+  expect(patient.abort).not.toHaveBeenCalled()
   vi.advanceTimersByTime(50)
-  expect(patient.cut).toHaveBeenCalled()
+  expect(patient.abort).toHaveBeenCalled()
 })

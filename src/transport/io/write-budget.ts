@@ -3,18 +3,18 @@ import { mcpError } from '../../errors/error.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { everyMs, type Timer } from './timer.ts'
 
-const LOOK_MS = 50
-/** How long a client may take nothing of what waits for it while too much waits for all. */
+const CHECK_MS = 50
+/** How long a client may read nothing while too many bytes wait for all clients together. */
 const HURRY_MS = 1000
 
-/** The bytes that wait for all clients of one server to read them. */
+/** The bytes that the clients of one server have not read yet. */
 export class WritePool {
   readonly #limitBytes: number
-  /** How many bytes wait. */
+  /** How many bytes are unread. */
   total = 0
-  /** Budgets for which something waits. */
+  /** Budgets with unread bytes. */
   readonly #slow = new Set<WriteBudget>()
-  /** Those among them that still have all the time there is. */
+  /** Those whose timeout has not been shortened. */
   readonly #patient = new Set<WriteBudget>()
   #timer: Timer
 
@@ -22,7 +22,7 @@ export class WritePool {
     this.#limitBytes = unsentBytes
   }
 
-  /** Throws when so much waits that nothing more should be written; clients that read nothing are cut off soon after. */
+  /** Throws when too many bytes are unread to write more; clients that read nothing then time out sooner. */
   check(): void {
     if (this.total <= this.#limitBytes) return
     for (const budget of this.#patient) budget.hurry()
@@ -33,7 +33,7 @@ export class WritePool {
   add(budget: WriteBudget): void {
     this.#slow.add(budget)
     this.#patient.add(budget)
-    this.#timer ??= everyMs(LOOK_MS, () => this.#look())
+    this.#timer ??= everyMs(CHECK_MS, () => this.#checkAll())
   }
 
   delete(budget: WriteBudget): void {
@@ -41,40 +41,40 @@ export class WritePool {
     this.#patient.delete(budget)
   }
 
-  /** Looks after all budgets for which something waits, as long as there are any. */
-  #look(): void {
+  /** Checks all budgets with unread bytes, as long as there are any. */
+  #checkAll(): void {
     const now = performance.now()
-    for (const budget of this.#slow) budget.look(now)
+    for (const budget of this.#slow) budget.check(now)
     if (this.#slow.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
 }
 
-/** What bytes leave by. Node tells only here how many of those that were handed to the system are left. */
+/** A socket. Only its handle shows how many bytes the system has not sent yet. */
 export interface Outlet {
   readonly _handle?: Handle | null
 }
 
 interface Handle {
   readonly writeQueueSize?: number
-  /** What is below TLS. */
+  /** The handle below TLS. */
   readonly _parent?: Handle
 }
 
 export interface WriteBudgetOptions {
   readonly pool: WritePool
-  /** The socket, once there is one. */
+  /** The socket; null before there is one. */
   outlet(): Outlet | null
-  /** How long the client may take nothing of what waits for it. */
+  /** How long the client may read nothing while bytes wait for it. */
   readonly patienceMs: number
-  /** Cuts off a client that took nothing for too long. */
-  cut(): void
+  /** Aborts the connection of a client that read nothing for too long. */
+  abort(): void
 }
 
 /**
- * Counts the bytes that wait for one client, and looks whether it takes them. The timeout of a socket does not do for
- * that: it begins anew with every byte that the client sends.
+ * Counts the bytes that wait for one client and checks that it reads them. The socket's own timeout does not work for
+ * that: it restarts with every byte that the client sends.
  */
 export class WriteBudget {
   readonly #options: WriteBudgetOptions
@@ -87,7 +87,7 @@ export class WriteBudget {
     this.#options = options
   }
 
-  /** So many wait now. */
+  /** Sets the number of unread bytes. */
   set(size: number): void {
     this.#options.pool.total += size - this.#size
     if (size === 0) this.#end()
@@ -95,18 +95,19 @@ export class WriteBudget {
     this.#size = size
   }
 
+  /** Shortens the timeout. */
   hurry(): void {
     this.#patienceMs = Math.min(this.#patienceMs, HURRY_MS)
   }
 
-  /** Looks whether anything was taken since the last time. */
-  look(now: number): void {
-    const { outlet, cut } = this.#options
+  /** Checks whether the client read anything since the last call. */
+  check(now: number): void {
+    const { outlet, abort } = this.#options
     const left = leftIn(outlet()?._handle)
     if (left === undefined || left !== this.#left) {
       this.#left = left
       this.#since = now
-    } else if (now - this.#since > this.#patienceMs) cut()
+    } else if (now - this.#since > this.#patienceMs) abort()
   }
 
   #begin(): void {

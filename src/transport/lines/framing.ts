@@ -1,20 +1,20 @@
 import { createLineReader, type LineReader, type LineReaderOptions } from '../../wire/lines.ts'
 
-/** How a stream is cut into messages. */
+/** How a stream is split into messages. */
 export interface Framing {
   createReader(options: LineReaderOptions): LineReader
-  /** A message as it is written. */
-  seal(text: string): string
-  /** How what is sealed becomes bytes. */
+  /** Encodes a message for writing. */
+  encode(text: string): string
+  /** How encoded text becomes bytes. */
   readonly encoding: 'utf8' | 'latin1'
-  /** Something that may be written at any time and means nothing. */
-  readonly nothing: string
+  /** May be written between messages at any time; readers ignore it. */
+  readonly emptyFrame: string
 }
 
-/** One message a line. */
+/** One message per line. */
 export const LINES: Framing = {
   createReader: createLineReader,
-  seal: (text) => `${text}\n`,
+  encode: (text) => `${text}\n`,
   encoding: 'utf8',
-  nothing: '\n',
+  emptyFrame: '\n',
 }

@@ -10,27 +10,27 @@ import { plainText } from './plain.ts'
 import { decodeLine, toText } from './text.ts'
 
 export interface MessageReader {
-  /** Whether a message ever came. */
+  /** Whether a message has ever arrived. */
   anything(): boolean
-  /** The first line that was no message. */
+  /** The first line that was not a message. */
   junk(): string
-  /** Nothing more can come: a last line needs no line break. */
+  /** The input has ended; the last line does not need a line break. */
   end(): void
-  /** From now on what comes is read, so that the server can go on, and thrown away. */
+  /** Discards all further input. It is still read so that the server does not block. */
   stop(): void
 }
 
 export interface MessageReaderOptions {
   readonly events: TransportEvents
   readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
-  /** Where the server writes, for a sentence that complains of it. */
+  /** Where the server writes, for use in messages. */
   readonly where: string
   readonly framing?: Framing
-  /** Nobody can wait for an answer any longer. */
+  /** Called when no pending request can be answered any more. */
   onBroken(reason: McpError): void
 }
 
-/** Reads the messages of a server, one a line. */
+/** Reads messages from a server. */
 export function createMessageReader(
   input: Readable,
   pipe: Pipe,
@@ -70,25 +70,25 @@ export function createMessageReader(
   }
 
   function onLine(text: string): void {
-    // A server that dies while it writes has not answered.
+    // A server that dies while writing has not answered.
     if (isOver && !isWhole(text)) return
-    tell(mayBeMessage(text) && receiveText(pipe, text, limits.depth), text)
+    check(mayBeMessage(text) && receiveText(pipe, text, limits.depth), text)
   }
 
   function onBadEncoding(bytes: Uint8Array): void {
     const text = toText(bytes)
-    if (!isOver) tell(refuseAnswer(pipe, text, 'it is not valid UTF-8'), text)
+    if (!isOver) check(refuseAnswer(pipe, text, 'it is not valid UTF-8'), text)
   }
 
-  /** Says once that a server writes what is no message. */
-  function tell(known: boolean, text: string): void {
+  /** Reports, once, that the server writes something other than messages. */
+  function check(known: boolean, text: string): void {
     heard ||= known
     if (known || junk !== '') return
     junk = plainText(text.slice(0, 200))
-    events.onNote?.('stream', `the server writes things ${where} that are no messages, such as: ${junk}`)
+    events.onNote?.('stream', `the server writes text ${where} that is not a message, such as: ${junk}`)
   }
 
-  /** One answer is too large for its request, when it is known which; otherwise nobody can wait any longer. */
+  /** Fails the request whose response is too large, or all of them when it is unknown which one that is. */
   function onOversize(head: Uint8Array): void {
     const id = answeredId(toText(head.subarray(0, 256))) ?? pipe.only
     if (!pipe.refuse(id, tooLarge) && pipe.size > 0) onBroken(tooLarge())

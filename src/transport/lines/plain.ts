@@ -1,4 +1,4 @@
-/** Text without anything that a terminal would act on: escape sequences, control and direction characters. */
+/** Removes what a terminal would interpret: escape sequences, control and bidirectional characters. */
 export function plainText(text: string): string {
   return text.replace(SEQUENCES, '').replace(CONTROLS, '')
 }

@@ -14,33 +14,33 @@ export interface LineServerOptions {
   readonly service: Service
   readonly limits: Limits
   readonly source: RequestSource
-  /** The longest message. */
+  /** The largest accepted message. */
   readonly maxBytes: number
-  /** How messages are told apart; by lines unless given. */
+  /** How the stream is split into messages; by lines unless given. */
   readonly framing?: Framing
   readonly input: Readable
   readonly output: Writable
-  /** Writes to the output; false when that has more to do than it should. */
+  /** Writes to the output; false when its buffer is full. */
   write(text: string): boolean
-  /** Reads on when the output has caught up, for streams that may have other reasons to wait. */
+  /** Resumes reading when the output has drained, for streams that may be paused for other reasons too. */
   readonly resume?: () => void
 }
 
 const BATCH_CHARS = 65_536
 
-/** One client on two streams of lines: no more is read from it than it reads itself. */
+/** Serves one client over two streams. Reading pauses while the client does not read its responses. */
 export class LineServer implements LineReaderOptions {
   readonly connection: Connection
   readonly lines: LineReader
   readonly maxBytes: number
-  /** How many lines came. */
+  /** How many lines have arrived. */
   count = 0
   readonly #input: Readable
   readonly #output: Writable
   readonly #write: (text: string) => boolean
   readonly #resume: () => void
-  readonly #seal: (text: string) => string
-  /** The lines of one chunk, or what to do about those that cannot be read. */
+  readonly #encode: (text: string) => string
+  /** The lines of one chunk; for an unreadable line, a function that rejects it. */
   readonly #inbox: (string | (() => void))[] = []
   #batch = ''
 
@@ -50,7 +50,7 @@ export class LineServer implements LineReaderOptions {
     this.#output = output
     this.#write = write
     this.#resume = options.resume ?? (() => input.resume())
-    this.#seal = framing.seal
+    this.#encode = framing.encode
     this.connection = new Connection({
       service,
       limits,
@@ -80,20 +80,20 @@ export class LineServer implements LineReaderOptions {
     this.#inbox.push(() => this.connection.refuse(mcpError(PARSE_FAILED, {})))
   }
 
-  /** The client sends nothing more: a last line needs no line break. */
+  /** The client has ended its side; the last line does not need a line break. */
   end(): void {
     this.lines.end()
     this.#takeAll()
     this.connection.rejectPending()
   }
 
-  /** Takes nothing more from the client. */
+  /** Stops reading from the client. */
   stop(): void {
     this.#input.off('data', this.#take)
     this.#input.pause()
   }
 
-  /** Messages that one chunk of input brings about leave together; this lets them go. */
+  /** Writes the batched messages. Responses to one chunk of input are written together. */
   readonly flush = (): void => {
     if (this.#batch === '') return
     const text = this.#batch
@@ -119,7 +119,7 @@ export class LineServer implements LineReaderOptions {
 
   #send(text: string): void {
     if (this.#batch === '') queueMicrotask(this.flush)
-    this.#batch += this.#seal(text)
+    this.#batch += this.#encode(text)
     if (this.#batch.length > BATCH_CHARS) this.flush()
   }
 }

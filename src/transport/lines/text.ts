@@ -5,7 +5,7 @@ export function decodeLine(bytes: Uint8Array): string | undefined {
   return isUtf8(bytes) ? toText(bytes) : undefined
 }
 
-/** The text of bytes, whatever they are. */
+/** Decodes bytes even if they are not valid UTF-8. */
 export function toText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }

@@ -5,21 +5,21 @@ import { STREAM_LOST } from '../../errors/transport.ts'
 import { LINES, type Framing } from './framing.ts'
 
 export interface LineWriter {
-  /** Takes a message; throws when too much waits for the other side to read. */
+  /** Queues a message; throws when too much is unread by the other side. */
   readonly write: (text: string) => void
-  /** Takes a message; resolves when the other side has room for it, and rejects when it is gone. */
+  /** Queues a message; resolves when it was written, and rejects when the connection is closed. */
   send(text: string): Promise<void>
-  /** Hands over at once what was taken. */
+  /** Writes queued messages at once. */
   flush(): void
 }
 
-const BATCH_LETTERS = 65_536
+const BATCH_CHARS = 65_536
 
-/** Writes messages. Those of the same moment leave together, and at most `maxWaiting` and one more wait. */
+/** Batches messages of the same turn. The buffer is bounded by `maxWaiting` plus one message. */
 export function createLineWriter(
   output: Writable,
   maxWaiting: number,
-  { seal, encoding }: Framing = LINES,
+  { encode, encoding }: Framing = LINES,
 ): LineWriter {
   let batch = ''
   let taken: ((error: Error | null | undefined) => void)[] = []
@@ -30,8 +30,8 @@ export function createLineWriter(
     const waiting = output.writableLength + batch.length
     if (waiting > maxWaiting) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
     if (batch === '') queueMicrotask(flush)
-    batch += seal(text)
-    if (batch.length > BATCH_LETTERS) flush()
+    batch += encode(text)
+    if (batch.length > BATCH_CHARS) flush()
   }
 
   function send(text: string): Promise<void> {

@@ -40,7 +40,7 @@ function caller(line: ClientTransport): (method: string, params: object) => Prom
   }
 }
 
-test('a server in the same process answers over a line', async () => {
+test('a server in the same process answers', async () => {
   const { line, call, messages } = await open()
   expect(await call('initialize', INITIALIZE)).toMatchObject({ result: { protocolVersion: '2025-11-25' } })
   await line.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
@@ -54,7 +54,7 @@ test('a server in the same process answers over a line', async () => {
   await line.close()
 })
 
-test('closing rejects what waits, and what comes after', async () => {
+test('closing rejects pending and later requests', async () => {
   const { line, call } = await open()
   await call('initialize', INITIALIZE)
   const waiting = call('tools/call', { name: 'wait' }).catch((error: unknown) => error)

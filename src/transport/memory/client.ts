@@ -11,7 +11,7 @@ export interface ConnectMemoryOptions {
   readonly auth?: Auth | undefined
 }
 
-/** A server in this process, as far as a line to it needs to know. */
+/** A server in this process, as far as the transport needs to know it. */
 export interface MemoryServer {
   connect(options: { receive(text: string): void; readonly auth?: Auth }): {
     send(text: string): void
@@ -19,7 +19,7 @@ export interface MemoryServer {
   }
 }
 
-/** A line to a server in the same process. Everything is carried as text, as on any other transport. */
+/** Connects to a server in the same process. Messages are text, as on any other transport. */
 export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMemoryOptions): OpenTransport {
   return async (events) => {
     const pipe = new Pipe({ events, write: (text) => end.send(text) })

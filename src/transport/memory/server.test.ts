@@ -8,7 +8,7 @@ const INITIALIZE = JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'memory', version: '1' } },
 })
 
-test('a text beyond the limit is refused, and the connection goes on', () => {
+test('a message beyond the limit is rejected, and the connection stays usable', () => {
   const replies: string[] = []
   const app = createServer({ name: 'memory', version: '1', limits: { memoryBytes: 300 } })
   const end = app.connect({ receive: (text) => void replies.push(text) })
@@ -20,7 +20,7 @@ test('a text beyond the limit is refused, and the connection goes on', () => {
   ])
 })
 
-test('after the end nothing is received, what ran is stopped, and sending fails', async () => {
+test('after closing nothing is received, running requests are cancelled, and sending fails', async () => {
   const replies: string[] = []
   let stopped = false
   const app = createServer({ name: 'memory', version: '1' }).tool('wait', {}, async (_, { signal }) => {

@@ -10,7 +10,7 @@ import { Connection } from '../io/connection.ts'
 export interface MemoryOptions {
   readonly limits: Limits
   readonly source?: RequestSource
-  /** Takes each message from the server. */
+  /** Receives each message from the server. */
   receive(text: string): void
 }
 
@@ -20,7 +20,7 @@ export interface MemoryEnd {
   close(): void
 }
 
-/** Serves one client in the same process: the same texts as on any other transport, without one. */
+/** Serves one client in the same process. Messages are text, as on any other transport. */
 export function serveMemory(service: Service, { limits, source = {}, receive }: MemoryOptions): MemoryEnd {
   let open = true
   const connection = new Connection({

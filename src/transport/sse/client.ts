@@ -19,22 +19,22 @@ import { isMessageEvent, readStream } from '../http/client/stream.ts'
 import { receiveText } from '../io/receive.ts'
 import { afterMs } from '../io/timer.ts'
 
-/** The longest that a stream may take to say where messages are to be sent. */
+/** How long to wait for the stream to announce the endpoint for messages. */
 const ADDRESS_MS = 10_000
 
-/** Opens a line over the transport of 2024-11-05; undefined when the server at the URL does not speak it. */
+/** Opens the transport of 2024-11-05; undefined when the server at the URL does not support it. */
 export async function openSse(
   parts: OlderParts,
   options: OlderTransportOptions,
 ): Promise<ClientTransport | undefined> {
-  const line = new SseClientTransport(parts)
+  const transport = new SseClientTransport(parts)
   try {
-    if (await line.open(options)) return line
+    if (await transport.open(options)) return transport
   } catch (error) {
-    await line.close()
+    await transport.close()
     throw error
   }
-  await line.close()
+  await transport.close()
   return undefined
 }
 
@@ -48,14 +48,14 @@ class SseClientTransport implements ClientTransport {
   #send: Send | undefined
   #agreed: Revision | undefined
   #noted = false
-  #greeted: ((address: string | undefined) => void) | undefined
+  #onAddress: ((address: string | undefined) => void) | undefined
 
   constructor(parts: OlderParts) {
     this.#parts = parts
     this.#pipe = new Pipe({ events: parts.events, write: () => undefined })
   }
 
-  /** Opens the stream and waits for the address; false when there is no stream, or no address on it in time. */
+  /** Opens the stream and waits for the address; false when there is no stream, or no address in time. */
   async open({ signal, timeoutMs }: OlderTransportOptions): Promise<boolean> {
     const hold = (this.#stream = this.#holds.begin(() => mcpError(CLOSED, {}), signal))
     let isLate = false
@@ -80,7 +80,7 @@ class SseClientTransport implements ClientTransport {
     const response = await get({ verb: 'GET', headers, signal, method: 'initialize' }).catch(() => undefined)
     if (signal.aborted) throw signal.reason
     if (response === undefined || !isStream(response)) return this.#decline(response)
-    const address = await this.#hear(response, signal)
+    const address = await this.#readStream(response, signal)
     if (address === undefined) return false
     const base = response.url === '' ? target : new URL(response.url)
     this.#send = createSend(readAddress(address, base), fetch)
@@ -100,7 +100,7 @@ class SseClientTransport implements ClientTransport {
     try {
       const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
       if (!response.ok) throw this.#refused(response, method)
-      this.#leave(response)
+      this.#readRest(response)
       hold.release()
     } catch (error) {
       throw hold.release(error)
@@ -128,12 +128,12 @@ class SseClientTransport implements ClientTransport {
     return false
   }
 
-  /** Begins to read the stream; resolves with the address that it begins with, if it does. */
-  #hear(response: Response, signal: AbortSignal): Promise<string | undefined> {
+  /** Starts reading the stream; resolves with the address in its first event, or undefined if that is not one. */
+  #readStream(response: Response, signal: AbortSignal): Promise<string | undefined> {
     return new Promise((resolve) => {
-      this.#greeted = resolve
+      this.#onAddress = resolve
       const over = (): void => {
-        this.#greet(undefined)
+        this.#setAddress(undefined)
         this.#down(new McpError('stream_lost', 'the event stream of the server ended'))
       }
       readStream(response, {
@@ -147,28 +147,28 @@ class SseClientTransport implements ClientTransport {
     })
   }
 
-  #greet(address: string | undefined): void {
-    const greeted = this.#greeted
-    this.#greeted = undefined
-    greeted?.(address)
+  #setAddress(address: string | undefined): void {
+    const onAddress = this.#onAddress
+    this.#onAddress = undefined
+    onAddress?.(address)
   }
 
-  /** Takes an event. The first says where messages go; later ones cannot change that. */
+  /** Receives an event. The first one sets the address for messages; later ones cannot change it. */
   #take(event: ReadEvent): boolean {
-    if (this.#greeted !== undefined) this.#greet(event.event === 'endpoint' ? event.data : undefined)
+    if (this.#onAddress !== undefined) this.#setAddress(event.event === 'endpoint' ? event.data : undefined)
     else if (isMessageEvent(event) && !receiveText(this.#pipe, event.data, this.#parts.limits.depth))
       this.#note()
     return false
   }
 
-  /** Says once that something came that is no message. */
+  /** Reports, once, that an event was not a message. */
   #note(): void {
     if (this.#noted) return
     this.#noted = true
-    this.#parts.events.onNote?.('stream', 'the event stream brought something that is no message')
+    this.#parts.events.onNote?.('stream', 'the event stream contained something that is not a message')
   }
 
-  /** An event was too large: the answer to the one request that waits; otherwise nobody can wait any longer. */
+  /** An event was too large. If just one request is pending it was the response to that; otherwise all of them fail. */
   #skip(): void {
     const problem = (): McpError => tooLarge(this.#parts.limits.clientBytes) as McpError
     if (!this.#pipe.refuse(this.#pipe.only, problem) && this.#pipe.size > 0) this.#down(problem())
@@ -180,7 +180,7 @@ class SseClientTransport implements ClientTransport {
     try {
       const response = await hold.race(this.#post({ text, method, headers: outgoing.headers() }, hold.signal))
       if (response.status === 404) throw this.#refused(response, method)
-      if (response.ok) this.#leave(response)
+      if (response.ok) this.#readRest(response)
       else this.#pipe.take({ ...(await readFailure(response, outgoing, this.#reading(hold.signal))), id })
       hold.release()
     } catch (error) {
@@ -205,13 +205,13 @@ class SseClientTransport implements ClientTransport {
     return (this.#send as Send)({ verb: 'POST', headers: all, body: text, signal, method })
   }
 
-  /** What a bad status means; a server that does not know the address has forgotten the stream. */
+  /** Converts a bad status to an error; 404 means that the server no longer knows the stream. */
   #refused(response: Response, method: string): McpError {
     dropBody(response)
     return response.status === 404 ? mcpError(SESSION_LOST, {}) : toFailure(response, method)
   }
 
-  #leave({ body }: Response): void {
+  #readRest({ body }: Response): void {
     if (body !== null) void readRest(body.getReader(), this.#holds.leftovers)
   }
 
@@ -229,12 +229,12 @@ class SseClientTransport implements ClientTransport {
   }
 }
 
-/** The URL to which messages go. One of another origin is refused: whoever reads the headers there could act as the caller. */
+/** The URL for messages. Another origin is rejected: that server could use the caller's headers to impersonate it. */
 function readAddress(address: string, base: URL): URL {
   const url = URL.canParse(address, base.href) ? new URL(address, base) : undefined
   const isOurs = url?.protocol === base.protocol && url.origin === base.origin
   if (url === undefined || !isOurs || url.username !== '' || url.password !== '') {
-    const reason = 'the endpoint that its stream names is not a URL of the same origin'
+    const reason = 'the endpoint announced by its stream is not a URL of the same origin'
     throw mcpError(CONNECT_FAILED, { target: nameOf(base), reason })
   }
   url.hash = ''

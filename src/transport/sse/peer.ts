@@ -7,18 +7,18 @@ import { EventStream } from '../http/server/event-stream.ts'
 export interface SseClientOptions {
   readonly service: Service
   readonly limits: Limits
-  /** Those of the stream. */
+  /** The limits of the stream. */
   readonly streaming: Limits
-  /** Who opened the stream: nobody else may post to it. */
+  /** The caller that opened the stream; only this caller may post to it. */
   readonly owner: string
-  /** Called when the client goes away. */
+  /** Called when the client disconnects. */
   onGone(): void
 }
 
-/** Between messages, so that none is kept for longer than it takes. */
+/** The source between messages, so that no request is kept in memory longer than needed. */
 const NOWHERE: RequestSource = {}
 
-/** One client of the transport of 2024-11-05: what it posts comes in, everything for it leaves on its stream. */
+/** One client of the transport of 2024-11-05: it posts messages, and receives all of its own on one stream. */
 export class SseClient {
   readonly owner: string
   readonly stream: EventStream
@@ -48,12 +48,12 @@ export class SseClient {
     })
   }
 
-  /** Tells the client where to send its messages. */
+  /** Sends the address for messages to the client. */
   greet(address: string): void {
     this.stream.send(address, 'endpoint')
   }
 
-  /** Takes what was posted, from where it came: the token of a message may be another than that of the stream. */
+  /** Receives a posted message and its source: its token may differ from that of the stream. */
   receive(text: string, source: RequestSource): void {
     this.spoken = true
     this.#connection.source = source
@@ -65,7 +65,7 @@ export class SseClient {
     this.stream.keepAlive()
   }
 
-  /** Lets what is running finish, up to a limit, and ends the stream. */
+  /** Waits for running requests, up to `drainMs`, and ends the stream. */
   async close(): Promise<void> {
     await this.#connection.drain(this.#drainMs)
     this.#connection.close()

@@ -19,21 +19,21 @@ export interface SseOptions {
   readonly limits: Limits
   readonly guard: Guard
   readonly authenticate?: HttpHandler['authenticate']
-  /** Writes the reply that tells of an error. */
+  /** Creates an error reply. */
   readonly fail: HttpHandler['fail']
 }
 
-/** Where the stream is opened and where messages are sent, by the last part of the path. */
+/** The paths for opening a stream and for sending messages. */
 const STREAM = '/sse'
 const MESSAGES = '/messages'
 const ACCEPTED = { 'content-type': 'text/plain' }
 const SOON = { retryAfterMs: 1000 }
-/** So long a stream on which nobody has spoken is kept for its client when others want its place. */
+/** A stream without messages may be evicted after this time. */
 const FRESH_MS = 10_000
 
 /**
- * The transport of 2024-11-05: a GET opens the stream on which everything comes, beginning with the address to which the
- * client posts its messages. Every revision with a handshake is served.
+ * The transport of 2024-11-05: a GET opens the stream for everything the server sends, starting with the address to which
+ * the client posts its messages. Every revision with a handshake is served.
  */
 export class SseEndpoint implements ExtraEndpoint {
   readonly option = 'sse'
@@ -41,13 +41,13 @@ export class SseEndpoint implements ExtraEndpoint {
   readonly answersElsewhere = true
   readonly limits: Limits
   readonly service: Service
-  /** Limits of the streams: how far a client may be behind before it is cut off. */
+  /** Limits of the streams, with the number of unread bytes after which a client is aborted. */
   readonly #streaming: Limits
   readonly #guard: Guard
   readonly authenticate: HttpHandler['authenticate']
   readonly #fail: HttpHandler['fail']
   readonly #clients = new Map<string, SseClient>()
-  readonly #watch: Sweeper
+  readonly #sweeper: Sweeper
   #closing = false
 
   constructor(service: Service, { limits, guard, fail, authenticate }: SseOptions) {
@@ -66,16 +66,16 @@ export class SseEndpoint implements ExtraEndpoint {
         return clients.size
       },
     }
-    this.#watch = new Sweeper(limits, streams, new Set())
+    this.#sweeper = new Sweeper(limits, streams, new Set())
   }
 
-  /** Whether a request for a target is one for this transport. */
+  /** Whether a request target belongs to this transport. */
   owns(target: string | undefined): boolean {
     const path = pathOf({ target })
     return path.endsWith(STREAM) || path.endsWith(MESSAGES)
   }
 
-  /** Decides by the head alone. */
+  /** Rejects a request by its head alone. */
   refuse(head: HttpHead): HttpOut | undefined {
     const verb = isStream(head) ? 'GET' : 'POST'
     try {
@@ -95,7 +95,7 @@ export class SseEndpoint implements ExtraEndpoint {
     return this.fail(undefined, thrown, undefined, head.cors ?? this.#guard.cors(head))
   }
 
-  /** Opens a stream, or takes a message whose answer comes on one. */
+  /** Opens a stream, or receives a message, which is answered on its stream. */
   answer(request: HttpIn): HttpOut {
     const headers = request.cors ?? this.#guard.cors(request)
     try {
@@ -109,12 +109,12 @@ export class SseEndpoint implements ExtraEndpoint {
     return this.#fail(...reply)
   }
 
-  /** Finishes what is running, up to a limit, and ends every stream. */
+  /** Waits for running requests, up to a limit, and ends every stream. */
   async close(): Promise<void> {
     this.#closing = true
     await Promise.all([...this.#clients.values()].map((client) => client.close()))
     this.#clients.clear()
-    this.#watch.end()
+    this.#sweeper.end()
   }
 
   #checkMessage(head: HttpHead): void {
@@ -131,12 +131,12 @@ export class SseEndpoint implements ExtraEndpoint {
     const { limits, service } = this
     if (this.#clients.size >= limits.sessions) this.#makeRoom()
     const id = crypto.randomUUID()
-    const leave = (): void => void this.#clients.delete(id)
+    const onGone = (): void => void this.#clients.delete(id)
     const owner = ownerOf(request.auth)
     const streaming = this.#streaming
-    const client = new SseClient({ service, limits, streaming, owner, onGone: leave })
+    const client = new SseClient({ service, limits, streaming, owner, onGone })
     this.#clients.set(id, client)
-    this.#watch.begin()
+    this.#sweeper.begin()
     client.greet(`${addressOf(request)}?sessionId=${id}`)
     return toStream(client.stream, headers)
   }
@@ -151,7 +151,7 @@ export class SseEndpoint implements ExtraEndpoint {
     return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
   }
 
-  /** The client whose address a message is sent to. */
+  /** The client that a message belongs to, by its address. */
   #find({ target = '' }: HttpHead): SseClient {
     const id = new URLSearchParams(target.split('?', 2)[1]).get('sessionId')
     const client = this.#clients.get(id ?? '')
@@ -159,7 +159,7 @@ export class SseEndpoint implements ExtraEndpoint {
     return client
   }
 
-  /** A client that opened a stream and never said a word gives way to a newcomer. */
+  /** Evicts a client that opened a stream and never sent a message. */
   #makeRoom(): void {
     const { sessions } = this.limits
     const now = performance.now()
@@ -181,7 +181,7 @@ function isStream(head: HttpHead): boolean {
   return pathOf(head).endsWith(STREAM)
 }
 
-/** Where messages go: beside the stream, on the same server. */
+/** The address for messages: next to the stream, on the same server. */
 function addressOf(head: HttpHead): string {
   const folder = pathOf(head)
     .slice(0, -STREAM.length)

@@ -2,7 +2,7 @@ import { mcpError } from '../../errors/error.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 
-/** Stands in where programs cannot be started. */
+/** Replaces the client transport on runtimes that cannot start programs. */
 export function connectStdio(options: { readonly command: string }): OpenTransport {
   throw mcpError(CONNECT_FAILED, {
     target: options.command,

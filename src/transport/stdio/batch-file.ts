@@ -2,7 +2,7 @@ import { win32 } from 'node:path'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 
-/** How Windows is asked to run a batch file, which only its command interpreter can. */
+/** A call of the Windows command interpreter, which alone can run batch files. */
 export interface BatchCall {
   readonly file: string
   readonly args: readonly string[]
@@ -14,8 +14,8 @@ export function isBatchFile(file: string): boolean {
 }
 
 /**
- * The call of the command interpreter for a batch file. Every argument stands in quotes, where only quotes, percent
- * signs, exclamation marks and line breaks mean anything; arguments that hold one are refused, not escaped.
+ * The call of the command interpreter for a batch file. Every argument is quoted. Inside quotes only quotes, percent
+ * signs, exclamation marks and line breaks are special; arguments that contain one are rejected, not escaped.
  */
 export function toBatchCall(file: string, args: readonly string[], systemRoot: string): BatchCall {
   const line = [file, ...args].map(quoted).join(' ')
@@ -27,9 +27,9 @@ export function toBatchCall(file: string, args: readonly string[], systemRoot: s
 
 function quoted(word: string): string {
   if (/["%!\r\n\0]/.test(word)) {
-    const reason = `${JSON.stringify(word.slice(0, 64))} cannot be given to a batch file safely; start the program behind it, for example node with its script`
+    const reason = `${JSON.stringify(word.slice(0, 64))} cannot be passed to a batch file safely; start the program that it runs, for example node with a script`
     throw mcpError(BAD_OPTION, { where: 'args', reason })
   }
-  // Before a quote the program takes a backslash for an escape.
+  // Programs read a backslash before a quote as an escape.
   return `"${word.replace(/\\+$/, '$&$&')}"`
 }

@@ -11,16 +11,16 @@ import { startProcess, type Ending, type ServerProcess } from './process.ts'
 import { createStderrReader, type StderrReader } from './stderr.ts'
 
 export interface ConnectStdioOptions extends Command {
-  /** What becomes of stderr: notes for the client, our own stderr, or nothing. */
+  /** Where the server's stderr goes: to the client as notes, to our own stderr, or nowhere. */
   readonly stderr?: 'note' | 'inherit' | 'ignore'
   readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
-  /** How long the server may take to end once its stdin is closed. */
+  /** How long the server may take to exit once its stdin is closed. */
   readonly closeMs?: number
 }
 
 const CLOSE_MS = 2000
 
-/** A line to a server that is started for it, without a shell, and ended with everything that it started. */
+/** Starts a server without a shell and connects to it. Closing ends the server and everything it started. */
 export function connectStdio(options: ConnectStdioOptions): OpenTransport {
   checkCommand(options)
   return async (events) => {
@@ -34,18 +34,18 @@ export function connectStdio(options: ConnectStdioOptions): OpenTransport {
     if (launch.left.length > 0)
       events.onNote?.(
         'stream',
-        `${launch.left.join(', ')} was not set for the server: it makes programs load code`,
+        `${launch.left.join(', ')} was not set for the server because it makes programs load code`,
       )
-    return openLine(server, events, options)
+    return openTransport(server, events, options)
   }
 }
 
 function startIssue(file: string, { code, message }: NodeJS.ErrnoException): string {
   if (code !== 'ENOENT') return message
-  return `${file} needs something that does not exist, such as the interpreter in its first line`
+  return `${file} needs a file that does not exist, such as the interpreter named in its first line`
 }
 
-function openLine(
+function openTransport(
   server: ServerProcess,
   events: TransportEvents,
   options: ConnectStdioOptions,
@@ -54,7 +54,7 @@ function openLine(
   const writer = createLineWriter(server.stdin, limits.clientBytes)
   const pipe = new Pipe({ events, write: writer.write })
   const stderr = createStderrReader((text) => events.onNote?.('stderr', text))
-  const hears = createMessageReader(server.stdout, pipe, {
+  const reader = createMessageReader(server.stdout, pipe, {
     events,
     limits,
     onBroken: down,
@@ -63,20 +63,20 @@ function openLine(
   server.stderr?.on('data', stderr.push)
   void server.finished.then((ending) => {
     stderr.end()
-    hears.end()
-    down(toReason(command, ending, stderr, hears.anything()))
+    reader.end()
+    down(toReason(command, ending, stderr, reader.anything()))
   })
 
   return {
     cancels: 'message',
     request: (outgoing) =>
       pipe.request(outgoing).catch((error: unknown) => {
-        throw withJunk(error, hears)
+        throw withJunk(error, reader)
       }),
     send: (text) => (pipe.failure === undefined ? writer.send(text) : Promise.reject(pipe.failure)),
     agree: () => undefined,
     close() {
-      hears.stop()
+      reader.stop()
       pipe.fail(mcpError(CLOSED, {}))
       writer.flush()
       return server.stop(closeMs)
@@ -85,25 +85,25 @@ function openLine(
 
   function down(reason: McpError): void {
     if (pipe.failure !== undefined) return
-    hears.stop()
+    reader.stop()
     pipe.fail(reason)
     events.onDown(reason)
     void server.stop(0)
   }
 }
 
-/** A silence, with what a server wrote in place of messages when it never wrote one. */
+/** Adds to a timeout what the server wrote to stdout, if it never wrote a message. */
 function withJunk(error: unknown, { anything, junk }: MessageReader): unknown {
   if (!(error instanceof McpError) || error.kind !== 'timeout' || anything() || junk() === '') return error
-  return new McpError('timeout', `${error.message}; its stdout has no messages, but: ${junk()}`, {
+  return new McpError('timeout', `${error.message}; its stdout contains no messages, only: ${junk()}`, {
     cause: error,
   })
 }
 
 function toReason(command: string, ending: Ending, stderr: StderrReader, wasUp: boolean): McpError {
-  const said = stderr.lastLines()
-  const last = said.length === 0 ? '' : `; the end of its stderr:\n  ${said.join('\n  ')}`
-  const data = { exitCode: ending.exitCode, signal: ending.signal, stderr: said }
+  const lines = stderr.lastLines()
+  const last = lines.length === 0 ? '' : `; the end of its stderr:\n  ${lines.join('\n  ')}`
+  const data = { exitCode: ending.exitCode, signal: ending.signal, stderr: lines }
   const { message } = failed(command, `the server ${ending.how}${last}`)
   if (!wasUp) return new McpError('connect_failed', message, { data })
   return new McpError('stream_lost', `the server ${JSON.stringify(command)} ${ending.how}${last}`, { data })

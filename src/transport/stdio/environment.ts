@@ -1,12 +1,12 @@
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 
-/** What a server process gets of our environment: nothing, what is harmless and needed, or everything. */
+/** How much of our environment a server process inherits: nothing, the harmless essentials, or everything. */
 export type Inherit = 'none' | 'safe' | 'all'
 
 export interface EnvironmentOptions {
   readonly inherit: Inherit
-  /** Variables to set besides; undefined takes one away. */
+  /** Additional variables; undefined removes one. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Our own environment. */
   readonly own: Readonly<Record<string, string | undefined>>
@@ -15,13 +15,13 @@ export interface EnvironmentOptions {
 
 export interface Environment {
   readonly variables: Record<string, string>
-  /** Names that were asked for and left out, because they make programs load code. */
+  /** Requested variables that were omitted because they make programs load code. */
   readonly left: readonly string[]
 }
 
 /**
- * The environment of a server process. Variables that make programs load foreign code are never inherited, and those
- * that are asked for by name pass only together with `inherit: 'all'`.
+ * The environment of a server process. Variables that make programs load foreign code are never inherited; those
+ * requested by name are set only with `inherit: 'all'`.
  */
 export function toEnvironment({ inherit, env, own, platform }: EnvironmentOptions): Environment {
   const windows = platform === 'win32'
@@ -60,7 +60,7 @@ const LOADING =
 
 function mayInherit(name: string, value: string, inherit: Inherit, windows: boolean): boolean {
   if (inherit === 'none' || LOADING.test(name)) return false
-  // A shell that finds a function in a variable defines it.
+  // A vulnerable shell would define this as a function.
   if (value.startsWith('() {')) return false
   if (inherit === 'all') return true
   return windows ? SAFE_WINDOWS.has(name.toUpperCase()) : SAFE.has(name) || name.startsWith('LC_')
@@ -69,7 +69,7 @@ function mayInherit(name: string, value: string, inherit: Inherit, windows: bool
 function checkVariable(name: string, value: unknown): void {
   const where = `env ${JSON.stringify(name.slice(0, 64))}`
   if (name === '' || /[=\0]/.test(name))
-    throw mcpError(BAD_OPTION, { where, reason: 'a name is not empty and holds neither "=" nor NUL' })
+    throw mcpError(BAD_OPTION, { where, reason: 'a name must not be empty or contain "=" or NUL' })
   if (value !== undefined && (typeof value !== 'string' || value.includes('\0')))
-    throw mcpError(BAD_OPTION, { where, reason: 'a value is a text without NUL' })
+    throw mcpError(BAD_OPTION, { where, reason: 'a value must be a string without NUL' })
 }

@@ -4,25 +4,25 @@ import { type McpError, mcpError } from '../../errors/error.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
 
 export interface Lookup {
-  /** Where a command with a path in it starts from. */
+  /** The directory that relative paths start from. */
   readonly cwd: string
-  /** The search path, as the environment has it. */
+  /** The value of PATH. */
   readonly path: string
-  /** The endings of programs on Windows, as the environment has them. */
+  /** The value of PATHEXT on Windows. */
   readonly endings: string
   readonly platform: NodeJS.Platform
-  /** What stands at a path. */
+  /** Says what is at a path. */
   readonly probe?: (file: string) => Found
 }
 
-/** A program, something that may not be run, or nothing. */
+/** A program, something that cannot be executed, or nothing. */
 type Found = 'program' | 'blocked' | undefined
 
 const MAX_SHOWN = 12
 
 /**
- * The absolute path of the program that a command names. Only absolute directories of the search path count, so that
- * no program is taken from the current directory by accident.
+ * The absolute path of the program that a command names. Only absolute directories in PATH are searched, so a program in
+ * the current directory is never run by accident.
  */
 export function findExecutable(command: string, lookup: Lookup): string {
   const { cwd, platform, probe = probeFile } = lookup
@@ -40,7 +40,7 @@ export function findExecutable(command: string, lookup: Lookup): string {
     }
   }
   if (blocked !== undefined) throw notAllowed(command, blocked)
-  throw failed(command, `there is no such program in ${placesOf(directories)}${remedy(command)}`)
+  throw failed(command, `it was not found in ${placesOf(directories)}${remedy(command)}`)
 
   function fromPath(target: string): string {
     const files = candidates(target, lookup)
@@ -48,11 +48,11 @@ export function findExecutable(command: string, lookup: Lookup): string {
     if (program !== undefined) return program
     const held = files.find((file) => probe(file) === 'blocked')
     if (held !== undefined) throw notAllowed(command, held)
-    throw failed(command, `there is no file ${target}${remedy(command)}`)
+    throw failed(command, `the file ${target} does not exist${remedy(command)}`)
   }
 }
 
-/** An error of a command that could not be started. */
+/** The error for a command that could not be started. */
 export function failed(command: string, reason: string, cause?: unknown): McpError {
   const target = `the command ${JSON.stringify(command.slice(0, 256))}`
   return mcpError(CONNECT_FAILED, { target, reason }, cause === undefined ? {} : { cause })
@@ -70,17 +70,17 @@ function unquoted(directory: string): string {
 }
 
 function placesOf(directories: readonly string[]): string {
-  if (directories.length === 0) return 'PATH, which names no absolute directory'
+  if (directories.length === 0) return 'PATH, which contains no absolute directories'
   const more = directories.length - MAX_SHOWN
   return `PATH: ${directories.slice(0, MAX_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 function remedy(command: string): string {
-  return /\s/.test(command) ? '; give arguments apart from the command, in args' : ''
+  return /\s/.test(command) ? '; put arguments in args, not in the command' : ''
 }
 
 function notAllowed(command: string, file: string): McpError {
-  return failed(command, `${file} is not a file that may be executed`)
+  return failed(command, `${file} is not an executable file`)
 }
 
 function probeFile(file: string): Found {

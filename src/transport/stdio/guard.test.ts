@@ -58,7 +58,7 @@ function recordOf(stream: NodeJS.WriteStream): string[] {
 
 const WARNING: unknown = expect.stringMatching(/^pierhead: something wrote to stdout.*\n$/)
 
-test('what is written to a guarded stdout goes to stderr, after one warning', () => {
+test('output to a guarded stdout goes to stderr, after one warning', () => {
   const write = guard.guardStdout()
   expect(err).toEqual([])
   process.stdout.write('one\n')
@@ -68,7 +68,7 @@ test('what is written to a guarded stdout goes to stderr, after one warning', ()
   expect(out).toEqual(['a message\n'])
 })
 
-test('what was held goes to stderr when stdout turns out to carry the protocol', () => {
+test('held output goes to stderr when stdout turns out to carry the protocol', () => {
   guard.holdStdout()
   process.stdout.write('early\n')
   expect([out, err]).toEqual([[], []])
@@ -79,7 +79,7 @@ test('what was held goes to stderr when stdout turns out to carry the protocol',
   expect([out, err.slice(2)]).toEqual([[], ['late\n']])
 })
 
-test('what was held goes to stdout, in order, when that does not carry the protocol', () => {
+test('held output goes to stdout, in order, when stdout does not carry the protocol', () => {
   guard.holdStdout()
   process.stdout.write('one\n')
   process.stdout.write('two\n')
@@ -88,7 +88,7 @@ test('what was held goes to stdout, in order, when that does not carry the proto
   expect([out, err]).toEqual([['one\n', 'two\n', 'three\n'], []])
 })
 
-test('stdout is given back when nobody decides for two seconds', () => {
+test('stdout is restored when nothing is decided for two seconds', () => {
   guard.holdStdout()
   process.stdout.write('one\n')
   vi.advanceTimersByTime(1999)
@@ -97,7 +97,7 @@ test('stdout is given back when nobody decides for two seconds', () => {
   expect(out).toEqual(['one\n'])
 })
 
-test('stdout is given back when too much is held', () => {
+test('stdout is restored when too much is held', () => {
   guard.holdStdout()
   process.stdout.write('x'.repeat(65_535))
   process.stdout.write('y')
@@ -127,21 +127,21 @@ test('a process that holds stdout often waits for its exit only once', () => {
   expect(exitsAdded()).toHaveLength(1)
 })
 
-test('what is held when the process exits is written', () => {
+test('held output is written when the process exits', () => {
   guard.holdStdout()
   process.stdout.write('last words\n')
   for (const listener of exitsAdded()) listener(0)
   expect(out).toEqual(['last words\n'])
 })
 
-test.each(['stdin', 'stdout'] as const)('nothing is held while a person is at %s', (name) => {
+test.each(['stdin', 'stdout'] as const)('nothing is held while %s is a terminal', (name) => {
   isPerson(process[name], true)
   guard.holdStdout()
   process.stdout.write('one\n')
   expect(out).toEqual(['one\n'])
 })
 
-test('whoever waits for what is held or moved to be written is told', async () => {
+test('write callbacks are called for held and diverted output', async () => {
   guard.holdStdout()
   await new Promise<void>((resolve) => void process.stdout.write('one\n', () => resolve()))
   guard.guardStdout()
@@ -149,7 +149,7 @@ test('whoever waits for what is held or moved to be written is told', async () =
   expect(err).toEqual([WARNING, 'one\n', 'two\n'])
 })
 
-test('a stderr that nobody reads any more does no harm', () => {
+test('a broken stderr does no harm', () => {
   guard.guardStdout()
   const before = process.stderr.listenerCount('error')
   process.stdout.write('one\n')

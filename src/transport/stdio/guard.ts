@@ -1,4 +1,4 @@
-/** The standard streams as far as the guard needs them; absent outside Node. */
+/** The parts of the standard streams that the guard needs; absent outside Node. */
 interface Streams {
   readonly stdin: { readonly isTTY?: boolean }
   readonly stdout: { write: (...args: never[]) => boolean; readonly isTTY?: boolean }
@@ -12,7 +12,7 @@ interface Streams {
 type Write = (chunk: string | Uint8Array, ...rest: unknown[]) => boolean
 
 const WARNING =
-  'pierhead: something wrote to stdout, which carries only protocol messages here; it was moved to stderr. ' +
+  'pierhead: something wrote to stdout, which is reserved for protocol messages; the output was moved to stderr. ' +
   'Use console.error, or ctx.log to reach the client.\n'
 const UNDECIDED_MS = 2000
 const MAX_HELD = 64 * 1024
@@ -28,8 +28,8 @@ let leaving = false
 let undecided: ReturnType<typeof setTimeout> | undefined
 
 /**
- * Holds back what is written to stdout until it is known whether stdout carries the protocol. Does nothing when a
- * person is at either end.
+ * Holds back output to stdout until it is known whether stdout carries the protocol. Does nothing when stdin or stdout
+ * is a terminal.
  */
 export function holdStdout(): void {
   if (
@@ -47,14 +47,14 @@ export function holdStdout(): void {
   ;(undecided as { unref?(): void }).unref?.()
 }
 
-/** Gives stdout back, and writes what was held: stdout does not carry the protocol. */
+/** Restores stdout and writes what was held, because stdout does not carry the protocol. */
 export function releaseStdout(): void {
   if (streams === undefined || state !== 'holding') return
   uninstall()
   for (const chunk of takeHeld()) (streams.stdout.write as Write)(chunk)
 }
 
-/** From now on stdout carries the protocol: everything else goes to stderr. Returns how to write a message. */
+/** Reserves stdout for the protocol and sends other output to stderr. Returns a function that writes a message. */
 export function guardStdout(): (text: string, written?: () => void) => boolean {
   if (streams === undefined) throw new Error('stdio needs a runtime with standard streams')
   if (state === 'off') install('guarding')
@@ -64,7 +64,7 @@ export function guardStdout(): (text: string, written?: () => void) => boolean {
   return (text, written) => write(text, written)
 }
 
-/** Ends the guard; for tests and for servers that stop before the process does. */
+/** Restores stdout; for tests and for servers that stop before the process does. */
 export function unguardStdout(): void {
   if (state === 'guarding') uninstall()
 }
@@ -86,7 +86,7 @@ function install(next: 'holding' | 'guarding'): void {
   stdout.write = guarded as Streams['stdout']['write']
   uninstall = () => {
     state = 'off'
-    // Whoever covered our method since then keeps theirs; removing our own uncovers the one of the stream again.
+    // Do not remove a wrapper that was installed over ours. Deleting our own exposes the stream's method again.
     if ((stdout.write as unknown) !== guarded) return
     if (before === undefined) delete (stdout as { write?: unknown }).write
     else Object.defineProperty(stdout, 'write', before)
@@ -109,7 +109,7 @@ function takeHeld(): readonly (string | Uint8Array)[] {
 function divert(chunk: string | Uint8Array): void {
   const { stderr } = streams as Streams
   if (!warned) {
-    // Nobody may be left to read it.
+    // The reader of stderr may be gone.
     stderr.on('error', () => undefined)
     stderr.write(WARNING)
   }

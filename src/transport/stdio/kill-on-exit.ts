@@ -2,27 +2,27 @@ import process from 'node:process'
 
 /** Something that must not outlive this process. */
 export interface Killable {
-  /** Ends it at once, without waiting. */
+  /** Kills it at once, without waiting. */
   killNow(): void
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-type Deadly = (typeof SIGNALS)[number]
+type Signal = (typeof SIGNALS)[number]
 
 const living = new Set<Killable>()
 
-/** Ends it when this process ends, by itself or by a signal. Listens only while there is something to end. */
-export function killOnExit(mortal: Killable): void {
+/** Kills it when this process exits, by itself or by a signal. Listens only while there is something to kill. */
+export function killOnExit(killable: Killable): void {
   if (living.size === 0) {
     process.on('exit', killAll)
     for (const signal of SIGNALS) process.on(signal, onSignal)
   }
-  living.add(mortal)
+  living.add(killable)
 }
 
-/** It has ended by itself. */
-export function releaseKillable(mortal: Killable): void {
-  if (living.delete(mortal) && living.size === 0) stopListening()
+/** Forgets something that has ended. */
+export function releaseKillable(killable: Killable): void {
+  if (living.delete(killable) && living.size === 0) stopListening()
 }
 
 function stopListening(): void {
@@ -31,12 +31,12 @@ function stopListening(): void {
 }
 
 function killAll(): void {
-  for (const mortal of living) mortal.killNow()
+  for (const killable of living) killable.killNow()
 }
 
-/** A signal that nobody else handles ends this process, as it would have without us. */
-function onSignal(signal: Deadly): void {
-  if (process.listenerCount(signal) > 1 + onlookers()) return
+/** Ends this process on a signal that nothing else handles, as would have happened without our listener. */
+function onSignal(signal: Signal): void {
+  if (process.listenerCount(signal) > 1 + passiveListeners()) return
   killAll()
   living.clear()
   stopListening()
@@ -44,10 +44,10 @@ function onSignal(signal: Deadly): void {
 }
 
 /**
- * Listeners that, like ours, only act when nobody else does. The package signal-exit, which many programs have loaded,
- * counts its own in these places; without a look at them each would wait for the other and the signal would be lost.
+ * Counts listeners that, like ours, act only if no others exist. The widely used package signal-exit keeps its count in
+ * these places; without them each would wait for the other, and the signal would be ignored.
  */
-function onlookers(): number {
+function passiveListeners(): number {
   const places: readonly unknown[] = [
     (process as unknown as Record<string, unknown>)['__signal_exit_emitter__'],
     (globalThis as unknown as Record<symbol, unknown>)[Symbol.for('signal-exit emitter')],

@@ -12,7 +12,7 @@ describe('on Windows', () => {
     probe: (file) => (files.includes(file) ? 'program' : undefined),
   })
 
-  test('a command is found by the endings of programs, in absolute directories only', () => {
+  test('a command is found by PATHEXT, in absolute directories only', () => {
     const npx = 'C:\\Program Files\\nodejs\\npx.CMD'
     expect(findExecutable('npx', lookup('C:\\work\\npx.CMD', 'C:\\Program Files\\nodejs\\npx', npx))).toBe(
       npx,
@@ -21,7 +21,7 @@ describe('on Windows', () => {
     expect(findExecutable('node', lookup(node, 'C:\\Program Files\\nodejs\\node.CMD'))).toBe(node)
     expect(() =>
       findExecutable('server', lookup('C:\\work\\server.EXE', 'C:\\work\\tools\\server.EXE')),
-    ).toThrow('there is no such program in PATH: C:\\Windows\\System32, C:\\Program Files\\nodejs')
+    ).toThrow('it was not found in PATH: C:\\Windows\\System32, C:\\Program Files\\nodejs')
   })
 
   test('a command with a path starts from the working directory', () => {
@@ -31,7 +31,7 @@ describe('on Windows', () => {
     expect(findExecutable('D:\\x\\server', lookup('D:\\x\\server.EXE'))).toBe('D:\\x\\server.EXE')
   })
 
-  test('a batch file is run by the interpreter of the system with every word in quotes', () => {
+  test('a batch file is run by the system interpreter with every word quoted', () => {
     expect(
       toBatchCall('C:\\a b\\npx.cmd', ['-y', 'pkg & calc', 'C:\\dir\\', '^x|y>z'], 'C:\\Windows'),
     ).toEqual({
@@ -51,11 +51,13 @@ describe('on Windows', () => {
   test.each(['a"b', '%PATH%', 'a!b!', 'a\nb', 'a\rb', 'a\0b'])(
     'an argument that cannot be quoted safely is refused: %j',
     (word) => {
-      expect(() => toBatchCall('C:\\x.cmd', [word], 'C:\\Windows')).toThrow('cannot be given to a batch file')
+      expect(() => toBatchCall('C:\\x.cmd', [word], 'C:\\Windows')).toThrow(
+        'cannot be passed to a batch file',
+      )
     },
   )
 
-  test('names of variables are the same in any case', () => {
+  test('variable names are case-insensitive', () => {
     const own = { Path: 'C:\\x', SYSTEMROOT: 'C:\\Windows', Secret: '1', node_options: '-x' }
     const given = { own, platform: 'win32', env: { PATH: 'C:\\y', NODE_options: '-y' } } as const
     expect(toEnvironment({ ...given, inherit: 'safe' })).toEqual({
@@ -65,7 +67,7 @@ describe('on Windows', () => {
   })
 })
 
-test('names that objects have by themselves are ordinary names of variables', () => {
+test('names of inherited object members are ordinary variable names', () => {
   const env = JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>
   const { variables } = toEnvironment({ inherit: 'none', env, own: {}, platform: 'linux' })
   expect(Object.entries(variables)).toEqual([

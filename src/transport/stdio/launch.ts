@@ -7,14 +7,14 @@ import { isBatchFile, toBatchCall } from './batch-file.ts'
 import { toEnvironment, type Inherit } from './environment.ts'
 import { failed, findExecutable } from './executable.ts'
 
-/** What to start. */
+/** The program to start. */
 export interface Command {
   readonly command: string
-  /** Handed over one by one and never looked at by a shell. */
+  /** Passed to the program one by one, never through a shell. */
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly cwd?: string
-  /** What the process gets of our environment; by default what is harmless and needed. */
+  /** How much of our environment the process inherits; by default the harmless essentials. */
   readonly inherit?: Inherit
 }
 
@@ -24,28 +24,28 @@ export interface Launch {
   readonly args: readonly string[]
   readonly env: Record<string, string>
   readonly cwd: string
-  /** The arguments are a command line already; Windows only. */
+  /** Whether the arguments are already quoted for the command line; Windows only. */
   readonly verbatim: boolean
-  /** Variables that were asked for and left out. */
+  /** Requested variables that were omitted. */
   readonly left: readonly string[]
 }
 
-/** Refuses what can never be started. */
+/** Rejects commands that can never be started. */
 export function checkCommand({ command, args = [], inherit = 'safe', cwd }: Command): void {
   if (typeof command !== 'string' || command.trim() === '')
-    throw bad('command', 'it is not the name of a program')
-  if (command.includes('\0')) throw bad('command', 'it holds NUL')
-  if (!Array.isArray(args)) throw bad('args', 'they are not a list')
+    throw bad('command', 'it must be the name or path of a program')
+  if (command.includes('\0')) throw bad('command', 'it contains NUL')
+  if (!Array.isArray(args)) throw bad('args', 'it must be a list')
   for (const argument of args as readonly unknown[]) {
     if (typeof argument !== 'string' || argument.includes('\0'))
-      throw bad('args', 'each one is a text without NUL')
+      throw bad('args', 'each argument must be a string without NUL')
   }
-  if (!['none', 'safe', 'all'].includes(inherit)) throw bad('inherit', 'it is "none", "safe" or "all"')
+  if (!['none', 'safe', 'all'].includes(inherit)) throw bad('inherit', 'it must be "none", "safe" or "all"')
   if (cwd !== undefined && (typeof cwd !== 'string' || cwd.includes('\0')))
-    throw bad('cwd', 'it is not a directory')
+    throw bad('cwd', 'it must be the path of a directory')
 }
 
-/** Finds the program and prepares its start; the error says what was not found, and where. */
+/** Finds the program and prepares to start it; the error says what was not found, and where. */
 export function toLaunch({ command, args = [], env = {}, inherit = 'safe', cwd = '.' }: Command): Launch {
   const { platform } = process
   const directory = resolve(cwd)
@@ -64,7 +64,7 @@ export function toLaunch({ command, args = [], env = {}, inherit = 'safe', cwd =
   return { ...call, env: variables, cwd: directory, verbatim: batch, left }
 }
 
-/** A variable, whose name Windows may write in any case. */
+/** Looks up a variable, ignoring case on Windows. */
 function named(name: string, variables: Readonly<Record<string, string | undefined>>): string | undefined {
   if (process.platform !== 'win32') return variables[name]
   const found = Object.keys(variables).find((key) => key.toUpperCase() === name)

@@ -3,7 +3,7 @@ import process from 'node:process'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startProcess, type ServerProcess } from './process.ts'
 
-/** A program that repeats what it reads, until there is nothing more. */
+/** A program that echoes its input until the end. */
 function startEcho(): Promise<ServerProcess> {
   return start('process.stdin.pipe(process.stdout)')
 }
@@ -16,7 +16,7 @@ async function start(script: string): Promise<ServerProcess> {
   return started
 }
 
-test('a process whose error output breaks is still spoken with', async () => {
+test('a process whose stderr breaks stays usable', async () => {
   const echo = await startEcho()
   const broken = new Promise((resolve) => echo.stderr?.once('close', resolve))
   echo.stderr?.destroy(new Error('broken'))
@@ -26,7 +26,7 @@ test('a process whose error output breaks is still spoken with', async () => {
   expect(String((await heard)[0])).toBe('hello')
 })
 
-test('a process that stays is asked firmly before it is ended by force', async () => {
+test('a process that does not exit gets SIGTERM before SIGKILL', async () => {
   const stubborn = await start(`
     setInterval(() => undefined, 1000)
     process.on('SIGTERM', () => process.stdout.write('asked', () => process.exit()))

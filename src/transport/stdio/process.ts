@@ -7,23 +7,23 @@ import { killOnExit, releaseKillable } from './kill-on-exit.ts'
 import type { Launch } from './launch.ts'
 import { createTree, type Tree } from './tree.ts'
 
-/** How long output may still come after a process is gone: a process that it left behind may hold the pipe open. */
+/** How long to wait for output after a process exits: a process that it started may keep the pipe open. */
 const SETTLE_MS = 200
 const MAX_LOOKS = 10
-/** What a tree gets for ending by itself once its first process has. */
+/** How long the rest of a tree may take to exit by itself after its first process. */
 const FOLLOW_MS = 100
 const TERM_MS = 1000
 const KILL_MS = 1000
 
-/** How a process became useless. */
+/** How a process ended. */
 export interface Ending {
-  /** In words, to follow "the server". */
+  /** Text to follow "the server". */
   readonly how: string
   readonly exitCode: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-/** Starts a program as the leader of a group of its own; rejects when the system cannot. */
+/** Starts a program as the leader of a new process group; rejects when the system cannot. */
 export function startProcess(launch: Launch, stderr: 'pipe' | 'inherit' | 'ignore'): Promise<ServerProcess> {
   return new Promise((resolve, reject) => {
     const child = spawn(launch.file, launch.args, {
@@ -40,12 +40,12 @@ export function startProcess(launch: Launch, stderr: 'pipe' | 'inherit' | 'ignor
   })
 }
 
-/** A running server and whatever it starts. It ends with us, however we end. */
+/** A running server and everything it starts. It is killed when this process exits, however that happens. */
 export class ServerProcess {
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable | null
-  /** Resolves when nothing can be said to it or heard from it any more, and all that it said was read. */
+  /** Resolves when no more messages can be exchanged and all output has been read. */
   readonly finished: Promise<Ending>
   readonly #child: ChildProcess
   readonly #tree: Tree
@@ -60,11 +60,11 @@ export class ServerProcess {
     this.stderr = child.stderr
     child.on('error', ignore)
     this.#exited = new Promise((resolve) => child.once('exit', resolve))
-    this.finished = new Promise((resolve) => this.#watch(resolve))
+    this.finished = new Promise((resolve) => this.#awaitEnd(resolve))
     killOnExit(this.#tree)
   }
 
-  /** Ends the whole tree: asks by closing stdin, then firmly, then by force. Resolves when it is gone. */
+  /** Ends the whole tree: closes stdin, then sends SIGTERM, then SIGKILL. Resolves when it is gone. */
   stop(graceMs: number): Promise<void> {
     return (this.#stopping ??= this.#stop(graceMs))
   }
@@ -95,7 +95,7 @@ export class ServerProcess {
     return exited
   }
 
-  #watch(finish: (ending: Ending) => void): void {
+  #awaitEnd(finish: (ending: Ending) => void): void {
     const child = this.#child
     let timer: ReturnType<typeof afterMs>
     let looks = 0
@@ -107,7 +107,7 @@ export class ServerProcess {
     const soon = (): void => {
       if (looks < MAX_LOOKS) timer ??= afterMs(SETTLE_MS, look)
     }
-    // When we were busy ourselves, what was said long ago is read only after this timer.
+    // If our own event loop was busy, older output is read only after this timer.
     const look = (): void => {
       const before = this.#bytesRead()
       setImmediate(() => {
@@ -134,8 +134,8 @@ export class ServerProcess {
 
   #how(): string {
     const { exitCode, signalCode } = this.#child
-    if (exitCode !== null) return `ended with exit code ${exitCode}`
-    if (signalCode !== null) return `was ended by ${signalCode}`
+    if (exitCode !== null) return `exited with code ${exitCode}`
+    if (signalCode !== null) return `was killed by ${signalCode}`
     return this.stdout.readableEnded ? 'closed its output' : 'closed its input'
   }
 }

@@ -4,7 +4,7 @@ import { serviceOf } from '../../app/app.ts'
 import { createServer } from '../../index.ts'
 import { serveStdio } from './server.ts'
 
-test('closing waits for what was written, and then for nothing more', async () => {
+test('closing waits until everything is written, and no longer', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const app = createServer({ name: 'small', version: '1', log: () => undefined })

@@ -7,23 +7,23 @@ import { guardStdout, unguardStdout } from './guard.ts'
 
 export interface StdioOptions {
   readonly limits: Limits
-  /** Other streams than the process's own; then the process is left alone. */
+  /** Streams to use instead of the process's own; the process is then left alone. */
   readonly input?: Readable
   readonly output?: Writable
 }
 
 export interface StdioServer {
-  /** Resolves when the client is gone and everything was answered. */
+  /** Resolves when the client has disconnected and all requests are answered. */
   readonly closed: Promise<void>
   close(): Promise<void>
 }
 
 const PARENT_CHECK_MS = 2000
-/** Whoever closes our input is about to end us. */
-const FAREWELL_MS = 3000
+/** Shorter than `drainMs`, because a client that closes our input is about to kill the process. */
+const END_DRAIN_MS = 3000
 const FLUSH_MS = 1000
 
-/** Serves one client over standard input and output, one message a line. */
+/** Serves one client over standard input and output, one message per line. */
 export function serveStdio(service: Service, options: StdioOptions): StdioServer {
   const { limits, input = process.stdin } = options
   const write = options.output === undefined ? guardStdout() : writerOf(options.output)
@@ -42,7 +42,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
   const closed = new Promise<void>((resolve) => (finish = resolve))
-  const watch = options.input === undefined ? watchParent(onEnd) : undefined
+  const parentTimer = options.input === undefined ? watchParent(onEnd) : undefined
 
   input.once('end', onEnd)
   input.once('error', onEnd)
@@ -51,7 +51,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
 
   function onEnd(): void {
     server.end()
-    void close(Math.min(limits.drainMs, FAREWELL_MS))
+    void close(Math.min(limits.drainMs, END_DRAIN_MS))
   }
 
   function onBroken(): void {
@@ -65,7 +65,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   }
 
   async function stop(drainMs: number): Promise<void> {
-    clearInterval(watch)
+    clearInterval(parentTimer)
     await connection.drain(drainMs)
     server.stop()
     connection.close()
@@ -80,7 +80,7 @@ function writerOf(output: Writable): (text: string, written?: () => void) => boo
   return (text, written) => output.write(text, () => written?.())
 }
 
-/** Notices that the process that started us is gone even when the pipe stays open. */
+/** Detects that the parent process is gone even when the pipe stays open. */
 function watchParent(gone: () => void): Timer {
   const parent = process.ppid
   return everyMs(PARENT_CHECK_MS, () => {

@@ -11,7 +11,7 @@ function read(...chunks: (string | Buffer)[]): { notes: string[]; last: readonly
   return { notes, last: reader.lastLines() }
 }
 
-test('lines are put together from pieces, and the last one needs no line break', () => {
+test('lines are joined from chunks, and the last one needs no line break', () => {
   const euro = Buffer.from('€')
   const { notes, last } = read(
     'on',
@@ -23,16 +23,16 @@ test('lines are put together from pieces, and the last one needs no line break',
   expect(last).toEqual(['one', 'two €'])
 })
 
-test('a line without end is left out', () => {
+test('an endless line is omitted', () => {
   const { notes } = read('x'.repeat(6000), 'x'.repeat(6000), '\nnext\n')
-  expect(notes).toEqual(['(a line of more than 8192 bytes was left out)', 'next'])
+  expect(notes).toEqual(['(a line of more than 8192 bytes was omitted)', 'next'])
 })
 
-test('what is too much at once is counted and left out, but the end of it is kept', () => {
+test('output beyond the rate limit is counted and omitted, but its end is kept', () => {
   const block = `${'y'.repeat(99)}\n`.repeat(655)
   const { notes, last } = read(...Array.from({ length: 100 }, () => block), 'the end')
   expect(notes.length).toBeLessThan(3000)
-  expect(notes.some((note) => /^\(\d+ bytes were left out\)$/.test(note))).toBe(true)
+  expect(notes.some((note) => /^\(\d+ bytes were omitted\)$/.test(note))).toBe(true)
   expect(last).toHaveLength(20)
   expect(last.at(-1)).toBe('the end')
 })
@@ -64,16 +64,16 @@ function linesOf(bytes: number): string {
   return `${'y'.repeat(1023)}\n`.repeat(bytes / 1024)
 }
 
-test('all that fits into a second is offered, and not a byte more', () => {
+test('output up to the limit per second is passed on, and not a byte more', () => {
   const { notes, push, end } = readSlowly()
   push(linesOf(WINDOW))
   expect(notes).toHaveLength(WINDOW / 1024)
   push('x')
   end()
-  expect(notes.slice(WINDOW / 1024)).toEqual(['(1 bytes were left out)'])
+  expect(notes.slice(WINDOW / 1024)).toEqual(['(1 bytes were omitted)'])
 })
 
-test('after what was too much, lines are offered again from the first whole one', () => {
+test('after omitted output, lines are passed on again from the first complete one', () => {
   const { notes, push, end, wait } = readSlowly()
   push(linesOf(WINDOW))
   push('lost')
@@ -81,7 +81,7 @@ test('after what was too much, lines are offered again from the first whole one'
   notes.length = 0
   wait(1001)
   push(' cut off\nwhole\n')
-  expect(notes).toEqual(['(14 bytes were left out)', 'whole'])
+  expect(notes).toEqual(['(14 bytes were omitted)', 'whole'])
   push('next\n')
   expect(notes.slice(2)).toEqual(['next'])
   end()
@@ -97,22 +97,22 @@ test('a second has passed only when it is over', () => {
   expect(notes).toEqual([])
   wait(1)
   push('rest of early\nlate\n')
-  expect(notes).toEqual(['(6 bytes were left out)', 'late'])
+  expect(notes).toEqual(['(6 bytes were omitted)', 'late'])
 })
 
-test('what was left out is told once when a process ends, before what its children still write', () => {
+test('omitted output is reported once when a process ends, before the output of its children', () => {
   const { notes, push, end, wait } = readSlowly()
   push(linesOf(WINDOW))
   push('lost\n')
   notes.length = 0
   end()
-  expect(notes).toEqual(['(5 bytes were left out)'])
+  expect(notes).toEqual(['(5 bytes were omitted)'])
   wait(1001)
   push('from a child\n')
   expect(notes.slice(1)).toEqual(['from a child'])
 })
 
-test('a line that is cut off by too much is offered as far as it came', () => {
+test('a line interrupted by the limit is passed on as far as it was read', () => {
   const { notes, push } = readSlowly()
   push('unfinished')
   push(linesOf(WINDOW))

@@ -17,7 +17,7 @@ async function start(script = 'process.stdin.resume()'): Promise<ChildProcess> {
   return child
 }
 
-/** Lets everything believe that this is Windows, one that lacks the program which ends trees. */
+/** Simulates a Windows that lacks taskkill. */
 function pretendWindows(): void {
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-tree-'))
   const platform = Object.getOwnPropertyDescriptor(process, 'platform') as PropertyDescriptor
@@ -30,7 +30,7 @@ function pretendWindows(): void {
   })
 }
 
-test('a tree whose end cannot be asked for on Windows does no harm, and is still alive', async () => {
+test('a tree that cannot be killed on Windows does no harm, and is still alive', async () => {
   const child = await start()
   pretendWindows()
   const tree = createTree(child)
@@ -48,7 +48,7 @@ test('a tree whose end cannot be asked for on Windows does no harm, and is still
   expect(tree.isAlive()).toBe(true)
 })
 
-test('on Windows a tree ends with the process that it grew from', async () => {
+test('on Windows a tree ends with its root process', async () => {
   const child = await start()
   pretendWindows()
   const tree = createTree(child)

@@ -3,25 +3,25 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { win32 } from 'node:path'
 import process from 'node:process'
 
-/** A process and what it started. */
+/** A process and its descendants. */
 export interface Tree {
-  /** Whether any of them still runs. */
+  /** Whether any of them is still running. */
   isAlive(): boolean
   signal(name: 'SIGTERM' | 'SIGKILL'): void
-  /** Resolves when none runs any more, or when the time is up. */
+  /** Resolves when none is running any more, or after `ms`. */
   gone(ms: number): Promise<void>
-  /** Ends at once what still runs, without waiting. */
+  /** Kills the rest at once, without waiting. */
   killNow(): void
 }
 
 const POLL_MS = 10
 
-/** The tree below a child that was started as the leader of a process group (on Windows: of any child). */
+/** The tree of a child that was started as the leader of a process group (on Windows, of any child). */
 export function createTree(child: ChildProcess): Tree {
   const pid = child.pid as number
   const windows = process.platform === 'win32'
   const leads = (): boolean => child.exitCode === null && child.signalCode === null
-  // Once nothing is left, the number may be given to a stranger.
+  // Once the whole group has ended, the system may reuse its id.
   let ended = false
 
   const tree: Tree = {
@@ -57,7 +57,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Whether a group has members that run. Dead ones that nobody collects also count as members for signals. */
+/** Whether a group has running members. Signals alone cannot tell: zombies count as members too. */
 function hasMembers(pid: number): boolean {
   if (!signalGroup(pid, 0)) return false
   if (process.platform !== 'linux') return true

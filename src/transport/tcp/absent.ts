@@ -2,7 +2,7 @@ import { mcpError } from '../../errors/error.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 
-/** Stands in where there are no sockets. */
+/** Replaces the client transport on runtimes without sockets. */
 export function connectTcp(url: URL): OpenTransport {
   throw mcpError(CONNECT_FAILED, {
     target: url.href,

@@ -22,28 +22,33 @@ export interface ConnectTcpOptions {
   readonly framing: FramingName | undefined
   /** How many connections to open at most. */
   readonly connections: number
-  /** Silence after which the server is asked whether it is still there. */
+  /** How long the server may be silent before a heartbeat is sent. */
   readonly heartbeatMs: number
   readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
 }
 
-interface LineOptions extends Omit<ConnectTcpOptions, 'framing'> {
+interface SocketOptions extends Omit<ConnectTcpOptions, 'framing'> {
   readonly framing: Framing
 }
 
 const CLOSE_MS = 500
 
-/** A line to a server on a socket: `tcp:`, `tls:` or `unix:`. */
+/** Connects to a server on a socket: `tcp:`, `tls:` or `unix:`. */
 export function connectTcp(url: URL, options: ConnectTcpOptions): OpenTransport {
   const open = openSocket(url, options.tls)
   const framing = framingOf(options.framing)
   return pooled(
-    async (events) => openLine(url, await open(), events, { ...options, framing }),
+    async (events) => openTransport(url, await open(), events, { ...options, framing }),
     options.connections,
   )
 }
 
-function openLine(url: URL, socket: Socket, events: TransportEvents, options: LineOptions): ClientTransport {
+function openTransport(
+  url: URL,
+  socket: Socket,
+  events: TransportEvents,
+  options: SocketOptions,
+): ClientTransport {
   const { limits, heartbeatMs, framing } = options
   const writer = createLineWriter(socket, limits.clientBytes, framing)
   const pipe = new Pipe({ events, write: writer.write })
@@ -51,7 +56,7 @@ function openLine(url: URL, socket: Socket, events: TransportEvents, options: Li
     const reason = mismatchOf(framing, chunk)
     if (reason !== undefined) down(mcpError(CONNECT_FAILED, { target: targetOf(url), reason }))
   })
-  const hears = createMessageReader(socket, pipe, {
+  const reader = createMessageReader(socket, pipe, {
     events,
     limits,
     framing,
@@ -60,12 +65,12 @@ function openLine(url: URL, socket: Socket, events: TransportEvents, options: Li
   })
   const heartbeat = startHeartbeat(heartbeatMs, {
     ask: (text) => writer.write(text),
-    onSilence: () => down(lost('the server does not answer any more')),
+    onSilence: () => down(lost('the server stopped responding')),
   })
   let problem: NodeJS.ErrnoException | undefined
   socket.on('data', heartbeat.heard)
   socket.on('error', (error) => (problem ??= error))
-  socket.once('end', () => hears.end())
+  socket.once('end', () => reader.end())
   socket.once('close', onClose)
   if (socket.closed) queueMicrotask(onClose)
 
@@ -76,7 +81,7 @@ function openLine(url: URL, socket: Socket, events: TransportEvents, options: Li
     agree: heartbeat.agree,
     async close() {
       heartbeat.stop()
-      hears.stop()
+      reader.stop()
       pipe.fail(mcpError(CLOSED, {}))
       writer.flush()
       await linger(socket, CLOSE_MS)
@@ -89,21 +94,21 @@ function openLine(url: URL, socket: Socket, events: TransportEvents, options: Li
 
   function closed(): string {
     const how = 'the server closed the connection'
-    if (hears.anything() || url.protocol === 'unix:') return how
-    if (url.protocol === 'tcp:') return `${how}; it may want TLS: connect with tls:// then`
+    if (reader.anything() || url.protocol === 'unix:') return how
+    if (url.protocol === 'tcp:') return `${how}; if it requires TLS, connect with tls://`
     const { cert } = options.tls
-    return `${how}; it may ${cert === undefined ? 'want a certificate: give tls: { cert, key }' : 'not accept our certificate'}`
+    return `${how}; it may ${cert === undefined ? 'require a client certificate: give tls: { cert, key }' : 'not accept our certificate'}`
   }
 
   function lost(how: string): McpError {
-    if (!hears.anything()) return mcpError(CONNECT_FAILED, { target: targetOf(url), reason: how })
-    return new McpError('stream_lost', `the connection to ${targetOf(url)} is gone: ${how}`)
+    if (!reader.anything()) return mcpError(CONNECT_FAILED, { target: targetOf(url), reason: how })
+    return new McpError('stream_lost', `the connection to ${targetOf(url)} was lost: ${how}`)
   }
 
   function down(reason: McpError): void {
     heartbeat.stop()
     if (pipe.failure !== undefined) return
-    hears.stop()
+    reader.stop()
     pipe.fail(reason)
     events.onDown(reason)
     socket.destroy()

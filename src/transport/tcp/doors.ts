@@ -8,10 +8,10 @@ import type { Framing } from '../lines/framing.ts'
 import type { Door } from './server.ts'
 import { authorityOf, listening } from '../io/listening.ts'
 
-/** The longest path of a socket file; the system cuts off the rest of a longer one without a word. */
+/** The longest path of a socket file; the system silently truncates longer ones. */
 const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 
-/** A port. */
+/** Listens on a port. */
 export function portDoor(host: string, port: number, { tls, framing }: Pick<Door, 'tls' | 'framing'>): Door {
   return {
     tls,
@@ -23,11 +23,11 @@ export function portDoor(host: string, port: number, { tls, framing }: Pick<Door
   }
 }
 
-/** A socket file, which only those may use whom its permissions allow. It is removed when the server closes. */
+/** Listens on a socket file with the given permissions. The file is removed when the server closes. */
 export function fileDoor(path: string, mode: number, framing: Framing): Door {
   const file = resolve(path)
   if (Buffer.byteLength(file) > MAX_PATH_BYTES) {
-    const reason = `the path is longer than the ${MAX_PATH_BYTES} bytes that a socket can have; choose a shorter one`
+    const reason = `the path is longer than ${MAX_PATH_BYTES} bytes, the most a socket allows; choose a shorter one`
     throw mcpError(BAD_OPTION, { where: `listen on ${file}`, reason })
   }
   return {
@@ -44,7 +44,7 @@ export function fileDoor(path: string, mode: number, framing: Framing): Door {
 async function listenOn(server: Server, file: string, mode: number): Promise<void> {
   const restore = narrow(mode)
   try {
-    // The file is made in this very call.
+    // This call creates the file synchronously.
     const open = listening(server, { path: file }, file)
     restore()
     await open
@@ -54,7 +54,7 @@ async function listenOn(server: Server, file: string, mode: number): Promise<voi
   chmodSync(file, mode)
 }
 
-/** From now until restored, new files get no more permissions than these; where that cannot be, they get them late. */
+/** Limits the permissions of new files until restored. Does nothing where the umask cannot be set. */
 function narrow(mode: number): () => void {
   try {
     const before = process.umask(0o777 & ~mode)
@@ -64,7 +64,7 @@ function narrow(mode: number): () => void {
   }
 }
 
-/** Removes a socket that a server left behind; throws when there is anything else, or somebody listens. */
+/** Removes a stale socket file; throws when the file is not a socket or a server listens on it. */
 async function clear(file: string): Promise<void> {
   const where = `listen on ${file}`
   const found = lstatSync(file, { throwIfNoEntry: false })
@@ -72,12 +72,12 @@ async function clear(file: string): Promise<void> {
   if (!found.isSocket())
     throw mcpError(BAD_OPTION, {
       where,
-      reason: 'the file exists and is no socket; remove it or choose another',
+      reason: 'the file exists and is not a socket; remove it or choose another path',
     })
   if (await answers(file))
     throw mcpError(BAD_OPTION, {
       where,
-      reason: 'a server listens there already; stop it or choose another path',
+      reason: 'a server is already listening there; stop it or choose another path',
     })
   unlinkSync(file)
 }
@@ -90,7 +90,7 @@ function answers(file: string): Promise<boolean> {
       resolve(answer)
     }
     socket.once('connect', () => done(true))
-    // Only a refusal tells that nobody listens: whoever may not ask does not know.
+    // Only these codes prove that nothing listens; a permission error, for example, does not.
     socket.once('error', ({ code }: NodeJS.ErrnoException) =>
       done(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
     )

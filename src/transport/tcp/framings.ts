@@ -3,16 +3,16 @@ import { createFrameReader } from '../../wire/frames.ts'
 import { LINES, type Framing } from '../lines/framing.ts'
 import type { FramingName } from '../lines/framing-name.ts'
 
-/** The length of each message before it, in four bytes. */
+/** Each message is preceded by its length in four bytes. */
 const LENGTH_PREFIX: Framing = {
   createReader: createFrameReader,
-  seal(text) {
+  encode(text) {
     const head = Buffer.allocUnsafe(4)
     head.writeUInt32BE(Buffer.byteLength(text))
     return head.toString('latin1') + Buffer.from(text).toString('latin1')
   },
   encoding: 'latin1',
-  nothing: '\0\0\0\0',
+  emptyFrame: '\0\0\0\0',
 }
 
 /** The framing that an option names. */
@@ -20,14 +20,14 @@ export function framingOf(name: FramingName = 'lines'): Framing {
   return name === 'lines' ? LINES : LENGTH_PREFIX
 }
 
-/** No message begins with what a length begins with, nor the other way round. */
-const LEAST_LETTER = 9
+/** Messages never start with a lower byte than this, and length prefixes always do. */
+const LEAST_CHAR = 9
 
-/** What the other side does otherwise, by the first byte that came from it; undefined when all is well. */
+/** Why the first byte from the other side does not fit the framing; undefined if it does. */
 export function mismatchOf(framing: Framing, [first = 0]: Uint8Array): string | undefined {
-  const hasLength = first < LEAST_LETTER
+  const hasLength = first < LEAST_CHAR
   if (hasLength === (framing === LENGTH_PREFIX)) return undefined
   return hasLength
-    ? "the other side puts a length before each message: both need framing: 'length-prefix', or neither"
-    : "the other side sends one message a line: both need framing: 'length-prefix', or neither"
+    ? "the other side sends length-prefixed messages; set framing: 'length-prefix' on both sides or on neither"
+    : "the other side sends one message per line; set framing: 'length-prefix' on both sides or on neither"
 }

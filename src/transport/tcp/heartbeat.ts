@@ -4,24 +4,24 @@ import { LATEST, type Revision } from '../../protocol/revisions.ts'
 import { everyMs } from '../io/timer.ts'
 
 export interface HeartbeatOptions {
-  /** Sends a request; any answer will do. */
+  /** Sends a request; any response counts. */
   ask(text: string): void
-  /** Nothing came for a while, nor after having asked. */
+  /** Called when the server stayed silent even after a heartbeat. */
   onSilence(): void
 }
 
 export interface Heartbeat {
-  /** Something came. */
+  /** Must be called whenever anything arrives. */
   readonly heard: () => void
-  /** The revision decides what is asked. */
+  /** Sets the revision, which decides which request is sent. */
   readonly agree: (revision: Revision) => void
   stop(): void
 }
 
-/** No request of a client has such an id, so that nobody waits for the answer. */
+/** Client requests never use this id, so the response is ignored. */
 const ID = 'heartbeat'
 
-/** Asks a silent server whether it is still there, once for each while of silence. */
+/** Sends a heartbeat after `ms` of silence, and reports a server that stays silent for as long again. */
 export function startHeartbeat(ms: number, { ask, onSilence }: HeartbeatOptions): Heartbeat {
   let text: string | undefined
   let wasHeard = true
@@ -41,21 +41,21 @@ export function startHeartbeat(ms: number, { ask, onSilence }: HeartbeatOptions)
       wasHeard = true
     },
     agree: (revision) => {
-      text = questionOf(revision)
+      text = requestOf(revision)
     },
     stop: () => clearInterval(timer),
   }
 
-  function askNow(question: string): void {
+  function askNow(request: string): void {
     try {
-      ask(question)
+      ask(request)
     } catch {
-      // Too much waits already for the server to read: it will be seen whether it does.
+      // The write buffer is full; the next check shows whether the server is reading.
     }
   }
 }
 
-function questionOf(revision: Revision): string {
+function requestOf(revision: Revision): string {
   if (revision !== LATEST) return JSON.stringify({ jsonrpc: JSONRPC, id: ID, method: 'ping' })
   const _meta = { [META.protocolVersion]: revision, [META.clientCapabilities]: {} }
   return JSON.stringify({ jsonrpc: JSONRPC, id: ID, method: 'server/discover', params: { _meta } })

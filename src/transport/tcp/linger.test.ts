@@ -15,7 +15,7 @@ async function pair(): Promise<readonly [ours: Socket, theirs: Socket]> {
   return [ours, theirs]
 }
 
-test('a connection stays until the other side has closed it too, and reads what still comes', async () => {
+test('a connection stays open until the other side closes it too, and reads further input', async () => {
   const [ours, theirs] = await pair()
   let heard = 0
   ours.on('data', () => heard++)
@@ -31,7 +31,7 @@ test('a connection stays until the other side has closed it too, and reads what 
   expect([ours.destroyed, ours.bytesRead, heard]).toEqual([true, 8, 0])
 })
 
-test('a side that never closes is cut off when its time is up', async () => {
+test('a peer that never closes is aborted after the timeout', async () => {
   const [ours] = await pair()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
@@ -43,7 +43,7 @@ test('a side that never closes is cut off when its time is up', async () => {
   expect(ours.destroyed).toBe(true)
 })
 
-test('nothing is waited for on a connection that is closed', async () => {
+test('a closed connection is not waited for', async () => {
   const [ours] = await pair()
   ours.destroy()
   await once(ours, 'close')

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import { within } from '../io/timer.ts'
 
 /**
- * Ends a connection so that what was written to it is seen: whatever still comes is read and thrown away, since a
- * system that closes with unread bytes tells the other side to forget the last it got.
+ * Closes a connection so that the other side receives everything written to it. Further input is read and discarded,
+ * because closing with unread bytes resets the connection and the other side may lose the last bytes it received.
  */
 export async function linger(socket: Socket, ms: number): Promise<void> {
   socket.removeAllListeners('data')

@@ -8,7 +8,7 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers())
 })
 
-/** A server that takes connections and says nothing. */
+/** A server that accepts connections and stays silent. */
 async function silent(): Promise<readonly [server: Server, port: number]> {
   const server = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
@@ -16,7 +16,7 @@ async function silent(): Promise<readonly [server: Server, port: number]> {
   return [server, (server.address() as AddressInfo).port]
 }
 
-test('a server that does not show within ten seconds who it is is given up', async () => {
+test('a server that does not complete the handshake within ten seconds times out', async () => {
   const [server, port] = await silent()
   const came = once(server, 'connection') as Promise<[Socket]>
   let error: unknown
@@ -30,12 +30,12 @@ test('a server that does not show within ten seconds who it is is given up', asy
   await vi.advanceTimersByTimeAsync(1)
   expect(error).toMatchObject({
     kind: 'connect_failed',
-    message: expect.stringMatching(/127\.0\.0\.1:\d+.*nothing came back within 10 seconds/),
+    message: expect.stringMatching(/127\.0\.0\.1:\d+.*no response within 10 seconds/),
   })
   await Promise.all([opening, gone])
 })
 
-test('nothing goes on waiting for a server that took the connection, or refused it', async () => {
+test('no timer remains once the server accepted or refused the connection', async () => {
   const [server, port] = await silent()
   const open = openSocket(new URL(`tcp://127.0.0.1:${port}`), {})
   const opening = open()
@@ -48,7 +48,7 @@ test('nothing goes on waiting for a server that took the connection, or refused 
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('an error after the connection was made is left to whoever uses the socket', async () => {
+test('errors after connecting are left to the user of the socket', async () => {
   const [, port] = await silent()
   const socket = await openSocket(new URL(`tcp://127.0.0.1:${port}`), {})()
   const gone = new Promise((resolve) => socket.once('close', resolve))

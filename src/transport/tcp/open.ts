@@ -8,12 +8,12 @@ import { clientTls } from '../tls/client.ts'
 import { explain, targetOf } from '../tls/problems.ts'
 import type { ClientTls } from '../tls/options.ts'
 
-/** How long a server has to take a connection, and to show who it is. */
+/** How long connecting may take, including the TLS handshake. */
 const OPEN_MS = 10_000
-/** After this time of silence the system asks whether the other machine is still there. */
+/** After this much silence the system sends TCP keep-alive probes. */
 const PROBE_MS = 15_000
 
-/** Reads a URL and options, and gives back what opens a socket to there. */
+/** Reads a URL and options; returns a function that opens a socket to it. */
 export function openSocket(url: URL, tls: ClientTls): () => Promise<Socket> {
   if (url.protocol === 'unix:') {
     const path = pathOf(url)
@@ -36,14 +36,14 @@ function opened(url: URL, socket: Socket, event: 'connect' | 'secureConnect'): P
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       socket.destroy()
-      reject(failed(url, `nothing came back within ${OPEN_MS / 1000} seconds; a firewall may stand between`))
+      reject(failed(url, `no response within ${OPEN_MS / 1000} seconds; a firewall may be in the way`))
     }, OPEN_MS)
     const fail = (error: NodeJS.ErrnoException): void => {
       clearTimeout(timer)
       socket.destroy()
       reject(failed(url, explain(error, url), error))
     }
-    // What happens later is seen when the socket closes.
+    // Later errors show when the socket closes.
     socket.on('error', () => undefined)
     socket.once('error', fail)
     socket.once(event, () => {
@@ -62,7 +62,7 @@ function pathOf(url: URL): string {
   try {
     return fileURLToPath(`file://${url.pathname}`)
   } catch (cause) {
-    const reason = 'write the whole path of the socket file, e.g. unix:/run/user/1000/mcp.sock'
+    const reason = 'write the absolute path of the socket file, e.g. unix:/run/user/1000/mcp.sock'
     throw mcpError(BAD_OPTION, { where: `connect to "${url.href}"`, reason }, { cause })
   }
 }

@@ -15,17 +15,17 @@ import { linger } from './linger.ts'
 export interface PeerOptions {
   readonly service: Service
   readonly limits: Limits
-  /** Who connected, where TLS tells. */
+  /** The caller, if TLS identified one. */
   readonly auth: Auth | undefined
   readonly framing: Framing
 }
 
-/** How long a client has to take what was written and to close its side. */
-const LEAVE_MS = 2000
+/** How long a client has to read the last responses and close its side. */
+const CLOSE_MS = 2000
 
-/** One client on a socket. */
+/** Serves one client on a socket. */
 export class Peer {
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection is closed. */
   readonly gone: Promise<void>
   readonly #socket: Socket
   readonly #service: Service
@@ -35,13 +35,13 @@ export class Peer {
   readonly #reading: ReadBudget
   readonly #sending: WriteBudget
   #isBehind = false
-  #leaving: Promise<void> | undefined
-  /** Whether the client sends nothing more. */
+  #closing: Promise<void> | undefined
+  /** Whether the client has ended its side. */
   #hasEnded = false
-  /** Whether anything went either way since the last look, and when that was known. */
+  /** Whether anything was sent or received since the last check, and when that was last the case. */
   #wasActive = true
   #activeAt = 0
-  /** When the unfinished line was first seen, and how many lines had come before it. */
+  /** When the unfinished line was first seen, and how many lines had arrived before it. */
   #insideAt = 0
   #before = 0
 
@@ -59,9 +59,9 @@ export class Peer {
       pool: write,
       outlet: () => socket as Outlet,
       patienceMs: limits.bodyMs,
-      cut: () => this.#cut(),
+      abort: () => this.#abort(),
     })
-    socket.once('data', (chunk: Uint8Array) => this.#greet(chunk))
+    socket.once('data', (chunk: Uint8Array) => this.#checkFraming(chunk))
     this.#server = new LineServer({
       service,
       limits,
@@ -73,15 +73,15 @@ export class Peer {
       write: (text) => this.#write(text),
       resume: () => this.#read(),
     })
-    this.gone = new Promise((resolve) => socket.once('close', () => resolve(this.#end())))
+    this.gone = new Promise((resolve) => socket.once('close', () => resolve(this.#onClose())))
     socket.on('data', () => this.#count())
-    socket.on('drain', () => this.#caughtUp())
-    socket.once('end', () => this.#finish())
-    // What broke is of no use to anybody; the connection closes after it.
+    socket.on('drain', () => this.#onDrain())
+    socket.once('end', () => this.#onEnd())
+    // The connection closes after an error, which is all that matters.
     socket.on('error', () => undefined)
   }
 
-  /** Looks after the connection: cuts off one that is not used, or on which a message does not get on. */
+  /** Closes the connection if it is idle for too long or a message arrives too slowly. */
   check(now: number): void {
     const { bodyMs, idleMs, sessionIdleMs } = this.#limits
     const { lines, connection, count } = this.#server
@@ -90,11 +90,11 @@ export class Peer {
       this.#activeAt = now
     }
     if (this.#hasEnded) this.#probe()
-    if (this.#leaving !== undefined || this.#hasEnded) return
-    // Whoever sent nothing yet has not so much as said hello.
+    if (this.#closing !== undefined || this.#hasEnded) return
+    // A client that has not sent anything yet times out sooner.
     if (now - this.#activeAt > (count === 0 ? idleMs : sessionIdleMs)) {
       this.#service.observers.count('session_expired')
-      return this.#part()
+      return this.#closeSoon()
     }
     if (!lines.isInside || this.#isBehind) this.#insideAt = 0
     else if (this.#insideAt === 0 || this.#before !== count) {
@@ -102,58 +102,58 @@ export class Peer {
       this.#before = count
     } else if (now - this.#insideAt > bodyMs) {
       connection.refuse(this.#reading.late())
-      this.#part()
+      this.#closeSoon()
     }
   }
 
-  /** Answers what is running and leaves. */
-  leave(): Promise<void> {
-    return (this.#leaving ??= this.#leave())
+  /** Answers running requests, then closes the connection. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#drainAndClose())
   }
 
-  async #leave(): Promise<void> {
+  async #drainAndClose(): Promise<void> {
     const { connection } = this.#server
     await connection.drain(this.#limits.drainMs)
     connection.close()
     this.#server.flush()
-    await linger(this.#socket, LEAVE_MS)
+    await linger(this.#socket, CLOSE_MS)
     await this.gone
   }
 
-  /** Refuses a client whose first byte says that it cuts messages otherwise. */
-  #greet(chunk: Uint8Array): void {
+  /** Rejects a client whose first byte shows a different framing. */
+  #checkFraming(chunk: Uint8Array): void {
     const reason = mismatchOf(this.#framing, chunk)
     if (reason === undefined) return
     this.#server.connection.refuse(mcpError(BAD_MESSAGE, { reason }))
-    this.#part()
+    this.#closeSoon()
   }
 
-  /** Counts what is held after each piece that came. */
+  /** Counts the buffered bytes after each chunk. */
   #count(): void {
     this.#wasActive = true
     const { lines } = this.#server
     if (lines.buffered === this.#reading.size) return
     const problem = this.#reading.hold(lines.buffered)
-    // A line that is too large was noticed where lines are read; here it is all of them together.
+    // The line reader already rejects lines that are too large; this is about all clients together.
     if (problem === undefined || problem.kind === 'too_large') return
     this.#reading.end()
     lines.discard()
     this.#server.connection.refuse(problem)
   }
 
-  /** The client sends nothing more, but may still read: what it asked for is answered. */
-  #finish(): void {
+  /** The client ended its side but may still be reading, so its requests are answered. */
+  #onEnd(): void {
     const { connection } = this.#server
     this.#hasEnded = true
     this.#server.end()
     this.#reading.end()
     this.#probe()
-    void connection.drain(Number.POSITIVE_INFINITY).then(() => this.leave())
+    void connection.drain(Number.POSITIVE_INFINITY).then(() => this.close())
   }
 
-  /** An empty message means nothing to a client; the system of one that is gone refuses it, which the next one shows. */
+  /** Writes an empty frame. Clients ignore it; if the client is gone, writing fails and the connection closes. */
   #probe(): void {
-    if (this.#server.connection.isBusy && this.#socket.writable) this.#socket.write(this.#framing.nothing)
+    if (this.#server.connection.isBusy && this.#socket.writable) this.#socket.write(this.#framing.emptyFrame)
   }
 
   #write(text: string): boolean {
@@ -161,7 +161,7 @@ export class Peer {
     const { connectionBytes } = this.#limits
     if (!this.#socket.writable) return true
     if (this.#socket.writableLength > connectionBytes) {
-      this.#cut()
+      this.#abort()
       return true
     }
     if (this.#socket.write(text, this.#framing.encoding)) return true
@@ -170,30 +170,30 @@ export class Peer {
     return false
   }
 
-  #caughtUp(): void {
+  #onDrain(): void {
     this.#sending.set(0)
     this.#isBehind = false
     this.#read()
   }
 
-  /** Reads on, unless there is another reason to wait. */
+  /** Resumes reading unless there is another reason to pause. */
   #read(): void {
     if (!this.#isBehind && !this.#reading.isWaiting) this.#socket.resume()
   }
 
-  /** Drops a client that does not keep up. */
-  #cut(): void {
+  /** Aborts the connection of a client that reads too slowly. */
+  #abort(): void {
     this.#service.observers.count('slow_reader')
     this.#socket.destroy()
   }
 
-  /** Closes a connection that is of no use; what was written still leaves. */
-  #part(): void {
+  /** Closes the connection once everything written has been sent. */
+  #closeSoon(): void {
     this.#server.flush()
-    this.#leaving ??= linger(this.#socket, LEAVE_MS)
+    this.#closing ??= linger(this.#socket, CLOSE_MS)
   }
 
-  #end(): void {
+  #onClose(): void {
     this.#reading.end()
     this.#sending.set(0)
     this.#server.connection.close()

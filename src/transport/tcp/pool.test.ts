@@ -7,7 +7,7 @@ import { pooled } from './pool.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** A line, in the order of opening, and what was done with it. */
+/** A transport, in order of opening, and what was done with it. */
 interface Opening {
   readonly events: TransportEvents
   readonly did: string[]
@@ -15,7 +15,7 @@ interface Opening {
   reject(): void
 }
 
-/** A pool of two lines at the newest revision; every line but the first opens when the test says so. */
+/** A pool of two at the newest revision; every transport but the first opens when the test says so. */
 async function open(): Promise<{ readonly line: ClientTransport; readonly openings: Opening[] }> {
   const openings: Opening[] = []
   const openLine = (events: TransportEvents): Promise<ClientTransport> =>
@@ -38,7 +38,7 @@ async function open(): Promise<{ readonly line: ClientTransport; readonly openin
   return { line, openings }
 }
 
-/** Sends a request whose place is that of the second line. */
+/** Sends a request that belongs to the second transport. */
 async function request(line: ClientTransport, id: number): Promise<void> {
   await line.request({ id } as OutgoingRequest)
   await settled()
@@ -89,7 +89,7 @@ test.each([
   expect(openings[2]!.did).toEqual([LATEST, 'request 11'])
 })
 
-test('closing closes every line, and those that open only then', async () => {
+test('closing closes every transport, including those that open only then', async () => {
   const { line, openings } = await open()
   await request(line, 1)
   openings[1]!.resolve()
@@ -104,7 +104,7 @@ test('closing closes every line, and those that open only then', async () => {
   expect(late.openings[1]!.did).toEqual(['close'])
 })
 
-test('a cancellation goes over every line, and anything else over the first', async () => {
+test('a cancellation goes to every transport, and anything else to the first', async () => {
   const { line, openings } = await open()
   await request(line, 1)
   openings[1]!.resolve()

@@ -7,17 +7,17 @@ import type {
   OutgoingRequest,
 } from '../../rpc/client-transport.ts'
 
-/** How long a line that could not be opened, or was lost, is done without. */
+/** How long to wait before reopening a connection that was lost or could not be opened. */
 const RETRY_MS = 1000
 const CANCELS = '"notifications/cancelled"'
 
 /**
- * Opens up to so many lines to one server and sends requests over them in turn, where each request stands alone. The
- * first carries everything else, and what comes before the others are open; when it is lost, all are.
+ * Opens up to `size` connections to one server and distributes independent requests over them. The first connection
+ * carries everything else, and all requests until the others are open; when it is lost, the transport is down.
  */
 export function pooled(open: OpenTransport, size: number): OpenTransport {
   if (size === 1) return open
-  return async (events) => new PooledLine(await open(events), { open, events, size })
+  return async (events) => new PooledTransport(await open(events), { open, events, size })
 }
 
 interface PoolOptions {
@@ -26,13 +26,13 @@ interface PoolOptions {
   readonly size: number
 }
 
-class PooledLine implements ClientTransport {
+class PooledTransport implements ClientTransport {
   readonly cancels = 'message'
   readonly #first: ClientTransport
   readonly #options: PoolOptions
-  /** The lines that are open, by their place. */
-  readonly #lines = new Map<number, ClientTransport>()
-  /** When a line may be opened at a place; never, while one is being opened. */
+  /** The open connections besides the first, by slot. */
+  readonly #others = new Map<number, ClientTransport>()
+  /** When a connection may be opened in a slot; `Infinity` while one is being opened. */
   readonly #openAt = new Map<number, number>()
   #revision: Revision | undefined
   #isClosed = false
@@ -43,17 +43,17 @@ class PooledLine implements ClientTransport {
   }
 
   request(outgoing: OutgoingRequest): Promise<Message> {
-    const place = outgoing.id % this.#options.size
-    if (this.#revision !== LATEST || place === 0) return this.#first.request(outgoing)
-    const line = this.#lines.get(place)
-    if (line === undefined) this.#open(place)
-    return (line ?? this.#first).request(outgoing)
+    const slot = outgoing.id % this.#options.size
+    if (this.#revision !== LATEST || slot === 0) return this.#first.request(outgoing)
+    const transport = this.#others.get(slot)
+    if (transport === undefined) this.#open(slot)
+    return (transport ?? this.#first).request(outgoing)
   }
 
-  /** A cancellation means something only on the line of its request, and nothing on the others. */
+  /** Cancellations go to all connections: those that do not know the request ignore them. */
   async send(text: string): Promise<void> {
-    const others = text.includes(CANCELS) ? [...this.#lines.values()] : []
-    await Promise.all([this.#first, ...others].map((line) => line.send(text)))
+    const others = text.includes(CANCELS) ? [...this.#others.values()] : []
+    await Promise.all([this.#first, ...others].map((transport) => transport.send(text)))
   }
 
   agree(revision: Revision): void {
@@ -63,30 +63,30 @@ class PooledLine implements ClientTransport {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all([this.#first, ...this.#lines.values()].map((line) => line.close()))
+    await Promise.all([this.#first, ...this.#others.values()].map((transport) => transport.close()))
   }
 
-  #open(place: number): void {
-    if (performance.now() < (this.#openAt.get(place) ?? 0)) return
-    this.#openAt.set(place, Number.POSITIVE_INFINITY)
+  #open(slot: number): void {
+    if (performance.now() < (this.#openAt.get(slot) ?? 0)) return
+    this.#openAt.set(slot, Number.POSITIVE_INFINITY)
     const { open, events } = this.#options
     let isLost = false
     const lost = (): void => {
       isLost = true
-      this.#lines.delete(place)
-      this.#openAt.set(place, performance.now() + RETRY_MS)
+      this.#others.delete(slot)
+      this.#openAt.set(slot, performance.now() + RETRY_MS)
     }
-    const add = (line: ClientTransport): void => {
-      // A line may be lost before it is handed over.
-      if (this.#isClosed || isLost) return void line.close()
-      line.agree(LATEST)
-      this.#lines.set(place, line)
+    const add = (transport: ClientTransport): void => {
+      // A connection may be lost before `open` resolves.
+      if (this.#isClosed || isLost) return void transport.close()
+      transport.agree(LATEST)
+      this.#others.set(slot, transport)
     }
     void open({ ...spread(events), onDown: lost }).then(add, lost)
   }
 }
 
-/** The same listeners as a new object, wherever they are defined. */
+/** Copies the listeners, including those that are methods of a prototype. */
 function spread(events: TransportEvents): Omit<TransportEvents, 'onDown'> {
   return {
     onMessage: (message) => events.onMessage(message),

@@ -15,28 +15,28 @@ import { linger } from './linger.ts'
 import { Peer } from './peer.ts'
 import type { ServerTls } from '../tls/server.ts'
 
-/** Something that clients come in by. */
+/** Where to listen: a port or a socket file. */
 export interface Door {
   readonly tls: ServerTls | undefined
   readonly framing: Framing
-  /** Begins to listen; gives back where, in the form that `connect` takes. */
+  /** Starts listening; returns the URL for `connect`. */
   open(server: Server): Promise<string>
 }
 
 export interface TcpServer {
   readonly url: string
-  /** Answers what is running, then ends all connections. */
+  /** Answers running requests, then closes all connections. */
   close(): Promise<void>
 }
 
-/** After this time of silence the system asks whether the other machine is still there. */
+/** After this much silence the system sends TCP keep-alive probes. */
 const PROBE_MS = 15_000
-const LOOK_MS = 1000
-/** So many connections beyond the limit are told so. */
+const CHECK_MS = 1000
+/** How many connections beyond the limit still get an error. */
 const SPARE = 64
-const LEAVE_MS = 1000
+const CLOSE_MS = 1000
 
-/** Serves everybody who comes in by a door, each on a connection of its own. */
+/** Listens on a port or socket file and serves each connection. */
 export async function listenTcp(
   door: Door,
   { service, limits }: { readonly service: Service; readonly limits: Limits },
@@ -46,8 +46,8 @@ export async function listenTcp(
   service.load.check = () => write.check()
   const peers = new Set<Peer>()
   const sockets = new Set<Socket>()
-  const refused = throttle((why: string, more) =>
-    service.report('warning', 'a connection was refused', { why, more }),
+  const reportRejected = throttle((why: string, more) =>
+    service.report('warning', 'a connection was rejected', { why, more }),
   )
   const settings = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS }
   const server =
@@ -62,14 +62,14 @@ export async function listenTcp(
   if (tls === undefined) server.on('connection', (socket: Socket) => serve(socket, undefined))
   else {
     server.on('secureConnection', (socket: TLSSocket) => admit(socket, tls))
-    server.on('tlsClientError', giveUp)
+    server.on('tlsClientError', onTlsError)
   }
   const url = await door.open(server)
   server.on(
     'error',
     throttle((error: Error, more) => service.report('error', 'the listener failed', { error, more })),
   )
-  const timer = everyMs(lookMs(limits), () => {
+  const timer = everyMs(checkMs(limits), () => {
     const now = performance.now()
     for (const peer of peers) peer.check(now)
   })
@@ -79,54 +79,54 @@ export async function listenTcp(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     const room = limits.connections + (tls === undefined ? SPARE : 0)
-    // Whoever has not shown yet that they speak TLS can only be dropped, and so are those in a flood.
+    // Before the TLS handshake no error can be sent, and during a flood none is.
     if (sockets.size <= room) return
     service.observers.count('too_many_connections')
     socket.destroy()
   }
 
-  /** Ends a connection whose client did not agree on TLS; Node leaves it open when that takes too long. */
-  function giveUp({ code, message }: NodeJS.ErrnoException, socket: TLSSocket): void {
+  /** Aborts a connection whose TLS handshake failed; Node leaves it open when the handshake times out. */
+  function onTlsError({ code, message }: NodeJS.ErrnoException, socket: TLSSocket): void {
     if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') service.observers.count('slow_sender')
-    refused(message)
+    reportRejected(message)
     socket.destroy()
   }
 
   function admit(socket: TLSSocket, { callerOf }: ServerTls): void {
     const caller = callerOf(socket)
     if ('auth' in caller) return serve(socket, caller.auth)
-    refused(caller.problem)
+    reportRejected(caller.problem)
     socket.destroy()
   }
 
   function serve(socket: Socket, auth: Auth | undefined): void {
     if (socket.destroyed) return
-    if (peers.size >= limits.connections) return turnAway(socket)
+    if (peers.size >= limits.connections) return reject(socket)
     const peer = new Peer(socket, { service, limits, auth, framing })
     peers.add(peer)
     void peer.gone.then(() => peers.delete(peer))
   }
 
-  function turnAway(socket: Socket): void {
+  function reject(socket: Socket): void {
     const limit = limits.connections
-    const send = (text: string): void => void socket.write(framing.seal(text), framing.encoding)
+    const send = (text: string): void => void socket.write(framing.encode(text), framing.encoding)
     socket.on('error', () => undefined)
     new Connection({ service, limits, source: {}, send }).refuse(
       mcpError(TOO_MANY_CONNECTIONS, { limit }, { retryAfterMs: 5000 }),
     )
-    void linger(socket, LEAVE_MS)
+    void linger(socket, CLOSE_MS)
   }
 
   async function close(): Promise<void> {
     clearInterval(timer)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    await Promise.all([...peers].map((peer) => peer.leave()))
+    await Promise.all([...peers].map((peer) => peer.close()))
     for (const socket of sockets) socket.destroy()
     await closed
   }
 }
 
-/** How often to look after the connections: often enough for the shortest time that they are given. */
-function lookMs({ bodyMs, idleMs, sessionIdleMs }: Limits): number {
-  return Math.min(LOOK_MS, Math.max(10, Math.min(bodyMs, idleMs, sessionIdleMs) / 4))
+/** How often to check connections: often enough for the shortest timeout. */
+function checkMs({ bodyMs, idleMs, sessionIdleMs }: Limits): number {
+  return Math.min(CHECK_MS, Math.max(10, Math.min(bodyMs, idleMs, sessionIdleMs) / 4))
 }

@@ -7,14 +7,14 @@ import { checkPem } from './pem.ts'
 import { isPinned, readPins } from './pins.ts'
 import { CLIENT_TLS_OPTIONS, type ClientTls } from './options.ts'
 
-/** TLS as a client uses it. */
+/** TLS settings of a client. */
 export interface SecureClient {
   readonly settings: ConnectionOptions
-  /** Why the server is not the one that is meant, if so: to be asked before anything is sent. */
+  /** Why the server is not trusted, if it is not. Must be called before anything is sent. */
   problemOf(socket: TLSSocket): string | undefined
 }
 
-/** Reads TLS options for a host; throws when they do not fit together. */
+/** Reads TLS options for a host; throws when they contradict each other. */
 export function clientTls(host: string, tls: ClientTls): SecureClient {
   checkOptions('connect tls', tls, CLIENT_TLS_OPTIONS)
   const pins = readPins('connect tls.pin', tls.pin)
@@ -38,11 +38,11 @@ function settingsOf({ ca, cert, key, pin }: ClientTls): ConnectionOptions {
     const reason = `the key or a certificate cannot be read: ${(cause as Error).message}`
     throw mcpError(BAD_OPTION, { where: 'connect tls', reason }, { cause })
   }
-  // Whoever knows the very certificate needs nobody to vouch for it.
+  // A pinned certificate does not need an authority.
   return { ...settings, rejectUnauthorized: pin === undefined || ca !== undefined }
 }
 
-/** The name that the certificate must have; one that is no name but an address cannot be asked for. */
+/** The name to request with SNI, which does not allow IP addresses. */
 function nameOf(host: string, { servername }: ClientTls): { readonly servername?: string } {
   if (servername !== undefined) return { servername }
   return isIP(host) === 0 ? { servername: host } : {}
@@ -51,5 +51,5 @@ function nameOf(host: string, { servername }: ClientTls): { readonly servername?
 function checkPin(socket: TLSSocket, pins: ReadonlySet<string>): string | undefined {
   const certificate = socket.getPeerX509Certificate()
   if (certificate !== undefined && isPinned(pins, certificate)) return undefined
-  return `its certificate has the fingerprint ${certificate?.fingerprint256 ?? 'none'}, which tls.pin does not name; if the server has a new certificate, pin that`
+  return `its certificate has the fingerprint ${certificate?.fingerprint256 ?? 'none'}, which is not in tls.pin; if the server has a new certificate, pin that one`
 }

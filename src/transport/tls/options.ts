@@ -3,28 +3,28 @@ import { either, FLAG, listOf, required, TEXT, type Kind, type KindsOf } from '.
 /** Text or bytes in PEM form. */
 export type Pem = string | Uint8Array
 
-/** How a server proves who it is, and what it asks of those who connect. */
+/** How a server identifies itself, and which client certificates it requires. */
 export interface TlsOptions {
   readonly key: Pem
   readonly cert: Pem
-  /** Authorities whose certificates clients may have; then a client needs one. */
+  /** Authorities that client certificates must come from; makes client certificates required. */
   readonly ca?: Pem | readonly Pem[]
-  /** Whether a client needs a certificate; it does when `ca` or `pin` is given. */
+  /** Whether clients need a certificate. Defaults to true when `ca` or `pin` is given. */
   readonly requestCert?: boolean
-  /** SHA-256 fingerprints of the client certificates that may connect, and no others. */
+  /** SHA-256 fingerprints of the only client certificates that are accepted. */
   readonly pin?: string | readonly string[]
 }
 
-/** Whom a client trusts, and how it proves who it is. */
+/** Which servers a client trusts, and how it identifies itself. */
 export interface ClientTls {
-  /** Authorities to trust instead of the usual ones. */
+  /** Authorities to trust instead of the default ones. */
   readonly ca?: Pem | readonly Pem[]
   /** Our own certificate, for servers that ask for one. */
   readonly cert?: Pem
   readonly key?: Pem
-  /** SHA-256 fingerprints of the certificates that the server may have, and no others. */
+  /** SHA-256 fingerprints of the only server certificates that are accepted. */
   readonly pin?: string | readonly string[]
-  /** The name that the certificate of the server has, where it is not that of the URL. */
+  /** The name in the server's certificate, if it differs from the host in the URL. */
   readonly servername?: string
 }
 

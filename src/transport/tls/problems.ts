@@ -1,29 +1,29 @@
-/** What can be done about an error of the system or of TLS, by its code. */
+/** What to do about a system or TLS error, by code. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
-  ['ECONNREFUSED', 'nobody listens there; start the server, or correct the address'],
-  ['ECONNRESET', 'the server dropped the connection'],
-  ['EPIPE', 'the server dropped the connection'],
+  ['ECONNREFUSED', 'nothing listens there; start the server, or correct the address'],
+  ['ECONNRESET', 'the server aborted the connection'],
+  ['EPIPE', 'the server aborted the connection'],
   ['ENOENT', 'the socket file does not exist; start the server, or correct the path'],
-  ['ENOTSOCK', 'the file is no socket; correct the path'],
-  ['EACCES', 'the socket may not be used by this user; change its permissions, or the user'],
-  ['EPERM', 'the socket may not be used by this user; change its permissions, or the user'],
-  ['ENOTFOUND', 'no machine of this name is known; correct the host'],
-  ['EAI_AGAIN', 'the name cannot be looked up at present; check the network'],
-  ['EHOSTUNREACH', 'the machine cannot be reached; check the network'],
-  ['ENETUNREACH', 'the machine cannot be reached; check the network'],
-  ['ETIMEDOUT', 'nothing came back; a firewall may stand between'],
+  ['ENOTSOCK', 'the file is not a socket; correct the path'],
+  ['EACCES', 'this user may not use the socket; change its permissions, or the user'],
+  ['EPERM', 'this user may not use the socket; change its permissions, or the user'],
+  ['ENOTFOUND', 'the host name does not exist; correct the host'],
+  ['EAI_AGAIN', 'the host name cannot be resolved at the moment; check the network'],
+  ['EHOSTUNREACH', 'the host cannot be reached; check the network'],
+  ['ENETUNREACH', 'the host cannot be reached; check the network'],
+  ['ETIMEDOUT', 'the host did not respond; a firewall may be in the way'],
   ['CERT_HAS_EXPIRED', 'its certificate has expired; the server needs a new one'],
   ['CERT_NOT_YET_VALID', 'its certificate is not valid yet; check the clocks'],
   [
     'ERR_TLS_CERT_ALTNAME_INVALID',
-    'its certificate is for another name; set tls.servername to that name if it is right',
+    'its certificate is for another name; set tls.servername if that name is correct',
   ],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak TLS; connect with tcp:// if that is meant'],
-  ['EPROTO', 'it does not speak TLS; connect with tcp:// if that is meant'],
-  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'it wants a certificate; give tls: { cert, key }'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'it does not use TLS; connect with tcp:// if that is intended'],
+  ['EPROTO', 'it does not use TLS; connect with tcp:// if that is intended'],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'it requires a client certificate; give tls: { cert, key }'],
   [
     'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
-    'it does not trust our certificate; give one of an authority that it knows',
+    'it does not trust our certificate; give one from an authority that it trusts',
   ],
   ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'it does not accept our certificate'],
 ])
@@ -35,17 +35,17 @@ const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 
-/** Why a socket failed, and what to do. */
+/** Explains why a socket failed, and what to do. */
 export function explain({ code = '', message }: NodeJS.ErrnoException, url: URL): string {
   if (UNKNOWN_AUTHORITY.has(code)) {
-    return `nobody whom we trust vouches for its certificate (${message}); name its authority with tls: { ca }, or the certificate itself with tls: { pin }`
+    return `its certificate does not come from a trusted authority (${message}); name its authority with tls: { ca }, or the certificate itself with tls: { pin }`
   }
   const remedy = REMEDIES.get(code)
   if (remedy === undefined) return message
   return code === 'ENOENT' && url.protocol !== 'unix:' ? message : `${remedy} (${code})`
 }
 
-/** A URL as messages name it. */
+/** Names a URL in messages. */
 export function targetOf(url: URL): string {
   return url.host === '' ? `${url.protocol}${url.pathname}` : `${url.protocol}//${url.host}`
 }

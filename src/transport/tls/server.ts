@@ -7,16 +7,16 @@ import { checkPem } from './pem.ts'
 import { isPinned, readPins } from './pins.ts'
 import type { TlsOptions } from './options.ts'
 
-/** TLS as a listener uses it. */
+/** TLS settings of a listener. */
 export interface ServerTls {
   readonly settings: TlsSettings
   /** Whether clients need a certificate. */
   readonly asksClients: boolean
-  /** Who a client is by its certificate, if it needs one; or why it may not come in. */
+  /** Identifies a client by its certificate, if one is required; or says why it is rejected. */
   callerOf(socket: TLSSocket): { readonly auth: Auth | undefined } | { readonly problem: string }
 }
 
-/** Reads TLS options; throws when they do not fit together. */
+/** Reads TLS options; throws when they contradict each other. */
 export function serverTls(where: string, options: TlsOptions): ServerTls {
   const { key, cert, ca, pin } = options
   const bad = (reason: string): Error => mcpError(BAD_OPTION, { where, reason })
@@ -24,15 +24,15 @@ export function serverTls(where: string, options: TlsOptions): ServerTls {
   const pins = readPins(`${where} pin`, pin)
   const asksClients = options.requestCert ?? (ca !== undefined || pins !== undefined)
   if (asksClients && ca === undefined && pins === undefined)
-    throw bad('requestCert needs ca, the authorities of the certificates, or pin, their fingerprints')
+    throw bad('requestCert needs ca (the authorities of client certificates) or pin (their fingerprints)')
   if (!asksClients && (ca !== undefined || pins !== undefined))
-    throw bad('ca and pin say which certificates clients may have: leave out requestCert: false')
+    throw bad('ca and pin say which client certificates are accepted; remove requestCert: false')
   const settings = {
     key: key as string,
     cert: cert as string,
     ...(ca === undefined ? {} : { ca: ca as string[] }),
     requestCert: asksClients,
-    // Without authorities the fingerprint decides.
+    // Without authorities, the fingerprint decides.
     rejectUnauthorized: ca !== undefined,
   }
   try {
@@ -53,7 +53,7 @@ export function serverTls(where: string, options: TlsOptions): ServerTls {
   }
 }
 
-/** The owner of a certificate. Its subject is a name only where an authority vouches for it. */
+/** The owner of a certificate. The subject is trustworthy only if an authority signed it. */
 function authOf({ subject, issuer, fingerprint256 }: X509Certificate, vouched: boolean): Auth {
   return {
     sub: vouched ? subject : fingerprint256,

@@ -7,7 +7,7 @@ function backlog(maxEvents = 10, maxBytes = 1000): { one: Backlog; seen: { forgo
     maxEvents,
     maxBytes,
     forgot: () => void seen.forgot++,
-    kept: (letters) => void (seen.kept += letters),
+    kept: (chars) => void (seen.kept += chars),
   })
   return { one, seen }
 }

@@ -7,7 +7,7 @@ export interface Keeper {
   /** A message is given up of which nobody knows whether it arrived. */
   forgot?(): void
   /** So many more characters are kept, or so many fewer. */
-  kept?(letters: number): void
+  kept?(chars: number): void
 }
 
 /**
@@ -110,16 +110,16 @@ export class Backlog {
 
   #drop(count: number): void {
     const texts = this.#texts as string[]
-    let letters = 0
-    for (let at = 0; at < count; at++) letters += (texts[at] as string).length
+    let chars = 0
+    for (let at = 0; at < count; at++) chars += (texts[at] as string).length
     if (count === texts.length) this.#texts = undefined
     else texts.splice(0, count)
-    this.#count(-letters)
+    this.#count(-chars)
   }
 
-  #count(letters: number): void {
-    this.#size += letters
-    this.#keeper.kept?.(letters)
+  #count(chars: number): void {
+    this.#size += chars
+    this.#keeper.kept?.(chars)
   }
 }
 

@@ -68,7 +68,7 @@ export class Peer implements Carrier {
       pool: write,
       outlet: () => stream as Outlet,
       patienceMs: limits.bodyMs,
-      cut: () => this.#cut('slow_reader'),
+      abort: () => this.#cut('slow_reader'),
     })
     this.#session = session
     this.#connection =

@@ -35,7 +35,7 @@ export interface SessionTable {
   /** A session is over. */
   over(session: WsSession): void
   /** So many more characters are kept for a session, or so many fewer. */
-  keeps(letters: number): void
+  keeps(chars: number): void
 }
 
 /** A session that outlives its connection: what the client asked for goes on, and what it is told waits for it. */
@@ -160,8 +160,8 @@ export class WsSession implements Keeper {
     this.#table.service.observers.count('event_forgotten')
   }
 
-  kept(letters: number): void {
-    this.#table.keeps(letters)
+  kept(chars: number): void {
+    this.#table.keeps(chars)
   }
 
   #lose(): void {

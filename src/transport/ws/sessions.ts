@@ -87,8 +87,8 @@ export class WsSessions implements SessionTable {
   }
 
   /** Counts what is kept. While it is too much, the session for which most is kept gives that up. */
-  keeps(letters: number): void {
-    this.#kept += letters
+  keeps(chars: number): void {
+    this.#kept += chars
     while (this.#kept > this.limits.unsentBytes) this.#greediest().forget()
   }
 

@@ -17,7 +17,7 @@ export interface StreamOptions {
   /** Called when an event is forgotten. */
   onForget?(): void
   /** Told how many more characters are kept, or how many fewer. */
-  onKept?(letters: number): void
+  onKept?(chars: number): void
   /** Called when the client goes away from a stream that has not ended. */
   onGone?(): void
 }
@@ -31,7 +31,7 @@ export class EventStream {
   readonly #name: string | undefined
   readonly #onGone: (() => void) | undefined
   readonly #onForget: (() => void) | undefined
-  readonly #onKept: ((letters: number) => void) | undefined
+  readonly #onKept: ((chars: number) => void) | undefined
   #seq = 0
   #sent = -1
   #bounded: boolean
@@ -171,9 +171,9 @@ export class EventStream {
     }
   }
 
-  #count(letters: number): void {
-    this.#keptSize += letters
-    this.#onKept?.(letters)
+  #count(chars: number): void {
+    this.#keptSize += chars
+    this.#onKept?.(chars)
   }
 
   /** A client that reads too slowly loses its connection; a named stream waits for it to come back. */

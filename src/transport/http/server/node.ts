@@ -285,7 +285,7 @@ function watchLeaving(response: ServerResponse, length: number, site: HttpHandle
     pool: budgetsOf(site.service, site.limits).write,
     outlet: () => response.socket as Outlet | null,
     patienceMs: site.limits.bodyMs,
-    cut: () => cut(response, site),
+    abort: () => cut(response, site),
   })
   sending.set(length)
   response.once('close', () => sending.set(0))
@@ -326,7 +326,7 @@ class ResponseSink implements Sink {
         pool: budgetsOf(site.service, site.limits).write,
         outlet: () => response.socket as Outlet | null,
         patienceMs: Number.POSITIVE_INFINITY,
-        cut: () => this.abort(),
+        abort: () => this.abort(),
       })
       response.on('drain', () => this.#recount()).once('close', () => this.#recount())
     }

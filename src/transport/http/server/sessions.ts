@@ -30,7 +30,7 @@ export class HttpSession {
   readonly calls: CallTable = new CallTable()
   #streams: Map<string, EventStream> | undefined
   #kept = 0
-  readonly #onKept: (session: HttpSession, letters: number) => void
+  readonly #onKept: (session: HttpSession, chars: number) => void
   #named = 0
 
   /** Tells `onKept` how many more characters it keeps, or how many fewer. */
@@ -39,7 +39,7 @@ export class HttpSession {
     limits: Limits,
     { observers, dialects }: Service,
     now: number,
-    onKept: (session: HttpSession, letters: number) => void,
+    onKept: (session: HttpSession, chars: number) => void,
   ) {
     this.owner = owner
     this.seen = now
@@ -118,14 +118,14 @@ export class HttpSession {
     this.#count(-stream.keptSize)
   }
 
-  #count(letters: number): void {
-    this.#kept += letters
-    this.#onKept(this, letters)
+  #count(chars: number): void {
+    this.#kept += chars
+    this.#onKept(this, chars)
   }
 
   #newStream(name: string, lossy: boolean): EventStream {
     const onForget = (): void => this.#observers.count('event_forgotten')
-    const onKept = (letters: number): void => this.#count(letters)
+    const onKept = (chars: number): void => this.#count(chars)
     const stream = new EventStream({ limits: this.#limits, name, lossy, onForget, onKept })
     this.#streams ??= new Map()
     this.#streams.set(name, stream)
@@ -147,8 +147,8 @@ export class Sessions {
   readonly #service: Service
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
-  readonly #onKept = (session: HttpSession, letters: number): void => {
-    if (this.#table.has(session.id)) this.#count(letters)
+  readonly #onKept = (session: HttpSession, chars: number): void => {
+    if (this.#table.has(session.id)) this.#count(chars)
   }
   /** How many characters the streams of all sessions in the table keep. */
   #kept = 0
@@ -229,9 +229,9 @@ export class Sessions {
   }
 
   /** Counts what is kept. When that is too much, the sessions that were opened first give up what is over. */
-  #count(letters: number): void {
-    this.#kept += letters
-    if (letters <= 0) return
+  #count(chars: number): void {
+    this.#kept += chars
+    if (chars <= 0) return
     for (const session of this.#table.values()) {
       if (this.#kept <= this.#limits.unsentBytes) return
       session.forgetEnded()
