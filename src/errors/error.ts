@@ -76,6 +76,7 @@ export function mcpError<const Row extends ErrorRow>(
   const values = facts as Readonly<Record<string, string | number>>
   const message = row.text.replace(/\{(\w+)\}/g, (_, slot: string) => String(values[slot]))
   const { kind } = row
+  if (!KNOWN.has(kind)) KNOWN.set(kind, row)
   if (row.tells === undefined) return new McpError(kind, message, extras)
   const [name, slot] = row.tells
   return new McpError(kind, message, { ...extras, data: { [name]: values[slot], ...extras?.data } })
