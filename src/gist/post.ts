@@ -76,7 +76,7 @@ export class Poster {
   /** Gives up everything under way. */
   close(): void {
     this.#closed = true
-    this.#holds.cut()
+    this.#holds.abortAll()
   }
 
   async #exchange(

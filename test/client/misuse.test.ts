@@ -98,7 +98,7 @@ test('the message of a busy server is passed on, with the time to retry', async 
 test('a problem at a URL is reported with what to do', async () => {
   const replies = (status: number) => serve((_, response) => void response.writeHead(status).end())
   const { url } = await replies(404)
-  const nothing = `nothing is at ${url}; MCP servers are usually at /mcp`
+  const nothing = `nothing is served at ${url}; MCP servers are usually at /mcp`
   await expect(connect(`${url}?key=secret`)).rejects.toThrow(nothing)
   await expect(connect((await replies(401)).url)).rejects.toThrow('give headers: { authorization: … }')
   await expect(connect(await vacantUrl())).rejects.toThrow('nothing listens there')

@@ -23,7 +23,7 @@ test('what belongs to no request is read from a stream of its own', async () => 
   opened.line.listen?.()
   await until(() => opened.messages.length === 2)
   expect(opened.messages).toEqual([note(1), note(2)])
-  expect(opened.notes).toEqual(['the stream for notifications brought something that is no message'])
+  expect(opened.notes).toEqual(['the stream for notifications contained something that is not a message'])
   expect(peer.of('GET').length).toBe(1)
 })
 

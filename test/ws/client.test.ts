@@ -106,7 +106,7 @@ describe('a server that cannot be reached', () => {
     const refused = await connect('ws://127.0.0.1:1/mcp').catch((error: Error) => error)
     expect([kindOf(refused), (refused as Error).message]).toEqual([
       'connect_failed',
-      expect.stringContaining('nobody listens there'),
+      expect.stringContaining('nothing listens there'),
     ])
   })
 

@@ -288,7 +288,7 @@ describe('many', () => {
 
 describe('the owner', () => {
   const nothing = (): void => undefined
-  const nobody = { isBehind: false, send: nothing, ask: nothing, replace: nothing, drop: nothing }
+  const nobody = { isBehind: false, send: nothing, ask: nothing, replace: nothing, abort: nothing }
   const headers = (id: string): Record<string, string> => ({ 'mcp-session-id': id, 'last-event-id': '0' })
 
   test('alone can resume a session, also with a new token', () => {
@@ -311,13 +311,13 @@ describe('the owner', () => {
     const sessions = new WsSessions(serviceOf(app), app.limits, () => now)
     const { session } = sessions.open(ANEW, undefined) as Opening
     const nothing = (): void => undefined
-    const carrier = { isBehind: false, send: nothing, ask: nothing, replace: nothing, drop: nothing }
+    const carrier = { isBehind: false, send: nothing, ask: nothing, replace: nothing, abort: nothing }
     session.carryOn(carrier, { count: 0, auth: undefined })
-    session.leave(carrier, false)
+    session.detach(carrier, false)
     now = 1000
     expect(sessions.open(headers(session.id), undefined)?.session).toBe(session)
     session.carryOn(carrier, { count: 0, auth: undefined })
-    session.leave(carrier, false)
+    session.detach(carrier, false)
     now = 2001
     expect(sessions.open(headers(session.id), undefined)?.session.id).not.toBe(session.id)
     expect(app.counts.get('session_expired')).toBe(1)

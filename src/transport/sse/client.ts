@@ -61,7 +61,7 @@ class SseClientTransport implements ClientTransport {
     let isLate = false
     const timer = afterMs(Math.min(timeoutMs, ADDRESS_MS), () => {
       isLate = true
-      this.#holds.cut()
+      this.#holds.abortAll()
     })
     try {
       return await hold.race(this.#open(hold.signal))
@@ -117,7 +117,7 @@ class SseClientTransport implements ClientTransport {
   }
 
   #end(): void {
-    this.#holds.cut()
+    this.#holds.abortAll()
     this.#stream?.release()
   }
 

@@ -1,63 +1,63 @@
-/** Who keeps a backlog, and how much of it. */
+/** The owner of a backlog, which sets its limits. */
 export interface Keeper {
-  /** The most messages that are kept. */
+  /** The most messages to buffer. */
   readonly maxEvents: number
-  /** The most characters of them; a single message may have more. */
+  /** The most characters to buffer; a single message may have more. */
   readonly maxBytes: number
-  /** A message is given up of which nobody knows whether it arrived. */
+  /** Called when a message is discarded that may not have arrived. */
   forgot?(): void
-  /** So many more characters are kept, or so many fewer. */
+  /** Called with every change in the number of buffered characters. */
   kept?(chars: number): void
 }
 
 /**
- * What was sent to the other side of a session and is not known to have arrived. Messages have no numbers: both sides
- * count them, and the pong to a ping with a count says that all before it arrived.
+ * Messages sent to the other side of a session that are not known to have arrived. Messages have no numbers: both sides
+ * count them, and the pong to a ping with a count confirms all messages before it.
  */
 export class Backlog {
   readonly #keeper: Keeper
   #texts: string[] | undefined
   #size = 0
   #sent = 0
-  /** The highest count that was asked about on this connection. */
+  /** The highest count that a ping asked about on this connection. */
   #asked = 0
 
   constructor(keeper: Keeper) {
     this.#keeper = keeper
   }
 
-  /** How many messages were sent so far. */
+  /** The number of messages sent so far. */
   get sent(): number {
     return this.#sent
   }
 
-  /** How many characters are kept. */
+  /** The number of buffered characters. */
   get size(): number {
     return this.#size
   }
 
-  /** How many messages were sent before those that are kept. */
+  /** The number of messages sent before the buffered ones. */
   get forgotten(): number {
     return this.#sent - this.#length
   }
 
-  /** Whether all is known to have arrived. */
+  /** Whether all messages are known to have arrived. */
   get isEmpty(): boolean {
     return this.#texts === undefined
   }
 
-  /** Whether it is time to ask what arrived. */
+  /** Whether it is time to ask how many arrived. */
   get isHalfFull(): boolean {
     const { maxEvents, maxBytes } = this.#keeper
     return this.#size * 2 > maxBytes || this.#length * 2 > maxEvents
   }
 
-  /** Whether a message more makes it forget one. */
+  /** Whether one more message would discard another. */
   get isFull(): boolean {
     return this.#length >= this.#keeper.maxEvents || this.#size > this.#keeper.maxBytes
   }
 
-  /** Counts a message and keeps it. */
+  /** Counts a message and buffers it. */
   add(text: string): void {
     const keeper = this.#keeper
     this.#sent++
@@ -69,32 +69,32 @@ export class Backlog {
     }
   }
 
-  /** What to write into a ping to learn what arrived; undefined while that is being asked, or known. */
+  /** The payload of a ping that asks how many arrived; undefined while one is pending or all have arrived. */
   question(): string | undefined {
     if (this.#texts === undefined || this.#asked > this.forgotten) return undefined
     this.#asked = this.#sent
     return String(this.#sent)
   }
 
-  /** Takes what a pong brings back. */
+  /** Reads the payload of a pong. */
   answer(payload: string): void {
     const count = readCount(payload)
     if (count !== undefined && count <= this.#asked) this.#arrived(count)
   }
 
-  /** Whether all that follows so many messages is kept; false also when there never were so many. */
+  /** Whether every message after the first `count` is buffered; false if fewer were sent. */
   reaches(count: number): boolean {
     return count >= this.forgotten && count <= this.#sent
   }
 
-  /** What follows so many messages, to be sent over a new connection. */
+  /** The messages after the first `count`, to be sent over a new connection. */
   after(count: number): readonly string[] {
     this.#arrived(count)
     this.#asked = 0
     return this.#texts?.slice() ?? []
   }
 
-  /** Gives up everything. */
+  /** Discards everything. */
   clear(): void {
     this.#arrived(this.#sent)
   }
@@ -123,7 +123,7 @@ export class Backlog {
   }
 }
 
-/** A count as it is written in a header or a ping; undefined when it is none. */
+/** Reads a count from a header or a ping; undefined when it is not one. */
 export function readCount(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }

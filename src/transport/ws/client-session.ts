@@ -1,16 +1,16 @@
 import { afterMs, type Timer } from '../io/timer.ts'
 import { Backlog, type Keeper } from './backlog.ts'
 
-/** How long what was sent is kept before the server is asked whether it arrived. */
+/** How long sent messages are buffered before a ping asks whether they arrived. */
 const ASK_MS = 1000
 const MAX_EVENTS = 1000
 
-/** The client's end of a session that the server keeps when the connection is lost: what is needed to go on with it. */
+/** The client's end of a session that survives its connection: everything needed to resume it. */
 export class ClientSession implements Keeper {
   readonly id: string
   readonly maxEvents: number = MAX_EVENTS
   readonly maxBytes: number
-  /** How many messages came. */
+  /** The number of messages received. */
   received = 0
   readonly #backlog: Backlog = new Backlog(this)
   readonly #ask: (payload: string) => void
@@ -23,25 +23,25 @@ export class ClientSession implements Keeper {
     this.#ask = ask
   }
 
-  /** Whether a message more would be one too many to keep. */
+  /** Whether the buffer is full. */
   get isFull(): boolean {
     return this.#backlog.isFull
   }
 
-  /** Keeps what was sent until it is known to have arrived. */
+  /** Buffers a sent message until it is known to have arrived. */
   sent(text: string): void {
     this.#backlog.add(text)
     if (this.#backlog.isHalfFull) this.#askNow()
     else this.#askSoon()
   }
 
-  /** Learns from a pong what arrived. */
+  /** Learns from a pong how many messages arrived. */
   learn(payload: string): void {
     this.#backlog.answer(payload)
     this.#askSoon()
   }
 
-  /** What a server misses that got so many messages; undefined when that is not known. */
+  /** The messages after the first `count`, which the server missed; undefined when they are not all buffered. */
   missedAfter(count: number): readonly string[] | undefined {
     if (!this.#backlog.reaches(count)) return undefined
     const missed = this.#backlog.after(count)

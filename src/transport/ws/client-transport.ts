@@ -21,12 +21,12 @@ export type WsTransportLimits = Pick<
 /** How a connection is opened. */
 export interface Opening extends Required<Pick<DialOptions, 'onPong'>> {
   readonly session: DialOptions['session']
-  /** How long it may take. */
-  readonly mostMs: number
-  /** Aborts when nobody wants the connection any more. */
+  /** The timeout. */
+  readonly timeoutMs: number
+  /** Aborts when the connection is no longer wanted. */
   readonly signal: AbortSignal
-  /** Takes the connection, and what the server said of the session. */
-  take(socket: ClientSocket, told: SessionAck | undefined): void
+  /** Receives the connection and the server's description of the session. */
+  take(socket: ClientSocket, ack: SessionAck | undefined): void
 }
 
 export interface WsTransportOptions {
@@ -38,23 +38,23 @@ export interface WsTransportOptions {
 
 const OPEN = 1
 const CLOSE_MS = 2000
-/** A connection that lasted so long has worked, though nothing came over it. */
+/** A connection that lasted this long counts as a success, even if nothing was received. */
 const STEADY_MS = 5000
-/** How unlike the pauses of many clients are that lost the same server. */
+/** Randomizes delays so that clients of the same server do not all reconnect at once. */
 const JITTER = 0.25
 
-/** A line over WebSocket. When its connection is lost and the server keeps the session, it goes on over another. */
+/** A transport over WebSocket. When a connection is lost and the server keeps the session, it reconnects and resumes. */
 export class WsClientTransport implements ClientTransport {
   readonly cancels = 'message'
   readonly #options: WsTransportOptions
   readonly #pipe: Pipe
   readonly #closing = new AbortController()
   #socket: ClientSocket | undefined
-  /** What there is to go on with; undefined where the server keeps no session. */
+  /** The session to resume; undefined if the server does not keep one. */
   #session: ClientSession | undefined
-  /** How many attempts in a row brought nothing, and since when. */
-  #vain = 0
-  #vainSince = 0
+  /** How many attempts in a row failed, and since when. */
+  #failures = 0
+  #failingSince = 0
   #triedAt = Number.NEGATIVE_INFINITY
   #noted = false
   #onGone: (() => void) | undefined
@@ -69,12 +69,12 @@ export class WsClientTransport implements ClientTransport {
     const { limits, open } = this.#options
     await open({
       session: limits.resumeMs > 0 ? { count: 0 } : undefined,
-      mostMs: Number.POSITIVE_INFINITY,
+      timeoutMs: Number.POSITIVE_INFINITY,
       signal: this.#closing.signal,
       onPong: (payload) => this.#session?.learn(payload),
-      take: (socket, told) => {
-        if (told !== undefined) this.#session = new ClientSession(told.id, limits.clientBytes, this.#ask)
-        this.#carryOn(socket)
+      take: (socket, ack) => {
+        if (ack !== undefined) this.#session = new ClientSession(ack.id, limits.clientBytes, this.#ask)
+        this.#use(socket)
       },
     })
     return this
@@ -102,7 +102,7 @@ export class WsClientTransport implements ClientTransport {
     else socket.terminate()
   }
 
-  #carryOn(socket: ClientSocket): void {
+  #use(socket: ClientSocket): void {
     let problem: unknown
     this.#socket = socket
     socket.onmessage = ({ data }) => this.#take(data)
@@ -126,53 +126,51 @@ export class WsClientTransport implements ClientTransport {
   #take(data: unknown): void {
     const { clientBytes, depth } = this.#options.limits
     const pipe = this.#pipe
-    this.#vain = 0
+    this.#failures = 0
     if (this.#session !== undefined) this.#session.received++
     if (pipe.failure !== undefined) return
     if (typeof data !== 'string')
-      return this.#leave(mcpError(BAD_ANSWER, { method: 'a message', issue: 'it is binary' }))
-    // A runtime without a limit of its own has read it all the same; it is not looked at.
+      return this.#fail(mcpError(BAD_ANSWER, { method: 'a message', issue: 'it is binary' }))
+    // A runtime without its own size limit has read it anyway, but it is not parsed.
     if (data.length > clientBytes)
-      return void (
-        pipe.refuse(answeredId(data) ?? pipe.only, this.#tooLarge) || this.#leave(this.#tooLarge())
-      )
+      return void (pipe.refuse(answeredId(data) ?? pipe.only, this.#tooLarge) || this.#fail(this.#tooLarge()))
     if (receiveText(pipe, data, depth) || this.#noted) return
     this.#noted = true
-    this.#options.events.onNote?.('stream', 'the server sends things that are no messages')
+    this.#options.events.onNote?.('stream', 'the server sends text that is not a message')
   }
 
   #lost(code: number, reason: string, problem: string): void {
     this.#socket = undefined
     if (code === CLOSE.tooLarge) this.#pipe.refuse(this.#pipe.only, weTooLarge)
     const why = problem === OVERSIZE ? this.#tooLarge() : toReason(code, reason)
-    // What breaks the rules of WebSocket would break them again.
-    const mayGoOn = code === ABNORMAL && !problem.startsWith('WS_ERR_') && this.#pipe.failure === undefined
-    if (mayGoOn && this.#session !== undefined) void this.#resume(this.#session, why)
+    // A violation of the WebSocket protocol would happen again.
+    const canResume = code === ABNORMAL && !problem.startsWith('WS_ERR_') && this.#pipe.failure === undefined
+    if (canResume && this.#session !== undefined) void this.#resume(this.#session, why)
     else this.#down(why)
     this.#onGone?.()
   }
 
-  /** Tries to go on with the session, for as long as that may bring something. */
+  /** Tries to resume the session until `resumeMs` have passed. */
   async #resume(session: ClientSession, why: McpError): Promise<void> {
     const { limits, open } = this.#options
     const { signal } = this.#closing
-    if (performance.now() - this.#triedAt > STEADY_MS) this.#vain = 0
-    if (this.#vain === 0) this.#vainSince = performance.now()
-    this.#options.events.onNote?.('stream', `${why.message}; the session goes on over another connection`)
+    if (performance.now() - this.#triedAt > STEADY_MS) this.#failures = 0
+    if (this.#failures === 0) this.#failingSince = performance.now()
+    this.#options.events.onNote?.('stream', `${why.message}; resuming the session over another connection`)
     for (;;) {
       const pauseMs = this.#pauseMs()
       if (pauseMs > 0) await pause(pauseMs, signal)
-      const leftMs = this.#vainSince + limits.resumeMs - performance.now()
+      const leftMs = this.#failingSince + limits.resumeMs - performance.now()
       if (signal.aborted) return
       if (leftMs <= 0) return this.#down(why)
       this.#triedAt = performance.now()
-      this.#vain++
+      this.#failures++
       const opening: Opening = {
         session: { id: session.id, count: session.received },
-        mostMs: leftMs,
+        timeoutMs: leftMs,
         signal,
         onPong: (payload) => session.learn(payload),
-        take: (socket, told) => this.#rejoin(socket, session, told, why),
+        take: (socket, ack) => this.#rejoin(socket, session, ack, why),
       }
       try {
         return await open(opening)
@@ -183,23 +181,25 @@ export class WsClientTransport implements ClientTransport {
     }
   }
 
-  /** How long to wait before the next attempt: not at all when the one before brought something, a while ago. */
+  /** The delay before the next attempt; none if the previous one succeeded and was not too recent. */
   #pauseMs(): number {
     const { reconnectFirstMs, reconnectMaxMs, reconnectFloorMs } = this.#options.limits
     const growing =
-      this.#vain === 0 ? 0 : doubledMs(this.#vain - 1, { firstMs: reconnectFirstMs, maxMs: reconnectMaxMs })
+      this.#failures === 0
+        ? 0
+        : doubledMs(this.#failures - 1, { firstMs: reconnectFirstMs, maxMs: reconnectMaxMs })
     const floor = this.#triedAt + reconnectFloorMs - performance.now()
     return Math.max(floor, growing * (1 - JITTER * Math.random()))
   }
 
-  #rejoin(socket: ClientSocket, session: ClientSession, told: SessionAck | undefined, why: McpError): void {
-    const missed = told?.id === session.id ? session.missedAfter(told.count) : undefined
+  #rejoin(socket: ClientSocket, session: ClientSession, ack: SessionAck | undefined, why: McpError): void {
+    const missed = ack?.id === session.id ? session.missedAfter(ack.count) : undefined
     if (missed === undefined) {
       socket.onclose = null
       socket.close(CLOSE.done)
       return this.#down(why)
     }
-    this.#carryOn(socket)
+    this.#use(socket)
     for (const text of missed) socket.send(text)
   }
 
@@ -209,7 +209,7 @@ export class WsClientTransport implements ClientTransport {
       unit: 'bytes in one message',
     })
 
-  #leave(reason: McpError): void {
+  #fail(reason: McpError): void {
     this.#down(reason)
     this.#socket?.close(CLOSE.done)
   }
@@ -230,5 +230,5 @@ export class WsClientTransport implements ClientTransport {
 const OVERSIZE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
 
 function weTooLarge(method: string): McpError {
-  return new McpError('too_large', `${method} is larger than the server takes`)
+  return new McpError('too_large', `${method} is larger than the server accepts`)
 }

@@ -4,20 +4,21 @@ import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 import { afterMs } from '../io/timer.ts'
 import type { ClientSocket, DialOptions, SessionAck } from './client-socket.ts'
-import { ABNORMAL, statusOf, told } from './endings.ts'
+import { ABNORMAL, statusOf, closeText } from './endings.ts'
 import { WsClientTransport, type WsTransportLimits, type Opening } from './client-transport.ts'
 import { PROTOCOLS } from './protocols.ts'
 
 export interface ConnectWsOptions extends Pick<DialOptions, 'headers' | 'tls' | 'heartbeatMs'> {
   readonly limits: WsTransportLimits
-  /** How long the server may take to open the connection. */
+  /** How long opening the connection may take. */
   readonly openMs?: number
 }
 
 const OPEN_MS = 30_000
-const UNTOLD = 'the server did not take it; in a browser, it must allow the origin of the page'
+const UNEXPLAINED =
+  'the server did not accept the connection; in a browser, it must allow the origin of the page'
 
-/** A line to a server over WebSocket, one message a frame. */
+/** Connects to a server over WebSocket, one message per frame. */
 export function connectWs(url: URL, options: ConnectWsOptions): OpenTransport {
   return (events) =>
     new WsClientTransport({
@@ -27,10 +28,10 @@ export function connectWs(url: URL, options: ConnectWsOptions): OpenTransport {
     }).begin()
 }
 
-/** Opens a connection, and gives it away in the very moment: a message may follow at once. */
+/** Opens a connection and passes it on synchronously, because a message may follow at once. */
 function open(url: URL, options: ConnectWsOptions, opening: Opening): Promise<void> {
   const { headers, tls, heartbeatMs, limits } = options
-  const openMs = Math.min(options.openMs ?? OPEN_MS, opening.mostMs)
+  const openMs = Math.min(options.openMs ?? OPEN_MS, opening.timeoutMs)
   let session: SessionAck | undefined
   return new Promise((resolve, reject) => {
     const socket = dial(url, {
@@ -40,11 +41,11 @@ function open(url: URL, options: ConnectWsOptions, opening: Opening): Promise<vo
       heartbeatMs,
       maxBytes: limits.clientBytes,
       ...(opening.session !== undefined && { session: opening.session }),
-      onSession: (said) => void (session = said),
+      onSession: (ack) => void (session = ack),
       onPong: opening.onPong,
     })
     const timer = afterMs(openMs, () => fail(`it did not answer within ${openMs} ms`))
-    const stop = (): void => fail('nobody waits for it')
+    const stop = (): void => fail('it is no longer wanted')
     let cause: unknown
     socket.onopen = () => {
       end()
@@ -53,7 +54,7 @@ function open(url: URL, options: ConnectWsOptions, opening: Opening): Promise<vo
     }
     socket.onerror = ({ error }) => (cause = error)
     socket.onclose = ({ code, reason }) =>
-      fail(whyNot(cause, url) ?? (code === ABNORMAL ? UNTOLD : told(code, reason)))
+      fail(whyNot(cause, url) ?? (code === ABNORMAL ? UNEXPLAINED : closeText(code, reason)))
     if (opening.signal.aborted) stop()
     else opening.signal.addEventListener('abort', stop)
 

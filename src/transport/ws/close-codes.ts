@@ -1,4 +1,4 @@
-/** The reasons for ending a WebSocket that are used here, by the numbers of RFC 6455; from 4000 on they are ours. */
+/** The close codes used here: those of RFC 6455, and our own from 4000 on. */
 export const CLOSE = {
   done: 1000,
   goingAway: 1001,

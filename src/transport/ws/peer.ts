@@ -20,22 +20,22 @@ export interface PeerOptions {
   readonly socket: ServerSocket
   /** The bytes below the WebSocket. */
   readonly stream: Socket
-  /** Who connected, where that is known. */
+  /** The caller, if known. */
   readonly auth: Auth | undefined
-  /** The session that outlives the connection, where the client can come back. */
+  /** The session that outlives the connection, if the client can resume. */
   readonly session: WsSession | undefined
 }
 
-/** What is written in one moment leaves together, up to this size. */
+/** Messages written in the same turn are sent together, up to this size. */
 const BATCH_BYTES = 65_536
-/** The bytes of a control frame of a client besides its payload. */
+/** The bytes of a client's control frame besides its payload. */
 const CONTROL_BYTES = 6
-/** How long a client has to agree to the end. */
-const LEAVE_MS = 2000
+/** How long a client has to complete the closing handshake. */
+const CLOSE_MS = 2000
 
-/** One client on a WebSocket: a message a frame, no more read than it reads itself. */
+/** Serves one client on a WebSocket, one message per frame. Reading pauses while the client does not read. */
 export class Peer implements Carrier {
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection is closed. */
   readonly gone: Promise<void>
   readonly #service: Service
   readonly #limits: Limits
@@ -45,7 +45,7 @@ export class Peer implements Carrier {
   readonly #connection: Connection
   readonly #reading: ReadBudget
   readonly #sending: WriteBudget
-  /** Messages that came while the client was behind with reading. */
+  /** Messages that arrived while reading was paused. */
   #inbox: string[] | undefined
   #paused = false
   #corked = false
@@ -68,7 +68,7 @@ export class Peer implements Carrier {
       pool: write,
       outlet: () => stream as Outlet,
       patienceMs: limits.bodyMs,
-      abort: () => this.#cut('slow_reader'),
+      abort: () => this.#abort('slow_reader'),
     })
     this.#session = session
     this.#connection =
@@ -89,7 +89,7 @@ export class Peer implements Carrier {
         resolve()
       })
     })
-    // Before the bytes become frames, so that a message ends what was counted for it.
+    // Count bytes before they are parsed, so that a complete message resets the count.
     stream.prependListener('data', (chunk: Uint8Array) => this.#count(chunk.length))
     socket.on('message', (data, isBinary) => this.#take(data, isBinary))
     socket.on('ping', (data) => this.#control(data))
@@ -97,7 +97,7 @@ export class Peer implements Carrier {
       this.#control(data)
       session?.learn(this, data.toString())
     })
-    // What breaks the rules of WebSocket was closed with the code for it.
+    // The library closes connections that violate the protocol with the right code.
     socket.on('error', () => undefined)
     socket.onOversize = () => this.#connection.refuse(mcpError(TOO_LARGE, { limit: limits.wsBytes }))
   }
@@ -106,10 +106,10 @@ export class Peer implements Carrier {
     return this.#stream.writableLength > this.#limits.streamBytes
   }
 
-  /** Looks after the connection: asks a silent client whether it is there, and cuts off one that is not. */
+  /** Pings a silent client, and aborts the connection of one that does not respond. */
   check(now: number): void {
     const { pingMs, pongMs, bodyMs } = this.#limits
-    // Whether a client that is not read is there is known by what it reads.
+    // While reading is paused, the write budget detects a dead client.
     if (this.#heard || this.#paused) {
       this.#heard = false
       this.#heardAt = now
@@ -117,9 +117,9 @@ export class Peer implements Carrier {
     }
     if (this.#paused || this.#reading.size === 0) this.#begunAt = 0
     else if (this.#begunAt === 0) this.#begunAt = now
-    else if (now - this.#begunAt > bodyMs) return this.#cut('slow_sender')
+    else if (now - this.#begunAt > bodyMs) return this.#abort('slow_sender')
     if (this.#pingedAt !== 0) {
-      if (now - this.#pingedAt >= pongMs) this.#cut('peer_lost')
+      if (now - this.#pingedAt >= pongMs) this.#abort('peer_lost')
     } else if (now - this.#heardAt >= pingMs) {
       this.#pingedAt = now
       this.#socket.ping()
@@ -130,7 +130,7 @@ export class Peer implements Carrier {
   send(text: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     const { writableLength } = this.#stream
-    if (writableLength > this.#limits.connectionBytes) return this.#cut('slow_reader')
+    if (writableLength > this.#limits.connectionBytes) return this.#abort('slow_reader')
     if (!this.#corked) {
       this.#corked = true
       this.#stream.cork()
@@ -144,38 +144,38 @@ export class Peer implements Carrier {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping(payload)
   }
 
-  /** Leaves its session to another connection. Most often nobody is there any more; whoever is must not fight for it. */
+  /** Gives up the session to another connection. The close code keeps a client that is still there from reconnecting. */
   replace(): void {
-    this.#unpack()
-    this.#socket.close(CLOSE.replaced, 'the session goes on over another connection')
-    if (this.#stream.writableLength > BATCH_BYTES) this.drop()
+    this.#receiveInbox()
+    this.#socket.close(CLOSE.replaced, 'the session was resumed over another connection')
+    if (this.#stream.writableLength > BATCH_BYTES) this.abort()
   }
 
-  drop(): void {
+  abort(): void {
     this.#socket.terminate()
   }
 
-  /** Answers what is running and leaves. */
-  async leave(): Promise<void> {
+  /** Answers running requests, then closes the connection. */
+  async close(): Promise<void> {
     await this.#connection.drain(this.#limits.drainMs)
     this.#flush()
     this.#socket.close(CLOSE.goingAway, 'the server is shutting down')
-    await within(LEAVE_MS, (gone) => void this.gone.then(gone))
+    await within(CLOSE_MS, (gone) => void this.gone.then(gone))
     this.#socket.terminate()
     await this.gone
   }
 
   #count(bytes: number): void {
     this.#heard = true
-    // What comes after the end is thrown away.
+    // Input after the close frame is discarded.
     if (this.#socket.readyState !== this.#socket.OPEN) return this.#reading.end()
     const problem = this.#reading.take(bytes)
-    // One message that is too large is noticed where its frames are read.
+    // The frame reader already rejects messages that are too large.
     if (problem === undefined || problem.kind === 'too_large') return
     this.#connection.refuse(problem)
     this.#socket.close(CLOSE.tryLater, 'the server is reading too much at once')
     this.#socket.pause()
-    afterMs(LEAVE_MS, () => this.#socket.terminate())
+    afterMs(CLOSE_MS, () => this.#socket.terminate())
   }
 
   #take(data: RawData, isBinary: boolean): void {
@@ -183,13 +183,13 @@ export class Peer implements Carrier {
     this.#begunAt = 0
     if (isBinary) return this.#socket.close(CLOSE.notText, 'send text frames')
     if (this.#session?.count(this) === false) return
-    // Text comes as one buffer, and is known to be UTF-8.
+    // Text arrives as one buffer and is known to be UTF-8.
     const text = (data as Buffer).toString('utf8')
     if (this.#paused) (this.#inbox ??= []).push(text)
     else this.#connection.receive(text)
   }
 
-  /** A ping was answered: a client that sends them without reading the answers is not read either. */
+  /** Counts a control frame. Reading pauses when a client sends pings without reading the pongs. */
   #control(payload: Uint8Array): void {
     this.#reading.give(payload.length + CONTROL_BYTES)
     if (this.#stream.writableLength > BATCH_BYTES) this.#pause()
@@ -203,7 +203,7 @@ export class Peer implements Carrier {
     if (this.#stream.writableLength > BATCH_BYTES) this.#pause()
   }
 
-  /** Reads nothing more until the client has read what was written. */
+  /** Pauses reading until the client has read what was written. */
   #pause(): void {
     if (this.#paused || !this.#stream.writableNeedDrain) return
     this.#paused = true
@@ -222,26 +222,26 @@ export class Peer implements Carrier {
     this.#read()
   }
 
-  /** Reads on, unless there is another reason to wait. */
+  /** Resumes reading unless there is another reason to pause. */
   #read(): void {
     if (!this.#paused && !this.#reading.isWaiting) this.#socket.resume()
   }
 
-  /** The connection is gone, but perhaps not the client. */
+  /** The connection is lost, but the client may resume the session. */
   #lose(session: WsSession): void {
     const { isOver } = this.#socket
-    if (!isOver) this.#unpack()
-    session.leave(this, isOver)
+    if (!isOver) this.#receiveInbox()
+    session.detach(this, isOver)
   }
 
-  /** What was counted is taken, even when its answer has to wait for another connection. */
-  #unpack(): void {
+  /** Processes counted messages, even though their responses must wait for another connection. */
+  #receiveInbox(): void {
     const waiting = this.#inbox
     this.#inbox = undefined
     if (waiting !== undefined) for (const text of waiting) this.#connection.receive(text)
   }
 
-  #cut(why: 'slow_reader' | 'slow_sender' | 'peer_lost'): void {
+  #abort(why: 'slow_reader' | 'slow_sender' | 'peer_lost'): void {
     this.#service.observers.count(why)
     this.#socket.terminate()
   }

@@ -1,10 +1,10 @@
 import { WebSocket } from 'ws'
 import { CLOSE } from './close-codes.ts'
 
-/** The server's end of a WebSocket, which has a last word to a client whose message is too large, and knows of last words. */
+/** The server's end of a WebSocket. It can reply to a message that is too large, and knows if closing was agreed. */
 export class ServerSocket extends WebSocket {
   onOversize: (() => void) | undefined
-  /** Whether either side said that this is the end. */
+  /** Whether either side sent a close frame. */
   isOver = false
 
   override close(code?: number, reason?: string | Buffer): void {

@@ -15,32 +15,32 @@ import { ServerSocket } from './server-socket.ts'
 import type { Opening } from './session.ts'
 import { WsSessions } from './sessions.ts'
 
-/** The most fragments of one message: each costs memory, however few bytes it brings. */
+/** The most fragments of one message: each costs memory, however small it is. */
 const FRAGMENTS = 16_384
-/** How long a client has to agree to the end of a connection. */
+/** How long a client has to complete the closing handshake. */
 const FAREWELL_MS = 2000
 const LATER = { retryAfterMs: 5000 }
 const LARGEST = 2 ** 31 - 1
 
 type Request = IncomingMessage & { readonly auth?: Auth }
 
-/** The options of the library, with those that its types do not name yet. */
+/** The options of the library, including those missing from its types. */
 interface Settings extends ServerOptions<typeof ServerSocket> {
   readonly maxFragments: number
   readonly closeTimeout: number
 }
 
 export interface WsServer extends UpgradeHandler {
-  /** The sessions of clients that can come back. */
+  /** The sessions of clients that can resume. */
   readonly sessions: WsSessions
 }
 
-/** Serves clients over WebSocket. The connections come from an HTTP listener, which decides who may connect. */
+/** Serves clients over WebSocket. The connections come from an HTTP listener, which authenticates them. */
 export function serveWs(source: UpgradeSource): WsServer {
   const { limits, service } = source
   const peers = new Set<Peer>()
   const sessions = new WsSessions(service, limits)
-  /** The session of the connection that is being accepted. */
+  /** The session of the connection being accepted. */
   let opening: Opening | undefined
   let closing: Promise<unknown> | undefined
   const settings: Settings = {
@@ -64,7 +64,7 @@ export function serveWs(source: UpgradeSource): WsServer {
     const { id, received } = opening.session
     headers.push(`Mcp-Session-Id: ${id}`, `Last-Event-ID: ${received}`)
   })
-  const watch = everyMs(beatOf(limits), () => {
+  const timer = everyMs(intervalOf(limits), () => {
     const now = performance.now()
     for (const peer of peers) peer.check(now)
     sessions.sweep()
@@ -77,7 +77,7 @@ export function serveWs(source: UpgradeSource): WsServer {
       if (closing !== undefined) throw mcpError(SHUTTING_DOWN, {}, LATER)
       checkProtocols(request.headers['sec-websocket-protocol'])
       const limit = limits.connections
-      // Who comes back takes the place of the connection that was lost, though that may not have been noticed yet.
+      // A client that resumes replaces its lost connection, even if the loss was not noticed yet.
       if (peers.size >= limit && !sessions.makeRoom(request.headers, request.auth))
         throw mcpError(TOO_MANY_CONNECTIONS, { limit }, LATER)
     } catch (thrown) {
@@ -93,23 +93,23 @@ export function serveWs(source: UpgradeSource): WsServer {
   }
 
   async function close(): Promise<void> {
-    clearInterval(watch)
+    clearInterval(timer)
     sessions.close()
-    closing ??= Promise.all([...peers].map((peer) => peer.leave()))
+    closing ??= Promise.all([...peers].map((peer) => peer.close()))
     await closing
   }
 }
 
-/** Refuses a client that offers sub-protocols, but none that is spoken here. */
+/** Rejects a client that offers subprotocols of which none is supported. */
 function checkProtocols(offered: string | undefined): void {
   if (offered === undefined || chooseProtocol(offered.split(',').map((name) => name.trim())) !== undefined)
     return
   throw mcpError(BAD_UPGRADE, {
-    reason: `none of the offered sub-protocols is one of ${PROTOCOLS.join(', ')}`,
+    reason: `none of the offered subprotocols is supported; offer ${PROTOCOLS.join(' or ')}`,
   })
 }
 
-/** How often connections are looked after, so that no limit is overstepped by much. */
-function beatOf({ pingMs, pongMs, bodyMs, resumeMs }: Limits): number {
+/** How often to check connections, so that no limit is exceeded by much. */
+function intervalOf({ pingMs, pongMs, bodyMs, resumeMs }: Limits): number {
   return Math.max(10, Math.min(pingMs, pongMs, bodyMs, resumeMs || pingMs) / 4)
 }

@@ -4,41 +4,41 @@ import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { Backlog, type Keeper } from './backlog.ts'
 
-/** The connection that carries a session for the time being. */
+/** The current connection of a session. */
 export interface Carrier {
-  /** Whether the client is far behind with reading. */
+  /** Whether the client reads too slowly. */
   readonly isBehind: boolean
   send(text: string): void
-  /** Asks the client what arrived. */
+  /** Asks the client how many messages arrived. */
   ask(payload: string): void
-  /** Another connection carries the session from now on. */
+  /** Gives up the session to another connection. */
   replace(): void
-  /** Ends at once. */
-  drop(): void
+  /** Aborts the connection. */
+  abort(): void
 }
 
-/** A session for a new connection. */
+/** A session and the new connection's state. */
 export interface Opening {
   readonly session: WsSession
-  /** How many messages the client got of it. */
+  /** How many of its messages the client received. */
   readonly count: number
-  /** Who came: the owner of the session, perhaps with a new token. */
+  /** The caller: the owner of the session, perhaps with a new token. */
   readonly auth: Auth | undefined
 }
 
-/** Where sessions are kept. */
+/** The table that holds sessions. */
 export interface SessionTable {
   readonly service: Service
   readonly limits: Limits
-  /** The connection of a session is lost, and may come back. */
+  /** Called when the connection of a session is lost and may be resumed. */
   lost(session: WsSession): void
-  /** A session is over. */
+  /** Called when a session ends. */
   over(session: WsSession): void
-  /** So many more characters are kept for a session, or so many fewer. */
+  /** Called with every change in the number of buffered characters. */
   keeps(chars: number): void
 }
 
-/** A session that outlives its connection: what the client asked for goes on, and what it is told waits for it. */
+/** A session that outlives its connection: requests keep running, and messages for the client are buffered. */
 export class WsSession implements Keeper {
   readonly id: string
   readonly owner: string
@@ -47,7 +47,7 @@ export class WsSession implements Keeper {
   readonly #backlog: Backlog = new Backlog(this)
   #carrier: Carrier | undefined
   #received = 0
-  /** How much was sent when the connection was lost. */
+  /** The number of messages sent when the connection was lost. */
   #sentBefore = 0
   #isOver = false
 
@@ -73,27 +73,27 @@ export class WsSession implements Keeper {
     return this.#table.limits.streamBytes
   }
 
-  /** How many messages were sent to the client. */
+  /** The number of messages sent to the client. */
   get sent(): number {
     return this.#backlog.sent
   }
 
-  /** How many characters are kept for the client. */
+  /** The number of characters buffered for the client. */
   get size(): number {
     return this.#backlog.size
   }
 
-  /** How many messages of the client were taken. */
+  /** The number of messages received from the client. */
   get received(): number {
     return this.#received
   }
 
-  /** Whether all that follows so many messages is kept. */
+  /** Whether every message after the first `count` is buffered. */
   reaches(count: number): boolean {
     return !this.#isOver && this.#backlog.reaches(count)
   }
 
-  /** Takes the session from the connection that carries it. */
+  /** Detaches the session from its connection. */
   release(): void {
     const carrier = this.#carrier
     if (carrier === undefined) return
@@ -101,48 +101,48 @@ export class WsSession implements Keeper {
     carrier.replace()
   }
 
-  /** Drops the connection that carries the session; false when none does. */
-  cut(): boolean {
-    this.#carrier?.drop()
+  /** Aborts the connection of the session; false when it has none. */
+  abort(): boolean {
+    this.#carrier?.abort()
     return this.#carrier !== undefined
   }
 
-  /** Goes on over a connection to a client that got so many messages, beginning with what it missed. */
+  /** Continues on a new connection, starting with the messages that the client missed. */
   carryOn(carrier: Carrier, { count, auth }: Pick<Opening, 'count' | 'auth'>): void {
     this.#carrier = carrier
     this.connection.source = { auth }
     for (const text of this.#backlog.after(count)) carrier.send(text)
   }
 
-  /** Counts a message; false when it came over a connection that does not carry the session any more. */
+  /** Counts a message; false when it arrived on a connection that no longer belongs to the session. */
   count(carrier: Carrier): boolean {
     if (this.#carrier !== carrier) return false
     this.#received++
     return true
   }
 
-  /** Asks what arrived, when there is something to know. */
+  /** Asks how many messages arrived, if some are unconfirmed. */
   ask(): void {
     if (this.#carrier === undefined) return
     const question = this.#backlog.question()
     if (question !== undefined) this.#carrier.ask(question)
   }
 
-  /** Learns from a pong what arrived. */
+  /** Learns from a pong how many messages arrived. */
   learn(carrier: Carrier, payload: string): void {
     if (this.#carrier === carrier) this.#backlog.answer(payload)
   }
 
-  /** A connection is gone: after a last word the session is over, without one the client may come back. */
-  leave(carrier: Carrier, saidSo: boolean): void {
+  /** A connection closed. The session ends if that was agreed; otherwise the client may resume it. */
+  detach(carrier: Carrier, wasAgreed: boolean): void {
     if (this.#carrier !== carrier) return
     this.#lose()
-    if (saidSo) this.end()
+    if (wasAgreed) this.end()
     else this.#table.lost(this)
   }
 
-  /** Gives up what is kept, so that a client which misses some of it cannot come back. */
-  forget(): void {
+  /** Discards buffered messages; a client that missed some of them can no longer resume. */
+  discard(): void {
     this.#backlog.clear()
     this.forgot()
     if (this.#carrier === undefined) this.end()

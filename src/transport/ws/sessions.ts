@@ -6,16 +6,16 @@ import type { Service } from '../../rpc/service.ts'
 import { readCount } from './backlog.ts'
 import { WsSession, type Opening, type SessionTable } from './session.ts'
 
-/** How long an id is that nobody can guess, in bytes. */
+/** The length of a session id in bytes: long enough to be unguessable. */
 const ID_BYTES = 18
 
-/** The sessions of all clients that can come back. Those whose clients stay away end after a while. */
+/** The sessions of all clients that can resume. They time out if the client does not reconnect. */
 export class WsSessions implements SessionTable {
   readonly service: Service
   readonly limits: Limits
   readonly #now: () => number
   readonly #all = new Map<string, WsSession>()
-  /** Those without a connection and when they lost it, the longest ago first. */
+  /** Sessions without a connection and when they lost it, oldest first. */
   readonly #lost = new Map<WsSession, number>()
   #kept = 0
   #isClosed = false
@@ -30,30 +30,31 @@ export class WsSessions implements SessionTable {
     return this.#all.size
   }
 
-  /** How many characters are kept for all of them. */
+  /** The number of characters buffered for all of them. */
   get kept(): number {
     return this.#kept
   }
 
   /**
-   * The session that a connection is for. A client that can come back says how many messages it got: none at first,
-   * later with the id of its session. Where that cannot go on, the client gets a new one; other clients get none.
+   * Finds or creates the session of a new connection. A client that can resume sends the number of messages it received,
+   * and the id of its session unless it is new. If the session cannot be resumed, the client gets a new one. Clients
+   * that cannot resume get none.
    */
   open(headers: IncomingHttpHeaders, auth: Auth | undefined): Opening | undefined {
     const count = readCount(headers['last-event-id'] as string | undefined)
     if (count === undefined || this.limits.resumeMs === 0) return undefined
     this.sweep()
     const known = this.#find(headers, auth)
-    if (known !== undefined && this.#comesBack(known, count)) return { session: known, count, auth }
+    if (known !== undefined && this.#canResume(known, count)) return { session: known, count, auth }
     return { session: this.#create(auth), count: 0, auth }
   }
 
-  /** Cuts the connection of a session that its client comes back to over another; false when there is none. */
+  /** Aborts the old connection of a session that its client is resuming; false when there is none. */
   makeRoom(headers: IncomingHttpHeaders, auth: Auth | undefined): boolean {
-    return this.#find(headers, auth)?.cut() === true
+    return this.#find(headers, auth)?.abort() === true
   }
 
-  /** Ends those whose clients stayed away for too long. */
+  /** Ends sessions whose clients did not reconnect in time. */
   sweep(): void {
     for (const [session, lostAt] of this.#lost) {
       if (this.#now() - lostAt <= this.limits.resumeMs) return
@@ -62,19 +63,19 @@ export class WsSessions implements SessionTable {
     }
   }
 
-  /** Ends those without a connection, now and from now on. */
+  /** Ends sessions without a connection, now and in the future. */
   close(): void {
     this.#isClosed = true
     for (const session of this.#lost.keys()) session.end()
   }
 
-  /** Waits for a client to come back; when too many are waited for, the one that left first is not any more. */
+  /** Keeps a session for its client to resume; if there are too many, the oldest one is evicted. */
   lost(session: WsSession): void {
     if (this.#isClosed) return session.end()
     const [first] = this.#lost.keys()
     if (first !== undefined && this.#lost.size >= this.limits.sessions) {
       this.service.observers.count('session_evicted')
-      // What was never used makes nobody else leave.
+      // A session that was never used does not evict another.
       if (session.received === 0) return session.end()
       first.end()
     }
@@ -86,17 +87,17 @@ export class WsSessions implements SessionTable {
     this.#lost.delete(session)
   }
 
-  /** Counts what is kept. While it is too much, the session for which most is kept gives that up. */
+  /** Counts buffered characters. Beyond the limit, the session with the largest buffer loses it. */
   keeps(chars: number): void {
     this.#kept += chars
-    while (this.#kept > this.limits.unsentBytes) this.#greediest().forget()
+    while (this.#kept > this.limits.unsentBytes) this.#largest().discard()
   }
 
-  #greediest(): WsSession {
-    let greediest: WsSession | undefined
+  #largest(): WsSession {
+    let largest: WsSession | undefined
     for (const session of this.#all.values())
-      if (greediest === undefined || session.size > greediest.size) greediest = session
-    return greediest as WsSession
+      if (largest === undefined || session.size > largest.size) largest = session
+    return largest as WsSession
   }
 
   #find(headers: IncomingHttpHeaders, auth: Auth | undefined): WsSession | undefined {
@@ -104,8 +105,8 @@ export class WsSessions implements SessionTable {
     return session?.owner === ownerOf(auth) ? session : undefined
   }
 
-  /** Frees a session for a client that got so many messages of it; false when it cannot go on. */
-  #comesBack(session: WsSession, count: number): boolean {
+  /** Detaches a session from its old connection so that it can be resumed; false when it cannot. */
+  #canResume(session: WsSession, count: number): boolean {
     if (count > session.sent) return false
     session.release()
     this.#lost.delete(session)

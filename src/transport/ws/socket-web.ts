@@ -2,11 +2,10 @@ import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import type { ClientSocket, DialOptions } from './client-socket.ts'
 
-/** Begins to open a WebSocket where the runtime has them: it answers pings by itself, and takes no headers. */
+/** Opens the runtime's own WebSocket, which answers pings by itself and does not support headers. */
 export function dial(url: URL, { protocols, headers }: DialOptions): ClientSocket {
   if (Object.keys(headers).length > 0) {
-    const reason =
-      'this runtime sends no headers of ours with a WebSocket; leave them out, or connect over HTTP'
+    const reason = 'this runtime cannot send custom headers with a WebSocket; omit them, or connect over HTTP'
     throw mcpError(BAD_OPTION, { where: 'connect headers', reason })
   }
   return new WebSocket(url, [...protocols]) as ClientSocket

@@ -6,17 +6,17 @@ import { everyMs } from '../io/timer.ts'
 import { readCount } from './backlog.ts'
 import type { ClientSocket, DialOptions } from './client-socket.ts'
 
-/** The options of the library, with those that its types do not name yet. */
+/** The options of the library, including those missing from its types. */
 interface Settings extends ClientOptions {
   readonly closeTimeout: number
   readonly autoPong: boolean
 }
 
-/** How long a server has to agree to the end of a connection. */
+/** How long a server has to complete the closing handshake. */
 const FAREWELL_MS = 2000
 const LARGEST = 2 ** 31 - 1
 
-/** Begins to open a WebSocket. Refuses messages that are too large while they come, and notices when the server is gone. */
+/** Opens a WebSocket that rejects messages as soon as they are too large, and detects a dead server. */
 export function dial(url: URL, options: DialOptions): ClientSocket {
   const { protocols, headers, tls, maxBytes, heartbeatMs, session } = options
   const settings: Settings = {
@@ -35,12 +35,12 @@ export function dial(url: URL, options: DialOptions): ClientSocket {
   return socket as ClientSocket
 }
 
-/** What can be done about a connection that failed. */
+/** What to do about a failed connection. */
 export function remedyOf(cause: unknown, url: URL): string | undefined {
   return cause instanceof Error ? explain(cause, url) : undefined
 }
 
-/** TLS for the library, which sends its request only when the server has proved who it is. */
+/** TLS for the library. The request is sent only after the server's certificate was checked. */
 function secured({ settings, problemOf }: SecureClient): ClientOptions {
   return {
     ...(settings as object),
@@ -60,7 +60,7 @@ function sessionHeaders({ id, count }: NonNullable<DialOptions['session']>): Rec
   return { ...(id !== undefined && { 'mcp-session-id': id }), 'last-event-id': String(count) }
 }
 
-/** Tells what the server says of the session, and what it got. */
+/** Reads the session from the headers of the server's reply. */
 function follow(socket: WebSocket, { onSession, onPong }: DialOptions): void {
   socket.once('upgrade', ({ headers }) => {
     const id = headers['mcp-session-id']
@@ -70,7 +70,7 @@ function follow(socket: WebSocket, { onSession, onPong }: DialOptions): void {
   socket.on('pong', (payload) => onPong?.(payload.toString()))
 }
 
-/** Answers one ping at a time, the latest: a server that sends many and reads nothing makes no answers pile up. */
+/** Answers only the latest ping, so that pongs to a server that does not read them do not pile up. */
 function answerPings(socket: WebSocket): void {
   let latest: Buffer | undefined
   let isAnswering = false
@@ -87,7 +87,7 @@ function answerPings(socket: WebSocket): void {
   })
 }
 
-/** Asks a silent server whether it is still there; one that does not say so until the next time is left. */
+/** Pings a silent server, and aborts the connection if it is still silent at the next check. */
 function keepAlive(socket: WebSocket, everyBeatMs: number): void {
   let heard = true
   let asked = false

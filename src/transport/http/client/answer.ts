@@ -13,7 +13,7 @@ export interface ReadingOptions {
   readonly leftovers: Set<() => void>
 }
 
-/** The answer in a reply that is one JSON text. */
+/** Reads the response from a JSON reply. */
 export async function readJsonAnswer(
   response: Response,
   outgoing: OutgoingRequest,
@@ -25,11 +25,11 @@ export async function readJsonAnswer(
       : mcpError(STREAM_LOST, { method: outgoing.method }, { cause: error })
   })
   const answer = take(text, outgoing, maxDepth, true)
-  if (answer === undefined) throw invalid(outgoing, 'it is not the answer to this request')
+  if (answer === undefined) throw invalid(outgoing, 'it does not answer this request')
   return answer
 }
 
-/** Finds the answer among the messages of a text; the others are passed on where they are new. */
+/** Finds the response among the messages of a text; the others are passed on if they are new. */
 export function take(
   text: string | undefined,
   outgoing: OutgoingRequest,

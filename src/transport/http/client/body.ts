@@ -6,7 +6,7 @@ import { bomLength, decodeUtf8 } from '../../../wire/utf8.ts'
 const REST_BYTES = 65_536
 const REST_MS = 1000
 
-/** The text of a whole reply, of which no more than `maxBytes` are read, counted after decompression; undefined when it is not UTF-8. */
+/** Reads a whole reply of at most `maxBytes`, counted after decompression; undefined when it is not UTF-8. */
 export async function readBody(
   response: Response,
   maxBytes: number,
@@ -18,7 +18,7 @@ export async function readBody(
   const size = isPlain ? Number(announced) : undefined
   if (size !== undefined && size > maxBytes) throw tooLarge(maxBytes)
   if (body === null) return ''
-  // A length that was announced is kept by whoever parses HTTP.
+  // The HTTP parser enforces an announced length.
   const bytes =
     size === undefined ? await collect(body, maxBytes, signal) : new Uint8Array(await response.arrayBuffer())
   if (bytes.length > maxBytes) throw tooLarge(maxBytes)
@@ -38,7 +38,7 @@ async function collect(
   return buffer.view()
 }
 
-/** What a body brings, until it ends. An abort ends the reading at once, even where the body does not know of it. */
+/** The chunks of a body. Aborting ends the iteration at once, even if the body ignores the signal. */
 export async function* chunksOf(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   signal: AbortSignal,
@@ -57,27 +57,27 @@ export async function* chunksOf(
   }
 }
 
-/** Lets a stream come to its end, so that its connection can be used again; one that goes on is cut. */
+/** Reads the rest of a stream so that its connection can be reused; cancels a stream that does not end soon. */
 export async function readRest(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   leftovers: Set<() => void>,
 ): Promise<void> {
-  const cut = (): void => void reader.cancel().catch(() => undefined)
-  const timer = setTimeout(cut, REST_MS)
+  const cancel = (): void => void reader.cancel().catch(() => undefined)
+  const timer = setTimeout(cancel, REST_MS)
   ;(timer as { unref?(): void }).unref?.()
-  leftovers.add(cut)
+  leftovers.add(cancel)
   let bytes = 0
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) break
       bytes += value.length
-      if (bytes > REST_BYTES) return cut()
+      if (bytes > REST_BYTES) return cancel()
     }
   } catch {
-    // The connection broke, and nobody minds.
+    // The connection broke, which does not matter here.
   } finally {
-    leftovers.delete(cut)
+    leftovers.delete(cancel)
     clearTimeout(timer)
   }
 }
@@ -86,7 +86,7 @@ export function tooLarge(limit: number): Error {
   return mcpError(ANSWER_TOO_LARGE, { limit, unit: 'bytes' })
 }
 
-/** Lets go of a reply that nobody reads. */
+/** Cancels a reply that is not needed. */
 export function dropBody({ body }: Response): void {
   if (body !== null && !body.locked) void body.cancel().catch(() => undefined)
 }

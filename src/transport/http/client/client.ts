@@ -29,19 +29,19 @@ import type { BackoffOptions } from './reconnect-backoff.ts'
 import { readTarget } from './target.ts'
 
 export interface HttpConnectOptions extends BackoffOptions {
-  /** Sends HTTP requests in place of the platform's own function. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch
-  /** Sent with every HTTP request; a function is asked each time. */
+  /** Sent with every HTTP request; a function is called each time. */
   readonly headers?: CallerHeaders
   readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
-  /** Opens the transport of 2024-11-05 to the same server; undefined when the server does not speak it. */
+  /** Opens the transport of 2024-11-05 to the same server; undefined when the server does not support it. */
   readonly openOlder?: (
     parts: OlderParts,
     options: OlderTransportOptions,
   ) => Promise<ClientTransport | undefined>
 }
 
-/** What an older transport to the same server needs. */
+/** What the older transport needs to connect to the same server. */
 export interface OlderParts {
   readonly target: URL
   readonly fetch: typeof globalThis.fetch
@@ -53,11 +53,11 @@ export interface OlderParts {
 const DELETE_MS = 2000
 const ACCEPT = 'application/json, text/event-stream'
 
-/** What reads event streams, and what tells of failures, is loaded with the first of them. */
+/** Code for event streams and for failures is loaded on first use. */
 const streams = lazy(() => import('./follow.ts'))
 const failures = lazy(() => import('./failure.ts'))
 
-/** Opens lines to the server at a URL. Nothing is sent before the first request. */
+/** Opens transports to the server at a URL. Nothing is sent before the first request. */
 export function connectHttp(url: string | URL, options: HttpConnectOptions): OpenTransport {
   const target = readTarget(url)
   const { headers = {} } = options
@@ -83,7 +83,7 @@ class HttpClientTransport implements ClientTransport {
   readonly #holds = new Holds()
   #agreed: Revision | undefined
   #session: string | undefined
-  /** The status with which the last handshake was refused. */
+  /** The HTTP status of the last rejected handshake. */
   #refusal = 0
   #listening = false
   #waiting = 0
@@ -94,7 +94,7 @@ class HttpClientTransport implements ClientTransport {
     this.#parts = parts
   }
 
-  /** Leaving the reply cancels, except where a session lets the client come back for it. */
+  /** Closing the reply cancels a request, unless a session lets the client resume it. */
   get cancels(): 'message' | 'itself' {
     return this.#agreed === undefined || this.#agreed === LATEST ? 'itself' : 'message'
   }
@@ -111,7 +111,7 @@ class HttpClientTransport implements ClientTransport {
       throw hold.release(error)
     } finally {
       this.#waiting--
-      this.#tellLoss()
+      this.#reportLoss()
     }
   }
 
@@ -129,7 +129,7 @@ class HttpClientTransport implements ClientTransport {
     } catch (error) {
       throw hold.release(error)
     } finally {
-      this.#tellLoss()
+      this.#reportLoss()
     }
   }
 
@@ -164,7 +164,7 @@ class HttpClientTransport implements ClientTransport {
     const opens = outgoing.method === 'initialize'
     if (opens) this.#session = undefined
     const { text, method } = outgoing
-    // Where a stream can be resumed its reader is there before it: what a broken connection brought is lost otherwise.
+    // Load the reader before a resumable stream arrives; otherwise the events of a broken connection would be lost.
     if (this.#resumes) await streams()
     const response = await this.#post({ text, method, headers: outgoing.headers() }, signal)
     if (response.status === 404 && this.#hasSession && !opens) {
@@ -181,7 +181,7 @@ class HttpClientTransport implements ClientTransport {
     throw (await failures()).toUseless(response, outgoing.method)
   }
 
-  /** What only sessions need is loaded with the first of them. */
+  /** Code that only sessions need is loaded with the first one. */
   async #readNotifications(signal: AbortSignal): Promise<void> {
     const { listen } = await import('./listen.ts')
     if (signal.aborted) return
@@ -192,12 +192,12 @@ class HttpClientTransport implements ClientTransport {
       get: (lastId) => this.#get(lastId, 'listen', signal),
       onLost: () => {
         this.#lose()
-        this.#tellLoss()
+        this.#reportLoss()
       },
     })
   }
 
-  /** What only streams need is loaded with the first of them. */
+  /** Code that only streams need is loaded with the first one. */
   async #follow(first: Response, outgoing: OutgoingRequest, options: ReadingOptions): Promise<Message> {
     const { method } = outgoing
     const { signal } = options
@@ -215,7 +215,7 @@ class HttpClientTransport implements ClientTransport {
     })
   }
 
-  /** Why a stream cannot be resumed. The request may have run: even when the session is gone, this says no more than that the answer is lost. */
+  /** Why a stream cannot be resumed. The request may have run, so even a lost session is reported as a lost response. */
   async #refused(response: Response, method: string): Promise<McpError> {
     dropBody(response)
     const { status } = response
@@ -245,7 +245,7 @@ class HttpClientTransport implements ClientTransport {
     return this.#parts.send({ verb: 'GET', headers, signal, method })
   }
 
-  /** The headers of one HTTP request; those that the protocol defines win. */
+  /** The headers of one HTTP request; those of the protocol take precedence. */
   async #headers(own: HeaderRecord, request: HeaderRecord = {}): Promise<HeaderRecord> {
     const caller = await this.#parts.callerHeaders()
     const { 'mcp-session-id': _, ...headers } = { ...caller, ...readRequestHeaders(request), ...own }
@@ -260,7 +260,7 @@ class HttpClientTransport implements ClientTransport {
     const session = headers.get('mcp-session-id')
     if (session === null) return
     if (!isSessionId(session)) {
-      const reason = 'the server gave a session id that is not visible ASCII or too long'
+      const reason = 'the server sent a session id that is too long or not visible ASCII'
       throw mcpError(CONNECT_FAILED, { target: nameOf(this.#parts.target), reason })
     }
     this.#session = session
@@ -270,7 +270,7 @@ class HttpClientTransport implements ClientTransport {
     return this.#session !== undefined && this.#agreed !== LATEST
   }
 
-  /** Whether lost streams can be resumed: a reply to the handshake, which comes before the agreement, too. */
+  /** Whether lost streams can be resumed, including the reply to the handshake, before a revision is agreed. */
   get #resumes(): boolean {
     return this.#agreed === undefined ? this.#session !== undefined : this.#agreed !== LATEST
   }
@@ -295,21 +295,21 @@ class HttpClientTransport implements ClientTransport {
     return this.#holds.begin(reason, outer)
   }
 
-  /** The session is gone. Nothing more is sent; what still waits for an answer goes on waiting. */
+  /** Marks the session as lost. Nothing more is sent, but pending requests keep waiting. */
   #lose(): McpError {
     this.#lost = true
     return mcpError(SESSION_LOST, {})
   }
 
-  #tellLoss(): void {
+  #reportLoss(): void {
     if (!this.#lost || this.#session === undefined || this.#waiting > 0 || this.#closing !== undefined) return
     this.#session = undefined
-    this.#holds.cut()
+    this.#holds.abortAll()
     this.#parts.events.onDown(mcpError(SESSION_LOST, {}))
   }
 
   async #end(): Promise<void> {
-    this.#holds.cut()
+    this.#holds.abortAll()
     if (!this.#hasSession || this.#lost) return
     const late = new AbortController()
     const hold = new Holds().begin(() => mcpError(CLOSED, {}), late.signal)
@@ -317,7 +317,7 @@ class HttpClientTransport implements ClientTransport {
     try {
       dropBody(await hold.race(this.#delete(hold.signal)))
     } catch {
-      // A server that cannot be told ends the session by itself.
+      // If the server cannot be reached, the session times out there.
     } finally {
       clearTimeout(timer)
     }

@@ -7,11 +7,11 @@ function reply(status: number, headers: Readonly<Record<string, string>> = {}, u
 }
 
 test.each([
-  ['', 'nothing is at this URL; MCP servers are usually at /mcp'],
-  ['http://a.example/b', 'nothing is at http://a.example/b; MCP'],
-  ['http://a.example/b?key=secret', 'nothing is at http://a.example/b; MCP'],
-  ['http://a.example/b#c', 'nothing is at http://a.example/b; MCP'],
-  [`http://a.example/${'x'.repeat(300)}`, `nothing is at http://a.example/${'x'.repeat(239)}; MCP`],
+  ['', 'nothing is served at this URL; MCP servers are usually at /mcp'],
+  ['http://a.example/b', 'nothing is served at http://a.example/b; MCP'],
+  ['http://a.example/b?key=secret', 'nothing is served at http://a.example/b; MCP'],
+  ['http://a.example/b#c', 'nothing is served at http://a.example/b; MCP'],
+  [`http://a.example/${'x'.repeat(300)}`, `nothing is served at http://a.example/${'x'.repeat(239)}; MCP`],
 ])('a 404 from %j says that %s', (url, said) => {
   const error = toFailure(reply(404, {}, url), 'initialize')
   expect(error).toMatchObject({ kind: 'http_failed', data: { status: 404 }, retryable: false })

@@ -8,17 +8,17 @@ import { dropBody, readBody } from './body.ts'
 import { mediaTypeOf, retryAfterOf } from './headers.ts'
 import { answers, readReceived } from './message.ts'
 
-/** The most of a reply that only tells of an error. */
+/** The largest error reply that is read. */
 const MAX_ERROR_BYTES = 1_048_576
-/** Statuses that ask for something other than another message. */
+/** Statuses that call for something other than another message. */
 const NO_ANSWER: ReadonlySet<number> = new Set([401, 403, 407, 429, 503])
-/** Statuses of a server that has too much to do. */
+/** Statuses of an overloaded server. */
 const BUSY: ReadonlySet<number> = new Set([429, 503])
 
-/** Requests whose failure tells what a server knows, so that the status matters. */
+/** Requests whose failure shows what a server supports, so the status matters. */
 const OPENING: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
 
-/** The error that a reply with a bad status amounts to: the server's own, which is an answer, or ours, which is thrown. */
+/** Reads a reply with a bad status: returns the server's own error response, or throws ours. */
 export async function readFailure(
   response: Response,
   outgoing: OutgoingRequest,
@@ -49,35 +49,35 @@ async function readErrorBody(
   }
 }
 
-/** What a bad status means, with what is needed to do something about it. */
+/** Converts a bad status to an error, with the data needed to react to it. */
 export function toFailure(response: Response, method: string, answer?: Message): McpError {
   const { status, headers } = response
   const wwwAuthenticate = headers.get('www-authenticate')
-  const said = answer?.error === undefined ? undefined : fromErrorObject(answer.error)
-  const retryAfterMs = retryAfterOf(headers) ?? said?.retryAfterMs
+  const reported = answer?.error === undefined ? undefined : fromErrorObject(answer.error)
+  const retryAfterMs = retryAfterOf(headers) ?? reported?.retryAfterMs
   const data = {
     status,
     ...(wwwAuthenticate !== null && { wwwAuthenticate }),
     ...(answer?.error !== undefined && { error: answer.error }),
   }
-  if (BUSY.has(status) && said?.refusal !== undefined && !OPENING.has(method))
-    return tooBusy(said, status, retryAfterMs)
-  const reason = said === undefined ? remedyOf(response) : `: ${said.message.slice(0, 512)}`
+  if (BUSY.has(status) && reported?.refusal !== undefined && !OPENING.has(method))
+    return tooBusy(reported, status, retryAfterMs)
+  const reason = reported === undefined ? remedyOf(response) : `: ${reported.message.slice(0, 512)}`
   return mcpError(
     HTTP_FAILED,
     { method, status, reason },
     {
       data,
       retryable: BUSY.has(status),
-      ...(said?.refusal !== undefined && { refusal: said.refusal }),
+      ...(reported?.refusal !== undefined && { refusal: reported.refusal }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     },
   )
 }
 
-/** The refusal of a server that has too much to do, as over every transport; with what only the head of a reply says. */
-function tooBusy(said: McpError, status: number, retryAfterMs: number | undefined): McpError {
-  const { kind, message, code, refusal, data } = said
+/** The refusal of an overloaded server, as over every transport, with the data from the reply's head. */
+function tooBusy(reported: McpError, status: number, retryAfterMs: number | undefined): McpError {
+  const { kind, message, code, refusal, data } = reported
   return new McpError(kind, message, {
     code,
     data: { ...data, status },
@@ -91,14 +91,16 @@ function remedyOf({ status, url }: Response): string {
   if (status === 401) return ': give headers: { authorization: … }'
   if (status !== 404) return ''
   const place = url === '' ? 'this URL' : url.replace(/[?#].*/, '').slice(0, 256)
-  return `: nothing is at ${place}; MCP servers are usually at /mcp`
+  return `: nothing is served at ${place}; MCP servers are usually at /mcp`
 }
 
-/** The error for a good status without an answer in it. */
+/** The error for a good status without a response. */
 export function toUseless({ status, headers }: Response, method: string): McpError {
   const type = mediaTypeOf(headers)
   const shown = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(type) ? type : 'unknown'
   const issue =
-    status === 200 ? `its type is ${shown}, not JSON or an event stream` : `status ${status} brings no answer`
+    status === 200
+      ? `its type is ${shown}, not JSON or an event stream`
+      : `status ${status} comes without a response`
   return mcpError(BAD_ANSWER, { method, issue }, { data: { status } })
 }

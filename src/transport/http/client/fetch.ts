@@ -9,16 +9,16 @@ export interface Sending {
   readonly headers: HeaderRecord
   readonly body?: string
   readonly signal: AbortSignal
-  /** What is sent, as errors name it. */
+  /** What is sent, for use in errors. */
   readonly method: string
 }
 
-/** Sends one HTTP request and gives back the reply, whatever its status. */
+/** Sends one HTTP request and returns the reply, whatever its status. */
 export type Send = (sending: Sending) => Promise<Response>
 
 const MAX_REDIRECTS = 3
-/** Failures after which nobody knows whether the request arrived. */
-const CUT: ReadonlySet<string> = new Set([
+/** Failures after which it is unknown whether the request arrived. */
+const BROKEN: ReadonlySet<string> = new Set([
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
@@ -27,7 +27,7 @@ const CUT: ReadonlySet<string> = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ])
 
-/** A way to send to one URL. Redirects are followed within its origin only, and only those that keep the verb and the body. */
+/** Creates a function that sends to one URL. It follows only redirects within the origin that keep method and body. */
 export function createSend(start: URL, fetch: typeof globalThis.fetch): Send {
   return async (sending) => {
     let url = start
@@ -58,7 +58,7 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch): Send {
     }
   }
 
-  /** A fetch of the caller may have followed redirects on its own. */
+  /** The caller's `fetch` may have followed redirects by itself. */
   function checkOrigin(response: Response, method: string): Response {
     if (!response.redirected || new URL(response.url).origin === start.origin) return response
     dropBody(response)
@@ -66,7 +66,7 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch): Send {
   }
 }
 
-/** A URL without what may be secret. */
+/** A URL without the parts that may be secret. */
 export function nameOf({ origin, pathname }: URL): string {
   return `${origin}${pathname}`.slice(0, 256)
 }
@@ -77,7 +77,7 @@ function targetOf(response: Response, base: URL): URL | undefined {
 }
 
 function redirected(method: string, status: number, target: URL | undefined): McpError {
-  const where = target === undefined ? 'another place' : nameOf(target)
+  const where = target === undefined ? 'another URL' : nameOf(target)
   const data = { status, ...(target !== undefined && { location: nameOf(target) }) }
   return mcpError(
     HTTP_FAILED,
@@ -88,7 +88,7 @@ function redirected(method: string, status: number, target: URL | undefined): Mc
 
 function toNetworkError(error: unknown, target: string, method: string): McpError {
   const cause = (error as { cause?: { code?: unknown; name?: unknown; message?: unknown } }).cause
-  // Browsers tell nothing at all, so that nobody learns about servers that do not want to be read.
+  // Browsers give no reason, to protect servers that do not allow the page's origin.
   if (cause === undefined) {
     const data = { opaque: true }
     const reason = 'the request failed; in a browser, the server must allow the origin of the page'
@@ -96,7 +96,7 @@ function toNetworkError(error: unknown, target: string, method: string): McpErro
   }
   const code = typeof cause.code === 'string' ? cause.code : undefined
   const extras = { cause: error, ...(code !== undefined && { data: { code } }) }
-  if (code !== undefined && CUT.has(code)) return mcpError(STREAM_LOST, { method }, extras)
+  if (code !== undefined && BROKEN.has(code)) return mcpError(STREAM_LOST, { method }, extras)
   // Newer runtimes give the parser's error a name but no code.
   if (
     cause.name === 'HTTPParserError' ||

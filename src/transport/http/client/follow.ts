@@ -13,11 +13,11 @@ export interface FollowOptions extends ReadingOptions, BackoffOptions {
   resumes(): boolean
   /** Opens the stream again after an event, if there was one. */
   get(lastId: string | undefined): Promise<Response>
-  /** Why a reply that is no stream does not resume one. */
+  /** The error for a reply that is not a stream. */
   refused(response: Response): Promise<McpError>
 }
 
-/** Reads a stream to the answer, coming back for it when the connection is lost and the stream can be resumed. */
+/** Reads a stream up to the response, resuming it when the connection is lost, if possible. */
 export async function follow(
   first: Response,
   outgoing: OutgoingRequest,
@@ -26,22 +26,22 @@ export async function follow(
   const { method } = outgoing
   const { signal, get } = options
   const place = new Place()
-  let pace: ReconnectBackoff | undefined
+  let backoff: ReconnectBackoff | undefined
   for (let response = first; ;) {
     const since = performance.now()
     const answer = await readStreamAnswer(response, outgoing, { ...options, place })
     if (answer !== undefined) return answer
     if (!options.resumes() || place.lastId === undefined) throw mcpError(STREAM_LOST, { method })
-    pace ??= new ReconnectBackoff(options.reconnect, options.random)
-    pace.learn(place, performance.now() - since)
-    const next = await resume({ place, pace, signal, get, counted: true }, true)
+    backoff ??= new ReconnectBackoff(options.reconnect, options.random)
+    backoff.learn(place, performance.now() - since)
+    const next = await resume({ place, backoff, signal, get, counted: true }, true)
     if (next === undefined) throw mcpError(STREAM_LOST, { method })
     if (!isStream(next)) throw await options.refused(next)
     response = next
   }
 }
 
-/** Reads a connection of the stream on which an answer comes; undefined when it ended before the answer. */
+/** Reads one connection of a stream; undefined when it ended before the response. */
 async function readStreamAnswer(
   response: Response,
   outgoing: OutgoingRequest,

@@ -1,19 +1,19 @@
-/** Something under way that ends with its line, or before. */
+/** An operation that ends with its transport at the latest. */
 export interface Hold {
   readonly signal: AbortSignal
-  /** Waits for a part of it, but no longer than it lasts. */
+  /** Waits for a part of it; rejects when the operation is aborted. */
   race<Value>(part: Promise<Value>): Promise<Value>
-  /** It is over; after an error, what is left of it is cut. Gives back the error that counts. */
+  /** Ends it; after an error, aborts the rest. Returns the error that counts. */
   release(error?: unknown): Error
 }
 
-/** Everything that a line has under way. */
+/** All operations of a transport. */
 export class Holds {
   readonly #ends = new Set<() => void>()
-  /** What cuts replies that nobody waits for, but which are read to their end. */
+  /** Functions that cancel replies whose rest is being read only to reuse the connection. */
   readonly leftovers: Set<() => void> = new Set()
 
-  /** Begins something that ends early for `reason` when the line does, or when `outer` aborts. */
+  /** Starts an operation, which aborts with `reason` when the transport closes, or when `outer` aborts. */
   begin(reason: () => Error, outer?: AbortSignal): Hold {
     const controller = new AbortController()
     const { signal } = controller
@@ -41,10 +41,10 @@ export class Holds {
     }
   }
 
-  /** Ends everything. */
-  cut(): void {
+  /** Aborts everything. */
+  abortAll(): void {
     for (const end of this.#ends) end()
-    for (const cut of this.leftovers) cut()
+    for (const cancel of this.leftovers) cancel()
     this.#ends.clear()
     this.leftovers.clear()
   }

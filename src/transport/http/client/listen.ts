@@ -14,27 +14,27 @@ export interface ListenOptions extends BackoffOptions {
   readonly leftovers: Set<() => void>
   readonly events: TransportEvents
   get(lastId: string | undefined): Promise<Response>
-  /** The server no longer knows the session. */
+  /** Called when the server no longer knows the session. */
   onLost(): void
 }
 
-/** Reads what belongs to no request, and comes back whenever the stream is lost. Ends when the server offers no such stream. */
+/** Reads messages that do not belong to a request. Reconnects when the stream is lost; ends if the server has none. */
 export async function listen(options: ListenOptions): Promise<void> {
   const { signal, events, get } = options
-  const pace = new ReconnectBackoff(options.reconnect, options.random)
+  const backoff = new ReconnectBackoff(options.reconnect, options.random)
   const place = new Place()
   const note = (text: string): void => events.onNote?.('stream', `the stream for notifications ${text}`)
   const onWait = (ms: number): void => note(`is not open; the next attempt is in ${ms} ms`)
   for (let opened = false; ;) {
-    const response = await resume({ place, pace, signal, get, onWait, counted: false }, opened)
+    const response = await resume({ place, backoff, signal, get, onWait, counted: false }, opened)
     if (response === undefined) return
     if (!isStream(response)) {
       dropBody(response)
       if (!opened) return
       if (response.status === 404) return options.onLost()
       if (response.status !== 400 || place.lastId === undefined)
-        return note(`was refused with status ${response.status}`)
-      note('cannot go on where it was; notifications may have been missed')
+        return note(`was rejected with status ${response.status}`)
+      note('cannot be resumed; notifications may have been missed')
       place.lastId = undefined
       continue
     }
@@ -42,7 +42,7 @@ export async function listen(options: ListenOptions): Promise<void> {
     opened = true
     const since = performance.now()
     await readNotifications(response, place, options, note)
-    pace.learn(place, performance.now() - since)
+    backoff.learn(place, performance.now() - since)
   }
 }
 
@@ -62,14 +62,14 @@ async function readNotifications(
       return false
     },
     onRetry: (ms) => place.ask(ms),
-    onOversize: () => note(`brought an event of more than ${maxBytes} bytes, which is left out`),
+    onOversize: () => note(`contained an event of more than ${maxBytes} bytes, which was skipped`),
   })
 
   function read({ data }: ReadEvent): readonly Message[] {
     try {
       return readReceived(data, maxDepth)
     } catch {
-      note('brought something that is no message')
+      note('contained something that is not a message')
       return []
     }
   }

@@ -3,7 +3,7 @@ import { McpError } from '../../../errors/error.ts'
 import { readMessage, readScanned } from '../../../wire/message.ts'
 import { scanFully } from '../../../wire/full-scan.ts'
 
-/** The messages of a text from a server: one, or several where it sends batches. Throws when it is none. */
+/** Reads the messages of a text from a server: one, or several in a batch. Throws when it is not a message. */
 export function readReceived(text: string, maxDepth: number): readonly Message[] {
   try {
     const read = readScanned(text, maxDepth, scanFully(text, maxDepth))
@@ -14,7 +14,7 @@ export function readReceived(text: string, maxDepth: number): readonly Message[]
   }
 }
 
-/** Whether a message answers a request. An error that names no request does where no other can be meant. */
+/** Whether a message answers a request. An error without an id does, because no other request can be meant. */
 export function answers(message: Message, id: number): boolean {
   if (message.method !== undefined) return false
   return message.id === id || (message.id === undefined && message.error !== undefined)

@@ -2,19 +2,19 @@ import { doubledMs } from '../../../base/backoff.ts'
 import type { Place } from './stream.ts'
 
 export interface Reconnect {
-  /** The least time between two attempts, whatever the server asks. */
+  /** The shortest time between two attempts, whatever the server asks for. */
   readonly floorMs?: number
-  /** The time before the first attempt where the server asks for none. */
+  /** The delay before the first attempt if the server does not ask for one. */
   readonly firstMs?: number
-  /** The most that waiting grows to. */
+  /** The longest delay. */
   readonly maxMs?: number
-  /** How many attempts in a row may bring nothing before a request is given up. */
+  /** How many attempts in a row may fail before a request does. */
   readonly tries?: number
 }
 
 export interface BackoffOptions {
   readonly reconnect?: Reconnect | undefined
-  /** Spreads out when clients come back; numbers from 0 up to 1. */
+  /** Random numbers from 0 to 1, which spread out the reconnects of many clients. */
   readonly random?: (() => number) | undefined
 }
 
@@ -22,7 +22,7 @@ const DEFAULTS: Required<Reconnect> = { floorMs: 100, firstMs: 1000, maxMs: 30_0
 const JITTER = 0.2
 const LONGEST_MS = 2_000_000_000
 
-/** How long to wait before coming back to one stream, and how often. */
+/** How long to wait before reconnecting to one stream, and how often. */
 export class ReconnectBackoff {
   readonly #options: Required<Reconnect>
   readonly #random: () => number
@@ -39,7 +39,7 @@ export class ReconnectBackoff {
     return this.#vain >= this.#options.tries
   }
 
-  /** Learns from a connection that ended after so many milliseconds. */
+  /** Records a connection that lasted this many milliseconds. */
   learn({ progressed, heard, asked, retryMs }: Place, ms: number): void {
     const { firstMs } = this.#options
     const sensible = this.#isSensible(retryMs ?? firstMs)
@@ -48,12 +48,12 @@ export class ReconnectBackoff {
     if ((heard && sensible) || ms >= firstMs * 2 ** this.#growth) this.#growth = 0
   }
 
-  /** Learns that there was no connection. */
+  /** Records a failed attempt. */
   failed(): void {
     this.#vain++
   }
 
-  /** The milliseconds until the next attempt. A server that says when to come back is not kept waiting for long. */
+  /** The delay before the next attempt in milliseconds. If the server asked for a delay, it grows little beyond that. */
   next(askedMs: number | undefined, welcome: boolean): number {
     const { floorMs, firstMs, maxMs } = this.#options
     const base = Math.max(floorMs, askedMs ?? firstMs)
@@ -63,7 +63,7 @@ export class ReconnectBackoff {
     return Math.min(Math.ceil(ms * (1 + JITTER * this.#random())), LONGEST_MS)
   }
 
-  /** Whether a server that asks for so little time is taken at its word. */
+  /** Whether to honour a server that asks for such a short delay. */
   #isSensible(askedMs: number): boolean {
     return askedMs >= this.#options.floorMs
   }

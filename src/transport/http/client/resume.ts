@@ -7,41 +7,41 @@ import type { Place } from './stream.ts'
 
 export interface ResumeOptions {
   readonly place: Place
-  readonly pace: ReconnectBackoff
+  readonly backoff: ReconnectBackoff
   readonly signal: AbortSignal
-  /** Whether the attempts are counted, so that they end. */
+  /** Whether the number of attempts is limited. */
   readonly counted: boolean
   /** Opens the stream again after an event, if there was one. */
   get(lastId: string | undefined): Promise<Response>
-  /** Told before each wait. */
+  /** Called before each wait. */
   onWait?(ms: number): void
 }
 
-/** Statuses that another attempt may change. */
+/** Statuses that are worth another attempt. */
 const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429])
 
-/** Comes back to a stream: waits as the server asked, and longer after each failure. Undefined means that all attempts failed. */
+/** Reconnects to a stream: waits as the server asked, and longer after each failure. Undefined if all attempts fail. */
 export async function resume(options: ResumeOptions, waitFirst: boolean): Promise<Response | undefined> {
-  const { place, pace, signal, counted, onWait } = options
-  let wait: number | undefined = waitFirst ? pace.next(place.retryMs, true) : undefined
+  const { place, backoff, signal, counted, onWait } = options
+  let wait: number | undefined = waitFirst ? backoff.next(place.retryMs, true) : undefined
   for (;;) {
     if (wait !== undefined) {
-      if (counted && pace.spent) return undefined
+      if (counted && backoff.spent) return undefined
       onWait?.(wait)
       await pause(wait, signal)
       signal.throwIfAborted()
     }
     const response = await attempt(options)
     if (response !== undefined && !isPassing(response.status)) return response
-    pace.failed()
-    wait = pace.next(place.retryMs, false)
+    backoff.failed()
+    wait = backoff.next(place.retryMs, false)
     if (response === undefined) continue
     wait = Math.max(wait, retryAfterOf(response.headers) ?? 0)
     dropBody(response)
   }
 }
 
-/** Whether a reply is a stream of events. */
+/** Whether a reply is an event stream. */
 export function isStream({ status, headers }: Response): boolean {
   return status === 200 && mediaTypeOf(headers) === 'text/event-stream'
 }

@@ -4,19 +4,19 @@ import { chunksOf, readRest } from './body.ts'
 export interface StreamOptions {
   readonly maxBytes: number
   readonly signal: AbortSignal
-  /** Where streams that are only read to their end leave what cuts them. */
+  /** Receives the cancel function of a stream while its rest is read to reuse the connection. */
   readonly leftovers: Set<() => void>
-  /** Takes an event; true means that no more are wanted. */
+  /** Receives an event; true means that no more are wanted. */
   onEvent(event: ReadEvent): boolean
   onRetry(ms: number): void
-  /** An event was too large and is left out. */
+  /** Called when an event was too large and is skipped. */
   onOversize(): void
 }
 
 const IDS_KEPT = 1000
 const ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/
 
-/** Reads a stream until nothing more is wanted or comes, however it ends; says whether nothing more is wanted. Throws on abort. */
+/** Reads a stream until it ends or breaks, or no more events are wanted; says if it was the latter. Throws on abort. */
 export async function readStream(response: Response, options: StreamOptions): Promise<boolean> {
   const { maxBytes, signal, onRetry, onOversize } = options
   if (response.body === null) return false
@@ -40,20 +40,20 @@ export async function readStream(response: Response, options: StreamOptions): Pr
   }
 }
 
-/** Where one stream has got to, over all connections that carried it. */
+/** The position in one stream, over all its connections. */
 export class Place {
   readonly #before = new Set<string>()
   #now: string[] = []
   /** The event to resume from, if there is one. */
   lastId: string | undefined
-  /** How long the server asked to wait before coming back. */
+  /** How long the server asked to wait before reconnecting. */
   retryMs: number | undefined
-  /** Whether the present connection brought an event that is new, whether a message was in it, and whether it asked to come back. */
+  /** Whether this connection delivered a new event, whether that held a message, and whether it asked to reconnect. */
   progressed = false
   heard = false
   asked = false
 
-  /** A new connection begins. What earlier ones brought is known, should it come again. */
+  /** Starts a new connection. Events from earlier ones are recognised if they are repeated. */
   begin(): void {
     for (const id of this.#now) {
       this.#before.delete(id)
@@ -69,7 +69,7 @@ export class Place {
     this.asked = false
   }
 
-  /** Goes on to an event; says whether it is new. */
+  /** Advances to an event; says whether it is new. */
   reach(event: ReadEvent): boolean {
     const { id } = event
     if (id !== undefined) {

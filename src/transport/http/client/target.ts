@@ -1,7 +1,7 @@
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_OPTION } from '../../../errors/base.ts'
 
-/** The URL of a server; throws when it is none that can be asked over HTTP. */
+/** Reads the URL of a server; throws unless it is an HTTP URL. */
 export function readTarget(url: string | URL): URL {
   const refuse = (reason: string): McpError => mcpError(BAD_OPTION, { where: 'url', reason })
   if (!URL.canParse(String(url))) throw refuse('it is not a URL')

@@ -2,18 +2,18 @@ import type { McpError } from '../../../errors/error.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import type { Authenticated, Headers, HttpHandler, HttpHead } from './parts.ts'
 
-/** Why a caller is turned down, and what it must do to be let in, e.g. in `WWW-Authenticate`. */
+/** Why a caller is rejected, with headers such as `WWW-Authenticate` that say how to authenticate. */
 export interface Challenge {
   readonly error: McpError
   readonly headers: Headers
 }
 
-/** Establishes who calls from the head of a request. */
+/** Identifies the caller from the head of a request. */
 export type Authenticator = (head: HttpHead) => Caller | Promise<Caller>
 
 type Caller = { readonly auth: Auth | undefined } | Challenge
 
-/** Asks an authenticator, and turns a challenge, or its failure, into a reply. */
+/** Wraps an authenticator: a challenge, or an error it throws, becomes a reply. */
 export function createAuthenticate(
   handler: Pick<HttpHandler, 'rejectUnread'>,
   authenticator: Authenticator | undefined,

@@ -4,7 +4,7 @@ import type { Headers, HttpIn, HttpOut } from './parts.ts'
 
 const JSON_ONLY = 'application/json'
 
-/** A request that carries one message of a batch: its answer is a text for the reply to the whole. */
+/** A request for one message of a batch; its response becomes a part of the reply to the batch. */
 export function partOf(request: HttpIn, batch: Exchange): HttpIn {
   return {
     method: request.method,
@@ -23,11 +23,11 @@ export interface BatchParts {
   readonly headers: Headers
   /** Answers one message. */
   take(member: unknown): HttpOut | Promise<HttpOut>
-  /** The answer to what is no message. */
+  /** The response to something that is not a message. */
   fail(thrown: unknown): HttpOut
 }
 
-/** The reply to a batch: the answers in the order of their requests; without a request there is nothing to answer. */
+/** The reply to a batch: the responses in the order of the requests, or 202 when it contains no requests. */
 export async function answerBatch(members: readonly unknown[], parts: BatchParts): Promise<HttpOut> {
   const { whole, headers } = parts
   const outs = await Promise.all(members.map((member) => answerOne(member, parts)))

@@ -37,18 +37,18 @@ import { Sweeper } from './sweeper.ts'
 
 export interface EndpointOptions extends GuardOptions {
   readonly limits: Limits
-  /** Whether clients of revisions with a handshake get sessions; without, each of their requests stands alone. */
+  /** Whether clients of revisions with a handshake get sessions; otherwise each request is independent. */
   readonly sessions: boolean
-  /** Establishes who calls, where the adapter does not. */
+  /** Identifies the caller, if the adapter does not. */
   readonly authenticate?: Authenticator | undefined
   readonly now?: () => number
 }
 
-/** One URL that serves every revision: what it is given is plain parts, and its answer is the return value. */
+/** One URL that serves every revision. It takes a request as plain parts and returns the reply. */
 export class Endpoint implements HttpHandler {
-  /** What else is served beside it. */
+  /** Handlers at other paths. */
   readonly extraEndpoints: ExtraEndpoint[] = []
-  /** What the server has to tell and to count. */
+  /** The server behind it. */
   readonly service: Service
   readonly guard: Guard
   readonly authenticate: HttpHandler['authenticate']
@@ -59,10 +59,10 @@ export class Endpoint implements HttpHandler {
   readonly #inFlight: InFlight<HttpOut>
   readonly #written: WritePool
   readonly #streams = new Set<EventStream>()
-  /** Ends what is idle, and keeps streams alive. */
+  /** Closes idle sessions and keeps streams alive. */
   readonly sweeper: Sweeper
   readonly loopMonitor: LoopMonitor
-  /** Where requests wait while the processor is busy, whichever listener or mount they came by. */
+  /** Queues requests while the event loop is busy, whichever listener or mount they arrive on. */
   readonly acceptQueue: AcceptQueue
 
   constructor(service: Service, options: EndpointOptions) {
@@ -81,12 +81,12 @@ export class Endpoint implements HttpHandler {
     this.sweeper = new Sweeper(options.limits, this.sessions, this.#streams)
   }
 
-  /** How many requests are being answered. */
+  /** The number of running requests. */
   get running(): number {
     return this.#inFlight.size
   }
 
-  /** Decides by the head alone; a reply here means that the body need not be read. */
+  /** Rejects a request by its head: if this returns a reply, the body is not read. */
   refuse(head: HttpHead): HttpOut | undefined {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
@@ -104,12 +104,12 @@ export class Endpoint implements HttpHandler {
     }
   }
 
-  /** The reply to a request that is not even read to its end. */
+  /** The reply to a request whose body is not read. */
   rejectUnread(head: HttpHead, thrown: unknown): HttpOut {
     return this.fail(undefined, thrown, undefined, head.cors ?? this.guard.cors(head))
   }
 
-  /** Answers a request whose head was not refused. */
+  /** Answers a request whose head was not rejected. */
   answer(request: HttpIn): HttpOut | Promise<HttpOut> {
     const headers = request.cors ?? this.guard.cors(request)
     try {
@@ -126,7 +126,7 @@ export class Endpoint implements HttpHandler {
     }
   }
 
-  /** The reply that tells of an error. */
+  /** Creates an error reply. */
   fail(
     id: RequestId | undefined,
     thrown: unknown,
@@ -138,9 +138,9 @@ export class Endpoint implements HttpHandler {
     return toJson(toStatus(error, dialect), text, this.errorHeaders(error, headers))
   }
 
-  /** Finishes what is running, up to a limit, and ends everything. New requests are refused from now on. */
+  /** Rejects new requests, waits for running ones up to a limit, and closes everything. */
   async close(): Promise<void> {
-    await Promise.all([this.#drain(), ...this.extraEndpoints.map((site) => site.close())])
+    await Promise.all([this.#drain(), ...this.extraEndpoints.map((extra) => extra.close())])
     this.sessions.close()
     this.sweeper.end()
   }
@@ -254,13 +254,13 @@ export class Endpoint implements HttpHandler {
     )
   }
 
-  /** Streams that last are held like sessions, and there may be as many. */
+  /** Long-lived streams count against the same limit as sessions. */
   #checkListening(accepts: Accepts): void {
     if (!accepts.events) throw mcpError(BAD_ACCEPT, {})
     if (this.#streams.size >= this.limits.sessions) throw mcpError(OVERLOADED, {}, { retryAfterMs: 30_000 })
   }
 
-  /** Takes a notification; at most it stops something, so it needs no answer. */
+  /** Handles a notification, which needs no response. */
   #note(method: string, params: JsonObject, request: HttpIn, headers: Headers): HttpOut {
     if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST)
       return { status: 202, headers }
@@ -294,13 +294,13 @@ export class Endpoint implements HttpHandler {
     return whole.replyLater(answerBatch(members, { whole, headers, take, fail }))
   }
 
-  /** Opens the stream of a session, or goes on with one whose connection broke. */
+  /** Opens the stream of a session, or resumes one whose connection broke. */
   #get(session: HttpSession, request: HttpIn, headers: Headers): HttpOut {
     if (!readAccept(request).events) throw mcpError(BAD_ACCEPT, {})
     const lastEventId = request.header('last-event-id')
     if (lastEventId !== undefined) {
       const found = session.find(lastEventId)
-      // Tells the client that it need not come back: an empty stream would make it try again and again.
+      // Tells the client not to reconnect: an empty stream would make it try again and again.
       if (found === undefined) return { status: 204, headers }
       this.#written.check()
       return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
@@ -318,7 +318,7 @@ export class Endpoint implements HttpHandler {
     return this.sessions.get(id, request.auth)
   }
 
-  /** The headers of an error: which verbs to use, or when to try again. */
+  /** The headers of an error reply: allowed methods, or when to retry. */
   errorHeaders(error: McpError, headers: Headers): Headers {
     if (error.kind === 'bad_verb') {
       return { ...headers, allow: this.#stateful ? 'POST, GET, DELETE, OPTIONS' : 'POST, OPTIONS' }

@@ -9,11 +9,11 @@ import { hasEnvelope, decodeEnvelope } from '../../../wire/2026-07-28/decode.ts'
 import { checkRequestHeaders, type HeaderProblem } from '../../../wire/headers.ts'
 import type { HttpIn } from './parts.ts'
 
-/** Reads the metadata of a request and checks that its headers repeat what its body says. */
+/** Reads the metadata of a request and checks that its headers match its body. */
 export function openRequest(method: string, params: JsonObject, request: HttpIn, service: Service): Peer {
   if (!hasEnvelope(params)) {
     if (method === 'initialize')
-      throw mismatch({ header: 'MCP-Protocol-Version', reason: 'does not belong to initialize' })
+      throw mismatch({ header: 'MCP-Protocol-Version', reason: 'must not be sent with initialize' })
     throw mcpError(BAD_ENVELOPE, {
       reason: `${META.protocolVersion} and ${META.clientCapabilities} are missing`,
     })

@@ -37,7 +37,7 @@ const numbers = (from: number, to: number): readonly string[] =>
   Array.from({ length: to - from + 1 }, (_, at) => `${from + at}`)
 
 describe('a named stream', () => {
-  test('gives whoever comes back what followed, at every place', () => {
+  test('sends a client that resumes the following events, from every position', () => {
     const stream = new EventStream({ limits: toLimits(), name: 'r1' })
     stream.attach(new Reader())
     for (const text of numbers(0, 9)) stream.send(text)
@@ -48,7 +48,7 @@ describe('a named stream', () => {
     }
   })
 
-  test('a reader that comes back takes over from the one before', () => {
+  test('a client that resumes replaces the previous connection', () => {
     const stream = new EventStream({ limits, name: 'r1' })
     const [first, second] = [new Reader(), new Reader()]
     stream.attach(first)
@@ -60,7 +60,7 @@ describe('a named stream', () => {
     expect([first.how, first.seen, second.seen]).toEqual(['ended', ['a'], ['b', 'c']])
   })
 
-  test('keeps everything until it is first read, then only so much', () => {
+  test('buffers everything until it is first read, then up to the limit', () => {
     const stream = new EventStream({ limits, name: 'r1' })
     for (const text of numbers(1, 20)) stream.send(text)
     const reader = new Reader()
@@ -73,7 +73,7 @@ describe('a named stream', () => {
     expect(back.seen).toEqual(numbers(38, 40))
   })
 
-  test('is bounded by bytes too, but always keeps the last event', () => {
+  test('is bounded in bytes too, but always keeps the last event', () => {
     const stream = new EventStream({ limits, name: 'r1', lossy: true })
     stream.send('x'.repeat(900))
     stream.send('y'.repeat(5000))
@@ -82,7 +82,7 @@ describe('a named stream', () => {
     expect(reader.seen).toEqual(['y'.repeat(5000)])
   })
 
-  test('a slow reader is cut off and the stream waits for it', () => {
+  test('a slow reader is aborted, and the stream waits for it', () => {
     const stream = new EventStream({ limits, name: 'r1' })
     const reader = new Reader()
     stream.attach(reader)
@@ -97,7 +97,7 @@ describe('a named stream', () => {
 })
 
 describe('an unnamed stream', () => {
-  test('has no ids, and is over when its reader is gone', () => {
+  test('has no ids, and ends when its reader disconnects', () => {
     let gone = 0
     const stream = new EventStream({ limits, onGone: () => gone++ })
     const reader = new Reader()
@@ -109,7 +109,7 @@ describe('an unnamed stream', () => {
     expect([reader.text, gone, stream.ended]).toEqual(['data: a\n\n', 1, true])
   })
 
-  test('a reader that is slow once too often is told nothing more', () => {
+  test('a reader that was aborted for being slow is sent nothing more', () => {
     let gone = 0
     const stream = new EventStream({ limits, onGone: () => gone++ })
     const reader = new Reader()
@@ -122,7 +122,7 @@ describe('an unnamed stream', () => {
 })
 
 describe('comments', () => {
-  test('a reader that takes something stays, one that takes nothing between two comments is cut off', () => {
+  test('a reader that reads something stays, one that reads nothing between two comments is aborted', () => {
     const stream = new EventStream({ limits, name: 's' })
     const reader = new Reader()
     stream.attach(reader)
@@ -137,7 +137,7 @@ describe('comments', () => {
     expect(reader.how).toBe('cut')
   })
 
-  test('a reader that has taken everything is never cut off', () => {
+  test('a reader that has read everything is never aborted', () => {
     const stream = new EventStream({ limits, name: 's' })
     const reader = new Reader()
     stream.attach(reader)
@@ -157,4 +157,4 @@ test.each([
   'r1_-1',
   `r1_${'9'.repeat(16)}`,
   `${'r'.repeat(17)}_1`,
-])('an event id "%s" is none of ours', (id) => expect(readEventId(id)).toBeUndefined())
+])('"%s" is not one of our event ids', (id) => expect(readEventId(id)).toBeUndefined())

@@ -10,21 +10,21 @@ interface KeptEvent {
 
 export interface StreamOptions {
   readonly limits: Limits
-  /** Names the stream in event ids; without one the stream cannot be resumed. */
+  /** Names the stream in event ids; without a name the stream cannot be resumed. */
   readonly name?: string | undefined
-  /** Whether events may be forgotten before anybody read them. */
+  /** Whether events may be discarded before the client reads them. */
   readonly lossy?: boolean
-  /** Called when an event is forgotten. */
+  /** Called when an event is discarded. */
   onForget?(): void
-  /** Told how many more characters are kept, or how many fewer. */
+  /** Called with every change in the number of buffered characters. */
   onKept?(chars: number): void
-  /** Called when the client goes away from a stream that has not ended. */
+  /** Called when the client disconnects from a stream that has not ended. */
   onGone?(): void
 }
 
 /**
- * One stream of events to a client. A named stream keeps its latest events, so that a client whose connection broke
- * comes back and misses nothing; an unnamed one ends with its connection.
+ * One stream of events to a client. A named stream buffers its latest events, so that a client whose connection broke
+ * can resume without missing any; an unnamed one ends with its connection.
  */
 export class EventStream {
   readonly #limits: Limits
@@ -36,10 +36,10 @@ export class EventStream {
   #sent = -1
   #bounded: boolean
   readonly #lossy: boolean
-  /** The last message that nobody has read; the same once more says nothing new. */
+  /** The last unread message; sending the same again adds nothing. */
   #unread: string | undefined
   #primed = false
-  #hangUpMs: number | undefined
+  #detachMs: number | undefined
   #kept: KeptEvent[] = []
   #keptSize = 0
   #sink: Sink | undefined
@@ -61,12 +61,12 @@ export class EventStream {
     return this.#ended
   }
 
-  /** How many characters are kept for a client that comes back. */
+  /** How many characters are buffered for a client that reconnects. */
   get keptSize(): number {
     return this.#keptSize
   }
 
-  /** Whether a client is reading. */
+  /** Whether a client is connected. */
   get attached(): boolean {
     return this.#sink !== undefined
   }
@@ -76,25 +76,25 @@ export class EventStream {
     return !this.#ended || seq < this.#seq - 1
   }
 
-  /** Begins with an event that carries only an id, where the revision wants it. */
+  /** Starts with an event that carries only an id, if the revision requires it. */
   prime(dialect: Dialect): void {
     this.#primed = dialect.priming && this.#name !== undefined
     if (this.#primed) this.#push('')
   }
 
-  /** Characters or bytes that the client has not taken yet. */
+  /** Characters or bytes that the client has not read yet. */
   get waiting(): number {
     return this.#sink?.waiting ?? 0
   }
 
-  /** Sends one message, under the name of an event where readers expect one. */
+  /** Sends one message, with an event name if one is given. */
   send(text: string, event?: string): void {
     if (this.#ended || (this.#sink === undefined && this.#lossy && text === this.#unread)) return
     this.#unread = this.#sink === undefined ? text : undefined
     this.#push(text, event)
   }
 
-  /** Connects a client; one that comes back names the last event it saw and gets what followed. */
+  /** Connects a client; one that reconnects names the last event it saw and gets the following ones. */
   attach(sink: Sink, lastSeq: number = this.#sent): void {
     this.#sink?.end()
     this.#sink = sink
@@ -107,28 +107,28 @@ export class EventStream {
     if (this.#ended) return this.#detach(text)
     sink.onGone(() => this.#gone(sink))
     if (text !== '') this.#write(sink, text)
-    if (this.#hangUpMs !== undefined) this.hangUp(this.#hangUpMs)
+    if (this.#detachMs !== undefined) this.detach(this.#detachMs)
   }
 
-  /** Lets the client go without ending the stream, where the revision has clients that come back when told. */
-  hangUp(retryMs: number): void {
+  /** Disconnects the client without ending the stream, if the revision has clients that then reconnect. */
+  detach(retryMs: number): void {
     if (!this.#primed) return
-    this.#hangUpMs = this.#bounded ? undefined : retryMs
+    this.#detachMs = this.#bounded ? undefined : retryMs
     this.#sink?.write(`retry: ${Math.max(0, Math.trunc(retryMs))}\n\n`)
     this.#detach()
   }
 
-  /** Writes a comment, so that proxies stay; a client that took nothing since the last one is dropped. */
+  /** Writes a comment to keep proxies from closing; aborts a client that read nothing since the last one. */
   keepAlive(): void {
     const sink = this.#sink
     if (sink === undefined) return
     const taken = this.#written - sink.waiting
-    if (sink.waiting > 0 && taken <= this.#taken) return this.#drop(sink)
+    if (sink.waiting > 0 && taken <= this.#taken) return this.#abort(sink)
     this.#taken = taken
     this.#write(sink, ': keep-alive\n\n')
   }
 
-  /** Ends the stream, with a last message if there is one: nobody is too slow for that, however large it is. */
+  /** Ends the stream, with a last message if given. The limit for slow readers does not apply to it. */
   end(last?: string): void {
     const frame = last === undefined || this.#ended ? undefined : this.#frame(last)
     this.#ended = true
@@ -139,10 +139,10 @@ export class EventStream {
     const frame = this.#frame(text, event)
     if (this.#sink === undefined) return
     this.#write(this.#sink, frame)
-    if (this.#sink.waiting > this.#limits.streamBytes) this.#drop(this.#sink)
+    if (this.#sink.waiting > this.#limits.streamBytes) this.#abort(this.#sink)
   }
 
-  /** The next event as text, kept where somebody may ask for it again. */
+  /** The next event as text, buffered if the stream can be resumed. */
   #frame(text: string, event?: string): string {
     const seq = this.#seq++
     const id = this.#name === undefined ? undefined : `${this.#name}_${seq}`
@@ -176,8 +176,8 @@ export class EventStream {
     this.#onKept?.(chars)
   }
 
-  /** A client that reads too slowly loses its connection; a named stream waits for it to come back. */
-  #drop(sink: Sink): void {
+  /** Aborts the connection of a client that reads too slowly; it may resume a named stream. */
+  #abort(sink: Sink): void {
     this.#gone(sink)
     sink.abort()
   }
@@ -197,7 +197,7 @@ export class EventStream {
   }
 }
 
-/** Splits an event id into the name of its stream and its place there. */
+/** Splits an event id into the name of its stream and its position there. */
 export function readEventId(id: string): { readonly name: string; readonly seq: number } | undefined {
   const parts = /^([a-z0-9]{1,16})_(\d{1,15})$/.exec(id)
   return parts === null ? undefined : { name: parts[1] as string, seq: Number(parts[2]) }

@@ -15,15 +15,15 @@ export interface ExchangeOptions {
   readonly accepts: Accepts
   readonly headers: Headers
   readonly session: HttpSession | undefined
-  /** The reply to the whole batch, of which the answer becomes a part. */
+  /** The exchange of the batch that this message belongs to. */
   readonly batch?: Channel | undefined
-  /** The open streams that belong to no session. */
+  /** The open streams outside sessions. */
   readonly streams: Set<EventStream>
-  /** Called when the client goes away from a stream that cannot be resumed. */
+  /** Called when the client disconnects from a stream that cannot be resumed. */
   onGone(): void
 }
 
-/** One POST and its reply: a JSON body, which becomes an event stream when something is sent before the answer. */
+/** One POST and its reply: a JSON body, or an event stream if something is sent before the response. */
 export class Exchange implements Channel {
   readonly #options: ExchangeOptions
   #stream: EventStream | undefined
@@ -39,7 +39,7 @@ export class Exchange implements Channel {
     else if (accepts.events) this.#open(peer).send(encodeNotification(method, params, peer.dialect))
   }
 
-  /** Asks the client on the stream of this request; its answer comes with a later POST of the session. */
+  /** Sends a request to the client on the stream of this one; the response arrives in a later POST of the session. */
   get ask(): Channel['ask'] {
     const { session, accepts, batch } = this.#options
     if (batch !== undefined) return batch.ask
@@ -53,24 +53,24 @@ export class Exchange implements Channel {
 
   closeStream(retryMs: number): void {
     const { session, accepts } = this.#options
-    if (session !== undefined && accepts.events) this.#open(session.session).hangUp(retryMs)
+    if (session !== undefined && accepts.events) this.#open(session.session).detach(retryMs)
   }
 
-  /** The reply to a request that was answered at once. */
+  /** The reply to a request that was answered synchronously. */
   reply(status: number, text: Reply | undefined, headers: Headers = this.#options.headers): HttpOut {
     const { accepts } = this.#options
-    // What is cancelled has no answer, and a stream without events is what clients take for none.
+    // A cancelled request gets no response; clients understand an empty stream as that.
     if (this.#stream === undefined && text === undefined && accepts.events) return toStream(EMPTY, headers)
     if (this.#stream === undefined && (accepts.json || text === undefined || status !== 200))
       return toJson(status, text, headers)
     const stream = (this.#stream ??= this.#newStream())
-    if (text === undefined) this.#options.session?.forget(stream)
+    if (text === undefined) this.#options.session?.discard(stream)
     stream.end(text === undefined ? undefined : replyText(text))
     this.#options.streams.delete(stream)
     return toStream(stream, headers)
   }
 
-  /** The reply to a request that is still running: a stream as soon as something is sent, else the answer itself. */
+  /** The reply to a running request: a stream as soon as something is sent, otherwise the response itself. */
   replyLater(answered: Promise<HttpOut>): Promise<HttpOut> {
     if (this.#stream !== undefined) return Promise.resolve(toStream(this.#stream, this.#options.headers))
     return new Promise((resolve, reject) => {
@@ -115,14 +115,14 @@ export class Exchange implements Channel {
 
 const EMPTY = { attach: (sink: Sink): void => sink.end() }
 
-/** A reply with a whole body, or with none. */
+/** A reply with a JSON body, or without a body. */
 export function toJson(status: number, text: Reply | undefined, headers: Headers): HttpOut {
   if (text === undefined) return { status, headers }
   const all = headers === NO_HEADERS ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }
   return { status, headers: all, body: text }
 }
 
-/** A reply that is a stream of events. */
+/** A reply with an event stream. */
 export function toStream(stream: { attach(sink: never): void }, headers: Headers): HttpOut {
   return {
     status: 200,

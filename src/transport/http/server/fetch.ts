@@ -12,36 +12,38 @@ export interface FetchExtras {
   readonly auth?: Auth
 }
 
-/** Serves an endpoint to runtimes that speak web requests and responses. */
+/** Serves an endpoint on runtimes with web requests and responses. */
 export function serveFetch(
   endpoint: Endpoint,
 ): (request: Request, extras?: FetchExtras) => Promise<Response> {
   const { extraEndpoints } = endpoint
   return async (request, extras) => {
     const head = headOf(request)
-    const site: HttpHandler = extraEndpoints.find((one) => one.owns(head.target)) ?? endpoint
-    const refused = site.refuse(head)
+    const handler: HttpHandler = extraEndpoints.find((extra) => extra.owns(head.target)) ?? endpoint
+    const refused = handler.refuse(head)
     if (refused !== undefined) return toResponse(refused)
     try {
-      const caller = extras?.auth === undefined ? await site.authenticate?.(head) : extras
+      const caller = extras?.auth === undefined ? await handler.authenticate?.(head) : extras
       if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply)
       const parts: HttpIn = {
         ...head,
-        body: request.method === 'POST' ? await readBody(request, site) : '',
+        body: request.method === 'POST' ? await readBody(request, handler) : '',
         auth: caller?.auth,
         onGone: (listener) => {
           if (request.signal.aborted) queueMicrotask(listener)
           else request.signal.addEventListener('abort', listener, { once: true })
         },
       }
-      return toResponse(await site.answer(parts))
+      return toResponse(await handler.answer(parts))
     } catch (thrown) {
-      return toResponse(thrown instanceof McpError ? site.rejectUnread(head, thrown) : broken(site, thrown))
+      return toResponse(
+        thrown instanceof McpError ? handler.rejectUnread(head, thrown) : broken(handler, thrown),
+      )
     }
   }
 }
 
-/** Some runtimes say the host in the URL alone. */
+/** The head of a request. Some runtimes give the host only in the URL. */
 function headOf(request: Request): HttpHead {
   const header = (name: string): string | undefined =>
     request.headers.get(name) ?? (name === 'host' ? new URL(request.url).host : undefined)
@@ -56,11 +58,11 @@ function headOf(request: Request): HttpHead {
   }
 }
 
-function broken(site: HttpHandler, thrown: unknown): HttpOut {
-  return site.fail(undefined, thrown, undefined, NO_HEADERS)
+function broken(handler: HttpHandler, thrown: unknown): HttpOut {
+  return handler.fail(undefined, thrown, undefined, NO_HEADERS)
 }
 
-/** Reads the whole body; throws when it is too large, breaks off, or is not UTF-8. */
+/** Reads the whole body; throws when it is too large, incomplete, or not UTF-8. */
 async function readBody(request: Request, { service, limits }: HttpHandler): Promise<string> {
   const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
@@ -128,6 +130,6 @@ function toReadable(stream: NonNullable<HttpOut['stream']>): ReadableStream<Uint
     open = false
     gone()
   }
-  // Nothing may wait for the reader, so that what waits is counted in bytes from the first one on.
+  // A high-water mark of 0 makes `desiredSize` count unread bytes from the first one on.
   return new ReadableStream({ start, cancel }, { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 })
 }

@@ -13,7 +13,7 @@ function headOf({ host, origin, local }: Asked): HttpHead {
   return { method: 'POST', header: (name) => headers.get(name), ...(local !== undefined && { local }) }
 }
 
-/** What is said of a request: that it may be served, or the kind of the refusal. */
+/** The verdict on a request: that it may be served, or the kind of the error. */
 function verdict(options: Partial<GuardOptions>, asked: Asked): string {
   try {
     createGuard({ hosts: undefined, cors: [], ...options }).check(headOf(asked))
@@ -46,7 +46,7 @@ test.each([
   expect(verdict({ hosts }, asked)).toBe(said)
 })
 
-test('a host that was refused is refused again, also between two that are served', () => {
+test('a rejected host is rejected again, even between two accepted ones', () => {
   const { check } = createGuard({ hosts: ['a.example', 'b.example'], cors: [] })
   for (const host of ['a.example', 'a.example', 'b.example']) check(headOf({ host }))
   for (const host of ['evil.example', 'evil.example']) expect(() => check(headOf({ host }))).toThrow(/evil/)
@@ -54,7 +54,7 @@ test('a host that was refused is refused again, also between two that are served
   expect(() => check(headOf({}))).toThrow(expect.objectContaining({ kind: 'forbidden_host' }))
 })
 
-test('a refusal repeats no more than the beginning of what was sent', () => {
+test('an error repeats only the beginning of what was sent', () => {
   const { check } = createGuard({ hosts: ['a.example'], cors: [] })
   const long = 'x'.repeat(128)
   const thrownFor = (asked: Asked): string => {

@@ -4,18 +4,18 @@ import { hostOf, readHost, readOrigin } from './hosts.ts'
 import { NO_HEADERS, type Headers, type HttpHead } from './parts.ts'
 
 export interface GuardOptions {
-  /** Hosts that are served, without port; undefined serves any. `loopback` stands for every name of this machine. */
+  /** Accepted hosts, without port; undefined accepts any. `loopback` stands for every loopback name. */
   readonly hosts: readonly string[] | undefined
-  /** Origins of web pages that may call, or `'*'`. Pages on a served host always may. */
+  /** Allowed origins of web pages, or `'*'`. Pages on an accepted host are always allowed. */
   readonly cors: readonly string[]
 }
 
 export interface Guard {
   /** Throws unless the request may be served; returns the headers that let its web page read the reply. */
   check(head: HttpHead): Headers
-  /** The headers that let a web page read a reply, refusals included; none for one that may not. */
+  /** The headers that let a web page read a reply, including errors; none for a page that is not allowed. */
   cors(head: HttpHead): Headers
-  /** The reply headers to a browser that asks before it calls. */
+  /** The reply headers for a CORS preflight request. */
   preflight(head: HttpHead): Headers
 }
 
@@ -30,7 +30,7 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
   const served = new Set((hosts ?? []).map(readHost))
   const origins = new Set(pages.map(readOrigin))
 
-  /** The last host that was served: most requests name the same. */
+  /** The last accepted host: most requests name the same one. */
   let lastServed: string | undefined
 
   return { check, cors, preflight }
@@ -74,8 +74,8 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
   }
 
   /**
-   * Without a list of hosts a page may call the host it came from, except under a foreign name over loopback: that is
-   * what a page does which had its own name point here.
+   * Without a list of hosts, a page may call the host it came from. Over loopback, only if that has a loopback name:
+   * anything else is DNS rebinding.
    */
   function isAllowed(origin: string, host: string | undefined, local: boolean): boolean {
     if (origins.has('*') || origins.has(origin.toLowerCase())) return true

@@ -6,7 +6,7 @@ export function hostOf(header: string | undefined): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(header ?? '')?.[1]?.toLowerCase()
 }
 
-/** A host from an option, in lower case; refuses what is none. */
+/** Reads a host from an option, in lower case; throws if it is not one. */
 export function readHost(host: string): string {
   const name = host.includes('::') && !host.startsWith('[') ? `[${host}]` : host
   if (name === '*' || (hostOf(name) ?? '') === name.toLowerCase()) return name.toLowerCase()
@@ -16,7 +16,7 @@ export function readHost(host: string): string {
   })
 }
 
-/** An origin from an option, in lower case; refuses what is none. */
+/** Reads an origin from an option, in lower case; throws if it is not one. */
 export function readOrigin(origin: string): string {
   if (origin === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/i.test(origin)) return origin.toLowerCase()
   throw mcpError(BAD_OPTION, {

@@ -35,7 +35,7 @@ export interface HttpListenOptions {
   readonly port: number
   readonly host: string
   readonly path: string
-  /** Whether the path is only for connections that ask for something else than HTTP. */
+  /** Whether the path is only for connections that are upgraded to another protocol. */
   readonly upgradesOnly?: boolean
   readonly secure?: ServerTls | undefined
 }
@@ -43,7 +43,7 @@ export interface HttpListenOptions {
 export interface HttpServer {
   readonly url: string
   readonly port: number
-  /** Where connections to be upgraded come from. */
+  /** The source of connections to be upgraded. */
   readonly upgrades: UpgradeSource
   /** Hands WebSocket connections at a path to a handler. */
   upgrade(path: string, handler: UpgradeHandler): void
@@ -52,21 +52,21 @@ export interface HttpServer {
 
 const TEXT = { 'content-type': 'text/plain' }
 const CHECK_MS = 5000
-/** After this time of silence the system asks whether the other machine is still there. */
+/** After this much silence the system sends TCP keep-alive probes. */
 const PROBE_MS = 15_000
-/** Timers of Node take little more. */
+/** Close to the longest timeout that Node supports. */
 const LARGEST = 2 ** 30
 const QUIET_TURNS = 5
 const MAX_TURNS = 1000
-/** How long replies have to leave once everything has been answered. */
-const LEAVE_MS = 2000
+/** How long sending the last replies may take once everything has been answered. */
+const CLOSE_MS = 2000
 
-/** The error of a client that does not agree on TLS in time; Node leaves its connection open. */
+/** The error for a TLS handshake that timed out; Node leaves the connection open. */
 const NO_HANDSHAKE = 'ERR_TLS_HANDSHAKE_TIMEOUT'
-/** So many connections beyond the limit are let in, to be told so where they ask for more than HTTP. */
+/** How many connections beyond the limit are accepted, so that upgrades get an error. */
 const SPARE = 64
 
-/** Opens a listener of our own: the endpoint at its path, and two paths that tell whether the server is well. */
+/** Opens our own listener: the endpoint at its path, and two health checks. */
 export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions): Promise<HttpServer> {
   const { host, path, upgradesOnly = false, secure } = options
   const { extraEndpoints } = endpoint
@@ -76,12 +76,12 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const server = await createListener(endpoint.limits, secure, answer)
   server.on('clientError', (error, socket) => refuseSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
-  let came = 0
+  let accepted = 0
   let upgraded: UpgradeHandler | undefined
-  /** With those below TLS, of which some never get to speak it. */
+  /** All connections, including those that have not completed the TLS handshake. */
   const all = secure === undefined ? sockets : new Set<Socket>()
   server.on('connection', (socket) => {
-    came++
+    accepted++
     keep(socket, all)
     if (all.size <= endpoint.limits.connections + SPARE) return
     endpoint.service.observers.count('too_many_connections')
@@ -112,13 +112,14 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     if (asked === path || extraEndpoints.some(({ paths }) => paths.has(asked)))
       return serve(request, response)
     const gone = failure(endpoint, mcpError(UNKNOWN_PATH, {}))
-    rejectUnread(request, response, wellness(asked, ready, endpoint.loopMonitor.well) ?? gone)
+    rejectUnread(request, response, healthCheck(asked, ready, endpoint.loopMonitor.well) ?? gone)
   }
 
   function upgrade(at: string, handler: UpgradeHandler): void {
     upgraded = handler
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      if (request.headers.upgrade?.toLowerCase() !== 'websocket') return stay(server, request, socket, head)
+      if (request.headers.upgrade?.toLowerCase() !== 'websocket')
+        return ignoreUpgrade(server, request, socket, head)
       const refused = tooManyHeaders(request) ?? identify(request)
       if (refused !== undefined) replyRaw(socket, refused)
       else if (pathOf(request) === at) accept(endpoint, { request, socket, head }, handler)
@@ -132,7 +133,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     return failure(endpoint, mcpError(TOO_MANY_HEADERS, { limit }))
   }
 
-  /** Finds out by its certificate who calls, where certificates are asked for. */
+  /** Identifies the caller by certificate, if client certificates are required. */
   function identify(request: IncomingMessage & { auth?: Auth | undefined }): HttpOut | undefined {
     if (secure?.asksClients !== true) return undefined
     const caller = secure.callerOf(request.socket as TLSSocket)
@@ -145,20 +146,20 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   async function close(): Promise<void> {
     ready = false
     await Promise.all([endpoint.close(), endpoint.acceptQueue.emptied(), upgraded?.close()])
-    await letIn(() => came)
-    await left(sockets)
+    await acceptWaiting(() => accepted)
+    await closeSent(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of all) socket.destroy()
     await closed
   }
 }
 
-function checkPath(path: string, beside: Endpoint['extraEndpoints']): void {
+function checkPath(path: string, extraEndpoints: Endpoint['extraEndpoints']): void {
   const where = 'listen http path'
   if (!path.startsWith('/')) throw mcpError(BAD_OPTION, { where, reason: 'it must begin with /' })
-  const option = beside.find(({ paths }) => paths.has(path))?.option
+  const option = extraEndpoints.find(({ paths }) => paths.has(path))?.option
   if (option === undefined) return
-  const reason = `${path} belongs to the option ${option}; choose another path, or leave out ${option}`
+  const reason = `${path} belongs to the option ${option}; choose another path, or remove ${option}`
   throw mcpError(BAD_OPTION, { where, reason })
 }
 
@@ -169,7 +170,7 @@ async function createListener(
 ): Promise<Server> {
   const settings = settingsOf(limits)
   const server = secure === undefined ? createServer(settings, answer) : await createHttps(secure)
-  // Node would silently drop headers beyond its own limit.
+  // Node would silently discard headers beyond its own limit.
   server.maxHeadersCount = 0
   return server
 
@@ -185,13 +186,13 @@ function keep(socket: Socket, sockets: Set<Socket>): void {
   socket.once('close', () => sockets.delete(socket))
 }
 
-function wellness(
+function healthCheck(
   asked: string | undefined,
   ready: boolean,
   well: boolean,
 ): { status: number; headers: typeof TEXT; body: string } | undefined {
   if (asked !== '/healthz' && asked !== '/readyz') return undefined
-  if (!well) return { status: 503, headers: TEXT, body: 'the event loop stood still\n' }
+  if (!well) return { status: 503, headers: TEXT, body: 'the event loop was blocked\n' }
   if (asked === '/healthz') return { status: 200, headers: TEXT, body: 'ok\n' }
   return ready
     ? { status: 200, headers: TEXT, body: 'ready\n' }
@@ -210,11 +211,11 @@ function failure(endpoint: Endpoint, error: Error): HttpOut {
   return endpoint.fail(undefined, error, undefined, NO_HEADERS)
 }
 
-/** How much clients may send before there is a request, and how long they may take; 0 is no time limit to Node. */
+/** Size and time limits for request heads; 0 means no time limit to Node. */
 function settingsOf(limits: Limits): ServerOptions {
   const whole = (ms: number): number => (Number.isFinite(ms) ? Math.ceil(Math.min(ms, LARGEST)) : 0)
   return {
-    // Node refuses a head of this size already.
+    // Node rejects a head of exactly this size.
     maxHeaderSize: Math.min(limits.headBytes, LARGEST) + 1,
     headersTimeout: whole(limits.headersMs),
     requestTimeout: whole(limits.bodyMs + limits.headersMs),
@@ -225,9 +226,9 @@ function settingsOf(limits: Limits): ServerOptions {
   }
 }
 
-/** Replies to what never became a request, unless a reply is on its way already, and closes the connection. */
+/** Replies to a malformed request, unless a reply has already started, and closes the connection. */
 function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: Endpoint): void {
-  // The reply that has begun is known to Node alone.
+  // Only this internal property shows whether a reply has started.
   const { _httpMessage: begun } = socket as { _httpMessage?: { readonly headersSent: boolean } | null }
   const isMute = error.code === 'ECONNRESET' || error.code === NO_HANDSHAKE
   if (error.code === NO_HANDSHAKE) endpoint.service.observers.count('slow_sender')
@@ -235,8 +236,8 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: En
   replyRaw(socket, failure(endpoint, toProblem(error, endpoint.limits)))
 }
 
-/** Goes on in HTTP/1.1 with a client that would rather have had something else, such as HTTP/2, as the client expects. */
-function stay(
+/** Ignores an upgrade to anything but WebSocket, such as HTTP/2, and continues in HTTP/1.1. */
+function ignoreUpgrade(
   server: Server,
   { method, url, rawHeaders }: IncomingMessage,
   socket: Duplex,
@@ -247,7 +248,7 @@ function stay(
     if (!/^(?:connection|upgrade|http2-settings)$/i.test(rawHeaders[at] as string))
       head += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`
   socket.unshift(Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), rest]))
-  // A connection with TLS has agreed on it already.
+  // On a TLS connection the handshake is already complete.
   server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
 }
 
@@ -257,7 +258,7 @@ interface Upgrade {
   readonly head: Buffer
 }
 
-/** Hands a connection to its handler, once it is known who calls. */
+/** Passes a connection to its handler once the caller is authenticated. */
 function accept(endpoint: Endpoint, { request, socket, head }: Upgrade, handler: UpgradeHandler): void {
   if (endpoint.authenticate === undefined) return handler.accept(request, socket, head)
   const onError = (): void => void socket.destroy()
@@ -283,7 +284,7 @@ function upgradesOf(endpoint: Endpoint): UpgradeSource {
   }
 }
 
-/** Replies on a connection that Node has let go of, and closes it. */
+/** Replies on a connection that Node no longer manages, and closes it. */
 function replyRaw(socket: Duplex, { status, headers, body = '' }: HttpOut): void {
   const text = replyText(body)
   const all = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(text) }
@@ -298,20 +299,20 @@ function toProblem({ code }: NodeJS.ErrnoException, { headBytes }: Limits): Erro
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? mcpError(SLOW_SENDER, {}) : mcpError(BAD_HTTP, {})
 }
 
-/** Lets in whoever was at the door already, so that they hear that we close: Node lets in one each turn of the loop. */
-async function letIn(came: () => number): Promise<void> {
+/** Accepts connections that are already waiting, so that they get an error. Node accepts one per turn of the loop. */
+async function acceptWaiting(accepted: () => number): Promise<void> {
   for (let quiet = 0, turns = 0; quiet < QUIET_TURNS && turns < MAX_TURNS; turns++) {
-    const before = came()
+    const before = accepted()
     await new Promise((resolve) => setImmediate(resolve))
-    quiet = came() === before ? quiet + 1 : 0
+    quiet = accepted() === before ? quiet + 1 : 0
   }
 }
 
-/** Closes connections once what was written to them has left. Node itself would cut them off in the middle. */
-function left(sockets: ReadonlySet<Socket>): Promise<unknown> {
+/** Closes connections once everything written has been sent. Node would abort them in the middle. */
+function closeSent(sockets: ReadonlySet<Socket>): Promise<unknown> {
   const all = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)))
   for (const socket of sockets) socket.destroySoon()
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise((resolve) => (timer = setTimeout(resolve, LEAVE_MS)))
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, CLOSE_MS)))
   return Promise.race([Promise.all(all), late]).finally(() => clearTimeout(timer))
 }

@@ -3,7 +3,7 @@ import { BAD_ENCODING, BAD_TYPE, VERSION_HEADER } from '../../../errors/http.ts'
 import { isRevision, REVISIONS, type Revision } from '../../../protocol/revisions.ts'
 import type { HttpHead } from './parts.ts'
 
-/** Which forms of reply a client takes. */
+/** Which forms of reply a client accepts. */
 export interface Accepts {
   readonly json: boolean
   readonly events: boolean
@@ -24,14 +24,14 @@ export function readAccept(head: HttpHead): Accepts {
   return accepts
 }
 
-/** Reads the version header; refuses one that names no revision. */
+/** Reads the version header; rejects unknown revisions. */
 export function readVersion(head: HttpHead): Revision | undefined {
   const version = head.header('mcp-protocol-version')
   if (version === undefined || isRevision(version)) return version
   throw mcpError(VERSION_HEADER, { version: version.slice(0, 64) }, { data: { supported: REVISIONS } })
 }
 
-/** Refuses a body that is not plain JSON. */
+/** Rejects a body that is not plain JSON. */
 export function checkContent(head: HttpHead): void {
   const type = head.header('content-type')
   if (type !== 'application/json' && !isJson(type)) throw mcpError(BAD_TYPE, {})

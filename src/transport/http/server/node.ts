@@ -20,42 +20,45 @@ import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
-/** A request that a framework may have worked on: its body parsed, its caller authenticated. */
+/** A request that a framework may have processed: body parsed, caller authenticated. */
 type NodeRequest = IncomingMessage & {
   readonly body?: unknown
   auth?: Auth | undefined
-  /** Frameworks cut off what they mount something at. */
+  /** The full URL; frameworks remove the mount path from `url`. */
   readonly originalUrl?: string
 }
 
 /** A body up to this size is cheaper to read than a new connection. */
 const SMALL_BYTES = 65_536
-/** How long a client that is still sending has to take the reply. */
+/** How long a client that is still sending has to read the reply. */
 const LINGER_MS = 500
 
 /** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
 export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: ServerResponse) => void {
   const { acceptQueue } = endpoint
-  const serve = serveSite(endpoint, acceptQueue)
+  const serve = serveHandler(endpoint, acceptQueue)
   if (endpoint.extraEndpoints.length === 0) return serve
-  const beside = endpoint.extraEndpoints.map((site) => ({ site, serve: serveSite(site, acceptQueue) }))
+  const extras = endpoint.extraEndpoints.map((handler) => ({
+    handler,
+    serve: serveHandler(handler, acceptQueue),
+  }))
   return (request, response) => {
     const target = targetOf(request)
-    const found = beside.find(({ site }) => site.owns(target)) ?? { serve }
+    const found = extras.find(({ handler }) => handler.owns(target)) ?? { serve }
     found.serve(request, response)
   }
 }
 
-function serveSite(
-  site: HttpHandler,
+function serveHandler(
+  handler: HttpHandler,
   acceptQueue: AcceptQueue,
 ): (request: NodeRequest, response: ServerResponse) => void {
   return (request, response) => {
     const parts = new NodeIn(request, response)
-    const refused = site.refuse(parts)
+    const refused = handler.refuse(parts)
     if (refused !== undefined) return rejectUnread(request, response, refused)
-    if (site.authenticate === undefined) return readAndAnswer(request, parts)
-    void Promise.resolve(site.authenticate(parts)).then((caller) => {
+    if (handler.authenticate === undefined) return readAndAnswer(request, parts)
+    void Promise.resolve(handler.authenticate(parts)).then((caller) => {
       if ('reply' in caller) return rejectUnread(request, response, caller.reply)
       request.auth = caller.auth
       readAndAnswer(request, parts)
@@ -64,10 +67,10 @@ function serveSite(
 
   function readAndAnswer(request: NodeRequest, parts: NodeIn): void {
     const { response } = parts
-    if (request.method !== 'POST') return respond(response, site, site.answer(parts))
+    if (request.method !== 'POST') return respond(response, handler, handler.answer(parts))
     if (parts.parsed !== undefined) return answerInTurn(request, parts)
-    readBody(request, site, (text, reading) => {
-      if (typeof text !== 'string') return rejectUnread(request, response, site.rejectUnread(parts, text))
+    readBody(request, handler, (text, reading) => {
+      if (typeof text !== 'string') return rejectUnread(request, response, handler.rejectUnread(parts, text))
       parts.body = text
       answerInTurn(request, parts, reading)
     })
@@ -76,19 +79,19 @@ function serveSite(
   function answerInTurn({ socket }: NodeRequest, parts: NodeIn, reading?: ReadBudget): void {
     if (acceptQueue.enter(socket)) return answer(parts, reading)
     acceptQueue.queue((isLate) => {
-      // Nobody waits for the answer to a request whose client is gone; other messages are taken all the same.
-      parts.isLate = isLate || (socket.destroyed && site.answersElsewhere !== true)
+      // A request whose client disconnected needs no response; other messages are still processed.
+      parts.isLate = isLate || (socket.destroyed && handler.answersElsewhere !== true)
       answer(parts, reading)
     })
   }
 
   function answer(parts: NodeIn, reading: ReadBudget | undefined): void {
-    respond(parts.response, site, site.answer(parts))
+    respond(parts.response, handler, handler.answer(parts))
     reading?.end()
   }
 }
 
-/** The head of a request of Node; little is taken from it before it is asked for. */
+/** The head of a Node request, read lazily. */
 export class NodeHead implements HttpHead {
   cors: HttpHead['cors'] = undefined
   readonly request: NodeRequest
@@ -123,7 +126,7 @@ export class NodeHead implements HttpHead {
   }
 }
 
-/** A request of Node as plain parts. */
+/** A Node request as plain parts. */
 class NodeIn extends NodeHead implements HttpIn {
   body = ''
   isLate = false
@@ -160,7 +163,7 @@ function isLoopback(address: string | undefined): boolean {
   return address !== undefined && (address === '::1' || /^(?:::ffff:)?127\./.test(address))
 }
 
-/** Node keeps the first of several Host headers; whoever sends two shall not be believed either. */
+/** The Host header. Node keeps the first of several, so duplicates are made invalid here. */
 function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -171,16 +174,19 @@ function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
 }
 
 /**
- * Reads the whole body unless it is too large, comes too slowly, or is not UTF-8; a text counts until its reading is
- * ended. The time begins with a first piece that
- * is not all; a client that sends nothing at all is the listener's business.
+ * Reads the whole body unless it is too large, too slow, or not UTF-8. Its bytes count until `reading` is ended. The
+ * timeout starts with the first chunk of an incomplete body; the listener handles clients that send nothing at all.
  */
 function readBody(
   request: IncomingMessage,
-  site: HttpHandler,
+  handler: HttpHandler,
   done: (text: string | McpError, reading: ReadBudget) => void,
 ): void {
-  const reading = new ReadBudget(budgetsOf(site.service, site.limits).read, site.limits.httpBytes, request)
+  const reading = new ReadBudget(
+    budgetsOf(handler.service, handler.limits).read,
+    handler.limits.httpBytes,
+    request,
+  )
   const announced = Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
   if (tooLarge !== undefined) return done(tooLarge, reading)
@@ -193,7 +199,7 @@ function readBody(
     if (problem !== undefined) return finish(problem)
     chunks.push(chunk)
     if (timer === undefined && !(reading.size >= announced)) {
-      timer = afterMs(site.limits.bodyMs, () => finish(reading.late()))
+      timer = afterMs(handler.limits.bodyMs, () => finish(reading.late()))
     }
   })
   request.on('end', () => finish(decode()))
@@ -214,7 +220,7 @@ function readBody(
   }
 }
 
-/** Replies to a request whose body is not wanted: one that is large or late is not read, and its connection is not used again. */
+/** Replies to a request whose body is not wanted. A large or slow body is not read, and its connection is closed. */
 export function rejectUnread(request: IncomingMessage, response: ServerResponse, out: HttpOut): void {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
   const comesSoon = encoding === undefined && Number(length) <= SMALL_BYTES && out.status !== 408
@@ -223,25 +229,25 @@ export function rejectUnread(request: IncomingMessage, response: ServerResponse,
   request.pause()
   const body = replyText(out.body ?? '')
   const headers = { ...out.headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
-  // Ending the response would close the connection at once, and a client that is still sending would not see the reply.
+  // Ending the response would close the connection at once, and a client that is still sending would miss the reply.
   response.writeHead(out.status, headers).write(body)
   const timer = setTimeout(() => request.destroy(), LINGER_MS)
   response.once('close', () => clearTimeout(timer))
 }
 
-function respond(response: ServerResponse, site: HttpHandler, out: HttpOut | Promise<HttpOut>): void {
-  if (!(out instanceof Promise)) return write(response, out, site)
+function respond(response: ServerResponse, handler: HttpHandler, out: HttpOut | Promise<HttpOut>): void {
+  if (!(out instanceof Promise)) return write(response, out, handler)
   void out.then(
-    (late) => write(response, late, site),
-    (thrown: unknown) => write(response, site.fail(undefined, thrown, undefined, NO_HEADERS)),
+    (late) => write(response, late, handler),
+    (thrown: unknown) => write(response, handler.fail(undefined, thrown, undefined, NO_HEADERS)),
   )
 }
 
-/** Writes a reply. A large one, or a stream, is watched for its endpoint. */
-function write(response: ServerResponse, out: HttpOut, site?: HttpHandler): void {
+/** Writes a reply. The unread bytes of a large reply or a stream are counted. */
+function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler): void {
   if (response.destroyed || response.headersSent) return out.stream?.attach(GONE)
   if (out.stream !== undefined) {
-    const sink = new ResponseSink(response, out, site)
+    const sink = new ResponseSink(response, out, handler)
     out.stream.attach(sink)
     return sink.open()
   }
@@ -257,7 +263,7 @@ function write(response: ServerResponse, out: HttpOut, site?: HttpHandler): void
   response.writeHead(out.status, headers)
   if (typeof body === 'string') response.end(toSend(body, length))
   else writePieces(response, body)
-  if (length > SMALL_BYTES && site !== undefined) watchLeaving(response, length, site)
+  if (length > SMALL_BYTES && handler !== undefined) countUnsent(response, length, handler)
 }
 
 function lengthOf(body: Reply): number {
@@ -266,7 +272,7 @@ function lengthOf(body: Reply): number {
   return Buffer.byteLength(before) + kept.bytes.length + after.length
 }
 
-/** A long text leaves as bytes: Node would hold it several times over until it has left. */
+/** Converts a long text to bytes, because Node would otherwise hold several copies until it is sent. */
 function toSend(text: string, length: number): string | Buffer {
   return length > SMALL_BYTES ? Buffer.from(text) : text
 }
@@ -279,39 +285,39 @@ function writePieces(response: ServerResponse, { before, kept, after }: CachedRe
   response.uncork()
 }
 
-/** Counts a large reply until it has left; a client that takes nothing of it for a while is dropped. */
-function watchLeaving(response: ServerResponse, length: number, site: HttpHandler): void {
+/** Counts a large reply until it is sent; a client that reads nothing for a while is aborted. */
+function countUnsent(response: ServerResponse, length: number, handler: HttpHandler): void {
   const sending = new WriteBudget({
-    pool: budgetsOf(site.service, site.limits).write,
+    pool: budgetsOf(handler.service, handler.limits).write,
     outlet: () => response.socket as Outlet | null,
-    patienceMs: site.limits.bodyMs,
-    abort: () => cut(response, site),
+    patienceMs: handler.limits.bodyMs,
+    abort: () => abortSlow(response, handler),
   })
   sending.set(length)
   response.once('close', () => sending.set(0))
 }
 
-/** Drops a client that reads too slowly. */
-function cut(response: ServerResponse, site: HttpHandler | undefined): void {
+/** Aborts the connection of a client that reads too slowly. */
+function abortSlow(response: ServerResponse, handler: HttpHandler | undefined): void {
   if (response.destroyed) return
-  site?.service.observers.count('slow_reader')
+  handler?.service.observers.count('slow_reader')
   response.destroy()
 }
 
-/** Takes a stream. Its head leaves with what comes first. */
+/** Writes a stream. The head is sent with the first frame. */
 class ResponseSink implements Sink {
   readonly #response: ServerResponse
   readonly #out: HttpOut
-  readonly #site: HttpHandler | undefined
+  readonly #handler: HttpHandler | undefined
   #sending: WriteBudget | undefined
 
-  constructor(response: ServerResponse, out: HttpOut, site: HttpHandler | undefined) {
+  constructor(response: ServerResponse, out: HttpOut, handler: HttpHandler | undefined) {
     this.#response = response
     this.#out = out
-    this.#site = site
+    this.#handler = handler
   }
 
-  /** Sends the head, if it has not left yet. */
+  /** Sends the head, if it has not been sent yet. */
   open(): void {
     if (!this.#response.headersSent) this.#begin().flushHeaders()
   }
@@ -319,11 +325,11 @@ class ResponseSink implements Sink {
   write(text: string): void {
     const response = this.#begin()
     response.write(text)
-    const site = this.#site
-    if (this.#sending === undefined && site !== undefined && response.writableLength > SMALL_BYTES) {
-      // One that takes nothing at all is found out by the comments that keep it alive.
+    const handler = this.#handler
+    if (this.#sending === undefined && handler !== undefined && response.writableLength > SMALL_BYTES) {
+      // Keep-alive comments detect a client that reads nothing at all.
       this.#sending = new WriteBudget({
-        pool: budgetsOf(site.service, site.limits).write,
+        pool: budgetsOf(handler.service, handler.limits).write,
         outlet: () => response.socket as Outlet | null,
         patienceMs: Number.POSITIVE_INFINITY,
         abort: () => this.abort(),
@@ -336,11 +342,12 @@ class ResponseSink implements Sink {
   end(text = ''): void {
     const length = Buffer.byteLength(text)
     this.#begin(length).end(toSend(text, length))
-    if (length > SMALL_BYTES && this.#site !== undefined) watchLeaving(this.#response, length, this.#site)
+    if (length > SMALL_BYTES && this.#handler !== undefined)
+      countUnsent(this.#response, length, this.#handler)
   }
 
   abort(): void {
-    cut(this.#response, this.#site)
+    abortSlow(this.#response, this.#handler)
   }
 
   get waiting(): number {
@@ -365,7 +372,7 @@ class ResponseSink implements Sink {
   }
 }
 
-/** Stands for a client that went away before its stream began. */
+/** Stands for a client that disconnected before its stream started. */
 const GONE: Sink = {
   write: () => undefined,
   end: () => undefined,

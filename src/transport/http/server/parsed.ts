@@ -5,20 +5,20 @@ import { TOO_DEEP } from '../../../errors/wire.ts'
 import type { Bounds } from '../../../wire/bounds.ts'
 import { readMessage } from '../../../wire/message.ts'
 
-/** Takes a body that a framework parsed as a message, or as a batch still to be read one by one. */
+/** Reads a body that a framework parsed: a message, or a batch whose members are still to be read. */
 export function readParsed(value: unknown, maxDepth: number): Message | readonly unknown[] {
   if (isDeeper(value, maxDepth)) throw mcpError(TOO_DEEP, { limit: maxDepth })
   return Array.isArray(value) ? value : readMessage(value)
 }
 
-/** The same, unless it has too many members or too long a string. */
+/** The same, but rejects bodies with too many members or too long a string. */
 export function readParsedBounded(value: unknown, bounds: Bounds): Message | readonly unknown[] {
   const message = readParsed(value, bounds.depth)
   checkParsed(value, bounds)
   return message
 }
 
-/** Whether a value is nested deeper than so many levels. */
+/** Whether a value is nested more than `room` levels deep. */
 export function isDeeper(value: unknown, room: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return room === 0 || Object.values(value).some((member) => isDeeper(member, room - 1))

@@ -5,41 +5,41 @@ import type { Auth, Channel } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Reply } from '../../../wire/reply.ts'
 
-/** The head of an HTTP request, as far as we look at it. */
+/** The parts of a request head that we use. */
 export interface HttpHead {
   readonly method: string
-  /** The path and the query, as the client sees them. */
+  /** The path and query, as the client sent them. */
   readonly target?: string
   /** Looks up a header by its lower-case name. */
   header(name: string): string | undefined
   /** All headers. */
   headers?(): Readonly<Record<string, string>>
-  /** The headers that let its web page read the reply, once the guard has decided. */
+  /** The CORS headers for the reply, once the guard has decided. */
   cors?: Headers | undefined
-  /** Whether the request came over the loopback interface; undefined where that is not known. */
+  /** Whether the request arrived over the loopback interface; undefined when unknown. */
   readonly local?: boolean
 }
 
-/** The least that an HTTP request must be for us. Every adapter reduces its own to this. */
+/** The parts of an HTTP request that we use. Every adapter converts its own requests to this. */
 export interface HttpIn extends HttpHead {
-  /** The text of the body; empty when the body was parsed already. */
+  /** The text of the body; empty when the body was already parsed. */
   readonly body: string
   /** The body as a framework parsed it. */
   readonly parsed?: unknown
   readonly auth?: Auth | undefined
-  /** The connection that it came on, where that is known. */
+  /** The connection it arrived on, if known. */
   readonly connection?: object
-  /** Whether it waited for so long that a request is refused. */
+  /** Whether it was queued for so long that requests in it are rejected. */
   readonly isLate?: boolean
-  /** The way back that it shares with the other messages of its batch. */
+  /** The channel that it shares with the other messages of its batch. */
   readonly batch?: Channel
-  /** Calls back when the client goes away before the reply is complete. */
+  /** Calls `listener` when the client disconnects before the reply is complete. */
   onGone(listener: () => void): void
 }
 
 export type Headers = Readonly<Record<string, string>>
 
-/** One HTTP reply: a whole body, or a stream that begins when it is attached. */
+/** One HTTP reply: a body, or a stream that starts when a sink is attached. */
 export interface HttpOut {
   readonly status: number
   readonly headers: Headers
@@ -50,50 +50,50 @@ export interface HttpOut {
 /** The caller of a request, or the reply to send instead of an answer. */
 export type Authenticated = { readonly auth: Auth | undefined } | { readonly reply: HttpOut }
 
-/** What adapters serve: it decides by the head first, and then by the whole request. */
+/** What adapters serve. It sees the head of a request first, and then all of it. */
 export interface HttpHandler {
   readonly limits: Limits
-  /** What the server has to tell and to count. */
+  /** The server behind it. */
   readonly service: Service
-  /** Whether answers come on other connections than requests, so that somebody may wait for them when that of a request is gone. */
+  /** Whether responses use other connections than requests, so that they matter even if the request's is closed. */
   readonly answersElsewhere?: boolean
-  /** A reply here means that the body need not be read. */
+  /** Rejects a request by its head: if this returns a reply, the body is not read. */
   refuse(head: HttpHead): HttpOut | undefined
-  /** Establishes who calls before the body is read; absent where the adapter knows that itself. */
+  /** Identifies the caller before the body is read; absent where the adapter does that. */
   readonly authenticate?: ((head: HttpHead) => Authenticated | Promise<Authenticated>) | undefined
-  /** The reply to a request that is not even read to its end. */
+  /** The reply to a request whose body is not read. */
   rejectUnread(head: HttpHead, thrown: unknown): HttpOut
   answer(request: HttpIn): HttpOut | Promise<HttpOut>
-  /** The reply that tells of an error. */
+  /** Creates an error reply. */
   fail(id: RequestId | undefined, thrown: unknown, dialect: Dialect | undefined, headers: Headers): HttpOut
 }
 
-/** A site at paths of its own beside that of an endpoint. */
+/** A handler at its own paths next to an endpoint. */
 export interface ExtraEndpoint extends HttpHandler {
-  /** The option that opens it. */
+  /** The option that enables it. */
   readonly option: string
-  /** Where it is on a listener of our own. */
+  /** Its paths on our own listener. */
   readonly paths: ReadonlySet<string>
-  /** Whether a request for a target, wherever it is mounted, is one for this site. */
+  /** Whether a request target belongs to this handler, wherever it is mounted. */
   owns(target: string | undefined): boolean
   close(): Promise<void>
 }
 
-/** Where the frames of a stream go. */
+/** Receives the frames of a stream. */
 export interface Sink {
   write(text: string): void
-  /** Writes what is left, if anything, and ends the reply once everything written has been sent. */
+  /** Writes a last text, if any, and ends the reply once everything has been sent. */
   end(text?: string): void
-  /** Drops the connection, and what was not sent with it. */
+  /** Aborts the connection and discards what was not sent. */
   abort(): void
-  /** Characters or bytes written that the client has not taken yet. */
+  /** Characters or bytes written that the client has not read yet. */
   readonly waiting: number
   onGone(listener: () => void): void
 }
 
 export const NO_HEADERS: Headers = Object.freeze({})
 
-/** The headers of a JSON reply that has no others; one object, so that it is recognised. */
+/** The headers of a JSON reply without others; a single object, so that it can be recognised. */
 export const JSON_HEADERS: Headers = Object.freeze({ 'content-type': 'application/json' })
 
 export const STREAM_HEADERS: Headers = Object.freeze({

@@ -13,15 +13,15 @@ import type { HttpSession } from './sessions.ts'
 
 export interface ResponderOptions {
   readonly headers: Headers
-  /** Absent for a request that stands alone. */
+  /** Absent for a request outside a session. */
   readonly session: HttpSession | undefined
   /** Called before the reply to a successful handshake. */
   readonly opened?: () => void
-  /** Called when the client goes away before the reply. */
+  /** Called when the client disconnects before the reply. */
   readonly onGone?: () => void
 }
 
-/** Turns the end of one call into an HTTP reply. */
+/** Turns the outcome of one call into an HTTP reply. */
 export class HttpResponder implements Responder<HttpOut> {
   readonly #endpoint: Endpoint
   readonly #exchange: Exchange
@@ -72,19 +72,19 @@ export class HttpResponder implements Responder<HttpOut> {
     return this.#exchange.replyLater(response)
   }
 
-  /** A session that was created for this call alone ends with it. */
+  /** Closes a session that was created for this call alone. */
   #end(call: Call, out: HttpOut): HttpOut {
     if (this.#options.session === undefined) call.peer.session?.close()
     return out
   }
 }
 
-/** Whose request it is: an authenticated caller's, or that of a session or a connection. */
+/** The caller of a request: an authenticated one, or else a session or a connection. */
 export function callerOf({ auth, connection }: HttpIn, session: HttpSession | undefined): unknown {
   return auth === undefined ? (session ?? connection) : ownerOf(auth)
 }
 
-/** The size of a body in characters, also of one that a framework has parsed. */
+/** The size of a body in characters, even of one that a framework has parsed. */
 export function sizeOf(request: HttpIn): number {
   return request.body.length || Number(request.header('content-length')) || 0
 }

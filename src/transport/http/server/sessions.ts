@@ -11,10 +11,10 @@ import { Session } from '../../../rpc/session.ts'
 import { encodeNotification } from '../../../wire/encode.ts'
 import { EventStream, readEventId } from './event-stream.ts'
 
-/** The stream for what belongs to no request. */
+/** The stream for messages that do not belong to a request. */
 const STANDALONE = 's'
 const SWEEP_MS = 30_000
-/** A session that was used this short a time ago makes no room for another. */
+/** Sessions used more recently than this are not evicted. */
 const FRESH_MS = 10_000
 
 /** A session over HTTP: the protocol's state, its running requests, and its streams. */
@@ -24,7 +24,7 @@ export class HttpSession {
   readonly session: Session
   readonly #limits: Limits
   readonly #observers: Observers
-  /** When it was last used, by the clock of the table. */
+  /** When it was last used, by the table's clock. */
   seen: number
   /** Its unanswered requests. */
   readonly calls: CallTable = new CallTable()
@@ -33,7 +33,7 @@ export class HttpSession {
   readonly #onKept: (session: HttpSession, chars: number) => void
   #named = 0
 
-  /** Tells `onKept` how many more characters it keeps, or how many fewer. */
+  /** Calls `onKept` with every change in the number of buffered characters. */
   constructor(
     owner: string,
     limits: Limits,
@@ -49,37 +49,37 @@ export class HttpSession {
     this.session = new Session(dialects, (method, params) => this.#notify(method, params))
   }
 
-  /** How many characters its streams keep. */
+  /** How many characters its streams buffer. */
   get kept(): number {
     return this.#kept
   }
 
-  /** Whether something keeps the session in use. */
+  /** Whether the session is in use. */
   get busy(): boolean {
     if (this.calls.size > 0) return true
     return this.#streams?.get(STANDALONE)?.attached === true
   }
 
-  /** A new stream for the answer to one request. The oldest streams that ended are forgotten. */
+  /** Opens a stream for the response to one request. The oldest ended streams are discarded. */
   openStream(): EventStream {
     const streams = (this.#streams ??= new Map())
     const { keptStreams, streamBytes } = this.#limits
     for (const [name, stream] of streams) {
       if (streams.size < keptStreams && this.#kept <= streamBytes) break
       if (!stream.ended) continue
-      this.#drop(name, stream)
+      this.#remove(name, stream)
       this.#observers.count('stream_forgotten')
     }
     const name = (++this.#named).toString(36)
     return this.#newStream(`r${name}`, false)
   }
 
-  /** The stream for notifications, opened when first needed. */
+  /** The stream for notifications, created on first use. */
   standalone(): EventStream {
     return this.#streams?.get(STANDALONE) ?? this.#newStream(STANDALONE, true)
   }
 
-  /** The stream that holds an event, and the place of the event; nothing when the stream is over and no event follows. */
+  /** The stream of an event, and the event's position; undefined when no event follows or can follow. */
   find(eventId: string): { readonly stream: EventStream; readonly seq: number } | undefined {
     const place = readEventId(eventId)
     const stream = place === undefined ? undefined : this.#streams?.get(place.name)
@@ -89,16 +89,16 @@ export class HttpSession {
     return stream?.mayFollow(place.seq) === true ? { stream, seq: place.seq } : undefined
   }
 
-  /** Gives up a stream: nobody can come back to it. */
-  forget(stream: EventStream): void {
-    for (const [name, kept] of this.#streams ?? []) if (kept === stream) this.#drop(name, stream)
+  /** Discards a stream, which then cannot be resumed. */
+  discard(stream: EventStream): void {
+    for (const [name, kept] of this.#streams ?? []) if (kept === stream) this.#remove(name, stream)
   }
 
-  /** Gives up the streams that ended. */
-  forgetEnded(): void {
+  /** Discards the streams that ended. */
+  discardEnded(): void {
     for (const [name, stream] of this.#streams ?? []) {
       if (!stream.ended) continue
-      this.#drop(name, stream)
+      this.#remove(name, stream)
       this.#observers.count('stream_forgotten')
     }
   }
@@ -113,7 +113,7 @@ export class HttpSession {
     this.session.close()
   }
 
-  #drop(name: string, stream: EventStream): void {
+  #remove(name: string, stream: EventStream): void {
     this.#streams?.delete(name)
     this.#count(-stream.keptSize)
   }
@@ -141,7 +141,7 @@ export class HttpSession {
   }
 }
 
-/** All sessions of one endpoint. Those that nobody uses end after a while. */
+/** All sessions of one endpoint. Idle ones time out. */
 export class Sessions {
   readonly #limits: Limits
   readonly #service: Service
@@ -150,7 +150,7 @@ export class Sessions {
   readonly #onKept = (session: HttpSession, chars: number): void => {
     if (this.#table.has(session.id)) this.#count(chars)
   }
-  /** How many characters the streams of all sessions in the table keep. */
+  /** How many characters the streams of all sessions buffer. */
   #kept = 0
   #swept: number
 
@@ -166,8 +166,8 @@ export class Sessions {
   }
 
   /**
-   * A session that is not in the table yet: it is kept once the handshake succeeded. In a full table it takes the place
-   * of the one that nobody used for the longest time.
+   * Creates a session. It is added to the table once the handshake succeeds; if the table is full, the session that was
+   * idle for the longest time is evicted.
    */
   create(auth: Auth | undefined): HttpSession {
     const isFull = this.#table.size >= this.#limits.sessions
@@ -182,13 +182,13 @@ export class Sessions {
   }
 
   keep(session: HttpSession): void {
-    // Several handshakes may have been under way when the last place was free.
+    // Several handshakes may have been running when there was room for only one.
     if (this.#table.size >= this.#limits.sessions) this.#evict(this.sweep())
     this.#table.set(session.id, session)
     this.#count(session.kept)
   }
 
-  /** The session of an id, for its owner only. */
+  /** Finds a session by id, for its owner only. */
   get(id: string, auth: Auth | undefined): HttpSession {
     const session = this.#table.get(id)
     if (session === undefined || session.owner !== ownerOf(auth)) throw mcpError(UNKNOWN_SESSION, {})
@@ -207,7 +207,7 @@ export class Sessions {
     session.close()
   }
 
-  /** Ends what was idle for too long; returns what was idle for the longest time of those that stay. */
+  /** Closes sessions that were idle for too long; returns the longest idle one of the rest. */
   sweep(): HttpSession | undefined {
     const now = (this.#swept = this.#now())
     let oldest: HttpSession | undefined
@@ -228,13 +228,13 @@ export class Sessions {
     for (const session of this.#table.values()) this.end(session)
   }
 
-  /** Counts what is kept. When that is too much, the sessions that were opened first give up what is over. */
+  /** Counts buffered characters. Beyond the limit, the ended streams of the oldest sessions are discarded. */
   #count(chars: number): void {
     this.#kept += chars
     if (chars <= 0) return
     for (const session of this.#table.values()) {
       if (this.#kept <= this.#limits.unsentBytes) return
-      session.forgetEnded()
+      session.discardEnded()
     }
   }
 
@@ -244,7 +244,7 @@ export class Sessions {
     this.#service.observers.count('session_evicted')
   }
 
-  /** Whether nobody used a session for too long. The time begins when the last stream or request of it is over. */
+  /** Whether a session was idle for too long, counted from the end of its last stream or request. */
   #isIdle(session: HttpSession, now: number): boolean {
     if (session.busy) session.seen = now
     return now - session.seen > this.#limits.sessionIdleMs

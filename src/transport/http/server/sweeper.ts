@@ -7,7 +7,7 @@ const SWEEP_MS = 30_000
 
 type Watched = Pick<Sessions, 'size' | 'sweep' | 'keepAlive'>
 
-/** Looks after the sessions and streams of an endpoint for as long as there are any. */
+/** Closes idle sessions and keeps streams alive, as long as an endpoint has any. */
 export class Sweeper {
   readonly #everyMs: number
   readonly #wantsComments: boolean

@@ -15,7 +15,7 @@ import type {
   HttpOut,
 } from './parts.ts'
 
-/** Answers web requests at a path beside MCP. */
+/** Answers web requests at a path next to MCP. */
 export type WebHandler = (
   request: Request,
   caller: { readonly auth: Auth | undefined },
@@ -28,7 +28,7 @@ export interface WebEndpointOptions {
   readonly handlers: ReadonlyMap<string, WebHandler>
 }
 
-/** Web handlers at paths of their own, behind the same host and origin checks as MCP. */
+/** Web handlers at their own paths, behind the same host and origin checks as MCP. */
 export class WebEndpoint implements ExtraEndpoint {
   readonly option = 'use'
   readonly service: Service
