@@ -1,6 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_DEFINITION } from '../errors/server.ts'
-import { HEADER_MISMATCH } from '../errors/wire.ts'
+import { HEADER_MISMATCH } from '../errors/http.ts'
 import type { ToolDefinition } from '../server/definitions.ts'
 import { checkParamHeaders, paramHeadersOf } from '../wire/param-headers.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { toChecker, type Checked, type Checker } from '../schema/checker.ts'
+import { toPeerChecker, type Checked, type Checker } from '../schema/raw-checker.ts'
 import { entriesOf } from '../schema/keywords.ts'
 import { provePattern } from '../schema/pattern.ts'
 import { isAffordable } from './affordable.ts'
@@ -14,7 +14,7 @@ const PATTERNS_MS = 500
 export function toCheck(schema: JsonObject, side: 'input' | 'output'): Check {
   try {
     if (!hasQuickPatterns(schema)) return pass
-    const checker = toChecker(schema, side)
+    const checker = toPeerChecker(schema, side)
     return async (value) => (isAffordable(checker.json, value) ? tryCheck(checker, value) : pass(value))
   } catch {
     return pass

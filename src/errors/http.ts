@@ -151,3 +151,12 @@ export const TOO_MANY_HEADERS = {
   text: 'the request has more than {limit} headers',
   hint: 'Send fewer headers, or raise limits.headers.',
 } as const
+
+export const HEADER_MISMATCH = {
+  kind: 'header_mismatch',
+  code: -32020,
+  http: 400,
+  refusal: 'INVALID_HEADER',
+  text: 'the header {header} {reason}',
+  hint: 'Repeat the value from the body exactly in the header.',
+} as const

@@ -62,16 +62,6 @@ export const CLOSED = {
   hint: 'Create a new client with connect().',
 } as const
 
-export const NOT_INITIALIZED = {
-  kind: 'not_initialized',
-  code: -32600,
-  http: 400,
-  refusal: 'SERVER_UNINITIALIZED',
-  retryable: true,
-  text: '{method} arrived before initialize',
-  hint: 'Send initialize first, or the 2026-07-28 metadata with every request.',
-} as const
-
 export const SHUTTING_DOWN = {
   kind: 'shutting_down',
   code: 1077,
@@ -80,14 +70,6 @@ export const SHUTTING_DOWN = {
   retryable: true,
   text: 'the server is shutting down',
   hint: 'Connect again later.',
-} as const
-
-export const ASK_REFUSED = {
-  kind: 'ask_refused',
-  where: 'result',
-  code: -32603,
-  text: 'the client refused {method}: {reason}',
-  hint: 'Ask for something the user is likely to allow.',
 } as const
 
 export const TOOL_ARGUMENTS = {

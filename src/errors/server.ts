@@ -258,3 +258,21 @@ export const BAD_STATE = {
   text: 'requestState was not accepted: {reason}',
   hint: 'Send the request again without requestState.',
 } as const
+
+export const ASK_REFUSED = {
+  kind: 'ask_refused',
+  where: 'result',
+  code: -32603,
+  text: 'the client refused {method}: {reason}',
+  hint: 'Ask for something the user is likely to allow.',
+} as const
+
+export const NOT_INITIALIZED = {
+  kind: 'not_initialized',
+  code: -32600,
+  http: 400,
+  refusal: 'SERVER_UNINITIALIZED',
+  retryable: true,
+  text: '{method} arrived before initialize',
+  hint: 'Send initialize first, or the 2026-07-28 metadata with every request.',
+} as const

@@ -81,15 +81,6 @@ export const REVISION_UNSUPPORTED = {
   hint: 'Use one of data.supported.',
 } as const
 
-export const HEADER_MISMATCH = {
-  kind: 'header_mismatch',
-  code: -32020,
-  http: 400,
-  refusal: 'INVALID_HEADER',
-  text: 'the header {header} {reason}',
-  hint: 'Repeat the value from the body exactly in the header.',
-} as const
-
 export const BAD_ENVELOPE = {
   kind: 'bad_envelope',
   code: -32602,

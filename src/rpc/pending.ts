@@ -1,6 +1,7 @@
 import { LONGEST_MS } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
-import { ASK_REFUSED, CONNECTION_CLOSED } from '../errors/rpc.ts'
+import { CONNECTION_CLOSED } from '../errors/rpc.ts'
+import { ASK_REFUSED } from '../errors/server.ts'
 import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 
 interface Waiting {

@@ -1,8 +1,6 @@
-import { compile } from './compile.ts'
-import { explain } from './explain.ts'
 import type { SchemaLimits } from './inspect.ts'
-import { toLine, type Issue } from './issue.ts'
-import type { Test } from './rule.ts'
+import type { Issue } from './issue.ts'
+import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
 import type {
   AnySchema,
   JsonSchema,
@@ -13,21 +11,7 @@ import type {
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
 
-/** The outcome of a check: the value as the schema returns it, or one line that says what is wrong. */
-export type Checked<Out = unknown> = { readonly ok: true; readonly value: Out } | Unfit
-
-export interface Unfit {
-  readonly ok: false
-  readonly issue: string
-  /** The first problem. */
-  readonly first?: Issue | undefined
-}
-
-/** A compiled schema, ready to be listed and to check values. It answers synchronously whenever it can. */
-export interface Checker<Out = unknown> {
-  readonly json: JsonSchema
-  check(value: unknown): Checked<Out> | Promise<Checked<Out>>
-}
+export type { Checked, Checker, Unfit } from './raw-checker.ts'
 
 /** Compiles a schema, once per use and limits; throws a SchemaError if the schema is unusable. */
 export function toChecker<const S extends AnySchema>(
@@ -67,7 +51,7 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
 
   function settle(result: StandardResult<unknown>): Checked {
     if (result.issues === undefined) return { ok: true, value: result.value }
-    return refusal(result.issues.map((issue) => readIssue(issue, standard.vendor)))
+    return unfit(result.issues.map((issue) => readIssue(issue, standard.vendor)))
   }
 }
 
@@ -82,19 +66,4 @@ function readIssue(issue: StandardIssue, vendor: string): Issue {
   if (expected === undefined) return { path, problem }
   const got = came === 'undefined' ? undefined : came
   return { path, problem, expected, got }
-}
-
-function rawChecker(json: JsonSchema): Checker {
-  let test: Test | undefined
-  return {
-    json,
-    check(value) {
-      test ??= compile(json)
-      return test(value) ? { ok: true, value } : refusal(explain(json, value))
-    },
-  }
-}
-
-function refusal(issues: readonly Issue[]): Checked {
-  return { ok: false, issue: toLine(issues), first: issues[0] }
 }

@@ -1,6 +1,6 @@
 import { toErrorObject } from '../../errors/reply.ts'
 import { mcpError, type McpError } from '../../errors/error.ts'
-import { NOT_INITIALIZED } from '../../errors/rpc.ts'
+import { NOT_INITIALIZED } from '../../errors/server.ts'
 import type { JsonObject, RequestId, Message } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { Call, type Channel, type RequestSource, type Peer } from '../../rpc/call.ts'

@@ -1,5 +1,6 @@
 import { mcpError } from '../../../errors/error.ts'
-import { BAD_ENVELOPE, HEADER_MISMATCH } from '../../../errors/wire.ts'
+import { HEADER_MISMATCH } from '../../../errors/http.ts'
+import { BAD_ENVELOPE } from '../../../errors/wire.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import { META } from '../../../protocol/meta.ts'
 import { methodRow } from '../../../protocol/methods.ts'

@@ -1,0 +1,44 @@
+import { compile } from './compile.ts'
+import { explain } from './explain.ts'
+import { inspect } from './inspect.ts'
+import { toLine, type Issue } from './issue.ts'
+import type { Test } from './rule.ts'
+import type { JsonSchema } from './schema.ts'
+
+/** The outcome of a check: the value as the schema returns it, or one line that says what is wrong. */
+export type Checked<Out = unknown> = { readonly ok: true; readonly value: Out } | Unfit
+
+export interface Unfit {
+  readonly ok: false
+  readonly issue: string
+  /** The first problem. */
+  readonly first?: Issue | undefined
+}
+
+/** A compiled schema, ready to be listed and to check values. It answers synchronously whenever it can. */
+export interface Checker<Out = unknown> {
+  readonly json: JsonSchema
+  check(value: unknown): Checked<Out> | Promise<Checked<Out>>
+}
+
+/** Compiles a raw JSON Schema that a peer sent; throws a SchemaError if the schema is unusable. */
+export function toPeerChecker(schema: unknown, use: 'input' | 'output'): Checker {
+  return rawChecker(inspect(schema, use === 'input' ? { root: 'object' } : {}))
+}
+
+/** The checker of a raw JSON Schema that `inspect` accepts. */
+export function rawChecker(json: JsonSchema): Checker {
+  let test: Test | undefined
+  return {
+    json,
+    check(value) {
+      test ??= compile(json)
+      return test(value) ? { ok: true, value } : unfit(explain(json, value))
+    },
+  }
+}
+
+/** The outcome of a check that found these issues. */
+export function unfit(issues: readonly Issue[]): Unfit {
+  return { ok: false, issue: toLine(issues), first: issues[0] }
+}
