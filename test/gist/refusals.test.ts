@@ -12,7 +12,7 @@ describe('an envelope', () => {
     ['that is a text', '"hello"', /not an object/],
     ['that is null', 'null', /not an object/],
     ['that is empty', {}, /request_id is not a UUID/],
-    ['of JSON-RPC', { jsonrpc: '2.0', id: 1, method: 'ping' }, /send it to the path of MCP/],
+    ['of JSON-RPC', { jsonrpc: '2.0', id: 1, method: 'ping' }, /send it to the MCP path/],
     ['without a request_id', { tool_id: 'echo' }, /request_id is not a UUID/],
     ['with a request_id that is no UUID', { request_id: '1', tool_id: 'echo' }, /request_id is not a UUID/],
     ['with a number for a request_id', { request_id: 7, tool_id: 'echo' }, /request_id is not a UUID/],
