@@ -252,7 +252,7 @@ describe('a body', () => {
     expect(raw.status).toBe(413)
   })
 
-  test('that never comes is given up', async () => {
+  test('that never arrives times out', async () => {
     const { port } = await start(tools({ bodyMs: 50 }))
     const raw = new Raw(port)
     onTestFinished(() => raw.destroy())
@@ -264,7 +264,7 @@ describe('a body', () => {
 })
 
 describe('a session', () => {
-  test('that nobody opened is 404 [S1-4.1-1]', async () => {
+  test('that was never opened is 404 [S1-4.1-1]', async () => {
     const { port } = await start()
     const { status, json } = await post(port, envelope('echo', { text: 'x' }, { session: ID }))
     expect([status, json]).toMatchObject([404, { error: { code: -32001, refusal: { code: 1026 } } }])
@@ -278,7 +278,7 @@ describe('a session', () => {
     expect((await send(port, { body: ping, headers })).status).toBe(404)
   })
 
-  test('ends when nobody uses it', async () => {
+  test('times out when it is not used', async () => {
     const { port, app } = await start(tools({ sessionIdleMs: 30 }))
     const { session } = await shake(port)
     await new Promise((resolve) => setTimeout(resolve, 60))
