@@ -14,15 +14,15 @@ import {
 } from './envelopes.ts'
 import { isVersion } from './version.ts'
 
-/** The result of a call that went well. */
+/** The result of a successful call. */
 export interface GistResult extends ResultEnvelope {
   readonly status: 'success'
-  /** The result as the protocol has it: content, and structured content where the tool has some. */
+  /** The result in protocol form: content, and structured content if the tool has some. */
   readonly result: JsonObject
   readonly metadata: GistMetadata
 }
 
-/** The descriptor that a handshake was answered with; throws what the server refused it with. */
+/** Reads the descriptor from the reply to a handshake; throws the server's error if it was rejected. */
 export function readDescriptor(answer: JsonObject): ConnectionDescriptor {
   if (isObject(answer['error'])) throw toError(answer as unknown as ResultEnvelope)
   const { mcp_version: version, session, capabilities = [], server_id: server = '' } = answer
@@ -33,7 +33,7 @@ export function readDescriptor(answer: JsonObject): ConnectionDescriptor {
   return { ...answer, capabilities, server_id: server } as unknown as ConnectionDescriptor
 }
 
-/** The result of a call; throws the failure of the tool, or what the server refused the call with. */
+/** Reads the result of a call; throws if the tool failed or the server rejected the call. */
 export function readResult(answer: ResultEnvelope): GistResult {
   const { status, result, error, metadata = { duration_ms: 0 } } = answer
   if (status === 'success' && isObject(result)) return { ...answer, status, result, metadata }
@@ -41,11 +41,11 @@ export function readResult(answer: ResultEnvelope): GistResult {
   if (status === 'error') throw toError(answer)
   throw bad(
     'call',
-    status === 'in_progress' ? 'it became a job, which was not asked for' : 'there is no result',
+    status === 'in_progress' ? 'it became a job, which was not requested' : 'there is no result',
   )
 }
 
-/** One page of tools. */
+/** Reads one page of tools. */
 export function readListed(answer: ResultEnvelope): {
   readonly tools: readonly ToolDescriptor[]
   readonly next_cursor?: string | undefined
@@ -70,8 +70,8 @@ function toError({ error }: ResultEnvelope): McpError {
 function toToolError(result: JsonObject, message: unknown): ToolError {
   const meta = result['_meta']
   const data = isObject(meta) ? meta[`${VENDOR}/data`] : undefined
-  const said = typeof message === 'string' ? message : 'the tool failed'
-  return new ToolError(printable(said), isObject(data) ? data : undefined, { cause: result })
+  const text = typeof message === 'string' ? message : 'the tool failed'
+  return new ToolError(printable(text), isObject(data) ? data : undefined, { cause: result })
 }
 
 function isWords(value: unknown): value is readonly string[] {

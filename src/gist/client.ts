@@ -30,31 +30,31 @@ import { Poster, type Posting } from './post.ts'
 import { agree, CYCLES, isVersion, monthOf, revisionOf, type Cycle } from './version.ts'
 
 export interface GistConnectOptions {
-  /** The version to ask for, as a month or a date; `2025-11` unless given. */
+  /** The version to request, as a month or a date; `2025-11` by default. */
   readonly version?: string
-  /** How far another version that the server offers may be from that: one step among the revisions, or one month. */
+  /** How far the server's version may differ from that: by one revision, or by one month. */
   readonly cycle?: Cycle
-  /** The capabilities to ask for; `stream` and `schema_ref` unless given. */
+  /** The capabilities to request; `stream` and `schema_ref` by default. */
   readonly capabilities?: readonly string[]
   readonly clientId?: string
-  /** What the client calls itself with every call. */
+  /** The client's name, sent with every call. */
   readonly clientName?: string
-  /** HTTP headers for every request; a function is asked each time. */
+  /** HTTP headers for every request; a function is called each time. */
   readonly headers?: CallerHeaders
   readonly fetch?: typeof fetch
-  /** Silence that ends a request; progress begins it anew. */
+  /** A request times out after this much silence; progress restarts the timeout. */
   readonly timeout?: Duration
-  /** The longest that a request may take. */
+  /** The longest a request may take. */
   readonly total?: Duration
   readonly limits?: 'strict' | Partial<ClientLimits>
 }
 
-/** What one call may do differently. */
+/** Options of one call. */
 export interface GistCallOptions {
   readonly timeout?: Duration
   readonly total?: Duration
   readonly signal?: AbortSignal
-  /** Hears of progress, with a part of the output where the server sends one. */
+  /** Called with progress, and with a part of the output if the server sends one. */
   readonly onProgress?: (part: ResultEnvelope) => void
   readonly traceId?: string
 }
@@ -82,7 +82,7 @@ const CALL_OPTIONS: KindsOf<GistCallOptions> = {
   traceId: TEXT,
 }
 
-/** Connects to a server that takes the envelopes of the 2025-11 developer specification, at its URL, such as `http://localhost:3000/gist`. */
+/** Connects to a server of the 2025-11 developer specification at a URL such as `http://localhost:3000/gist`. */
 export async function connectGist(url: string | URL, options: GistConnectOptions = {}): Promise<GistClient> {
   checkOptions('connectGist', options, OPTIONS)
   const { version = '2025-11', cycle = 'revision' } = options
@@ -106,7 +106,7 @@ interface Parts {
   readonly options: GistConnectOptions
 }
 
-/** A client of one server. A session that the server no longer knows is opened anew. */
+/** A client of one server. If the server no longer knows the session, the client opens a new one. */
 export class GistClient implements AsyncDisposable {
   readonly #parts: Parts
   #descriptor: ConnectionDescriptor | undefined
@@ -117,19 +117,19 @@ export class GistClient implements AsyncDisposable {
     this.#parts = parts
   }
 
-  /** What was agreed on. */
+  /** What the handshake agreed on. */
   get descriptor(): ConnectionDescriptor {
     if (this.#descriptor === undefined) throw mcpError(CLOSED, {})
     return this.#descriptor
   }
 
-  /** Does the handshake; several that want it at once share one. */
+  /** Performs the handshake; concurrent callers share one. */
   async open(): Promise<ConnectionDescriptor> {
     this.#opening ??= this.#shake().finally(() => (this.#opening = undefined))
     return (this.#descriptor = await this.#opening)
   }
 
-  /** Calls a tool and waits for its result. Throws `ToolError` when the tool failed, and `McpError` for all else. */
+  /** Calls a tool and waits for its result. Throws `ToolError` when the tool fails, and `McpError` otherwise. */
   async call(tool: string, args: JsonObject = {}, options: GistCallOptions = {}): Promise<GistResult> {
     checkOptions('call', options, CALL_OPTIONS)
     const { clientName } = this.#parts.options
@@ -157,7 +157,7 @@ export class GistClient implements AsyncDisposable {
     throw mcpError(ANSWER_TOO_LARGE, { limit: this.#parts.limits.pages, unit: 'pages' })
   }
 
-  /** Gives up what is under way. The server forgets the session after a while. */
+  /** Aborts running requests. The session times out on the server. */
   async close(): Promise<void> {
     this.#parts.poster.close()
   }
@@ -166,7 +166,7 @@ export class GistClient implements AsyncDisposable {
     await this.close()
   }
 
-  /** Sends a wish; once more in a new session when the server no longer knows ours, since it has done nothing then. */
+  /** Sends a request. If the server no longer knows the session, it did nothing, so the request is sent again in a new one. */
   async #ask(body: JsonObject, posting: Posting): Promise<ResultEnvelope> {
     const { session } = this.descriptor
     const answer = await this.#send(body, session, posting)
@@ -202,7 +202,7 @@ export class GistClient implements AsyncDisposable {
     return this.#parts.poster.post(body, this.#times({}))
   }
 
-  /** The version to ask for after ours was refused, if it was and one that is served is near enough. */
+  /** The version to request after ours was rejected, if the server offers one that is close enough. */
   #downgrade({ error }: JsonObject): string | undefined {
     const { data, code } = isObject(error) ? error : {}
     const supported =
@@ -218,7 +218,7 @@ export class GistClient implements AsyncDisposable {
     return monthOf(best)
   }
 
-  /** Whether a revision is at most one cycle older than what we asked for. */
+  /** Whether a revision is at most one cycle older than the requested version. */
   #isNear(revision: NonNullable<ReturnType<typeof revisionOf>>): boolean {
     const { version, cycle } = this.#parts
     return agree(version, [revision], cycle) !== undefined

@@ -9,7 +9,7 @@ import type { HttpIn } from '../transport/http/server/parts.ts'
 import { isObject, isUuid } from './envelopes.ts'
 import { isVersion } from './version.ts'
 
-/** The first thing that a client sends. */
+/** The first envelope that a client sends. */
 export interface Handshake {
   readonly kind: 'handshake'
   readonly version: string
@@ -17,12 +17,12 @@ export interface Handshake {
   readonly clientId: string | undefined
 }
 
-/** A wish that a server answers with a result envelope. */
+/** A request that a server answers with a result envelope. */
 export interface Asked {
   readonly kind: 'call' | 'list'
   readonly requestId: string
   readonly session: string | undefined
-  /** What the method of the protocol gets. */
+  /** The params of the protocol method. */
   readonly params: JsonObject
   readonly clientName: string | undefined
 }
@@ -31,7 +31,7 @@ const MAX_NAME = 256
 const MAX_WORDS = 64
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** Reads the body of a request: one JSON value, no deeper than allowed, whose keys are written once. */
+/** Reads the body of a request: one JSON value within the depth limit, without duplicate keys. */
 export function readBody({ body, parsed }: HttpIn, limits: Bounds): unknown {
   const { depth: maxDepth, keys, stringLength } = limits
   if (parsed !== undefined) {
@@ -40,7 +40,7 @@ export function readBody({ body, parsed }: HttpIn, limits: Bounds): unknown {
     return parsed
   }
   if (body.length > keys || body.length > stringLength) checkBounds(body, limits)
-  // As the params of a message, the envelope and its arguments are what a scan looks at.
+  // The scanner checks the params of a message, so the envelope is wrapped as params.
   const finding = scan(`{"params":${body}}`, maxDepth + 1)
   if (finding?.kind === 'deep') throw mcpError(TOO_DEEP, { limit: maxDepth })
   const value = parse(body)
@@ -48,21 +48,20 @@ export function readBody({ body, parsed }: HttpIn, limits: Bounds): unknown {
   return value
 }
 
-/** The id of a request, if it has one that can be repeated. */
+/** The id of a request, if it is valid. */
 export function requestIdOf(value: unknown): string | undefined {
   return isObject(value) && isUuid(value['request_id']) ? value['request_id'] : undefined
 }
 
-/** Reads what a client wants; throws when it is none of a handshake, a call and a list. */
+/** Reads an envelope; throws unless it is a handshake, a call or a list. */
 export function readEnvelope(value: unknown): Handshake | Asked {
   if (!isObject(value)) throw wrong('the body is not an object')
-  if ('jsonrpc' in value)
-    throw wrong('this is a JSON-RPC message; send it to the path of MCP, by default /mcp')
+  if ('jsonrpc' in value) throw wrong('this is a JSON-RPC message; send it to the MCP path, by default /mcp')
   if ('mcp_version' in value) return readHandshake(value)
   const { request_id: requestId, session, list } = value
   if (!isUuid(requestId)) throw wrong('request_id is not a UUID')
   if (session !== undefined && session !== null && !isUuid(session))
-    throw wrong('session is not a UUID; send the one of the handshake, or none')
+    throw wrong('session is not a UUID; send the one from the handshake, or none')
   const context = readContext(value['context'])
   const asked = { requestId, session: session ?? undefined, clientName: context.clientName }
   const params = list === undefined ? readCall(value) : readList(value)
@@ -91,11 +90,11 @@ function readCall({ tool_id: name, arguments: input, mode = 'sync' }: JsonObject
 }
 
 function readList({ list, cursor }: JsonObject): JsonObject {
-  if (list !== 'tools') throw wrong('list is not "tools", which is all that can be listed here')
+  if (list !== 'tools') throw wrong('list is not "tools"; only tools can be listed here')
   return cursor === undefined ? {} : { cursor }
 }
 
-/** A trace id in the form of W3C is handed on as such, others under a name of ours. */
+/** Passes on a W3C trace id as such, and others under a name of our own. */
 function readContext(context: unknown): {
   readonly clientName: string | undefined
   readonly meta: JsonObject | undefined

@@ -8,13 +8,13 @@ import { CachedText } from '../wire/reply.ts'
 import { encodeResult } from '../wire/encode.ts'
 import { isObject, type GistError, type GistProgress, type ToolDescriptor } from './envelopes.ts'
 
-/** How a handler says in `_meta` of its result what it used. */
+/** The `_meta` key under which a handler reports what it used. */
 const TOKENS = `${VENDOR}/tokens`
 
-/** The code of a tool that failed without a refusal. */
+/** The code for a tool that failed without a refusal. */
 const TOOL_FAILED = -32000
 
-/** The envelope of a tool's result, in the form of a dialect; a failure of the tool is told twice, for programs and for models. */
+/** Encodes a tool's result for a dialect. A failure is included twice, for programs and for models. */
 export function encodeCallResult(
   id: string,
   result: JsonObject,
@@ -34,17 +34,17 @@ export function encodeCallResult(
 
 function toToolError({ content, _meta }: JsonObject): GistError {
   const blocks = (content ?? []) as readonly { readonly type?: unknown; readonly text?: unknown }[]
-  const said = blocks.find(({ type, text }) => type === 'text' && typeof text === 'string')?.text
+  const first = blocks.find(({ type, text }) => type === 'text' && typeof text === 'string')?.text
   const refusal = isObject(_meta) ? _meta[`${VENDOR}/refusal`] : undefined
-  const message = typeof said === 'string' ? said : 'the tool failed'
+  const message = typeof first === 'string' ? first : 'the tool failed'
   if (!isObject(refusal)) return { code: TOOL_FAILED, message }
   return { code: typeof refusal['code'] === 'number' ? refusal['code'] : TOOL_FAILED, message, refusal }
 }
 
-/** Lists by the identity of the result: a page is one object until something in it changes. */
+/** Encoded pages by result object: a page stays the same object until it changes. */
 const lists = new WeakMap<JsonObject, string>()
 
-/** The envelope of a page of tools, as descriptors. */
+/** Encodes a page of tools as descriptors. */
 export function encodeToolList(id: string, result: JsonObject, ms: number): string {
   let text = lists.get(result)
   if (text === undefined) lists.set(result, (text = toListText(result)))
@@ -71,7 +71,7 @@ function toDescriptor(tool: JsonObject): ToolDescriptor {
   }
 }
 
-/** The envelope that tells how far a call has come, from a notification of the protocol. */
+/** Encodes the progress of a call from a protocol notification. */
 export function encodeProgress(id: string, { progress, total, message }: JsonObject): string {
   return JSON.stringify({
     request_id: id,
@@ -86,7 +86,7 @@ function toProgress(done: number, total: unknown): GistProgress {
   return { percent: Math.min(100, Math.max(0, Math.round((done / total) * 1000) / 10)) }
 }
 
-/** The envelope of an error. Data that cannot be written is left out: an error must always reach whoever waits for it. */
+/** Encodes an error. Data that cannot be serialized is omitted, because the error must always be sent. */
 export function encodeFailure(id: string | undefined, thrown: McpError, ms: number): string {
   const { code, message, data } = toErrorObject(thrown, DIALECTS[LATEST])
   const { refusal, ...rest } = isObject(data) ? data : {}
@@ -102,7 +102,7 @@ export function encodeFailure(id: string | undefined, thrown: McpError, ms: numb
   }
 }
 
-/** The HTTP status of an error: nobody here reads it out of an answer with 200. */
+/** The HTTP status of an error, which is never 200 here. */
 export function statusOf(error: McpError): number {
   const status = toStatus(error, DIALECTS[LATEST])
   if (status !== 200) return status

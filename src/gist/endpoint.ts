@@ -36,7 +36,7 @@ export interface GistEndpointOptions {
   readonly limits: Limits
   readonly guard: Guard
   readonly authenticate?: HttpHandler['authenticate']
-  /** How versions are counted when a client asks for another than we serve. */
+  /** How to compare versions when a client requests one that is not served. */
   readonly cycle?: Cycle
 }
 
@@ -44,8 +44,8 @@ const PATH = '/gist'
 const CLOSING = { retryAfterMs: 5000 }
 
 /**
- * The envelopes of the 2025-11 developer specification at a path of their own: a handshake, calls and lists of tools.
- * Each becomes a request of the protocol to the same server, through the same guard, limits and middleware.
+ * Serves the envelopes of the 2025-11 developer specification at their own path: a handshake, calls and lists of tools.
+ * Each becomes a protocol request to the same server, with the same guard, limits and middleware.
  */
 export class GistEndpoint implements ExtraEndpoint {
   readonly option = 'gist'
@@ -56,13 +56,13 @@ export class GistEndpoint implements ExtraEndpoint {
   readonly #guard: Guard
   readonly authenticate: HttpHandler['authenticate']
   readonly #cycle: Cycle
-  /** The revisions that its versions name. */
+  /** The revisions that gist versions map to. */
   readonly #revisions: readonly Revision[]
   /** The sessions that agreed on `stream`. */
   readonly #streaming = new WeakSet<HttpSession>()
   readonly #inFlight: InFlight<HttpOut>
   readonly #streams = new Set<EventStream>()
-  /** Ends what is idle, and keeps streams alive. */
+  /** Closes idle sessions and keeps streams alive. */
   readonly sweeper: Sweeper
 
   constructor(service: Service, options: GistEndpointOptions) {
@@ -83,12 +83,12 @@ export class GistEndpoint implements ExtraEndpoint {
     return this.#inFlight.closing
   }
 
-  /** Whether a request for a target is one for this site. */
+  /** Whether a request target belongs to this endpoint. */
   owns(target = ''): boolean {
     return (target.split('?', 1)[0] as string).endsWith(PATH)
   }
 
-  /** Decides by the head alone. */
+  /** Rejects a request by its head alone. */
   refuse(head: HttpHead): HttpOut | undefined {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
@@ -128,7 +128,7 @@ export class GistEndpoint implements ExtraEndpoint {
     return this.#refused(typeof id === 'string' ? id : undefined, thrown, headers, performance.now())
   }
 
-  /** Finishes what is running, up to a limit, and ends every session. */
+  /** Waits for running requests, up to a limit, and closes every session. */
   async close(): Promise<void> {
     await this.#inFlight.drain(this.limits.drainMs)
     this.#inFlight.cancelAll(mcpError(SHUTTING_DOWN, {}))
@@ -136,7 +136,7 @@ export class GistEndpoint implements ExtraEndpoint {
     this.sweeper.end()
   }
 
-  /** The handshake: a session of the protocol is opened by `initialize`, so that whoever wraps that decides here too. */
+  /** Handles the handshake. It opens the session with `initialize`, so middleware for that applies here too. */
   #open(shake: Handshake, request: HttpIn, headers: Headers, begun: number): HttpOut | Promise<HttpOut> {
     const { version, clientId = crypto.randomUUID() } = shake
     const revision = agree(version, this.#revisions, this.#cycle)
@@ -159,9 +159,9 @@ export class GistEndpoint implements ExtraEndpoint {
     return this.#run(call, { request, headers, session: undefined, exchange, begun, encode })
   }
 
-  /** Keeps a session, with what its handshake agreed on. */
+  /** Stores a session and what its handshake agreed on. */
   #keep(kept: HttpSession, { dialect, client }: Session, { capabilities }: Handshake): void {
-    // A profile of the server changes other messages, never these.
+    // Profiles never change these messages.
     kept.session.dialect = DIALECTS[dialect.revision]
     kept.session.client = client
     kept.session.opened = true
@@ -201,7 +201,7 @@ export class GistEndpoint implements ExtraEndpoint {
     return this.#run(call, { request, headers, session, exchange, begun, encode })
   }
 
-  /** Who asks: its session, or whoever it says it is when it has none. */
+  /** The sender: its session, or the identity in the envelope if there is none. */
   #peer({ clientName }: Asked, kept: HttpSession | undefined): Peer {
     const session = kept?.session ?? new Session(DIALECTS)
     if (kept === undefined) {
@@ -214,7 +214,7 @@ export class GistEndpoint implements ExtraEndpoint {
     return { dialect, capabilities, session, client: { name: clientName, version: '' } }
   }
 
-  /** Progress is told to those who ask for events by name; in a session, if that agreed on it. */
+  /** Whether to send progress: if the client explicitly accepts events and its session, if any, agreed on `stream`. */
   #wantsStream(request: HttpIn, session: HttpSession | undefined): boolean {
     const { events, json } = readAccept(request)
     if (!events || !/text\/event-stream/i.test(request.header('accept') ?? '')) return false

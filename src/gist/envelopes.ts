@@ -1,20 +1,20 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
-/** What a server says when a client opens: who is connected with whom, over what, and what both can do. */
+/** The reply to a handshake: both identities, the transport, and the agreed capabilities. */
 export interface ConnectionDescriptor {
-  /** The version agreed on, as a month. */
+  /** The agreed version, as a month. */
   readonly version: string
   readonly client_id: string
   readonly server_id: string
   readonly transport: 'stdio' | 'http' | 'ws'
   readonly capabilities: readonly string[]
-  /** Names the session in later calls. */
+  /** Identifies the session in later calls. */
   readonly session: string
-  /** The version agreed on, in the form that the client used. */
+  /** The agreed version, in the form that the client used. */
   readonly mcp_version: string
 }
 
-/** A tool in the names of the gist. */
+/** A tool in gist form. */
 export interface ToolDescriptor {
   readonly tool_id: string
   readonly name: string
@@ -23,7 +23,7 @@ export interface ToolDescriptor {
   readonly output_schema?: JsonObject
 }
 
-/** How far a call has come: in percent where the tool says how much there is to do, else the steps done. */
+/** The progress of a call: in percent if the tool reports a total, otherwise the steps done. */
 export interface GistProgress {
   readonly percent?: number
   readonly steps?: number
@@ -31,7 +31,7 @@ export interface GistProgress {
 
 export interface GistMetadata {
   readonly duration_ms: number
-  /** What the tool said that it used. */
+  /** Resources that the tool reported using. */
   readonly tokens_used?: number
 }
 
@@ -42,21 +42,21 @@ export interface GistError {
   readonly data?: JsonObject
 }
 
-/** The answer to a call; with `in_progress`, a part of one that still runs. */
+/** The reply to a call; with `in_progress`, an update about one that is still running. */
 export interface ResultEnvelope {
-  /** Absent where the server could not read it. */
+  /** Absent if the server could not read it. */
   readonly request_id?: string
   readonly status: 'success' | 'error' | 'in_progress'
   readonly result?: JsonObject
   readonly progress?: GistProgress
   readonly error?: GistError
   readonly metadata?: GistMetadata
-  /** The job that goes on by itself, and the seconds after which to ask for it. */
+  /** The background job, and the seconds to wait before polling it. */
   readonly job_id?: string
   readonly poll_after?: number
 }
 
-/** What the words of the gist's capabilities stand for here; others cannot be agreed on. */
+/** The gist capabilities supported here, and what they map to. */
 export const GIST_CAPABILITIES: readonly string[] = ['stream', 'schema_ref']
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

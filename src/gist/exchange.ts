@@ -11,16 +11,16 @@ export interface GistExchangeOptions {
   readonly id: string
   readonly limits: Limits
   readonly accepts: Accepts
-  /** Whether progress is told before the result. */
+  /** Whether progress is sent before the result. */
   readonly streams: boolean
   readonly headers: Headers
   /** The open streams. */
   readonly open: Set<EventStream>
-  /** Called when the client goes away from a stream. */
+  /** Called when the client disconnects from a stream. */
   onGone(): void
 }
 
-/** One POST and its reply: an envelope, or a stream of them when progress is told first. */
+/** One POST and its reply: an envelope, or a stream of them if progress is sent first. */
 export class GistExchange implements Channel {
   readonly #options: GistExchangeOptions
   #stream: EventStream | undefined
@@ -30,13 +30,13 @@ export class GistExchange implements Channel {
     this.#options = options
   }
 
-  /** Tells progress; for other notifications the gist has no form. */
+  /** Sends progress; the gist has no form for other notifications. */
   emit(method: string, params: JsonObject): void {
     const { id, streams } = this.#options
     if (streams && method === 'notifications/progress') this.#open().send(encodeProgress(id, params))
   }
 
-  /** The reply that ends the exchange; without a text, that of a call nobody waits for. */
+  /** The final reply; without a text, the reply to a cancelled call. */
   reply(status: number, text: string | undefined, headers: Headers = this.#options.headers): HttpOut {
     const { accepts, open } = this.#options
     if (this.#stream === undefined && (accepts.json || text === undefined || status !== 200))
@@ -47,7 +47,7 @@ export class GistExchange implements Channel {
     return toStream(stream, headers)
   }
 
-  /** The reply to a call that is still running: a stream as soon as progress is told, else the result itself. */
+  /** The reply to a running call: a stream as soon as progress is sent, otherwise the result itself. */
   replyLater(answered: Promise<HttpOut>): Promise<HttpOut> {
     const { headers } = this.#options
     if (this.#stream !== undefined) return Promise.resolve(toStream(this.#stream, headers))

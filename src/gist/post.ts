@@ -26,7 +26,7 @@ export interface PosterOptions {
   readonly limits: ClientLimits
 }
 
-/** How long one exchange may take, and who hears of what comes before its end. */
+/** The timeouts of one exchange, and the listener for progress. */
 export interface Posting {
   readonly idleMs: number
   readonly totalMs: number
@@ -37,7 +37,7 @@ export interface Posting {
 const METHOD = 'POST /gist'
 const ACCEPT = 'application/json, text/event-stream'
 
-/** Posts envelopes to one URL and reads what is answered, whole or as a stream. */
+/** Posts envelopes to one URL and reads the replies, whole or as a stream. */
 export class Poster {
   readonly #send: Send
   readonly #limits: ClientLimits
@@ -53,7 +53,7 @@ export class Poster {
     this.#limits = limits
   }
 
-  /** Sends an envelope; gives back the one that it is answered with. */
+  /** Sends an envelope and returns the reply envelope. */
   async post(envelope: JsonObject, { idleMs, totalMs, signal, onProgress }: Posting): Promise<JsonObject> {
     if (this.#closed) throw mcpError(CLOSED, {})
     const deadline = new Deadline({ method: METHOD, idleMs, totalMs, signal })
@@ -73,7 +73,7 @@ export class Poster {
     }
   }
 
-  /** Gives up everything under way. */
+  /** Aborts everything in progress. */
   close(): void {
     this.#closed = true
     this.#holds.abortAll()
@@ -98,7 +98,7 @@ export class Poster {
       throw error instanceof McpError ? error : mcpError(STREAM_LOST, { method: METHOD }, { cause: error })
     })
     const value = this.#parse(text)
-    // Whatever else answers in JSON is something in between.
+    // Any other JSON comes from an intermediary.
     if (!response.ok && value['status'] !== 'error') throw toFailure(response, METHOD)
     return value
   }

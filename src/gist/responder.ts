@@ -11,7 +11,7 @@ import type { Sweeper } from '../transport/http/server/sweeper.ts'
 import { encodeFailure, statusOf } from './encode.ts'
 import type { GistExchange } from './exchange.ts'
 
-/** One call on its way. */
+/** One running call. */
 export interface Way {
   readonly request: HttpIn
   readonly headers: Headers
@@ -22,7 +22,7 @@ export interface Way {
   encode(result: JsonObject): string
 }
 
-/** Turns the end of one call into an envelope. */
+/** Turns the outcome of one call into an envelope. */
 export class GistResponder implements Responder<HttpOut> {
   readonly #endpoint: { readonly closing: boolean; readonly sweeper: Sweeper }
   readonly #way: Way
@@ -66,7 +66,7 @@ export class GistResponder implements Responder<HttpOut> {
     return this.#way.exchange.replyLater(response)
   }
 
-  /** A session that was created for this call alone ends with it. */
+  /** Closes a session that was created for this call alone. */
   #end(call: Call, out: HttpOut): HttpOut {
     if (this.#way.session === undefined) call.peer.session?.close()
     return out
@@ -77,7 +77,7 @@ export function gone(method: string): McpError {
   return mcpError(CONNECTION_CLOSED, { method })
 }
 
-/** The headers of an error: which verbs to use, or when to try again. */
+/** The headers of an error reply: allowed methods, or when to retry. */
 export function withHints(error: McpError, headers: Headers): Headers {
   if (error.kind === 'bad_verb') return { ...headers, allow: 'POST, OPTIONS' }
   if (error.retryAfterMs === undefined) return headers

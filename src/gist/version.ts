@@ -1,6 +1,6 @@
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 
-/** How far apart two versions are counted: by the revisions between them, or by calendar months. */
+/** How the distance of two versions is measured: in revisions, or in calendar months. */
 export type Cycle = 'revision' | 'month'
 
 export const CYCLES: readonly Cycle[] = ['revision', 'month']
@@ -25,7 +25,7 @@ export function inFormOf(asked: string, revision: Revision): string {
   return asked.length === MONTH_CHARS ? monthOf(revision) : revision
 }
 
-/** The newest of some revisions that is not newer than the version asked for and at most one cycle older. */
+/** The newest revision that is not newer than the requested version and at most one cycle older. */
 export function agree(asked: string, served: readonly Revision[], cycle: Cycle): Revision | undefined {
   const date = dateOf(asked)
   const best = served.filter((revision) => revision <= date).at(-1)
@@ -34,12 +34,12 @@ export function agree(asked: string, served: readonly Revision[], cycle: Cycle):
 
 const MONTH_CHARS = 7
 
-/** A version as something that sorts with revisions. No two revisions share a month. */
+/** A version in a form that sorts with revisions. No two revisions share a month. */
 function dateOf(version: string): string {
   return revisionOf(version) ?? (version.length === MONTH_CHARS ? `${version}-00` : version)
 }
 
-/** A version that we do not know is one cycle behind the revision before it. */
+/** An unknown version is one cycle after the revision before it. */
 function cyclesBetween(revision: Revision, date: string, cycle: Cycle): number {
   if (cycle === 'month') return monthsOf(date) - monthsOf(revision)
   const between = REVISIONS.filter((known) => known > revision && known <= date).length

@@ -115,7 +115,7 @@ describe('the handshake of the client', () => {
     expect(await failureOf(connectGist(url))).toMatchObject({ kind })
   })
 
-  test('fails where the route is not served, and where nobody listens', async () => {
+  test('fails where the route is not served, and where nothing listens', async () => {
     const { url } = await start(tools(), { gist: false })
     expect(await failureOf(connectGist(url))).toMatchObject({ kind: 'http_failed' })
     expect(await failureOf(connectGist('http://127.0.0.1:1/gist'))).toMatchObject({ kind: 'connect_failed' })

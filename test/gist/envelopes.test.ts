@@ -265,7 +265,7 @@ describe('a stream', () => {
     expect(messages.at(-1)).toMatchObject({ request_id: id, status: 'success', metadata: {} })
   })
 
-  test('tells what a generator yields, with the steps where nobody knows how many there are [S1-5-4]', async () => {
+  test('sends what a generator yields, with the steps done if the total is unknown [S1-5-4]', async () => {
     const app = tools()
     app.tool('tides', {}, async function* () {
       yield 'ebb'

@@ -12,7 +12,7 @@ describe('an envelope', () => {
     ['that is a text', '"hello"', /not an object/],
     ['that is null', 'null', /not an object/],
     ['that is empty', {}, /request_id is not a UUID/],
-    ['of JSON-RPC', { jsonrpc: '2.0', id: 1, method: 'ping' }, /send it to the path of MCP/],
+    ['of JSON-RPC', { jsonrpc: '2.0', id: 1, method: 'ping' }, /send it to the MCP path/],
     ['without a request_id', { tool_id: 'echo' }, /request_id is not a UUID/],
     ['with a request_id that is no UUID', { request_id: '1', tool_id: 'echo' }, /request_id is not a UUID/],
     ['with a number for a request_id', { request_id: 7, tool_id: 'echo' }, /request_id is not a UUID/],
@@ -254,7 +254,7 @@ describe('a body', () => {
     expect(raw.status).toBe(413)
   })
 
-  test('that never comes is given up', async () => {
+  test('that never arrives times out', async () => {
     const { port } = await start(tools({ bodyMs: 50 }))
     const raw = new Raw(port)
     onTestFinished(() => raw.destroy())
@@ -266,7 +266,7 @@ describe('a body', () => {
 })
 
 describe('a session', () => {
-  test('that nobody opened is 404 [S1-4.1-1]', async () => {
+  test('that was never opened is 404 [S1-4.1-1]', async () => {
     const { port } = await start()
     const { status, json } = await post(port, envelope('echo', { text: 'x' }, { session: ID }))
     expect([status, json]).toMatchObject([404, { error: { code: -32001, refusal: { code: 1026 } } }])
@@ -280,7 +280,7 @@ describe('a session', () => {
     expect((await send(port, { body: ping, headers })).status).toBe(404)
   })
 
-  test('ends when nobody uses it', async () => {
+  test('times out when it is not used', async () => {
     const { port, app } = await start(tools({ sessionIdleMs: 30 }))
     const { session } = await shake(port)
     await new Promise((resolve) => setTimeout(resolve, 60))

@@ -26,7 +26,7 @@ function pour(response: ServerResponse): void {
   more()
 }
 
-test('a JSON answer without end is given up at the limit [C.json-huge]', async () => {
+test('an endless JSON reply is aborted at the limit [C.json-huge]', async () => {
   const peer = await serve((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     pour(response)
@@ -64,7 +64,7 @@ test('an answer is read at the limit and refused above it', async () => {
   await expect(ask(line, 'above')).rejects.toMatchObject({ kind: 'answer_too_large' })
 })
 
-test('an event without end is given up at the limit [C.sse-huge-event]', async () => {
+test('an endless event is aborted at the limit [C.sse-huge-event]', async () => {
   for (const start of ['data: ', ': ', 'data: {\n']) {
     const peer = await serve((_, response) => {
       events(response)
@@ -246,7 +246,7 @@ test('something that is not HTTP is an error', async () => {
   await expect(ask(line, 'ping')).rejects.toMatchObject({ kind: 'bad_answer' })
 })
 
-test('waiting ends as soon as nobody waits any more [C.hang] [C.sse-endless] [C.progress-endless]', async () => {
+test('waiting ends as soon as the caller cancels [C.hang] [C.sse-endless] [C.progress-endless]', async () => {
   const peer = await serve(({ message, gone }, response) => {
     if (message.method === 'hang') return
     const type = message.method === 'body' ? 'application/json' : 'text/event-stream'
@@ -286,7 +286,7 @@ test('a fetch that ignores its signal is abandoned', async () => {
   await expect(waiting).rejects.toMatchObject({ kind: 'cancelled', cause: { message: 'too long' } })
 })
 
-test('a request that nobody waits for is not sent', async () => {
+test('a request that is already cancelled is not sent', async () => {
   const peer = await serve(({ message }, response) => json(response, result(message.id)))
   const { line } = await open(peer.url)
   const signal = AbortSignal.abort(new Error('changed my mind'))

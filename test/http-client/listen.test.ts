@@ -101,7 +101,7 @@ test('a server that is away is tried again, ever more rarely, until it is back',
   expect(opened.notes.length).toBe(3)
 })
 
-test('a place that the server forgot is given up, and the stream begins anew', async () => {
+test('a position that the server no longer knows is discarded, and the stream starts anew', async () => {
   const peer = await listening((response, count, { headers }) => {
     if (headers['last-event-id'] !== undefined) return response.writeHead(400).end()
     events(response)

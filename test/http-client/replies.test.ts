@@ -159,7 +159,7 @@ test('a message without an answer is sent, and its outcome reported', async () =
   await expect(line.send('{"jsonrpc":"2.0","method":"bad"}')).rejects.toMatchObject({ kind: 'http_failed' })
 })
 
-test('nobody there is a failure to connect; a cut connection a lost stream', async () => {
+test('a missing server is a failure to connect; a broken connection is a lost stream', async () => {
   const peer = await serve(({ message }, response) => {
     if (message.method === 'cut') return response.destroy()
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })

@@ -150,7 +150,7 @@ test('headers from a function are made for every request', async () => {
   expect(peer.seen.map(({ headers }) => headers['authorization'])).toEqual(['Bearer 1', 'Bearer 2'])
 })
 
-test('headers that never come keep nobody waiting', async () => {
+test('headers that never arrive do not keep the caller waiting', async () => {
   const peer = await serve((seen, response) => void handshake(seen, response))
   let stuck = false
   const headers = (): Promise<Record<string, string>> =>

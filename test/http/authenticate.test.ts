@@ -57,7 +57,7 @@ test('a challenge is the reply, with its headers, and the body is not read', asy
   response.resume()
 })
 
-test('an authenticator that fails lets nobody in, and tells nothing', async () => {
+test('an authenticator that fails rejects every caller, and reveals nothing', async () => {
   const { port } = await serve(byToken)
   const reply = await send(port, { body, headers: as('broken') })
   expect(reply.text).toContain('internal error (reference ')

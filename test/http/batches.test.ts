@@ -28,7 +28,7 @@ test('a batch whose handlers send something is answered as events: what they sen
   ])
 })
 
-test('a batch in which nobody sends anything is answered as JSON', async () => {
+test('a batch without notifications is answered as JSON', async () => {
   const session = await opened()
   const reply = await session.post(batch(steps(0, 1), call('echo', { text: 'hi' }, 2)))
   expect(reply.headers['content-type']).toBe('application/json')

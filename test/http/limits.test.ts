@@ -162,7 +162,7 @@ describe('slow clients', () => {
     await endpoint.close()
   })
 
-  test('H.idle-500 sockets that say nothing keep nobody waiting', async () => {
+  test('H.idle-500 silent sockets do not delay others', async () => {
     const { port } = await start()
     const idle = Array.from({ length: 500 }, () => new Raw(port))
     await Promise.all(idle.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve))))

@@ -270,7 +270,7 @@ describe('ids in flight', () => {
 })
 
 describe('how long and how many', () => {
-  test('a session ends when nobody used it for its time, by a clock of our own [R085]', async () => {
+  test('an idle session times out, by our own clock [R085]', async () => {
     let now = 0
     const { port, endpoint } = await start(tools(), { limits: { sessionIdleMs: 1000 }, now: () => now })
     const [kept, left] = [await open(port), await open(port)]

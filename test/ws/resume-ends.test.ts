@@ -123,7 +123,7 @@ describe('a session ends', () => {
 })
 
 describe('nothing is resumed', () => {
-  test('when nobody listens any more: what waits fails at once', async () => {
+  test('when nothing listens any more: pending requests fail at once', async () => {
     const { url, server: listener } = await scripted((_asked, socket) => {
       listener.close()
       socket.terminate()
@@ -184,7 +184,7 @@ describe('nothing is resumed', () => {
 })
 
 describe('what is kept', () => {
-  test('is given up when it is known to have arrived, on both sides', async () => {
+  test('is discarded when it is known to have arrived, on both sides', async () => {
     const { join, sessions } = await scene(
       server({ pongMs: 100 }).tool('long', {}, () => 'x'.repeat(100_000)),
     )

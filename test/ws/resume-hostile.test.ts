@@ -70,7 +70,7 @@ describe('the opening', () => {
 })
 
 describe('a session', () => {
-  test('that nobody knows is answered with a new one', async () => {
+  test('that is unknown is answered with a new one', async () => {
     const { port, sessions } = await scene(pinged())
     const raw = await open(port, { 'mcp-session-id': 'x'.repeat(24), 'last-event-id': '7' })
     expect([idOf(raw), countOf(raw)]).toEqual([expect.stringMatching(/^[\w-]{24}$/), '0'])

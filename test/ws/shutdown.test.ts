@@ -53,7 +53,7 @@ test('a client that does not complete the closing handshake is aborted', async (
   expect(raw.frames.map(({ opcode }) => opcode)).toEqual([OPCODE.close])
 })
 
-test('a client that does not agree to the end is gone when the end is told, and so is what it asked for', async () => {
+test('a client that does not complete the closing handshake is aborted, and its requests are cancelled, before close resolves', async () => {
   let signal: AbortSignal | undefined
   const gate = new Gate()
   const app = createServer({ name: 'shutdown', version: '1', log: () => undefined }).tool(
@@ -83,7 +83,7 @@ test('a client that does not agree to the end is gone when the end is told, and 
   expect(await closing).toBe(true)
 })
 
-test('while a server stops, nobody new is let in', async () => {
+test('while a server stops, new connections are rejected', async () => {
   const gate = new Gate()
   const { port, running } = await start(waiting(gate))
   const busy = await open(port)

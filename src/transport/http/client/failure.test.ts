@@ -45,7 +45,7 @@ test.each([
   expect(error).toMatchObject({ kind: 'http_failed', data: { status }, retryable, retryAfterMs: 2000 })
 })
 
-test('what a server says with a bad status is told, and kept', () => {
+test('the error of a server with a bad status is reported, and kept', () => {
   const error = toFailure(reply(403), 'tools/call', {
     id: 1,
     error: { code: -32000, message: 'x'.repeat(600) },
