@@ -116,6 +116,7 @@ export class GistEndpoint implements ExtraEndpoint {
       const value = readBody(request, this.limits)
       id = requestIdOf(value)
       const envelope = readEnvelope(value)
+      if (this.closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)
       return envelope.kind === 'handshake'
         ? this.#open(envelope, request, headers, begun)
         : this.#ask(envelope, request, headers, begun)

@@ -179,6 +179,8 @@ export class Endpoint implements HttpHandler {
   ): HttpOut | Promise<HttpOut> {
     let dialect: Dialect | undefined
     try {
+      // Checked before the session, which may have ended already while the server closes.
+      if (this.#inFlight.closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) {
         dialect = this.service.dialects[LATEST]
         const peer = openRequest(method, params, request, this.service)
