@@ -1,7 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect, Dialects } from '../protocol/switches.ts'
 import type { ClientInfo, Peer } from './call.ts'
-import { Pending } from './pending.ts'
+import { PendingRequests } from './pending-requests.ts'
 
 const NOTHING: JsonObject = Object.freeze({})
 /** The most actions kept for a client that is not ready. */
@@ -21,7 +21,7 @@ export class Session implements Peer {
   logLevel = 'info'
   /** URIs of the resources that the client subscribed to. */
   subscriptions: Set<string> | undefined = undefined
-  #pending: Pending | undefined
+  #pending: PendingRequests | undefined
   #waiting: Map<unknown, () => void> | undefined
   #closers: (() => void)[] | undefined
   readonly #notify: ((method: string, params: JsonObject) => void) | undefined
@@ -42,8 +42,8 @@ export class Session implements Peer {
   }
 
   /** Requests sent to the client that it has not answered yet. */
-  get pending(): Pending {
-    return (this.#pending ??= new Pending())
+  get pending(): PendingRequests {
+    return (this.#pending ??= new PendingRequests())
   }
 
   notify(method: string, params: JsonObject): void {

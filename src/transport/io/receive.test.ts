@@ -1,7 +1,7 @@
 import type { Message } from '../../protocol/jsonrpc.ts'
 import { expect, test } from 'vitest'
 import { Deadline } from '../../rpc/deadline.ts'
-import { Pipe } from '../../rpc/pipe.ts'
+import { MessageStream } from '../../rpc/message-stream.ts'
 import { answeredId, receiveText } from './receive.ts'
 
 interface Made {
@@ -15,16 +15,16 @@ interface Made {
 function make(): Made {
   const messages: Message[] = []
   const onMessage = (message: Message): void => void messages.push(message)
-  const pipe = new Pipe({ write: () => undefined, events: { onMessage, onDown: () => undefined } })
+  const stream = new MessageStream({ write: () => undefined, events: { onMessage, onDown: () => undefined } })
   return {
     messages,
     request(id) {
       const method = 'tools/call'
       const cancel = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal: undefined })
-      return pipe.request({ id, method, text: '', cancel, headers: () => ({}), onMessage })
+      return stream.request({ id, method, text: '', cancel, headers: () => ({}), onMessage })
     },
-    receive: (text) => receiveText(pipe, text, 100),
-    size: () => pipe.size,
+    receive: (text) => receiveText(stream, text, 100),
+    size: () => stream.size,
   }
 }
 

@@ -1,33 +1,33 @@
 import type { Message } from '../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { BAD_ANSWER } from '../../errors/client.ts'
-import type { Pipe } from '../../rpc/pipe.ts'
+import type { MessageStream } from '../../rpc/message-stream.ts'
 import { readMessage } from '../../wire/message.ts'
 import { readText } from '../../wire/read-text.ts'
 
 /**
- * Passes the text of a message or batch from a server to the pipe. Text that is not a valid message fails the request
+ * Passes the text of a message or batch from a server to the messages. Text that is not a valid message fails the request
  * that it seems to answer; returns false when there is none.
  */
-export function receiveText(pipe: Pipe, text: string, maxDepth: number): boolean {
+export function receiveText(messages: MessageStream, text: string, maxDepth: number): boolean {
   let message: ReturnType<typeof readText>
   try {
     message = readText(text, maxDepth)
   } catch (thrown) {
-    return refuseAnswer(pipe, text, (thrown as Error).message)
+    return refuseAnswer(messages, text, (thrown as Error).message)
   }
   if (!Array.isArray(message)) {
-    pipe.take(message as Message)
+    messages.take(message as Message)
     return true
   }
   let whole = true
-  for (const member of message as readonly unknown[]) whole = receiveMember(pipe, member) && whole
+  for (const member of message as readonly unknown[]) whole = receiveMember(messages, member) && whole
   return whole
 }
 
 /** Fails the request that a malformed response belongs to; false when that is unknown. */
-export function refuseAnswer(pipe: Pipe, text: string, issue: string): boolean {
-  return pipe.refuse(answeredId(text), (method) => mcpError(BAD_ANSWER, { method, issue }))
+export function refuseAnswer(messages: MessageStream, text: string, issue: string): boolean {
+  return messages.reject(answeredId(text), (method) => mcpError(BAD_ANSWER, { method, issue }))
 }
 
 /** The id that a text seems to respond to, read from either end of it: the text may be truncated or invalid. */
@@ -43,7 +43,7 @@ const CALL = /^\s*\{\s*(?:"(?:jsonrpc|id)"\s*:\s*(?:"[^"\\]*"|\d+)\s*,\s*)*"meth
 const HEAD = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"[^"\\]*"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*[,}]/
 const TAIL = /"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"[^"\\]*"\s*)?\}\s*$/
 
-function receiveMember(pipe: Pipe, member: unknown): boolean {
+function receiveMember(messages: MessageStream, member: unknown): boolean {
   let message: Message
   try {
     message = readMessage(member)
@@ -51,8 +51,8 @@ function receiveMember(pipe: Pipe, member: unknown): boolean {
     const { id, method } = (member ?? {}) as { id?: unknown; method?: unknown }
     const issue = (thrown as McpError).message
     const asks = method !== undefined || typeof id !== 'number'
-    return pipe.refuse(asks ? undefined : id, (of) => mcpError(BAD_ANSWER, { method: of, issue }))
+    return messages.reject(asks ? undefined : id, (of) => mcpError(BAD_ANSWER, { method: of, issue }))
   }
-  pipe.take(message)
+  messages.take(message)
   return true
 }

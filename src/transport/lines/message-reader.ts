@@ -3,7 +3,7 @@ import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { ANSWER_TOO_LARGE } from '../../errors/client.ts'
 import type { TransportEvents } from '../../rpc/client-transport.ts'
-import type { Pipe } from '../../rpc/pipe.ts'
+import type { MessageStream } from '../../rpc/message-stream.ts'
 import { answeredId, receiveText, refuseAnswer } from '../io/receive.ts'
 import { LINES, type Framing } from './framing.ts'
 import { plainText } from './plain.ts'
@@ -33,7 +33,7 @@ export interface MessageReaderOptions {
 /** Reads messages from a server. */
 export function createMessageReader(
   input: Readable,
-  pipe: Pipe,
+  messages: MessageStream,
   options: MessageReaderOptions,
 ): MessageReader {
   const { events, limits, where, onBroken, framing = LINES } = options
@@ -72,12 +72,12 @@ export function createMessageReader(
   function onLine(text: string): void {
     // A server that dies while writing has not answered.
     if (isOver && !isWhole(text)) return
-    check(mayBeMessage(text) && receiveText(pipe, text, limits.depth), text)
+    check(mayBeMessage(text) && receiveText(messages, text, limits.depth), text)
   }
 
   function onBadEncoding(bytes: Uint8Array): void {
     const text = toText(bytes)
-    if (!isOver) check(refuseAnswer(pipe, text, 'it is not valid UTF-8'), text)
+    if (!isOver) check(refuseAnswer(messages, text, 'it is not valid UTF-8'), text)
   }
 
   /** Reports, once, that the server writes something other than messages. */
@@ -90,8 +90,8 @@ export function createMessageReader(
 
   /** Fails the request whose response is too large, or all of them when it is unknown which one that is. */
   function onOversize(head: Uint8Array): void {
-    const id = answeredId(toText(head.subarray(0, 256))) ?? pipe.only
-    if (!pipe.refuse(id, tooLarge) && pipe.size > 0) onBroken(tooLarge())
+    const id = answeredId(toText(head.subarray(0, 256))) ?? messages.only
+    if (!messages.reject(id, tooLarge) && messages.size > 0) onBroken(tooLarge())
   }
 }
 

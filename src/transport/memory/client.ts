@@ -3,7 +3,7 @@ import { CLOSED } from '../../errors/rpc.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
-import { Pipe } from '../../rpc/pipe.ts'
+import { MessageStream } from '../../rpc/message-stream.ts'
 import { receiveText } from '../io/receive.ts'
 
 export interface ConnectMemoryOptions {
@@ -22,21 +22,21 @@ export interface MemoryServer {
 /** Connects to a server in the same process. Messages are text, as on any other transport. */
 export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMemoryOptions): OpenTransport {
   return async (events) => {
-    const pipe = new Pipe({ events, write: (text) => end.send(text) })
+    const messages = new MessageStream({ events, write: (text) => end.send(text) })
     const end = server.connect({
-      receive: (text) => void receiveText(pipe, text, limits.depth),
+      receive: (text) => void receiveText(messages, text, limits.depth),
       ...(auth === undefined ? {} : { auth }),
     })
     return {
       cancels: 'message',
-      request: (outgoing) => pipe.request(outgoing),
+      request: (outgoing) => messages.request(outgoing),
       async send(text) {
-        if (pipe.failure !== undefined) throw pipe.failure
+        if (messages.failure !== undefined) throw messages.failure
         end.send(text)
       },
       agree: () => undefined,
       async close() {
-        pipe.fail(mcpError(CLOSED, {}))
+        messages.fail(mcpError(CLOSED, {}))
         end.close()
       },
     }

@@ -5,7 +5,7 @@ import { CLOSED } from '../../errors/rpc.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../errors/transport.ts'
 import type { Revision } from '../../protocol/revisions.ts'
 import type { ClientTransport, OlderTransportOptions, OutgoingRequest } from '../../rpc/client-transport.ts'
-import { Pipe } from '../../rpc/pipe.ts'
+import { MessageStream } from '../../rpc/message-stream.ts'
 import type { ReadEvent } from '../../wire/sse-reader.ts'
 import type { ReadingOptions } from '../http/client/answer.ts'
 import type { OlderParts } from '../http/client/client.ts'
@@ -43,7 +43,7 @@ class SseClientTransport implements ClientTransport {
   readonly cancels = 'message'
   readonly #parts: OlderParts
   readonly #holds = new Holds()
-  readonly #pipe: Pipe
+  readonly #messages: MessageStream
   #stream: Hold | undefined
   #send: Send | undefined
   #agreed: Revision | undefined
@@ -52,7 +52,7 @@ class SseClientTransport implements ClientTransport {
 
   constructor(parts: OlderParts) {
     this.#parts = parts
-    this.#pipe = new Pipe({ events: parts.events, write: () => undefined })
+    this.#messages = new MessageStream({ events: parts.events, write: () => undefined })
   }
 
   /** Opens the stream and waits for the address; false when there is no stream, or no address in time. */
@@ -88,13 +88,13 @@ class SseClientTransport implements ClientTransport {
   }
 
   request(outgoing: OutgoingRequest): Promise<Message> {
-    const answered = this.#pipe.request(outgoing)
-    if (this.#pipe.failure === undefined && !outgoing.cancel.aborted) void this.#deliver(outgoing)
+    const answered = this.#messages.request(outgoing)
+    if (this.#messages.failure === undefined && !outgoing.cancel.aborted) void this.#deliver(outgoing)
     return answered
   }
 
   async send(text: string, headers?: HeaderRecord): Promise<void> {
-    if (this.#pipe.failure !== undefined) throw this.#pipe.failure
+    if (this.#messages.failure !== undefined) throw this.#messages.failure
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}))
     const method = 'the message'
     try {
@@ -112,7 +112,7 @@ class SseClientTransport implements ClientTransport {
   }
 
   async close(): Promise<void> {
-    this.#pipe.fail(mcpError(CLOSED, {}))
+    this.#messages.fail(mcpError(CLOSED, {}))
     this.#end()
   }
 
@@ -156,7 +156,7 @@ class SseClientTransport implements ClientTransport {
   /** Receives an event. The first one sets the address for messages; later ones cannot change it. */
   #take(event: ReadEvent): boolean {
     if (this.#onAddress !== undefined) this.#setAddress(event.event === 'endpoint' ? event.data : undefined)
-    else if (isMessageEvent(event) && !receiveText(this.#pipe, event.data, this.#parts.limits.depth))
+    else if (isMessageEvent(event) && !receiveText(this.#messages, event.data, this.#parts.limits.depth))
       this.#note()
     return false
   }
@@ -171,7 +171,7 @@ class SseClientTransport implements ClientTransport {
   /** An event was too large. If just one request is pending it was the response to that; otherwise all of them fail. */
   #skip(): void {
     const problem = (): McpError => tooLarge(this.#parts.limits.clientBytes) as McpError
-    if (!this.#pipe.refuse(this.#pipe.only, problem) && this.#pipe.size > 0) this.#down(problem())
+    if (!this.#messages.reject(this.#messages.only, problem) && this.#messages.size > 0) this.#down(problem())
   }
 
   async #deliver(outgoing: OutgoingRequest): Promise<void> {
@@ -181,11 +181,11 @@ class SseClientTransport implements ClientTransport {
       const response = await hold.race(this.#post({ text, method, headers: outgoing.headers() }, hold.signal))
       if (response.status === 404) throw this.#refused(response, method)
       if (response.ok) this.#readRest(response)
-      else this.#pipe.take({ ...(await readFailure(response, outgoing, this.#reading(hold.signal))), id })
+      else this.#messages.take({ ...(await readFailure(response, outgoing, this.#reading(hold.signal))), id })
       hold.release()
     } catch (error) {
       const reason = hold.release(error) as McpError
-      this.#pipe.refuse(id, () => reason)
+      this.#messages.reject(id, () => reason)
       if (reason.kind === 'session_lost') this.#down(mcpError(STREAM_LOST, { method }))
     }
   }
@@ -221,9 +221,9 @@ class SseClientTransport implements ClientTransport {
   }
 
   #down(reason: McpError): void {
-    if (this.#pipe.failure !== undefined) return
+    if (this.#messages.failure !== undefined) return
     const wasOpen = this.#send !== undefined
-    this.#pipe.fail(reason)
+    this.#messages.fail(reason)
     this.#end()
     if (wasOpen) this.#parts.events.onDown(reason)
   }

@@ -2,7 +2,7 @@ import { McpError, mcpError } from '../../errors/error.ts'
 import { CLOSED } from '../../errors/rpc.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OpenTransport } from '../../rpc/client-transport.ts'
-import { Pipe } from '../../rpc/pipe.ts'
+import { MessageStream } from '../../rpc/message-stream.ts'
 import { createMessageReader, type MessageReader } from '../lines/message-reader.ts'
 import { createLineWriter } from '../lines/writer.ts'
 import { failed } from './executable.ts'
@@ -52,9 +52,9 @@ function openTransport(
 ): ClientTransport {
   const { command, limits, closeMs = CLOSE_MS } = options
   const writer = createLineWriter(server.stdin, limits.clientBytes)
-  const pipe = new Pipe({ events, write: writer.write })
+  const messages = new MessageStream({ events, write: writer.write })
   const stderr = createStderrReader((text) => events.onNote?.('stderr', text))
-  const reader = createMessageReader(server.stdout, pipe, {
+  const reader = createMessageReader(server.stdout, messages, {
     events,
     limits,
     onBroken: down,
@@ -70,23 +70,23 @@ function openTransport(
   return {
     cancels: 'message',
     request: (outgoing) =>
-      pipe.request(outgoing).catch((error: unknown) => {
+      messages.request(outgoing).catch((error: unknown) => {
         throw withJunk(error, reader)
       }),
-    send: (text) => (pipe.failure === undefined ? writer.send(text) : Promise.reject(pipe.failure)),
+    send: (text) => (messages.failure === undefined ? writer.send(text) : Promise.reject(messages.failure)),
     agree: () => undefined,
     close() {
       reader.stop()
-      pipe.fail(mcpError(CLOSED, {}))
+      messages.fail(mcpError(CLOSED, {}))
       writer.flush()
       return server.stop(closeMs)
     },
   }
 
   function down(reason: McpError): void {
-    if (pipe.failure !== undefined) return
+    if (messages.failure !== undefined) return
     reader.stop()
-    pipe.fail(reason)
+    messages.fail(reason)
     events.onDown(reason)
     void server.stop(0)
   }

@@ -4,7 +4,7 @@ import { McpError, mcpError } from '../../errors/error.ts'
 import { CLOSED } from '../../errors/rpc.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { ClientTransport, TransportEvents, OpenTransport } from '../../rpc/client-transport.ts'
-import { Pipe } from '../../rpc/pipe.ts'
+import { MessageStream } from '../../rpc/message-stream.ts'
 import type { Framing } from '../lines/framing.ts'
 import type { FramingName } from '../lines/framing-name.ts'
 import { createMessageReader } from '../lines/message-reader.ts'
@@ -51,12 +51,12 @@ function openTransport(
 ): ClientTransport {
   const { limits, heartbeatMs, framing } = options
   const writer = createLineWriter(socket, limits.clientBytes, framing)
-  const pipe = new Pipe({ events, write: writer.write })
+  const messages = new MessageStream({ events, write: writer.write })
   socket.once('data', (chunk: Uint8Array) => {
     const reason = mismatchOf(framing, chunk)
     if (reason !== undefined) down(mcpError(CONNECT_FAILED, { target: targetOf(url), reason }))
   })
-  const reader = createMessageReader(socket, pipe, {
+  const reader = createMessageReader(socket, messages, {
     events,
     limits,
     framing,
@@ -76,13 +76,13 @@ function openTransport(
 
   return {
     cancels: 'message',
-    request: (outgoing) => pipe.request(outgoing),
-    send: (text) => (pipe.failure === undefined ? writer.send(text) : Promise.reject(pipe.failure)),
+    request: (outgoing) => messages.request(outgoing),
+    send: (text) => (messages.failure === undefined ? writer.send(text) : Promise.reject(messages.failure)),
     agree: heartbeat.agree,
     async close() {
       heartbeat.stop()
       reader.stop()
-      pipe.fail(mcpError(CLOSED, {}))
+      messages.fail(mcpError(CLOSED, {}))
       writer.flush()
       await linger(socket, CLOSE_MS)
     },
@@ -107,9 +107,9 @@ function openTransport(
 
   function down(reason: McpError): void {
     heartbeat.stop()
-    if (pipe.failure !== undefined) return
+    if (messages.failure !== undefined) return
     reader.stop()
-    pipe.fail(reason)
+    messages.fail(reason)
     events.onDown(reason)
     socket.destroy()
   }

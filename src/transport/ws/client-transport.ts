@@ -4,7 +4,7 @@ import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../../errors/client.ts'
 import { CLOSED, OVERLOADED } from '../../errors/rpc.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../rpc/client-transport.ts'
-import { Pipe } from '../../rpc/pipe.ts'
+import { MessageStream } from '../../rpc/message-stream.ts'
 import { doubledMs, pause } from '../../base/backoff.ts'
 import { answeredId, receiveText } from '../io/receive.ts'
 import { within } from '../io/timer.ts'
@@ -47,7 +47,7 @@ const JITTER = 0.25
 export class WsClientTransport implements ClientTransport {
   readonly cancels = 'message'
   readonly #options: WsTransportOptions
-  readonly #pipe: Pipe
+  readonly #messages: MessageStream
   readonly #closing = new AbortController()
   #socket: ClientSocket | undefined
   /** The session to resume; undefined if the server does not keep one. */
@@ -61,7 +61,7 @@ export class WsClientTransport implements ClientTransport {
 
   constructor(options: WsTransportOptions) {
     this.#options = options
-    this.#pipe = new Pipe({ events: options.events, write: (text) => this.#write(text) })
+    this.#messages = new MessageStream({ events: options.events, write: (text) => this.#write(text) })
   }
 
   /** Opens the first connection. */
@@ -81,18 +81,18 @@ export class WsClientTransport implements ClientTransport {
   }
 
   request(outgoing: OutgoingRequest): Promise<Message> {
-    return this.#pipe.request(outgoing)
+    return this.#messages.request(outgoing)
   }
 
   async send(text: string): Promise<void> {
-    if (this.#pipe.failure !== undefined) throw this.#pipe.failure
+    if (this.#messages.failure !== undefined) throw this.#messages.failure
     this.#write(text)
   }
 
   agree(): void {}
 
   async close(): Promise<void> {
-    this.#pipe.fail(mcpError(CLOSED, {}))
+    this.#messages.fail(mcpError(CLOSED, {}))
     this.#end()
     const socket = this.#socket
     if (socket === undefined || socket.readyState > OPEN) return
@@ -125,26 +125,26 @@ export class WsClientTransport implements ClientTransport {
 
   #take(data: unknown): void {
     const { clientBytes, depth } = this.#options.limits
-    const pipe = this.#pipe
+    const messages = this.#messages
     this.#failures = 0
     if (this.#session !== undefined) this.#session.received++
-    if (pipe.failure !== undefined) return
+    if (messages.failure !== undefined) return
     if (typeof data !== 'string')
       return this.#fail(mcpError(BAD_ANSWER, { method: 'a message', issue: 'it is binary' }))
     // A runtime without its own size limit has read it anyway, but it is not parsed.
     if (data.length > clientBytes)
-      return void (pipe.refuse(answeredId(data) ?? pipe.only, this.#tooLarge) || this.#fail(this.#tooLarge()))
-    if (receiveText(pipe, data, depth) || this.#noted) return
+      return void (messages.reject(answeredId(data) ?? messages.only, this.#tooLarge) || this.#fail(this.#tooLarge()))
+    if (receiveText(messages, data, depth) || this.#noted) return
     this.#noted = true
     this.#options.events.onNote?.('stream', 'the server sends text that is not a message')
   }
 
   #lost(code: number, reason: string, problem: string): void {
     this.#socket = undefined
-    if (code === CLOSE.tooLarge) this.#pipe.refuse(this.#pipe.only, weTooLarge)
+    if (code === CLOSE.tooLarge) this.#messages.reject(this.#messages.only, weTooLarge)
     const why = problem === OVERSIZE ? this.#tooLarge() : toReason(code, reason)
     // A violation of the WebSocket protocol would happen again.
-    const canResume = code === ABNORMAL && !problem.startsWith('WS_ERR_') && this.#pipe.failure === undefined
+    const canResume = code === ABNORMAL && !problem.startsWith('WS_ERR_') && this.#messages.failure === undefined
     if (canResume && this.#session !== undefined) void this.#resume(this.#session, why)
     else this.#down(why)
     this.#onGone?.()
@@ -215,9 +215,9 @@ export class WsClientTransport implements ClientTransport {
   }
 
   #down(reason: McpError): void {
-    if (this.#pipe.failure !== undefined) return
+    if (this.#messages.failure !== undefined) return
     this.#end()
-    this.#pipe.fail(reason)
+    this.#messages.fail(reason)
     this.#options.events.onDown(reason)
   }
 

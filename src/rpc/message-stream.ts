@@ -3,7 +3,7 @@ import { CLOSED } from '../errors/rpc.ts'
 import type { RequestId, Message } from '../protocol/jsonrpc.ts'
 import type { TransportEvents, OutgoingRequest, CancelListener } from './client-transport.ts'
 
-export interface PipeOptions {
+export interface MessageStreamOptions {
   readonly events: TransportEvents
   /** Writes one message; throws when it cannot be accepted. */
   write(text: string): void
@@ -13,13 +13,13 @@ export interface PipeOptions {
  * The client's end of a two-way message stream. Responses settle their request by id, everything else goes to the
  * client, and pending requests fail when the stream does.
  */
-export class Pipe {
+export class MessageStream {
   readonly #events: TransportEvents
   readonly #write: (text: string) => void
   readonly #waiting = new Map<RequestId, Waiting>()
   #failure: McpError | undefined
 
-  constructor({ events, write }: PipeOptions) {
+  constructor({ events, write }: MessageStreamOptions) {
     this.#events = events
     this.#write = write
   }
@@ -67,7 +67,7 @@ export class Pipe {
   }
 
   /** Fails one request; false when no request with this id is pending. */
-  refuse(id: RequestId | undefined, toError: (method: string) => McpError): boolean {
+  reject(id: RequestId | undefined, toError: (method: string) => McpError): boolean {
     const waiting = id === undefined ? undefined : this.#waiting.get(id)
     if (waiting === undefined) return false
     waiting.end()

@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 /** Requests sent to the peer that await a response, by id. */
-export class Pending {
+export class PendingRequests {
   #next = 1
   #closed = false
   readonly #waiting = new Map<RequestId, Waiting>()

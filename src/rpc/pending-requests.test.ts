@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { Pending } from './pending.ts'
+import { PendingRequests } from './pending-requests.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 /** Asks a question, and records what is sent about it. */
-function ask(pending: Pending, { timeoutMs = 1000, send = (_: number): void => undefined } = {}) {
+function ask(pending: PendingRequests, { timeoutMs = 1000, send = (_: number): void => undefined } = {}) {
   const controller = new AbortController()
   const sent: number[] = []
   const cancelled: number[] = []
@@ -20,7 +20,7 @@ function ask(pending: Pending, { timeoutMs = 1000, send = (_: number): void => u
 }
 
 /** Every way in which a question ends without being given up. */
-const ENDINGS: readonly (readonly [string, (pending: Pending) => void, JsonObject])[] = [
+const ENDINGS: readonly (readonly [string, (pending: PendingRequests) => void, JsonObject])[] = [
   ['a result', (pending) => pending.settle({ id: 1, result: { roots: [] } }), { roots: [] }],
   [
     'an error',
@@ -33,7 +33,7 @@ const ENDINGS: readonly (readonly [string, (pending: Pending) => void, JsonObjec
 test.each(ENDINGS)(
   'after %s nothing is left of a question: no abort or timeout cancels it any more',
   async (_, end, expected) => {
-    const pending = new Pending()
+    const pending = new PendingRequests()
     const question = ask(pending)
     end(pending)
     expect(await question.answer.catch((error: unknown) => error)).toMatchObject(expected)
@@ -45,7 +45,7 @@ test.each(ENDINGS)(
 )
 
 test('an abandoned request is cancelled once, and a late response to it is ignored', async () => {
-  const pending = new Pending()
+  const pending = new PendingRequests()
   const [stopped, late, other] = [ask(pending), ask(pending), ask(pending, { timeoutMs: 2000 })]
   stopped.abort()
   await expect(stopped.answer).rejects.toThrow('stopped')
@@ -63,7 +63,7 @@ test('an abandoned request is cancelled once, and a late response to it is ignor
 })
 
 test('nothing is sent for a caller that has already cancelled, or on a closed connection', async () => {
-  const pending = new Pending()
+  const pending = new PendingRequests()
   const send = vi.fn<(id: number) => void>()
   const options = {
     signal: AbortSignal.abort(new Error('gone')),
@@ -79,14 +79,14 @@ test('nothing is sent for a caller that has already cancelled, or on a closed co
 })
 
 test('a timeout too long for a timer never fires', () => {
-  const pending = new Pending()
+  const pending = new PendingRequests()
   for (const timeoutMs of [2 ** 31, Infinity]) ask(pending, { timeoutMs })
   vi.advanceTimersByTime(86_400_000)
   expect([pending.size, vi.getTimerCount()]).toEqual([2, 0])
 })
 
 test('a request that cannot be sent fails at once and is not cancelled later', async () => {
-  const pending = new Pending()
+  const pending = new PendingRequests()
   const fail = (): never => {
     throw new TypeError('no JSON')
   }
