@@ -59,7 +59,7 @@ export class InFlight<Out> {
   /** Answers a request. Stays synchronous when its handler does. */
   run(call: Call, responder: Responder<Out>): Out | Promise<Out> {
     const { calls } = responder
-    const observed = this.#service.observers.begin(call, responder.size)
+    const observed = this.#service.observers.begin(call, responder)
     const outer = calls?.starting
     try {
       const isQueued = this.#admit(call, responder)

@@ -81,8 +81,8 @@ export class Observers {
   }
 
   /** Starts observing a request; undefined when there are no observers. */
-  begin(call: Call, size: number): Observed | undefined {
-    return this.#list.length === 0 ? undefined : this.#begin(describe(call, size))
+  begin(call: Call, message: { readonly size: number }): Observed | undefined {
+    return this.#list.length === 0 ? undefined : this.#begin(describe(call, message.size))
   }
 
   /** Counts a request that was rejected before it became a call, and shows it to the observers. */

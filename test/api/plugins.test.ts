@@ -91,6 +91,27 @@ test('endpoints are behind the same checks of host and origin', async () => {
   expect(await status({})).toBe(200)
 })
 
+test('endpoints see the body of PUT, the path alone of an odd target, and no verb that a web request cannot have', async () => {
+  const seen: string[] = []
+  const endpoints = {
+    '/own': async (asked: Request) => {
+      const { origin, pathname } = new URL(asked.url)
+      seen.push(`${asked.method} ${origin === url.origin} ${pathname} ${await asked.text()}`)
+      return new Response(null, { status: 204 })
+    },
+  }
+  const url = await serve(server().use({ endpoints }))
+  await fetch(new URL('/own', url), { method: 'PUT', body: 'whole' })
+  expect(seen).toEqual(['PUT true /own whole'])
+  const status = await new Promise((resolve, reject) => {
+    const options = { port: url.port, path: '/own', method: 'TRACE' }
+    request(options, (reply) => resolve(reply.resume().statusCode))
+      .on('error', reject)
+      .end()
+  })
+  expect([status, seen.length]).toEqual([405, 1])
+})
+
 test('a web mount serves endpoints too', async () => {
   const app = server().use({ endpoints: { '/metrics': () => new Response('ok') } })
   const reply = await app.fetch(new Request('http://localhost/api/metrics'))

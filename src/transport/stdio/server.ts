@@ -80,7 +80,7 @@ function writerOf(output: Writable): (text: string, written?: () => void) => boo
   return (text, written) => output.write(text, () => written?.())
 }
 
-/** Detects that the parent process is gone even when the messages stays open. */
+/** Detects that the parent process is gone even when the pipe stays open. */
 function watchParent(gone: () => void): Timer {
   const parent = process.ppid
   return everyMs(PARENT_CHECK_MS, () => {

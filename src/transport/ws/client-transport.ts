@@ -133,7 +133,9 @@ export class WsClientTransport implements ClientTransport {
       return this.#fail(mcpError(BAD_ANSWER, { method: 'a message', issue: 'it is binary' }))
     // A runtime without its own size limit has read it anyway, but it is not parsed.
     if (data.length > clientBytes)
-      return void (messages.reject(answeredId(data) ?? messages.only, this.#tooLarge) || this.#fail(this.#tooLarge()))
+      return void (
+        messages.reject(answeredId(data) ?? messages.only, this.#tooLarge) || this.#fail(this.#tooLarge())
+      )
     if (receiveText(messages, data, depth) || this.#noted) return
     this.#noted = true
     this.#options.events.onNote?.('stream', 'the server sends text that is not a message')
@@ -144,7 +146,8 @@ export class WsClientTransport implements ClientTransport {
     if (code === CLOSE.tooLarge) this.#messages.reject(this.#messages.only, weTooLarge)
     const why = problem === OVERSIZE ? this.#tooLarge() : toReason(code, reason)
     // A violation of the WebSocket protocol would happen again.
-    const canResume = code === ABNORMAL && !problem.startsWith('WS_ERR_') && this.#messages.failure === undefined
+    const canResume =
+      code === ABNORMAL && !problem.startsWith('WS_ERR_') && this.#messages.failure === undefined
     if (canResume && this.#session !== undefined) void this.#resume(this.#session, why)
     else this.#down(why)
     this.#onGone?.()

@@ -250,10 +250,8 @@ export class Endpoint implements HttpHandler {
     const streams = this.#streams
     const exchange = new Exchange({ limits, accepts, headers, session, batch, streams, onGone })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
-    return this.#inFlight.run(
-      call,
-      new HttpResponder(this, exchange, request, { ...way, ...(isCancelled && { onGone }) }),
-    )
+    const responder = new HttpResponder(this, exchange, request, way, isCancelled ? onGone : undefined)
+    return this.#inFlight.run(call, responder)
   }
 
   /** Long-lived streams count against the same limit as sessions. */

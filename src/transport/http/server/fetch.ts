@@ -4,7 +4,15 @@ import type { Auth } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import type { Endpoint } from './endpoint.ts'
-import { NO_HEADERS, type HttpHead, type HttpIn, type HttpOut, type Sink, type HttpHandler } from './parts.ts'
+import {
+  NO_HEADERS,
+  type HttpHead,
+  type HttpIn,
+  type HttpOut,
+  type Sink,
+  type HttpHandler,
+  hasBody,
+} from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 
@@ -27,7 +35,7 @@ export function serveFetch(
       if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply)
       const parts: HttpIn = {
         ...head,
-        body: request.method === 'POST' ? await readBody(request, handler) : '',
+        body: hasBody(head) ? await readBody(request, handler) : '',
         auth: caller?.auth,
         onGone: (listener) => {
           if (request.signal.aborted) queueMicrotask(listener)

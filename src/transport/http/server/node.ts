@@ -15,6 +15,7 @@ import {
   type HttpOut,
   type Sink,
   type HttpHandler,
+  hasBody,
 } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
@@ -53,6 +54,7 @@ function serveHandler(
   handler: HttpHandler,
   acceptQueue: AcceptQueue,
 ): (request: NodeRequest, response: ServerResponse) => void {
+  const pool = budgetsOf(handler.service, handler.limits).read
   return (request, response) => {
     const parts = new NodeIn(request, response)
     const refused = handler.refuse(parts)
@@ -67,9 +69,10 @@ function serveHandler(
 
   function readAndAnswer(request: NodeRequest, parts: NodeIn): void {
     const { response } = parts
-    if (request.method !== 'POST') return respond(response, handler, handler.answer(parts))
+    if (!hasBody(parts)) return respond(response, handler, handler.answer(parts))
     if (parts.parsed !== undefined) return answerInTurn(request, parts)
-    readBody(request, handler, (text, reading) => {
+    const reading = new ReadBudget(pool, handler.limits.httpBytes, request)
+    readBody(request, reading, handler.limits.bodyMs, (text) => {
       if (typeof text !== 'string') return rejectUnread(request, response, handler.rejectUnread(parts, text))
       parts.body = text
       answerInTurn(request, parts, reading)
@@ -179,17 +182,13 @@ function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
  */
 function readBody(
   request: IncomingMessage,
-  handler: HttpHandler,
-  done: (text: string | McpError, reading: ReadBudget) => void,
+  reading: ReadBudget,
+  timeoutMs: number,
+  done: (text: string | McpError) => void,
 ): void {
-  const reading = new ReadBudget(
-    budgetsOf(handler.service, handler.limits).read,
-    handler.limits.httpBytes,
-    request,
-  )
   const announced = Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
-  if (tooLarge !== undefined) return done(tooLarge, reading)
+  if (tooLarge !== undefined) return done(tooLarge)
   let chunks: Buffer[] = []
   let finished = false
   let timer: Timer
@@ -199,7 +198,7 @@ function readBody(
     if (problem !== undefined) return finish(problem)
     chunks.push(chunk)
     if (timer === undefined && !(reading.size >= announced)) {
-      timer = afterMs(handler.limits.bodyMs, () => finish(reading.late()))
+      timer = afterMs(timeoutMs, () => finish(reading.late()))
     }
   })
   request.on('end', () => finish(decode()))
@@ -211,7 +210,7 @@ function readBody(
     clearTimeout(timer)
     chunks = []
     if (typeof result !== 'string') reading.end()
-    if (result !== undefined) done(result, reading)
+    if (result !== undefined) done(result)
   }
 
   function decode(): string | McpError {

@@ -101,3 +101,10 @@ export const STREAM_HEADERS: Headers = Object.freeze({
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 })
+
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+/** Whether the body of a request is read. */
+export function hasBody({ method }: HttpHead): boolean {
+  return WITH_BODY.has(method)
+}

@@ -17,8 +17,6 @@ export interface ResponderOptions {
   readonly session: HttpSession | undefined
   /** Called before the reply to a successful handshake. */
   readonly opened?: () => void
-  /** Called when the client disconnects before the reply. */
-  readonly onGone?: () => void
 }
 
 /** Turns the outcome of one call into an HTTP reply. */
@@ -27,12 +25,21 @@ export class HttpResponder implements Responder<HttpOut> {
   readonly #exchange: Exchange
   readonly #request: HttpIn
   readonly #options: ResponderOptions
+  readonly #onGone: (() => void) | undefined
 
-  constructor(endpoint: Endpoint, exchange: Exchange, request: HttpIn, options: ResponderOptions) {
+  /** `onGone` is called when the client disconnects before the reply. */
+  constructor(
+    endpoint: Endpoint,
+    exchange: Exchange,
+    request: HttpIn,
+    options: ResponderOptions,
+    onGone: (() => void) | undefined,
+  ) {
     this.#endpoint = endpoint
     this.#exchange = exchange
     this.#request = request
     this.#options = options
+    this.#onGone = onGone
   }
 
   get caller(): unknown {
@@ -68,7 +75,7 @@ export class HttpResponder implements Responder<HttpOut> {
 
   pending(_call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
     this.#endpoint.sweeper.begin()
-    if (this.#options.onGone !== undefined) this.#request.onGone(this.#options.onGone)
+    if (this.#onGone !== undefined) this.#request.onGone(this.#onGone)
     return this.#exchange.replyLater(response)
   }
 

@@ -1,4 +1,5 @@
 import { mcpError } from '../../../errors/error.ts'
+import { BAD_VERB } from '../../../errors/http.ts'
 import { SHUTTING_DOWN } from '../../../errors/rpc.ts'
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
@@ -6,13 +7,14 @@ import type { Auth } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
 import type { Guard } from './guard.ts'
-import type {
-  ExtraEndpoint,
-  Headers as HeaderRecord,
-  HttpHandler,
-  HttpHead,
-  HttpIn,
-  HttpOut,
+import {
+  hasBody,
+  type ExtraEndpoint,
+  type Headers as HeaderRecord,
+  type HttpHandler,
+  type HttpHead,
+  type HttpIn,
+  type HttpOut,
 } from './parts.ts'
 
 /** Answers web requests at a path next to MCP. */
@@ -27,6 +29,8 @@ export interface WebEndpointOptions {
   readonly fail: HttpHandler['fail']
   readonly handlers: ReadonlyMap<string, WebHandler>
 }
+
+const VERBS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** Web handlers at their own paths, behind the same host and origin checks as MCP. */
 export class WebEndpoint implements ExtraEndpoint {
@@ -53,6 +57,7 @@ export class WebEndpoint implements ExtraEndpoint {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#options.guard.preflight(head) }
       head.cors = this.#options.guard.check(head)
+      if (!VERBS.has(head.method)) throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
       if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       return undefined
     } catch (thrown) {
@@ -111,9 +116,11 @@ export class WebEndpoint implements ExtraEndpoint {
 
 function toWebRequest(request: HttpIn): Request {
   const { method, target = '/', body, parsed } = request
-  const host = request.header('host') ?? 'localhost'
+  const base = `http://${request.header('host') ?? ''}`
   const headers = new Headers(request.headers?.())
-  const hasBody = method !== 'GET' && method !== 'HEAD'
   const text = parsed === undefined ? body : JSON.stringify(parsed)
-  return new Request(new URL(target, `http://${host}`), { method, headers, ...(hasBody && { body: text }) })
+  // The target may be a whole URL, and the host anything: the client chose both.
+  const path = target.startsWith('/') ? target.replace(/^\/+/, '/') : '/'
+  const url = new URL(path, URL.canParse(base) ? base : 'http://localhost')
+  return new Request(url, { method, headers, ...(hasBody(request) && { body: text }) })
 }
