@@ -23,6 +23,7 @@ import type {
   ExtraEndpoint,
   HttpHandler,
 } from '../transport/http/server/parts.ts'
+import { sizeOf } from '../transport/http/server/responder.ts'
 import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts'
 import { Sweeper } from '../transport/http/server/sweeper.ts'
 import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
@@ -121,12 +122,14 @@ export class GistEndpoint implements ExtraEndpoint {
         ? this.#open(envelope, request, headers, begun)
         : this.#ask(envelope, request, headers, begun)
     } catch (thrown) {
-      return this.#refused(id, thrown, headers, begun)
+      const reply = (error: McpError): HttpOut => errorReply(id, error, headers, begun)
+      return this.#inFlight.rejectRequest(thrown, { size: sizeOf(request), source: request }, reply)
     }
   }
 
   fail(id: RequestId | undefined, thrown: unknown, _dialect: unknown, headers: Headers): HttpOut {
-    return this.#refused(typeof id === 'string' ? id : undefined, thrown, headers, performance.now())
+    const error = this.#inFlight.reject(thrown)
+    return errorReply(typeof id === 'string' ? id : undefined, error, headers, performance.now())
   }
 
   /** Waits for running requests, up to a limit, and closes every session. */
@@ -249,14 +252,13 @@ export class GistEndpoint implements ExtraEndpoint {
     return this.#inFlight.run(call, new GistResponder(this, way))
   }
 
-  #refused(id: string | undefined, thrown: unknown, headers: Headers, begun: number): HttpOut {
-    const error = this.#inFlight.reject(thrown)
-    const text = encodeFailure(id, error, performance.now() - begun)
-    return toJson(statusOf(error), text, withHints(error, headers))
-  }
-
   #unsupported(version: string): McpError {
     const data = { supported: this.#revisions.map(monthOf), requested: version }
     return mcpError(REVISION_UNSUPPORTED, { version }, { data })
   }
+}
+
+function errorReply(id: string | undefined, error: McpError, headers: Headers, begun: number): HttpOut {
+  const text = encodeFailure(id, error, performance.now() - begun)
+  return toJson(statusOf(error), text, withHints(error, headers))
 }

@@ -8,7 +8,7 @@ import type { Limits } from '../protocol/limits.ts'
 import type { Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
-import { outcomeOf, type Observed, type ObservedRequest } from './observer.ts'
+import { outcomeOf, type Observed, type RejectedRequest } from './observer.ts'
 import type { Service } from './service.ts'
 
 /** One request as its transport sees it: whose it is, and what to send for each way it can end. */
@@ -38,8 +38,11 @@ export class InFlight<Out> {
   readonly #service: Service
   readonly #limits: Limits
   readonly #calls = new Set<Call>()
+  /** The number of finished responses that observers delay. */
+  #delayed = 0
   #closing = false
   #onIdle: (() => void) | undefined
+  #drained: Promise<void> | undefined
 
   constructor(service: Service, limits: Limits) {
     this.#service = service
@@ -75,10 +78,20 @@ export class InFlight<Out> {
     }
   }
 
-  /** The error to send for a message that never became a call. */
-  reject(thrown: unknown, request?: ObservedRequest): McpError {
+  /** Rejects a request that did not become a call. */
+  rejectRequest(
+    thrown: unknown,
+    request: RejectedRequest,
+    reply: (error: McpError) => Out,
+  ): Out | Promise<Out> {
     const error = this.#toError(thrown)
-    void this.#service.observers.rejected(error, request)
+    return this.#delay(reply(error), this.#service.observers.rejected(error, request))
+  }
+
+  /** The error to send for something that is not a request. */
+  reject(thrown: unknown): McpError {
+    const error = this.#toError(thrown)
+    void this.#service.observers.rejected(error)
     return error
   }
 
@@ -91,12 +104,7 @@ export class InFlight<Out> {
   drain(limitMs: number): Promise<void> {
     this.#closing = true
     for (const call of this.#calls) call.endIfLasting()
-    if (this.#calls.size === 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      const timer = limitMs > LONGEST_MS ? undefined : setTimeout(resolve, limitMs)
-      // The last response is sent in the turn in which the last request ends.
-      this.#onIdle = () => setTimeout(() => (clearTimeout(timer), resolve()))
-    })
+    return (this.#drained ??= this.#waitUntilIdle(limitMs))
   }
 
   /** Cancels the remaining requests. */
@@ -145,7 +153,7 @@ export class InFlight<Out> {
       leave?.()
       this.#calls.delete(call)
       responder.calls?.delete(call)
-      if (this.#calls.size === 0) this.#onIdle?.()
+      if (this.#isIdle) this.#onIdle?.()
     }
   }
 
@@ -158,7 +166,7 @@ export class InFlight<Out> {
     if (call.cancelled) return this.#fail(call, undefined, responder, observed)
     const out = responder.result(call, result)
     call.end()
-    return observed === undefined ? out : delayed(out, observed.end({ outcome: outcomeOf(result) }))
+    return observed === undefined ? out : this.#delay(out, observed.end({ outcome: outcomeOf(result) }))
   }
 
   #fail(
@@ -170,13 +178,37 @@ export class InFlight<Out> {
     if (call.cancelled) {
       const out = responder.cancelled(call)
       call.end()
-      return observed === undefined ? out : delayed(out, observed.end({ outcome: 'cancelled' }))
+      return observed === undefined ? out : this.#delay(out, observed.end({ outcome: 'cancelled' }))
     }
     const error = this.#toError(thrown)
     this.#service.observers.count(error.kind)
     const out = responder.error(call, error)
     call.end()
-    return observed === undefined ? out : delayed(out, observed.end({ outcome: 'error', error }))
+    return observed === undefined ? out : this.#delay(out, observed.end({ outcome: 'error', error }))
+  }
+
+  /** Delays a response until the observers have finished. */
+  #delay(out: Out, wait: Promise<void> | undefined): Out | Promise<Out> {
+    if (wait === undefined) return out
+    this.#delayed++
+    return wait.then(() => {
+      this.#delayed--
+      if (this.#isIdle) this.#onIdle?.()
+      return out
+    })
+  }
+
+  #waitUntilIdle(limitMs: number): Promise<void> {
+    if (this.#isIdle) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = limitMs > LONGEST_MS ? undefined : setTimeout(resolve, limitMs)
+      // The last response is sent in the turn in which the last request ends.
+      this.#onIdle = () => setTimeout(() => (clearTimeout(timer), resolve()))
+    })
+  }
+
+  get #isIdle(): boolean {
+    return this.#calls.size === 0 && this.#delayed === 0
   }
 
   /** Converts anything thrown to an error for the peer. Unexpected errors are masked and reported. */
@@ -186,9 +218,4 @@ export class InFlight<Out> {
     this.#service.report('error', 'a request failed', { reference, error: thrown })
     return mcpError(INTERNAL, { reference }, { cause: thrown })
   }
-}
-
-/** A response that waits for the observers. */
-function delayed<Out>(out: Out, wait: Promise<void> | undefined): Out | Promise<Out> {
-  return wait === undefined ? out : wait.then(() => out)
 }

@@ -1,7 +1,7 @@
 import type { ErrorKind, McpError } from '../errors/error.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Revision } from '../protocol/revisions.ts'
-import type { Auth, Call, ClientInfo } from './call.ts'
+import type { Auth, Call, ClientInfo, RequestSource } from './call.ts'
 import type { Result } from './dispatch.ts'
 
 /** A request as observers see it. */
@@ -33,6 +33,14 @@ export interface Observer {
   start?(request: ObservedRequest): void
   /** A promise delays the response until it settles. An error thrown here is reported and changes nothing. */
   end?(request: ObservedRequest, end: RequestEnd): void | Promise<void>
+}
+
+/** A request that was rejected before it became a call. */
+export interface RejectedRequest {
+  /** Absent when the message does not say it correctly. */
+  readonly method?: string
+  readonly size: number
+  readonly source: RequestSource
 }
 
 /** What is counted: errors that were sent, by kind, and events that send none. */
@@ -86,10 +94,13 @@ export class Observers {
   }
 
   /** Counts a request that was rejected before it became a call, and shows it to the observers. */
-  rejected(error: McpError, request: ObservedRequest = {}): Promise<void> | undefined {
+  rejected(error: McpError, request?: RejectedRequest): Promise<void> | undefined {
     this.count(error.kind)
     if (this.#list.length === 0) return undefined
-    return this.#begin(request).end({ outcome: 'error', error })
+    return this.#begin(request === undefined ? {} : describeRejected(request)).end({
+      outcome: 'error',
+      error,
+    })
   }
 
   #begin(request: ObservedRequest): Observed {
@@ -140,4 +151,8 @@ function describe({ method, params, peer, source }: Call, size: number): Observe
     ...(source.auth !== undefined && { auth: source.auth }),
     ...(peer.client !== undefined && { client: peer.client }),
   }
+}
+
+function describeRejected({ method, size, source: { auth } }: RejectedRequest): ObservedRequest {
+  return { size, ...(method !== undefined && { method }), ...(auth !== undefined && { auth }) }
 }

@@ -29,6 +29,12 @@ function watch(app: App): Seen {
   return seen
 }
 
+/** A promise, and the function that resolves it. */
+function createGate(): readonly [Promise<void>, () => void] {
+  let open = (): void => undefined
+  return [new Promise<void>((resolve) => (open = resolve)), () => open()]
+}
+
 function server(): App {
   return createServer({ name: 'observed', version: '1', log: () => undefined, limits: { inFlight: 1 } })
     .tool('now', {}, () => 'now')
@@ -70,8 +76,7 @@ test.each(TRANSPORTS_OF_TEST)(
 
 test.each(TRANSPORTS_OF_TEST)('over %s a request that is cancelled ends as cancelled', async (transport) => {
   const app = server()
-  let begun = (): void => undefined
-  const running = new Promise<void>((resolve) => (begun = resolve))
+  const [running, begun] = createGate()
   app.tool('wait', {}, (_, { signal }) => {
     begun()
     return new Promise((_resolve, reject) =>
@@ -93,8 +98,7 @@ test.each(TRANSPORTS_OF_TEST)(
   async (transport) => {
     const app = server()
     const order: string[] = []
-    let release = (): void => undefined
-    const gate = new Promise<void>((resolve) => (release = resolve))
+    const [gate, release] = createGate()
     const client = await open(app, transport)
     app.use({
       observer: {
@@ -116,6 +120,51 @@ test.each(TRANSPORTS_OF_TEST)(
     expect(order.slice(4).toSorted()).toEqual(['answered later', 'answered now'])
   },
 )
+
+test.each(['http', 'tcp', 'ws'] as const)(
+  'over %s closing waits for responses that observers delay',
+  async (transport) => {
+    const app = server()
+    const [gate, release] = createGate()
+    const [ended, end] = createGate()
+    const client = await open(app, transport)
+    app.use({ observer: { end: () => (end(), gate) } })
+    const answer = client.call('now')
+    await ended
+    let isClosed = false
+    const closed = app.close().then(() => (isClosed = true))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(isClosed).toBe(false)
+    release()
+    expect(await answer).toBe('now')
+    await closed
+  },
+)
+
+test('the end hook also delays the response to a request rejected before any handler ran', async () => {
+  const app = server()
+  const [gate, release] = createGate()
+  const methods: (string | undefined)[] = []
+  app.use({ observer: { end: ({ method }) => (methods.push(method), gate) } })
+  const running = await app.listen({ http: { port: 0 } })
+  onTestFinished(() => running.close())
+  const order: string[] = []
+  const replies: string[] = []
+  const memory = app.connect({ receive: (text) => void replies.push(text) })
+  onTestFinished(() => memory.close())
+  const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  memory.send(request)
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const post = fetch(running.url as string, { method: 'POST', body: request, headers })
+  const answered = post.then(({ status }) => void order.push(`answered ${status}`))
+  await expect.poll(() => methods).toEqual(['tools/list', 'tools/list'])
+  expect(replies).toEqual([])
+  order.push('released')
+  release()
+  await answered
+  expect(order).toEqual(['released', 'answered 400'])
+  expect(replies).toEqual([expect.stringContaining('"id":1')])
+})
 
 test('requests that are rejected before a handler runs are seen too', async () => {
   const app = server()

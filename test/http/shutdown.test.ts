@@ -32,6 +32,27 @@ test('running requests finish, and new ones get 503 with Retry-After [S2-8.5-6] 
   await expect(post(port, initialize(), BOTH)).rejects.toThrow(/ECONNREFUSED/)
 })
 
+test('closing the app ends with the last response, not at the time limit', async () => {
+  const gate = new Gate()
+  const app = createServer({ name: 'x', version: '1', limits: { drainMs: 600_000 } }).tool(
+    'wait',
+    {},
+    async () => {
+      gate.enter()
+      await gate.opened
+      return 'finished'
+    },
+  )
+  const { port } = await start(app)
+  const session = await open(port)
+  const running = session.post(call('wait'))
+  await gate.entered
+  const closed = app.close()
+  gate.open()
+  expect((await running).json).toMatchObject({ result: { content: [{ text: 'finished' }] } })
+  await closed
+})
+
 test('requests in the queue when the server closes are rejected with a time to retry, and every one gets an answer', async () => {
   const app = createServer({ name: 'busy', version: '1.0.0' }).tool('spin', {}, () => {
     const until = performance.now() + 60

@@ -166,7 +166,8 @@ export class Connection implements Channel, Responder<Reply> {
       else if (!this.#session.opened && !this.#isEarly(method))
         throw mcpError(NOT_INITIALIZED, { method: method.slice(0, 256) })
     } catch (thrown) {
-      return this.#errorText(id, this.#inFlight.reject(thrown, { method }), peer)
+      const reply = (error: McpError): Reply => this.#errorText(id, error, peer)
+      return this.#inFlight.rejectRequest(thrown, { method, size: this.size, source: this.source }, reply)
     }
     const call = new Call(id, method, params, { peer, channel: this, source: this.source })
     return this.#inFlight.run(call, this)

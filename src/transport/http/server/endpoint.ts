@@ -30,7 +30,7 @@ import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
-import { HttpResponder } from './responder.ts'
+import { HttpResponder, sizeOf } from './responder.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
 import { Sweeper } from './sweeper.ts'
@@ -127,13 +127,16 @@ export class Endpoint implements HttpHandler {
   }
 
   /** Creates an error reply. */
-  fail(
+  fail(id: RequestId | undefined, thrown: unknown, dialect: Dialect | undefined, headers: Headers): HttpOut {
+    return this.#errorReply(id, this.#inFlight.reject(thrown), dialect, headers)
+  }
+
+  #errorReply(
     id: RequestId | undefined,
-    thrown: unknown,
+    error: McpError,
     dialect: Dialect = this.service.dialects['2025-11-25'],
     headers: Headers,
   ): HttpOut {
-    const error = this.#inFlight.reject(thrown)
     const text = encodeError(id, toErrorObject(error, dialect), dialect)
     return toJson(toStatus(error, dialect), text, this.errorHeaders(error, headers))
   }
@@ -194,7 +197,8 @@ export class Endpoint implements HttpHandler {
       const session = this.#session(request)
       return this.#call(id, method, params, request, { peer: session.session, session, headers })
     } catch (thrown) {
-      return this.fail(id, thrown, dialect, headers)
+      const reply = (error: McpError): HttpOut => this.#errorReply(id, error, dialect, headers)
+      return this.#inFlight.rejectRequest(thrown, { method, size: sizeOf(request), source: request }, reply)
     }
   }
 
