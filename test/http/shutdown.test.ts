@@ -43,7 +43,8 @@ test('closing the app ends with the last response, not at the time limit', async
       return 'finished'
     },
   )
-  const { port } = await start(app)
+  const { url } = await app.listen({ http: { port: 0 } })
+  const port = Number(new URL(url as string).port)
   const session = await open(port)
   const running = session.post(call('wait'))
   await gate.entered
