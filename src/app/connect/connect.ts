@@ -128,7 +128,7 @@ export function createClient<Tools = AnyTools>(target: Target, options: ConnectO
     checks: options.checkInput ?? false,
     maxId: limits.clientIds,
     maxPages: limits.pages,
-    pace: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
+    backoff: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
     recovery: readRecovery(options.recovery),
     reauthenticate: credentials?.renew,
     answers: options.answers ?? {},
@@ -168,7 +168,7 @@ interface Route {
 function routeTo(target: Target, options: ConnectOptions, more: RouteOptions): Route {
   const { limits } = more
   if (!isTarget(target))
-    throw mcpError(BAD_OPTION, { where: 'connect', reason: 'name a URL, { command, args } or a server' })
+    throw mcpError(BAD_OPTION, { where: 'connect', reason: 'pass a URL, { command, args } or a server' })
   if (isLocal(target)) {
     const open: OpenTransport = async (events) => {
       const { connectMemory } = await import('../../transport/memory/client.ts')
@@ -190,7 +190,7 @@ function routeTo(target: Target, options: ConnectOptions, more: RouteOptions): R
   return routeToUrl(url, { ...options, headers: { ...own, ...options.headers } }, more)
 }
 
-/** The way to a URL; all but HTTP stay connected, and are loaded when one is asked for. */
+/** Only the code for HTTP is loaded up front; the other transports are loaded when they are used. */
 function routeToUrl(url: URL, options: ConnectOptions, { limits, credentials }: RouteOptions): Route {
   const { headers = {}, fetch } = options
   const wrapFetch = options.profile?.wrapFetch
