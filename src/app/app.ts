@@ -121,7 +121,8 @@ export class App<Ctx extends Context = Context> {
 
   /** Adds a map of tools by name. */
   add(tools: ToolMap<Ctx>): this {
-    if (Array.isArray(tools)) throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
+    if (Array.isArray(tools))
+      throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
       if (run === undefined)
         throw mcpError(BAD_DEFINITION, { item: `tool "${name}"`, reason: 'it has no run function' })
@@ -194,7 +195,8 @@ export class App<Ctx extends Context = Context> {
   remove(kind: 'tool' | 'resource' | 'prompt', key: string): boolean {
     const { tools, resources, templates, prompts } = this.#service
     const lists = { tool: [tools], resource: [resources, templates], prompt: [prompts] }[kind]
-    if (lists === undefined) throw badOption('remove', 'the first argument must be "tool", "resource" or "prompt"')
+    if (lists === undefined)
+      throw badOption('remove', 'the first argument must be "tool", "resource" or "prompt"')
     const removed = lists.some((list) => list.remove(key))
     if (removed) this.#change(`${kind}s`)
     return removed

@@ -59,7 +59,7 @@ export type Returns<Out> =
 type Now<Value> = Value | ToolResult<Value>
 type Soon<Value> = Value | Promise<Value> | Streamed<Value>
 
-/** A generator, sync or async, of which only the return type matters. */
+/** A generator, sync or async. Only its return type matters. */
 type Streamed<Last> = {
   next(): IteratorResult<unknown, Last> | Promise<IteratorResult<unknown, Last>>
 }

@@ -14,7 +14,7 @@ const app = createServer({ name: 'misused', version: '1', limits: { memoryBytes:
 test.each([
   ['localhost:3000/mcp', '"localhost:3000/mcp" is not a URL; write http://localhost:3000/mcp'],
   ['example.com/mcp', '"example.com/mcp" is not a URL; write https://example.com/mcp'],
-  ['node server.js', 'to start a program write { command, args }'],
+  ['node server.js', 'to start a program, write { command, args }'],
   ['ftp://user:secret@host/', '"ftp://host/" is not an http, https, ws, wss, tcp, tls or unix URL'],
   [undefined, 'pass a URL, { command, args } or a server'],
   [{}, 'the target has neither a command nor a url'],

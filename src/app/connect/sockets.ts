@@ -50,7 +50,11 @@ function toHeartbeatMs(heartbeat: ConnectOptions['heartbeat'] = '30s'): number {
 }
 
 /** Rejects options that have no effect for a scheme, since the caller expects one. */
-function rejectUnused(options: ConnectOptions, names: readonly (keyof ConnectOptions)[], scheme: string): void {
+function rejectUnused(
+  options: ConnectOptions,
+  names: readonly (keyof ConnectOptions)[],
+  scheme: string,
+): void {
   const given = names.find((name) => options[name] !== undefined)
   if (given === undefined) return
   const reason = `it applies only to ${scheme}:// and similar URLs; remove it, or use such a URL`
