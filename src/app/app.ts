@@ -53,17 +53,17 @@ const STATE_TTL_MS = 15 * 60_000
 
 type Visible = (item: VisibleItem, context: Context) => boolean
 
-/** What answers the requests of a server, for its transports. */
+/** Returns the service that answers a server's requests, which its transports use. */
 export let serviceOf: <Ctx extends Context>(app: App<Ctx>) => ServerService
-/** The HTTP endpoints of a server that are open. */
+/** Returns the open HTTP endpoints of a server. */
 export let endpointsOf: <Ctx extends Context>(app: App<Ctx>) => ReadonlySet<Endpoint>
-/** An HTTP endpoint over a server; made when first needed, since a server on stdio needs none. */
+/** Opens an HTTP endpoint for a server. */
 export let openEndpoint: <Ctx extends Context>(app: App<Ctx>, options: EndpointChoice) => Promise<Endpoint>
 
-/** A server: a value that any number of connections share. Define first, then listen or mount. */
+/** A server, shared by any number of connections. Define its tools first, then listen or mount it. */
 export class App<Ctx extends Context = Context> {
   readonly limits: Limits
-  /** What transports are given. */
+  /** Answers the requests that transports receive. */
   readonly #service: ServerService
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
@@ -119,18 +119,19 @@ export class App<Ctx extends Context = Context> {
     )
   }
 
-  /** Adds every tool of a flat map. */
+  /** Adds a map of tools by name. */
   add(tools: ToolMap<Ctx>): this {
-    if (Array.isArray(tools)) throw badOption('tools', 'they are a map by name: { add: { input, run } }')
+    if (Array.isArray(tools))
+      throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
       if (run === undefined)
-        throw mcpError(BAD_DEFINITION, { item: `tool "${name}"`, reason: 'its handler is missing: run' })
+        throw mcpError(BAD_DEFINITION, { item: `tool "${name}"`, reason: 'it has no run function' })
       this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as ToolDefinition['run'])
     }
     return this
   }
 
-  /** Adds a resource or, when the URI has variables, a template of resources. */
+  /** Adds a resource, or a resource template if the URI has variables. */
   resource<const Uri extends string>(
     uri: Uri,
     options: ResourceOptions<Ctx>,
@@ -175,7 +176,7 @@ export class App<Ctx extends Context = Context> {
     if (names === undefined)
       throw mcpError(BAD_DEFINITION, {
         item,
-        reason: 'there is no such prompt or template yet; define it first',
+        reason: 'it does not exist; define the prompt or template first',
       })
     if (!names.includes(argument)) {
       throw mcpError(BAD_DEFINITION, {
@@ -190,22 +191,23 @@ export class App<Ctx extends Context = Context> {
     return this
   }
 
-  /** Takes a tool, resource or prompt away. Says whether it was there. */
+  /** Removes a tool, resource or prompt. Returns whether it existed. */
   remove(kind: 'tool' | 'resource' | 'prompt', key: string): boolean {
     const { tools, resources, templates, prompts } = this.#service
     const lists = { tool: [tools], resource: [resources, templates], prompt: [prompts] }[kind]
-    if (lists === undefined) throw badOption('remove', 'name a "tool", "resource" or "prompt" first')
+    if (lists === undefined)
+      throw badOption('remove', 'the first argument must be "tool", "resource" or "prompt"')
     const removed = lists.some((list) => list.remove(key))
     if (removed) this.#change(`${kind}s`)
     return removed
   }
 
-  /** Tells whoever watches a resource that it changed. */
+  /** Notifies clients that watch a resource of a change. */
   updated(uri: string): void {
     this.#service.changes.publish({ kind: 'resource', uri })
   }
 
-  /** Wraps the handler of one method, or of all, or adds a plug-in. The first added is the outermost. */
+  /** Adds middleware for one method or for all, or a plug-in. The first middleware is the outermost. */
   use(method: string, middleware: Middleware<Ctx>): this
   use(addition: Middleware<Ctx> | Plugin<Ctx>): this
   use(first: string | Middleware<Ctx> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
@@ -219,8 +221,8 @@ export class App<Ctx extends Context = Context> {
   }
 
   /**
-   * Answers the requests of a method before providers and middleware see them: by itself, or by calling `next`. Several
-   * of one method run in the order they were added.
+   * Adds an interceptor, which runs before providers and middleware and answers requests itself or by calling `next`.
+   * The interceptors of a method run in the order they were added.
    */
   intercept(method: string, interceptor: Interceptor): this {
     if (typeof interceptor !== 'function') throw badOption('intercept', 'the interceptor is not a function')
@@ -230,7 +232,7 @@ export class App<Ctx extends Context = Context> {
     return this
   }
 
-  /** Adds to the context of every request; chain it where the server is made, so that its type is known. */
+  /** Adds members to the context of every request. Chain it to `createServer`, so that the type includes them. */
   provide<More extends Addition>(
     provider: (context: Ctx) => More | Promise<More>,
   ): App<Ctx & Readonly<More>> {
@@ -239,16 +241,16 @@ export class App<Ctx extends Context = Context> {
     return this as unknown as App<Ctx & Readonly<More>>
   }
 
-  /** Adds an extension; it is there for clients that declare it too. */
+  /** Adds an extension, for clients that declare it too. */
   extend(extension: Served): this {
     if (typeof extension?.install !== 'function')
-      throw badOption('extend', 'it takes what defineExtension made')
+      throw badOption('extend', 'pass an extension from defineExtension')
     extension.install(this.#service, (item, schema) => checkerOf(item, 'args', schema, this.limits))
     this.#service.refold()
     return this
   }
 
-  /** Opens transports; stdio when none is named. */
+  /** Opens transports; by default stdio. */
   async listen(options: ListenOptions = {}): Promise<Running> {
     const { listen } = await import('./listen/listen.ts')
     const running = await listen(this, options, this.#defaultListen())
@@ -257,22 +259,22 @@ export class App<Ctx extends Context = Context> {
     return running
   }
 
-  /** A request listener for Express, Fastify or plain `node:http`; the framework owns the port. */
+  /** Returns a request listener for Express, Fastify or plain `node:http`, which own the port. */
   node(options: MountOptions = {}): NodeListener {
     return this.#mounts.node(options)
   }
 
-  /** Answers a web request: for Hono, Workers, Deno, Bun and other runtimes that speak them. */
+  /** Answers a web request, for Hono, Workers, Deno, Bun and similar runtimes. */
   get fetch(): (request: Request) => Promise<Response> {
     return this.#mounts.fetch
   }
 
-  /** A web handler with options of its own, which also takes the caller that a framework authenticated. */
+  /** Returns a web handler with its own options, which also accepts a caller that the framework authenticated. */
   fetchWith(options: MountOptions): FetchHandler {
     return this.#mounts.fetchWith(options)
   }
 
-  /** Connects a client in the same process: texts in, texts out. */
+  /** Connects a client in the same process. Messages are passed as text. */
   connect(options: { receive(text: string): void; readonly auth?: Auth }): MemoryEnd {
     releaseStdout()
     const { auth, receive } = options
@@ -294,12 +296,12 @@ export class App<Ctx extends Context = Context> {
     return endpoint
   }
 
-  /** How often each kind of error was sent, and each limit struck that sends none. */
+  /** How often each kind of error was sent, and how often each limit without an error was reached. */
   get counts(): ReadonlyMap<string, number> {
     return this.#service.observers.counts
   }
 
-  /** Finishes what is being answered, ends sessions and streams, and closes what `listen` opened. */
+  /** Finishes running requests, ends sessions and streams, and closes the transports that `listen` opened. */
   async close(): Promise<void> {
     await Promise.all([...this.#endpoints, ...this.#running].map((one) => one.close()))
     this.#endpoints.clear()
@@ -343,7 +345,7 @@ export class App<Ctx extends Context = Context> {
     return this
   }
 
-  /** Several changes of one list within a moment are told once. */
+  /** Notifies clients once of several changes to a list in the same tick. */
   #change(kind: 'tools' | 'resources' | 'prompts'): void {
     this.#service.refold()
     if (this.#service.changes.listeners === 0 || this.#changed.has(kind)) return
@@ -355,14 +357,14 @@ export class App<Ctx extends Context = Context> {
   }
 }
 
-/** Makes a server. */
+/** Creates a server. */
 export function createServer(options: ServerOptions): App {
   holdStdout()
   return new App(options)
 }
 
 function duplicate(item: string, refusal: RefusalName): Error {
-  const reason = 'it is defined already; remove it first to replace it'
+  const reason = 'it already exists; remove it first to replace it'
   return mcpError(BAD_DEFINITION, { item, reason }, { refusal })
 }
 

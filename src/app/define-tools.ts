@@ -6,15 +6,15 @@ import type { Hints } from '../server/register.ts'
 import type { Delivered, Returns, ToolEntry } from './types.ts'
 
 /**
- * A flat map of tools, each typed by its own schemas; the way to define many of them, and to type a client.
- * Where tools need what a server provides, each that takes a context says so: `(input, ctx: OrderContext) => …`.
+ * Defines tools by name, each typed by its own schemas. Use it to define many tools, and to type a client.
+ * A tool that needs the additions of `provide` declares its context: `(input, ctx: OrderContext) => …`.
  */
 export function defineTools<
   const In = Readonly<Record<string, unknown>>,
   const Out extends { readonly [Name in keyof In]: unknown } = { readonly [Name in keyof In]: unknown },
   Ctx extends Context = Context,
 >(
-  // `ToolFacts` written out, because a named type here costs the compiler a tenth more for each tool.
+  // `ToolFacts` is written out, because a named type here makes compiling each tool about 10 % slower.
   tools: {
     readonly [Name in keyof In]: {
       readonly title?: string
@@ -29,7 +29,7 @@ export function defineTools<
       readonly run: (input: Delivered<In[Name]>, context: Ctx) => Returns<Out[Name]>
     }
   } & {
-    // The last two are named again for maps in which each tool is functions only: there `In` keeps its default.
+    // `visible` and `run` are repeated for maps whose tools contain only functions: there `In` keeps its default.
     readonly [Name in keyof Out]: {
       readonly output?: Out[Name]
       readonly visible?: unknown

@@ -4,7 +4,7 @@ import { HEADER_MISMATCH } from '../errors/http.ts'
 import type { ToolDefinition } from '../server/definitions.ts'
 import { checkParamHeaders, paramHeadersOf } from '../wire/param-headers.ts'
 
-/** The tool with the check of the headers that its input schema asks for; refuses one that asks for impossible ones. */
+/** Adds the check of the param headers in a tool's input schema. Throws if the schema asks for impossible headers. */
 export function withHeaderCheck(tool: ToolDefinition): ToolDefinition {
   const rules = paramHeadersOf(tool.input.json)
   if ('problem' in rules)

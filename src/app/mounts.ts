@@ -5,10 +5,10 @@ import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
 import type { NodeListener } from './types.ts'
 
-/** Answers web requests to MCP. */
+/** Answers a web request. */
 export type FetchHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
 
-/** How an HTTP endpoint is opened. */
+/** The options of an HTTP endpoint, with their defaults. */
 export interface EndpointChoice {
   readonly hosts: readonly string[] | undefined
   readonly cors: readonly string[]
@@ -17,7 +17,7 @@ export interface EndpointChoice {
   readonly gist?: boolean | GistOptions
 }
 
-/** The ways in which frameworks reach a server. Each endpoint is opened with its first request. */
+/** The handlers that web frameworks call. Each endpoint is opened with its first request. */
 export class Mounts {
   readonly #open: (choice: EndpointChoice) => Promise<Endpoint>
   readonly #nodes = new Map<string, NodeListener>()
@@ -46,7 +46,7 @@ export class Mounts {
   get fetch(): (request: Request) => Promise<Response> {
     if (this.#fetch !== undefined) return this.#fetch
     const serve = this.fetchWith({})
-    // Runtimes pass more after the request, such as their environment; none of that identifies the caller.
+    // Runtimes pass further arguments, such as their environment, which must not be taken for the caller.
     return (this.#fetch = (request) => serve(request))
   }
 
@@ -66,7 +66,7 @@ export class Mounts {
     this.#webs.clear()
   }
 
-  /** The same options give the same mount, so that one created for each request still knows the sessions of the others. */
+  /** The same options return the same mount, so a framework may create one for each request and keep its sessions. */
   #mount<Mount>(
     where: string,
     mounts: Map<string, Mount>,

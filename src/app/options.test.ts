@@ -3,7 +3,7 @@ import { TLS_OPTIONS, type TlsOptions } from '../transport/tls/options.ts'
 import * as listening from './listen/options.ts'
 import * as lists from './options.ts'
 
-/** Every option of a type: the compiler refuses a table that lacks one. */
+/** Every option of a type. A table that lacks one does not compile. */
 type Names<T> = Readonly<Record<keyof T, true>>
 
 // oxfmt-ignore
@@ -33,6 +33,6 @@ test.each<readonly [string, object, object]>([
   ['WebSocket', listening.WS_OPTIONS, ws],
   ['a socket file', listening.UNIX_OPTIONS, unix],
   ['a mount', lists.MOUNT_OPTIONS, mount],
-])('the options that are taken for %s are those of its type', (_, taken, names) => {
-  expect(Object.keys(taken).toSorted()).toEqual(Object.keys(names).toSorted())
+])('the checked options of %s are those of its type', (_, checked, names) => {
+  expect(Object.keys(checked).toSorted()).toEqual(Object.keys(names).toSorted())
 })

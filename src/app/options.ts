@@ -23,9 +23,9 @@ import type { FramingName } from '../transport/lines/framing-name.ts'
 import type { TlsOptions } from '../transport/tls/options.ts'
 import type { ToolMap } from './types.ts'
 
-/** What a server is called, and how it behaves. */
+/** The options of `createServer`. */
 export interface ServerOptions {
-  /** The name under which programs know the server; `id` means the same. */
+  /** The name of the server for programs; `id` is an alias. */
   readonly name?: string
   readonly id?: string
   readonly version: string
@@ -33,28 +33,34 @@ export interface ServerOptions {
   readonly description?: string
   readonly websiteUrl?: string
   readonly icons?: readonly Icon[]
-  /** Hints for the model on how to use the server as a whole. */
+  /** Tells the model how to use the server. */
   readonly instructions?: string
-  /** Tools to begin with, as from `defineTools`. */
+  /** The first tools, for example from `defineTools`. */
   readonly tools?: ToolMap
-  /** What `listen()` without options opens; stdio unless said otherwise. */
+  /** The transports that `listen()` opens without options; by default stdio. */
   readonly transports?: readonly ('stdio' | 'http')[]
-  /** Capabilities to declare even before anything that needs them is defined. */
+  /** Capabilities to declare even if nothing that needs them is defined. */
   readonly capabilities?: readonly string[]
   readonly experimental?: JsonObject
   readonly extensions?: JsonObject
-  /** Seals what travels through clients; a list also accepts earlier secrets. Without one, `PIERHEAD_SECRET` or a random one. */
+  /**
+   * Seals the state that clients carry between requests. In a list, the first secret seals and the others are still
+   * accepted. By default `PIERHEAD_SECRET`, or else a random secret.
+   */
   readonly secret?: string | readonly string[]
-  /** The revisions to serve; all of them unless said otherwise. */
+  /** The revisions to serve; by default all. */
   readonly revisions?: readonly Revision[]
-  /** Habits of the wire other than the official ones, from `pierhead/profiles`. */
+  /** Adapts the messages to implementations that differ from the official one; see `pierhead/profiles`. */
   readonly profile?: Profile
-  /** How many items a page of a list has. */
+  /** The number of items on a page of a list. */
   readonly pageSize?: number
-  /** How long clients may keep lists and resources. */
+  /** How long clients may cache lists and resources. */
   readonly ttl?: Duration
   readonly limits?: 'strict' | Partial<Limits>
-  /** Takes what an operator should know; written to stderr unless given. `facts` are plain data: an error is { name, message, stack }. */
+  /**
+   * Receives messages for the operator; by default they are written to stderr. `facts` are plain data: an error is
+   * { name, message, stack }.
+   */
   readonly log?: (level: 'warning' | 'error', message: string, facts?: JsonObject) => void
 }
 
@@ -62,43 +68,43 @@ export interface HttpOptions {
   readonly port?: number
   readonly host?: string
   readonly path?: string
-  /** Hosts under which the server may be called; needed for any bind but loopback. */
+  /** The host names that clients may use; required unless the server listens on loopback. */
   readonly hosts?: readonly string[]
-  /** Origins of web pages that may call. */
+  /** Origins of web pages that may send requests. */
   readonly cors?: readonly string[]
-  /** Whether clients of the revisions with a handshake get sessions. */
+  /** Whether clients get sessions at the revisions that have a handshake. */
   readonly sessions?: boolean
-  /** Whether the transport of 2024-11-05 is served too, at `/sse` and `/messages`: only very old clients need it. */
+  /** Whether to serve the transport of 2024-11-05 at `/sse` and `/messages`. Only very old clients need it. */
   readonly sse?: boolean
-  /** Whether the envelopes of the 2025-11 developer specification are served too, at `/gist`. */
+  /** Whether to serve the envelopes of the 2025-11 developer specification at `/gist`. */
   readonly gist?: boolean | GistOptions
   readonly tls?: TlsOptions
 }
 
-/** How the envelopes of the 2025-11 developer specification are served. */
+/** Options for the envelopes of the 2025-11 developer specification. */
 export interface GistOptions {
-  /** How far a client's version may be from ours: one step among the revisions, or one month. */
+  /** How far the version of a client may differ: by one revision, or by one month. */
   readonly cycle?: Cycle
 }
 
 export interface TcpOptions {
-  /** The port; 0 means any. */
+  /** The port; 0 picks a free one. */
   readonly port: number
   readonly host?: string
   readonly tls?: TlsOptions
-  /** Lets anybody who can reach the port connect, where that is more than this machine. */
+  /** Accepts clients without certificates even if other machines can reach the port. */
   readonly insecure?: boolean
-  /** How messages are told apart: one a line, or each after its length in four bytes; clients must do the same. */
+  /** How messages are separated: by line breaks, or by a length of four bytes before each. It must match the clients. */
   readonly framing?: FramingName
 }
 
-/** WebSocket on the port of HTTP, where only `path` can differ, or on a port of its own. */
+/** WebSocket on the HTTP port, where only `path` can differ, or on its own port. */
 export interface WsOptions {
-  /** A port of its own; without one, that of HTTP where that is opened too. */
+  /** Its own port; by default the HTTP port if HTTP is open. */
   readonly port?: number
   readonly host?: string
   readonly path?: string
-  /** Hosts under which the server may be called; needed for any bind but loopback. */
+  /** The host names that clients may use; required unless the server listens on loopback. */
   readonly hosts?: readonly string[]
   /** Origins of web pages that may connect. */
   readonly cors?: readonly string[]
@@ -107,7 +113,7 @@ export interface WsOptions {
 
 export interface UnixOptions {
   readonly path: string
-  /** Who may use the socket, as file permissions; only its owner unless given. */
+  /** The file permissions of the socket; by default only its owner may use it. */
   readonly mode?: number
   readonly framing?: FramingName
 }
@@ -126,7 +132,7 @@ export interface ListenOptions {
   readonly onUncaught?: 'report' | 'exit'
 }
 
-/** What `app.node()` and `app.fetch` take: the framework owns the listener. */
+/** The options of `app.node()` and `app.fetchWith()`, where a framework owns the listener. */
 export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse' | 'gist'>
 
 export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
@@ -162,7 +168,7 @@ export const MOUNT_OPTIONS: KindsOf<MountOptions> = {
 
 export const GIST_OPTIONS: KindsOf<GistOptions> = { cycle: oneOf('revision', 'month') }
 
-/** Words that the `capabilities` option takes: those of the protocol, and those of the 2025-11 developer specification. */
+/** The values of the `capabilities` option: those of the protocol, and those of the 2025-11 developer specification. */
 export const CAPABILITY_WORDS: readonly string[] = [
   'tools',
   'resources',

@@ -8,7 +8,7 @@ import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
 import type { Middleware } from './types.ts'
 
-/** Several additions under one name. A server uses the parts for servers, a client those for clients. */
+/** Several additions in one object. Servers and clients each use the parts that are for them. */
 export interface Plugin<Ctx = Context> {
   /** Wraps every request to the server. */
   readonly middleware?: Middleware<Ctx>
@@ -16,7 +16,7 @@ export interface Plugin<Ctx = Context> {
   readonly clientMiddleware?: ClientMiddleware
   /** Sees the start and end of every request to the server. */
   readonly observer?: Observer
-  /** Web handlers at further paths of the HTTP listener, such as `/metrics`. */
+  /** Web handlers for other paths of the HTTP listener, such as `/metrics`. */
   readonly endpoints?: Readonly<Record<string, WebHandler>>
   /** Whether a caller sees a tool, resource, template or prompt. */
   readonly visible?: (item: VisibleItem, context: Ctx) => boolean
@@ -28,12 +28,12 @@ export type Interceptor = (call: Context, next: () => Promise<JsonObject>) => Js
 const PARTS: KindsOf<Plugin> = {
   middleware: callable<Middleware>(),
   clientMiddleware: callable<ClientMiddleware>(),
-  observer: { must: 'an object with the functions start and end, or one of them', is: isObserver },
+  observer: { must: 'an object with a start or end function, or both', is: isObserver },
   endpoints: { must: `functions by path, such as { '/metrics': () => new Response(…) }`, is: areEndpoints },
   visible: callable<NonNullable<Plugin['visible']>>(),
 }
 
-/** Rejects what is not a plug-in, with what it should be. */
+/** Checks the parts of a plug-in. */
 export function checkPlugin(where: string, plugin: Plugin<never>): void {
   checkOptions(where, plugin, PARTS)
 }

@@ -18,15 +18,15 @@ test('revisions are served oldest first, all unless some are named', () => {
   ])
 })
 
-test.each(['2025-01-01', '', 5, null, undefined])('the revision %j is refused', (unknown) => {
+test.each(['2025-01-01', '', 5, null, undefined])('the revision %j is rejected', (unknown) => {
   for (const revisions of [[unknown], ['2025-11-25', unknown]])
     expect(() => createServer(given({ revisions }))).toThrow(
       `revisions must be a list, each element '2024-11-05'`,
     )
 })
 
-test('a server without revisions is refused', () => {
-  expect(() => revisionsOf(given({ revisions: [] }))).toThrow('revisions: name at least one')
+test('an empty list of revisions is rejected', () => {
+  expect(() => revisionsOf(given({ revisions: [] }))).toThrow('revisions: name at least one revision')
 })
 
 test.each([1, 1000])('a page may have %d items', (pageSize) => {
@@ -37,7 +37,7 @@ test.each([0, -1, 1.5, Number.NaN, Infinity, '5'])('a page may not have %j items
   expect(() => createServer(given({ pageSize }))).toThrow('createServer: pageSize must be')
 })
 
-test('a page has 1000 items unless said otherwise', () => {
+test('a page has 1000 items by default', () => {
   const app = createServer(OWN)
   for (let at = 0; at < 1001; at++) app.tool(`t${at}`, {}, () => '')
   const replies: string[] = []
@@ -51,7 +51,7 @@ test('a page has 1000 items unless said otherwise', () => {
   expect([result.tools.length, typeof result.nextCursor]).toEqual([1000, 'string'])
 })
 
-test('a server says what it was told to say of itself, and nothing else', () => {
+test('a server reports only the facts it was given about itself', () => {
   const shown = { title: 'A', description: 'B', websiteUrl: 'https://a.example', icons: [] }
   expect(infoOf(given({ ...shown, instructions: 'C' }))).toEqual({ ...OWN, ...shown })
   expect(Object.keys(infoOf(given({ title: undefined })))).toEqual(['name', 'version'])
@@ -64,8 +64,8 @@ test.each([
   [{ version: undefined }, 'a server needs a version'],
   [{ name: 5 }, 'name must be a string'],
   [{ version: 1.2 }, 'version must be a string'],
-])('a server with %o is told: %s', (wrong, said) => {
-  expect(() => createServer(given(wrong))).toThrow(`createServer: ${said}`)
+])('creating a server with %o fails: %s', (wrong, message) => {
+  expect(() => createServer(given(wrong))).toThrow(`createServer: ${message}`)
 })
 
 test('secrets come from the option, or else from the environment', () => {
@@ -80,9 +80,9 @@ test('secrets come from the option, or else from the environment', () => {
 })
 
 test.each([['1'.repeat(15)], [''], [[]], [['1'.repeat(16), '2'.repeat(15)]]])(
-  'the secret %j is too easy to guess',
+  'the secret %j is too short',
   (secret) => {
-    expect(() => secretsOf(given({ secret }))).toThrow('secret: it needs at least 16 characters')
+    expect(() => secretsOf(given({ secret }))).toThrow('secret: use at least 16 characters')
   },
 )
 
@@ -91,8 +91,8 @@ test.each([
   [{ cors: 'https://a' }, "listen: cors must be a list, each element a string; write cors: ['https://a']"],
   [{ gist: { cycle: 'year' } }, "listen gist: cycle must be 'revision' or 'month'"],
   [{ gist: { cycles: 'month' } }, 'listen gist: there is no option "cycles"'],
-])('the options %o are refused: %s', (options, said) => {
-  expect(() => checkMount('listen', options as never)).toThrow(said)
+])('the options %o are rejected: %s', (options, message) => {
+  expect(() => checkMount('listen', options as never)).toThrow(message)
 })
 
 test.each([
@@ -103,11 +103,11 @@ test.each([
   { gist: {} },
   { gist: { cycle: 'revision' } },
   { gist: { cycle: 'month' } },
-] as const)('the options %o are taken', (options) => {
+] as const)('the options %o are accepted', (options) => {
   expect(() => checkMount('listen', options)).not.toThrow()
 })
 
-test('what was thrown is told as plain data, with its causes', () => {
+test('the log receives a thrown error as plain data, with its causes', () => {
   const log = vi.fn<NonNullable<ServerOptions['log']>>()
   const report = reporterOf(given({ log }))
   const thrown = new TypeError('a', { cause: new Error('b', { cause: 'c' }) })
@@ -127,13 +127,13 @@ test('what was thrown is told as plain data, with its causes', () => {
   ])
 })
 
-test('without a log, stderr is told in a line that steers no terminal', () => {
-  const told = vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  onTestFinished(() => told.mockRestore())
+test('without a log, messages go to stderr on one line, without control characters', () => {
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => logged.mockRestore())
   reportToStderr('warning', 'a\u001b[2J\n\u202eb\u2028', { c: 1, error: { message: 'd', stack: 'e' } })
   reportToStderr('error', 'f', { error: { message: 'g' } })
   reportToStderr('error', 'h')
-  expect(told.mock.calls).toEqual([
+  expect(logged.mock.calls).toEqual([
     ['%s', 'pierhead warning: a\\u{1b}[2J\\u{a}\\u{202e}b\\u{2028}', { c: 1, error: 'e' }],
     ['%s', 'pierhead error: f', { error: 'g' }],
     ['%s', 'pierhead error: h', {}],

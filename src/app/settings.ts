@@ -14,7 +14,7 @@ import {
   type ServerOptions,
 } from './options.ts'
 
-/** What a server says it is. */
+/** The name, version and other facts that a server reports about itself. */
 export function infoOf(options: ServerOptions): JsonObject {
   const { title, description, websiteUrl, icons, version } = options
   const name = options.name ?? options.id
@@ -29,24 +29,24 @@ export function infoOf(options: ServerOptions): JsonObject {
 
 /** The revisions to serve, oldest first. */
 export function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly Revision[] {
-  if (revisions.length === 0) throw badOption('revisions', 'name at least one')
+  if (revisions.length === 0) throw badOption('revisions', 'name at least one revision')
   return REVISIONS.filter((revision) => revisions.includes(revision))
 }
 
-/** How each revision is spoken. */
+/** The dialect of each revision. */
 export function dialectsOf({ profile }: ServerOptions): Dialects {
   return profile?.dialects ?? DIALECTS
 }
 
-/** The capabilities that are declared before anything that needs them is defined. */
+/** The capabilities to declare even if nothing that needs them is defined. */
 export function declaredOf({ capabilities: words = [] }: ServerOptions): ReadonlySet<string> {
   const unknown = words.find((word) => !CAPABILITY_WORDS.includes(word))
   if (unknown !== undefined)
-    throw badOption('capabilities', `"${unknown}" is none of ${CAPABILITY_WORDS.join(', ')}`)
+    throw badOption('capabilities', `"${unknown}" is not a capability; use ${CAPABILITY_WORDS.join(', ')}`)
   return new Set([...words, 'logging'])
 }
 
-/** The options of a mount, which are checked at once rather than with its first request. */
+/** Checks the options of a mount when it is created rather than with its first request. */
 export function checkMount(where: string, options: MountOptions): MountOptions {
   checkOptions(where, options, MOUNT_OPTIONS)
   checkGist(where, options)
@@ -55,60 +55,60 @@ export function checkMount(where: string, options: MountOptions): MountOptions {
   return options
 }
 
-/** Refuses what is not a way to serve the gist. */
+/** Checks the options of the gist endpoint. */
 export function checkGist(where: string, { gist = false }: MountOptions): void {
   if (typeof gist === 'object') checkOptions(`${where} gist`, gist, GIST_OPTIONS)
 }
 
-/** The secrets to seal with; undefined when none was given. */
+/** The secrets for sealing; undefined if none were given. */
 export function secretsOf({ secret }: ServerOptions): readonly string[] | undefined {
   const env = (globalThis as { process?: { env: Record<string, string | undefined> } }).process?.env
   const given = secret ?? env?.['PIERHEAD_SECRET']
   if (given === undefined) return undefined
   const secrets = typeof given === 'string' ? [given] : given
   if (secrets.length === 0 || secrets.some((one) => one.length < 16))
-    throw badOption('secret', 'it needs at least 16 characters')
+    throw badOption('secret', 'use at least 16 characters')
   return secrets
 }
 
-/** What a server tells its operator with. Whatever was thrown is told as plain data, in `error`. */
+/** The function that reports to the operator. It converts thrown values to plain data, in `error`. */
 export function reporterOf({ log = reportToStderr }: ServerOptions): NonNullable<ServerOptions['log']> {
   return (level, message, facts) =>
     log(
       level,
       message,
-      facts !== undefined && 'error' in facts ? { ...facts, error: plainly(facts['error']) } : facts,
+      facts !== undefined && 'error' in facts ? { ...facts, error: toPlain(facts['error']) } : facts,
     )
 }
 
-function plainly(thrown: unknown): JsonObject {
+function toPlain(thrown: unknown): JsonObject {
   if (!(thrown instanceof Error)) return { name: typeof thrown, message: inspected(thrown) }
   const { name, message, stack, cause } = thrown
-  return { name, message, stack, ...(cause instanceof Error ? { cause: plainly(cause) } : {}) }
+  return { name, message, stack, ...(cause instanceof Error ? { cause: toPlain(cause) } : {}) }
 }
 
 function inspected(thrown: unknown): string {
   try {
     return untrustedText(thrown)
   } catch {
-    return 'something that cannot be shown'
+    return 'a value that cannot be converted to text'
   }
 }
 
-/** Tells an operator without a log of their own. Control characters are escaped. */
+/** Logs to stderr, for servers without the `log` option. Control characters are escaped. */
 export function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
   const { error, ...rest } = facts
-  const { message: words, stack = words } = (error ?? {}) as { message?: string; stack?: string }
-  // oxlint-disable-next-line no-console -- the last resort of a server without a log
+  const { message: text, stack = text } = (error ?? {}) as { message?: string; stack?: string }
+  // oxlint-disable-next-line no-console -- for servers without the log option
   console.error('%s', `pierhead ${level}: ${printable(message)}`, {
     ...rest,
     ...(error === undefined ? {} : { error: stack }),
   })
 }
 
-/** A message may repeat what a client said; that must neither end the line nor steer a terminal. */
+/** A message may contain text from a client, which must neither end the line nor control the terminal. */
 function printable(message: string): string {
-  const escaped = (letter: string): string => `\\u{${letter.codePointAt(0)!.toString(16)}}`
+  const escaped = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}}`
   return message.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped)
 }
 

@@ -5,7 +5,7 @@ import type { AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts
 import type { Context } from '../server/context.ts'
 import type { ItemOptions, Hints } from '../server/register.ts'
 
-/** A whole tool result, for handlers that want to say everything themselves. */
+/** A complete tool result, for handlers that build their own. */
 export interface ToolResult<Value = unknown> {
   readonly content: readonly ContentBlock[]
   readonly structuredContent?: Value
@@ -13,26 +13,26 @@ export interface ToolResult<Value = unknown> {
   readonly _meta?: JsonObject
 }
 
-/** What a tool says about itself, besides its schemas. */
+/** The description and settings of a tool, except its schemas. */
 export interface ToolFacts<Ctx = Context> extends ItemOptions<Ctx> {
   readonly hints?: Hints
   readonly timeout?: Duration
 }
 
-/** What `app.tool` takes besides a name and a handler. */
+/** The options of `app.tool`. */
 export interface ToolOptions<In = unknown, Out = unknown, Ctx = Context> extends ToolFacts<Ctx> {
   readonly input?: In
   readonly output?: Out
 }
 
-/** A tool of a flat map. */
+/** A tool in a map by name. */
 export type ToolEntry<In = unknown, Out = unknown, Ctx = Context> = ToolFacts<Ctx> & {
   readonly input?: In
   readonly output?: Out
   readonly run: (input: Delivered<In>, context: Ctx) => Returns<Out>
 }
 
-/** Any flat map of tools that a server with such a context can run. */
+/** A map of tools by name, for servers with this context. */
 export type ToolMap<Ctx = Context> = Readonly<Record<string, AnyTool<Ctx>>>
 
 type AnyTool<Ctx> = ToolFacts<Ctx> & {
@@ -41,16 +41,16 @@ type AnyTool<Ctx> = ToolFacts<Ctx> & {
   readonly run: (input: never, context: Ctx) => unknown
 }
 
-/** What a definition may give as a schema. The first is the cheapest for the compiler to tell. */
+/** The schemas that definitions accept. The compiler recognizes the first kind fastest. */
 export type SchemaLike = Carrying | AnySchema
 
-/** Where there is no schema, there is nothing in it. */
+/** The input of a handler without a schema. */
 type Nothing = Readonly<Record<string, never>>
 
-/** What a handler is given: the value as its schema delivers it. */
+/** The input of a handler: the output of its schema. */
 export type Delivered<S> = S extends SchemaLike ? OutputOf<S> : Nothing
 
-/** What a handler may return: what its output schema takes, or without one anything that can be shown. */
+/** The return type of a handler: the input of its output schema, or any value if it has none. */
 export type Returns<Out> =
   | (Out extends SchemaLike ? Soon<Now<InputOf<Out>>> : unknown)
   | Literal<Out>
@@ -59,14 +59,14 @@ export type Returns<Out> =
 type Now<Value> = Value | ToolResult<Value>
 type Soon<Value> = Value | Promise<Value> | Streamed<Value>
 
-/** A generator, sync or async, as far as its last word goes. */
+/** A generator, sync or async. Only its return type matters. */
 type Streamed<Last> = {
   next(): IteratorResult<unknown, Last> | Promise<IteratorResult<unknown, Last>>
 }
 
 /**
- * Nothing, once the output schema is known. Until then the compiler takes it for what a handler is about to return, and
- * so keeps `'fast'` and `[1, 2]` as they are written instead of making them a mere string and a mere list.
+ * `never` once the output schema is known. Until then this type makes the compiler infer literal types for the values
+ * that a handler returns, such as `'fast'` and `[1, 2]` rather than `string` and `number[]`.
  */
 type Literal<Out> = [Out] extends [never] ? Written : never
 type Written = '' | 0 | false | readonly [] | readonly Written[] | { readonly [name: string]: Written }
@@ -77,10 +77,10 @@ export type Middleware<Ctx = Context> = (
   next: () => Promise<JsonObject>,
 ) => JsonObject | Promise<JsonObject>
 
-/** What `provide` may add to a context: anything but what every context has. */
+/** The members that `provide` may add to a context. They must not replace those that every context has. */
 export type Addition = object & { readonly [Name in keyof Context]?: never }
 
-/** Answers what Node's own HTTP server, or a framework over it, was asked. Named by what it needs, not by Node's types. */
+/** A request listener for `node:http` and frameworks on top of it. Its type does not depend on Node's types. */
 export type NodeListener = (
   request: { readonly headers: object },
   response: { readonly statusCode: number },

@@ -7,37 +7,37 @@ type Schema = Readonly<Record<string, unknown>>
 
 const MAX_STEPS = 5_000_000
 const MAX_VISITS = 2_000_000
-/** Hashing is so many times dearer than looking. */
-const HASHING = 20
+/** How many times more hashing costs than comparing. */
+const HASH_COST = 20
 
 /**
- * Whether a value can be checked against a schema in a bounded time. The schema comes from a server, which may have
- * made it so that a check takes for ever: the steps are counted first, once for each pair of a schema that is referred
- * to and a part of the value.
+ * Whether a value can be checked against a schema in bounded time. A hostile server may send a schema whose check never
+ * ends, so the steps are counted first. The result is cached for each pair of a referenced schema and a part of the
+ * value.
  */
 export function isAffordable(root: Schema, value: unknown): boolean {
   try {
-    return new Count(root).cost(root, value) <= MAX_STEPS
+    return new CostCounter(root).cost(root, value) <= MAX_STEPS
   } catch (error) {
     if (error instanceof RangeError) return false
     throw error
   }
 }
 
-class Count {
+class CostCounter {
   readonly #root: Schema
   readonly #targets = new Map<string, { readonly schema: unknown; readonly costs: Map<unknown, number> }>()
   readonly #entries = new Map<object, readonly (readonly [string, unknown])[]>()
   readonly #weights = new Map<object, number>()
-  #left = MAX_VISITS
+  #visitsLeft = MAX_VISITS
 
   constructor(root: Schema) {
     this.#root = root
   }
 
-  /** An upper bound of the steps of a check. Throws a RangeError when counting itself takes too many. */
+  /** An upper bound on the steps of a check. Throws a RangeError if counting itself takes too many. */
   cost(schema: unknown, value: unknown): number {
-    if (this.#left-- <= 0) throw new RangeError('too many steps')
+    if (this.#visitsLeft-- <= 0) throw new RangeError('too many steps')
     if (!isObject(schema)) return 1
     let entries = this.#entries.get(schema)
     if (entries === undefined) this.#entries.set(schema, (entries = Object.entries(schema)))
@@ -83,7 +83,7 @@ class Count {
   }
 
   #list(keyword: string, detail: unknown, value: readonly unknown[]): number {
-    if (keyword === 'uniqueItems') return this.#size(value) * HASHING
+    if (keyword === 'uniqueItems') return this.#size(value) * HASH_COST
     if (keyword === 'prefixItems' || (keyword === 'items' && Array.isArray(detail)))
       return (detail as readonly unknown[]).reduce<number>(
         (sum, schema, at) => sum + (at < value.length ? this.cost(schema, value[at]) : 1),
@@ -118,7 +118,7 @@ class Count {
     }
   }
 
-  /** What comparing or hashing a value costs. */
+  /** The cost of comparing or hashing a value. */
   #size(value: unknown): number {
     if (typeof value !== 'object' || value === null) return 1
     let size = this.#weights.get(value)
@@ -129,7 +129,7 @@ class Count {
 
 const ITEMS: ReadonlySet<string> = new Set(['items', 'additionalItems', 'unevaluatedItems', 'contains'])
 
-/** What a cost depends on: which list or object, how long a string, and nothing else. */
+/** The cost depends on the identity of lists and objects and on the length of strings, not on other values. */
 function keyOf(value: unknown): unknown {
   if (typeof value === 'string') return value.length
   return typeof value === 'object' ? value : undefined

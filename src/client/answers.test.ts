@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { answerQuestion } from './answers.ts'
 
-test('tools for the model are refused by a client that did not declare them', async () => {
-  const asked: unknown[] = []
+test('a client that did not declare tools rejects a sampling request with tools', async () => {
+  const requests: unknown[] = []
   const sample = (params: object): { role: string } => {
-    asked.push(params)
+    requests.push(params)
     return { role: 'assistant' }
   }
   const ask = (answers: { sampleTools?: boolean }): Promise<unknown> =>
@@ -19,6 +19,6 @@ test('tools for the model are refused by a client that did not declare them', as
       kind: 'bad_params',
       message: expect.stringContaining('sampling/createMessage'),
     })
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
   expect(await ask({ sampleTools: true })).toEqual({ role: 'assistant' })
 })

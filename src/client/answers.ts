@@ -7,17 +7,17 @@ import type { Root } from '../protocol/spec/2026-07-28.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import { checkRoots } from './declared.ts'
 
-/** A form to fill in. `schema` is a flat object of simple properties; defaults are filled in for what is left out. */
+/** A form to fill in. `schema` is a flat object of simple properties; properties missing from the answer get their defaults. */
 export interface FormQuestion {
   readonly message: string
   readonly schema: JsonObject
 }
 
-/** A URL to visit, after the user has seen it whole and agreed. */
+/** A URL to open. Show it to the user in full and ask for consent first. */
 export interface UrlQuestion {
   readonly message: string
   readonly url: string
-  /** The id under which the server tells of the end, as an `elicited` event, where it does. */
+  /** The id in the `elicited` event, if the server reports when the user has finished. */
   readonly elicitationId?: string
 }
 
@@ -29,23 +29,23 @@ export interface FormAnswer {
 
 type Soon<Value> = Value | Promise<Value>
 
-/** How the client answers what servers ask. What is not here is neither declared nor answered. */
+/** The functions that answer the server's questions. The client declares only those that are given. */
 export interface Answers {
   readonly elicit?: (question: FormQuestion, signal: AbortSignal) => Soon<FormAnswer>
   readonly elicitUrl?: (
     question: UrlQuestion,
     signal: AbortSignal,
   ) => Soon<{ readonly action: FormAnswer['action'] }>
-  /** Writes `reject` for `decline`, for servers that know only that word. */
+  /** Sends `reject` instead of `decline`, for servers that know only `reject`. */
   readonly rejects?: boolean
-  /** Asks a model; shows the user first what is sent and what comes back. */
+  /** Asks a model. Show the request and the result to the user for approval. */
   readonly sample?: (params: JsonObject, signal: AbortSignal) => Soon<JsonObject>
-  /** Whether `sample` can give tools to the model. */
+  /** Whether `sample` supports tools. */
   readonly sampleTools?: boolean
   readonly roots?: readonly Root[] | (() => Soon<readonly Root[]>)
 }
 
-/** Answers one question; throws the error that goes back when it cannot be answered. */
+/** Answers a question. Throws the error to send back if there is no answer. */
 export async function answerQuestion(
   answers: Answers,
   method: string,
@@ -58,9 +58,9 @@ export async function answerQuestion(
     case 'roots/list':
       return { roots: await rootsOf(answers) }
     case 'sampling/createMessage':
-      return sampled(answers, params, signal)
+      return sample(answers, params, signal)
     case 'elicitation/create':
-      return elicited(answers, params, signal)
+      return elicit(answers, params, signal)
     default:
       throw mcpError(UNKNOWN_METHOD, { method: method.slice(0, 128), revision: 'this client' })
   }
@@ -71,21 +71,25 @@ async function rootsOf({ roots }: Answers): Promise<readonly Root[]> {
   return checkRoots(typeof roots === 'function' ? await roots() : roots)
 }
 
-async function sampled(
-  { sample, sampleTools }: Answers,
+async function sample(
+  { sample: run, sampleTools }: Answers,
   params: JsonObject,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  if (sample === undefined) throw unsupported('sampling/createMessage')
+  if (run === undefined) throw unsupported('sampling/createMessage')
   if (params['tools'] !== undefined && sampleTools !== true) {
-    throw mcpError(BAD_PARAMS, { method: 'sampling/createMessage', reason: 'tools were not declared' })
+    throw mcpError(BAD_PARAMS, {
+      method: 'sampling/createMessage',
+      reason: 'the client did not declare tools',
+    })
   }
   const { system, ...rest } = params
-  const isShort = system !== undefined && params['systemPrompt'] === undefined
-  return sample(isShort ? { ...rest, systemPrompt: system } : params, signal)
+  // `system` is an alias of `systemPrompt`.
+  const isAlias = system !== undefined && params['systemPrompt'] === undefined
+  return run(isAlias ? { ...rest, systemPrompt: system } : params, signal)
 }
 
-async function elicited(answers: Answers, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+async function elicit(answers: Answers, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
   const message = typeof params['message'] === 'string' ? params['message'] : ''
   if ((params['mode'] ?? 'form') === 'form') {
     if (answers.elicit === undefined) throw unsupportedMode('form', answers)
@@ -93,7 +97,7 @@ async function elicited(answers: Answers, params: JsonObject, signal: AbortSigna
     const { action, content } = await answers.elicit({ message, schema }, signal)
     return action === 'accept'
       ? { action, content: withDefaults(schema, content ?? {}) }
-      : { action: wordFor(action, answers) }
+      : { action: wireAction(action, answers) }
   }
   if (params['mode'] !== 'url' || answers.elicitUrl === undefined)
     throw unsupportedMode(params['mode'], answers)
@@ -107,19 +111,22 @@ async function elicited(answers: Answers, params: JsonObject, signal: AbortSigna
   const { elicitationId } = params
   const known = typeof elicitationId === 'string' ? { elicitationId } : {}
   const { action } = await answers.elicitUrl({ message, url, ...known }, signal)
-  return { action: wordFor(action, answers) }
+  return { action: wireAction(action, answers) }
 }
 
-function wordFor(action: FormAnswer['action'], { rejects }: Answers): string {
+function wireAction(action: FormAnswer['action'], { rejects }: Answers): string {
   if (!ACTIONS.has(action))
-    throw mcpError(BAD_OPTION, { where: 'answers', reason: `"${String(action)}" is no action` })
+    throw mcpError(BAD_OPTION, {
+      where: 'answers',
+      reason: `"${String(action)}" is not an action; use ${[...ACTIONS].join(', ')}`,
+    })
   if (action !== 'decline' && action !== 'reject') return action
   return rejects === true ? 'reject' : 'decline'
 }
 
 const ACTIONS: ReadonlySet<string> = new Set(['accept', 'decline', 'reject', 'cancel'])
 
-/** What the user filled in, with the default of every property that was left out. */
+/** Adds the default of every property that is missing from the content. */
 function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
   const filled = new Map(Object.entries(content))
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject | null>)
@@ -136,6 +143,6 @@ function unsupported(method: string): McpError {
 function unsupportedMode(mode: unknown, answers: Answers): McpError {
   if (answers.elicit === undefined && answers.elicitUrl === undefined)
     return unsupported('elicitation/create')
-  const reason = `the mode "${untrustedText(mode).slice(0, 32)}" was not declared`
+  const reason = `the client did not declare the mode "${untrustedText(mode).slice(0, 32)}"`
   return mcpError(BAD_PARAMS, { method: 'elicitation/create', reason })
 }

@@ -1,20 +1,20 @@
 import { delayOf, pause, type BackoffTimes } from '../base/backoff.ts'
 
-/** Spaces out attempts that keep failing. */
+/** Spaces out repeated attempts to connect. */
 export interface Backoff {
-  /** Waits before the next attempt: not at all after a success or the first failure, then longer each time. An abort ends it. */
+  /** Waits before the next attempt: not at all after a success or one failure, then longer each time. An abort ends the wait. */
   wait(signal: AbortSignal): Promise<void>
-  /** A server was opened; whether it works shows. */
-  worked(): void
-  /** The server that was opened answered something. */
+  /** The connection opened. It counts as a success once the server answers or stays up for a while. */
+  opened(): void
+  /** The server answered, so the connection works. */
   answered(): void
   failed(): void
-  /** The server wants to be left alone for so long. */
-  hold(ms: number): void
+  /** Delays the next attempt, because the server asked for it. */
+  holdOff(ms: number): void
 }
 
-/** A server that answered nothing and dies sooner than this after it was opened has not worked. */
-const STEADY_MS = 5_000
+/** A connection that fails sooner than this, without an answer, counts as a failed attempt. */
+const STABLE_MS = 5_000
 
 export function createBackoff(times: BackoffTimes, random: () => number = Math.random): Backoff {
   let failures = 0
@@ -22,14 +22,14 @@ export function createBackoff(times: BackoffTimes, random: () => number = Math.r
   let notBefore = 0
   return {
     async wait(signal) {
-      if (openedAt > 0 && performance.now() - openedAt < STEADY_MS) failures++
+      if (openedAt > 0 && performance.now() - openedAt < STABLE_MS) failures++
       else if (openedAt > 0) failures = 0
       openedAt = 0
-      const asked = notBefore - performance.now()
+      const held = notBefore - performance.now()
       const due = failures < 2 ? 0 : delayOf(failures - 2, times, random)
-      if (Math.max(asked, due) > 0) await pause(Math.max(asked, due), signal)
+      if (Math.max(held, due) > 0) await pause(Math.max(held, due), signal)
     },
-    worked() {
+    opened() {
       openedAt = performance.now()
     },
     answered() {
@@ -40,7 +40,7 @@ export function createBackoff(times: BackoffTimes, random: () => number = Math.r
       failures++
       openedAt = 0
     },
-    hold(ms) {
+    holdOff(ms) {
       notBefore = Math.max(notBefore, performance.now() + ms)
     },
   }

@@ -4,7 +4,7 @@ import { Cache } from './cache.ts'
 const READ = 'resources/read'
 
 describe('the cache', () => {
-  test('gives back what was put in until its time is up [R235]', () => {
+  test('returns a result until it expires [R235]', () => {
     let now = 0
     const cache = new Cache(() => now)
     cache.put(READ, 'a://b', { ttlMs: 100 })
@@ -14,26 +14,29 @@ describe('the cache', () => {
     expect(cache.get(READ, 'a://b')).toBeUndefined()
   })
 
-  test.each([1, 0.5])('keeps what may be kept for %d ms', (ttlMs) => {
+  test.each([1, 0.5])('caches a result with a lifetime of %d ms', (ttlMs) => {
     const cache = new Cache(() => 0)
     cache.put(READ, 'a://b', { ttlMs })
     expect(cache.get(READ, 'a://b')).toEqual({ ttlMs })
   })
 
-  test('tells methods and params apart [R232]', () => {
+  test('caches by method and params [R232]', () => {
     const cache = new Cache(() => 0)
     cache.put(READ, 'a://b', { ttlMs: 100 })
     expect(cache.get(READ, 'a://c')).toBeUndefined()
     expect(cache.get('tools/list', 'a://b')).toBeUndefined()
   })
 
-  test.each([0, -1, Number.NaN, '100', null, undefined])('keeps nothing for a time of %s [R235]', (ttlMs) => {
-    const cache = new Cache(() => 0)
-    cache.put(READ, 'a://b', { ttlMs })
-    expect(cache.get(READ, 'a://b')).toBeUndefined()
-  })
+  test.each([0, -1, Number.NaN, '100', null, undefined])(
+    'does not cache a result with a lifetime of %s [R235]',
+    (ttlMs) => {
+      const cache = new Cache(() => 0)
+      cache.put(READ, 'a://b', { ttlMs })
+      expect(cache.get(READ, 'a://b')).toBeUndefined()
+    },
+  )
 
-  test('keeps nothing for longer than a day', () => {
+  test('caches nothing for longer than a day', () => {
     let now = 0
     const cache = new Cache(() => now)
     cache.put(READ, 'a://b', { ttlMs: Number.MAX_SAFE_INTEGER })
@@ -41,22 +44,22 @@ describe('the cache', () => {
     expect(cache.get(READ, 'a://b')).toBeUndefined()
   })
 
-  test('forgets what a notice is about, and only that [R235]', () => {
+  test('a notification evicts only the results it affects [R235]', () => {
     const cache = new Cache(() => 0)
     const put = (): void => {
       for (const uri of ['a://b', 'a://b/c', 'a://bc']) cache.put(READ, uri, { ttlMs: 100 })
       for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
         cache.put(method, 'null', { ttlMs: 100 })
     }
-    const kept = (): readonly string[] => [
+    const cached = (): readonly string[] => [
       ...['a://b', 'a://b/c', 'a://bc'].filter((uri) => cache.get(READ, uri) !== undefined),
       ...['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'].filter(
         (method) => cache.get(method, 'null') !== undefined,
       ),
     ]
     put()
-    cache.changed('notifications/resources/updated', { uri: 'a://b/c' })
-    expect(kept()).toEqual([
+    cache.invalidate('notifications/resources/updated', { uri: 'a://b/c' })
+    expect(cached()).toEqual([
       'a://bc',
       'tools/list',
       'prompts/list',
@@ -64,25 +67,25 @@ describe('the cache', () => {
       'resources/templates/list',
     ])
     put()
-    cache.changed('notifications/tools/list_changed', {})
-    expect(kept()).not.toContain('tools/list')
+    cache.invalidate('notifications/tools/list_changed', {})
+    expect(cached()).not.toContain('tools/list')
     put()
-    cache.changed('notifications/resources/list_changed', {})
-    expect(kept()).toEqual(['tools/list', 'prompts/list'])
+    cache.invalidate('notifications/resources/list_changed', {})
+    expect(cached()).toEqual(['tools/list', 'prompts/list'])
     cache.clear()
-    expect(kept()).toEqual([])
+    expect(cached()).toEqual([])
   })
 
-  test('forgets a folder when something in it changed, whether or not its URI ends in a slash', () => {
+  test('a change evicts the folder that contains the resource, whether or not its URI ends in a slash', () => {
     const cache = new Cache(() => 0)
     for (const uri of ['a://b/', 'a://b', 'a://b/c/']) cache.put(READ, uri, { ttlMs: 100 })
-    cache.changed('notifications/resources/updated', { uri: 'a://b/x' })
+    cache.invalidate('notifications/resources/updated', { uri: 'a://b/x' })
     expect(['a://b/', 'a://b', 'a://b/c/'].filter((uri) => cache.get(READ, uri) !== undefined)).toEqual([
       'a://b/c/',
     ])
   })
 
-  test('holds 500 results and forgets the oldest for one more', () => {
+  test('holds 500 results and evicts the oldest to make room', () => {
     const cache = new Cache(() => 0)
     for (let index = 0; index < 500; index++) cache.put(READ, `a://${index}`, { ttlMs: 100 })
     cache.put(READ, 'a://499', { ttlMs: 100 })
@@ -92,7 +95,7 @@ describe('the cache', () => {
     for (const uri of ['a://1', 'a://499', 'a://500']) expect(cache.get(READ, uri)).toBeDefined()
   })
 
-  test('counts what results weigh, and what was forgotten or replaced no more', () => {
+  test('counts the size of results until they are evicted or replaced', () => {
     let now = 0
     const cache = new Cache(() => now)
     const large = { ttlMs: 100, text: 'x'.repeat(12_000_000) }
@@ -104,7 +107,7 @@ describe('the cache', () => {
     expect(has()).toEqual([true, true, false])
     put('c')
     expect(has()).toEqual([false, true, true])
-    cache.changed('notifications/resources/updated', { uri: 'b' })
+    cache.invalidate('notifications/resources/updated', { uri: 'b' })
     put('a')
     expect(has()).toEqual([true, false, true])
     now = 100

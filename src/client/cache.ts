@@ -3,23 +3,23 @@ import { untrustedText } from '../base/untrusted-text.ts'
 import { weigh } from './weight.ts'
 import { isWithin } from './within.ts'
 
-interface Kept {
+interface Entry {
   readonly result: JsonObject
-  readonly until: number
+  readonly expiresAt: number
   readonly weight: number
 }
 
-const MAX_KEPT = 500
+const MAX_ENTRIES = 500
 const MAX_WEIGHT = 33_554_432
 const MAX_TTL_MS = 24 * 3_600_000
 const READ = 'resources/read '
 
 /**
- * Results that the server allowed to keep, until their time is up or a notification says that they changed. It belongs
- * to one client, so that what is private to its caller stays with it.
+ * Caches results for as long as the server allows, or until it reports a change. Each client has its own cache, so
+ * private results stay private.
  */
 export class Cache {
-  readonly #kept = new Map<string, Kept>()
+  readonly #entries = new Map<string, Entry>()
   #weight = 0
   readonly #now: () => number
 
@@ -29,9 +29,9 @@ export class Cache {
 
   get(method: string, detail: string): JsonObject | undefined {
     const key = `${method} ${detail}`
-    const kept = this.#kept.get(key)
-    if (kept === undefined) return undefined
-    if (kept.until > this.#now()) return kept.result
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    if (entry.expiresAt > this.#now()) return entry.result
     this.#delete(key)
     return undefined
   }
@@ -43,38 +43,39 @@ export class Cache {
     const weight = key.length + weigh(result)
     this.#delete(key)
     if (weight > MAX_WEIGHT) return
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size < MAX_KEPT && this.#weight + weight <= MAX_WEIGHT) break
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size < MAX_ENTRIES && this.#weight + weight <= MAX_WEIGHT) break
       this.#delete(oldest)
     }
     this.#weight += weight
-    this.#kept.set(key, { result, until: this.#now() + Math.min(ttlMs, MAX_TTL_MS), weight })
+    this.#entries.set(key, { result, expiresAt: this.#now() + Math.min(ttlMs, MAX_TTL_MS), weight })
   }
 
-  /** Forgets what a notification is about. */
-  changed(notification: string, params: JsonObject): void {
+  /** Evicts the results that a notification affects. */
+  invalidate(notification: string, params: JsonObject): void {
     if (notification === 'notifications/resources/updated') {
       const uri = untrustedText(params['uri'])
-      for (const key of this.#kept.keys())
+      for (const key of this.#entries.keys())
         if (key.startsWith(READ) && isWithin(uri, key.slice(READ.length))) this.#delete(key)
     }
-    for (const prefix of FORGOTTEN.get(notification) ?? []) {
-      for (const key of this.#kept.keys()) if (key.startsWith(prefix)) this.#delete(key)
+    for (const prefix of AFFECTED.get(notification) ?? []) {
+      for (const key of this.#entries.keys()) if (key.startsWith(prefix)) this.#delete(key)
     }
   }
 
   clear(): void {
-    this.#kept.clear()
+    this.#entries.clear()
     this.#weight = 0
   }
 
   #delete(key: string): void {
-    this.#weight -= this.#kept.get(key)?.weight ?? 0
-    this.#kept.delete(key)
+    this.#weight -= this.#entries.get(key)?.weight ?? 0
+    this.#entries.delete(key)
   }
 }
 
-const FORGOTTEN: ReadonlyMap<string, readonly string[]> = new Map([
+/** The keys of affected results begin with one of these. */
+const AFFECTED: ReadonlyMap<string, readonly string[]> = new Map([
   ['notifications/tools/list_changed', ['tools/list ']],
   ['notifications/prompts/list_changed', ['prompts/list ']],
   ['notifications/resources/list_changed', ['resources/list ', 'resources/templates/list ', READ]],

@@ -5,16 +5,16 @@ import type { Change } from './watched.ts'
 const TOOLS: Change = { kind: 'tools' }
 const NOTE: Change = { kind: 'resource', uri: 'a://b' }
 
-test('changes that nobody read yet are told once', async () => {
+test('repeated changes are delivered once if they have not been read yet', async () => {
   const queue = new ChangeQueue()
   for (const change of [TOOLS, NOTE, TOOLS, NOTE]) queue.push(change)
   queue.end()
-  const told: Change[] = []
-  for await (const change of queue.read()) told.push(change)
-  expect(told).toEqual([TOOLS, NOTE])
+  const changes: Change[] = []
+  for await (const change of queue.read()) changes.push(change)
+  expect(changes).toEqual([TOOLS, NOTE])
 })
 
-test('a reader waits for the next change, and for the end', async () => {
+test('a reader waits for the next change or the end', async () => {
   const queue = new ChangeQueue()
   const reader = queue.read()
   const first = reader.next()

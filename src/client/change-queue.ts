@@ -1,27 +1,26 @@
 import type { Change } from './watched.ts'
 
-/** Changes that nobody has read yet. Each is told once, however often it came meanwhile. */
+/** Changes that have not been read yet. A change that is repeated before it is read is delivered once. */
 export class ChangeQueue {
-  readonly #waiting = new Map<string, Change>()
+  readonly #unread = new Map<string, Change>()
   readonly #ended = new AbortController()
   #wake: () => void = () => undefined
 
-  /** Aborts when nobody reads any more. */
+  /** Aborts when the queue ends. */
   get signal(): AbortSignal {
     return this.#ended.signal
   }
 
-  /** How many changes wait. */
   get size(): number {
-    return this.#waiting.size
+    return this.#unread.size
   }
 
   push(change: Change): void {
-    this.#waiting.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change)
+    this.#unread.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change)
     this.#wake()
   }
 
-  /** No more changes: whoever reads gets what is left. */
+  /** Ends the queue. Readers still get the remaining changes. */
   end(): void {
     this.#ended.abort()
     this.#wake()
@@ -29,12 +28,12 @@ export class ChangeQueue {
 
   async *read(): AsyncGenerator<Change, void, undefined> {
     for (;;) {
-      for (const [key, change] of this.#waiting) {
-        this.#waiting.delete(key)
+      for (const [key, change] of this.#unread) {
+        this.#unread.delete(key)
         yield change
       }
       if (this.signal.aborted) return
-      if (this.#waiting.size === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
+      if (this.#unread.size === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
     }
   }
 }

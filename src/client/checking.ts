@@ -4,13 +4,13 @@ import { entriesOf } from '../schema/keywords.ts'
 import { provePattern } from '../schema/pattern.ts'
 import { isAffordable } from './affordable.ts'
 
-/** Checks values against a schema of a server. What cannot be checked, or not in a bounded time, passes. */
+/** Checks values against a schema from a server. Values that cannot be checked in bounded time pass. */
 export type Check = (value: unknown) => Promise<Checked>
 
 const MAX_PATTERNS = 500
 const PATTERNS_MS = 500
 
-/** The check of a schema; a schema that is none, or is made to take long, lets everything pass. */
+/** Compiles a schema. An invalid schema, or one that is too slow to compile, lets every value pass. */
 export function toCheck(schema: JsonObject, side: 'input' | 'output'): Check {
   try {
     if (!hasQuickPatterns(schema)) return pass
@@ -29,12 +29,12 @@ async function tryCheck(checker: Checker, value: unknown): Promise<Checked> {
   try {
     return await checker.check(value)
   } catch {
-    // References can lead deeper than the stack.
+    // Recursive references can overflow the stack.
     return pass(value)
   }
 }
 
-/** Whether all patterns together are quickly understood. */
+/** Whether the patterns of a schema can be analysed within the time limit. */
 function hasQuickPatterns(schema: JsonObject): boolean {
   const patterns = new Set<string>()
   collect(schema, patterns)

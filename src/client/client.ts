@@ -38,7 +38,7 @@ import type { AnyTools, InputOfTool, ToolName, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
 import type { Change, Watched } from './watched.ts'
 
-/** What a server says of itself. */
+/** The information that a server gives about itself. */
 export interface ServerAbout {
   readonly revision: Revision
   readonly info: JsonObject | undefined
@@ -48,34 +48,34 @@ export interface ServerAbout {
 
 export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
   readonly answers: Answers
-  /** Whether arguments may have to travel as headers, so that tools that ask for impossible ones cannot be called. */
-  readonly mirrors: boolean
+  /** Whether the transport sends arguments as headers too. Tools that ask for invalid headers cannot be called then. */
+  readonly paramHeaders: boolean
   /** Whether arguments are checked before they are sent. */
   readonly checks: boolean
-  /** The most pages of one list. */
+  /** The largest number of pages of a list. */
   readonly maxPages: number
 }
 
-/** A client of one server. It recovers by itself what can be recovered; close it when it is no longer needed. */
+/** A client of one server. It reconnects and retries by itself; close it when you no longer need it. */
 export class Client<Tools = AnyTools> implements AsyncDisposable {
   readonly #connection: ReconnectingConnection
   readonly #events = new Emitter()
   readonly #cache = new Cache()
   readonly #tools = new KnownTools()
-  readonly #mirrors: boolean
+  readonly #paramHeaders: boolean
   readonly #checks: boolean
   readonly #maxPages: number
   readonly #elicitations = new Elicitations()
   readonly #middleware = new Middleware()
 
   /** @internal */
-  constructor({ answers, mirrors, checks, maxPages, ...options }: ClientSettings) {
-    this.#mirrors = mirrors
+  constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
+    this.#paramHeaders = paramHeaders
     this.#checks = checks
     this.#maxPages = maxPages
     this.#connection = new ReconnectingConnection({ ...options, events: this.#events }, answers, {
-      told: (method, params) => this.#told(method, params),
-      missed: () => {
+      onNotification: (method, params) => this.#onNotification(method, params),
+      onMissed: () => {
         this.#cache.clear()
         this.#events.emit('missed', undefined)
       },
@@ -96,18 +96,21 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return this
   }
 
-  /** What the server is called and offers, and the revision that is spoken with it. */
+  /** Returns the name and capabilities of the server, and the agreed revision. */
   async server(): Promise<ServerAbout> {
     const { server, capabilities, instructions, revision } = await this.#connection.agreement()
     return { info: server, capabilities, instructions, revision }
   }
 
-  /** Whether the server declared a capability, as `tools` or `resources.subscribe`. */
+  /** Whether the server declared a capability, such as `tools` or `resources.subscribe`. */
   async supports(capability: string): Promise<boolean> {
     return has((await this.#connection.agreement()).capabilities, capability)
   }
 
-  /** Calls a tool: structured content, else the text of an only text block, else all blocks. Throws ToolError when it failed. */
+  /**
+   * Calls a tool. Returns its structured content if there is any, its text if that is the only block, or else all
+   * blocks. Throws a ToolError if the tool failed.
+   */
   async call<Name extends ToolName<Tools>>(
     name: Name,
     input?: InputOfTool<Tools, Name>,
@@ -119,7 +122,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     >
   }
 
-  /** Calls a tool and gives back its whole result, failed or not. */
+  /** Calls a tool and returns its complete result, even if the tool failed. */
   async callRaw<Name extends ToolName<Tools>>(
     name: Name,
     input?: InputOfTool<Tools, Name>,
@@ -132,8 +135,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
       result = await this.#callOnce(params, options)
     } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
-      // The tool's schema says which arguments travel as headers; what we knew of it was missing or old.
-      await this.#learn()
+      // The tool's schema says which arguments to send as headers; ours was missing or out of date.
+      await this.#refreshTools()
       result = await this.#callOnce(params, options)
     }
     const output = this.#tools.get(name)?.output
@@ -142,9 +145,9 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return result as unknown as CallToolResult
   }
 
-  /** Every tool. */
+  /** Lists all tools. */
   tools(options: CallOptions = {}): AsyncGenerator<Tool, void, undefined> {
-    return this.#usable(this.#list<Tool>('tools/list', 'tools', options))
+    return this.#callableTools(this.#list<Tool>('tools/list', 'tools', options))
   }
 
   resources(options: CallOptions = {}): AsyncGenerator<Resource, void, undefined> {
@@ -160,12 +163,13 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   async read(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
-    const kept = options.headers === undefined ? this.#cache.get('resources/read', uri) : undefined
-    if (kept !== undefined) return kept as unknown as ReadResourceResult
-    let isWhole = true
-    const onRound = (): void => void (isWhole = false)
+    const cached = options.headers === undefined ? this.#cache.get('resources/read', uri) : undefined
+    if (cached !== undefined) return cached as unknown as ReadResourceResult
+    // A result that depends on answers to the server's questions must not be cached.
+    let isCacheable = true
+    const onRound = (): void => void (isCacheable = false)
     const result = await this.#send('resources/read', { uri }, { idempotent: true, ...options }, { onRound })
-    if (isWhole && options.headers === undefined) this.#cache.put('resources/read', uri, result)
+    if (isCacheable && options.headers === undefined) this.#cache.put('resources/read', uri, result)
     return result as unknown as ReadResourceResult
   }
 
@@ -182,7 +186,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return result as unknown as GetPromptResult
   }
 
-  /** Values for an argument of a prompt, or for a variable of a resource template (told apart by its braces). */
+  /** Suggests values for an argument of a prompt, or for a variable of a resource template (recognized by its braces). */
   async complete(
     owner: string,
     argument: { readonly name: string; readonly value: string },
@@ -201,13 +205,13 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return result['completion'] as { readonly values: readonly string[] }
   }
 
-  /** Asks whether the server is there; the newest revision has `server/discover` for it. */
+  /** Checks that the server responds. The newest revision has no `ping`, so it uses `server/discover`. */
   async ping(options: CallOptions = {}): Promise<void> {
     const { revision } = await this.#connection.agreement()
     await this.#send(revision === LATEST ? 'server/discover' : 'ping', {}, { idempotent: true, ...options })
   }
 
-  /** Wants log messages of a level and above; they arrive as `log` events. */
+  /** Asks for log messages of this level and above. They arrive as `log` events. */
   async setLogLevel(level: string): Promise<void> {
     checkWord('setLogLevel', 'level', level, LOG_LEVELS)
     this.#connection.setLogLevel(level)
@@ -216,48 +220,48 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
       await this.#send('logging/setLevel', { level }, { idempotent: true })
   }
 
-  /** Every change of what is watched, for as long as the loop runs. */
+  /** Yields changes of the watched lists and resources, for as long as the loop runs. */
   async *watch(watched: Watched): AsyncGenerator<Change, void, undefined> {
     const { watch } = await import('./watch.ts')
     yield* watch(this.#connection, this.#events, watched)
   }
 
-  /** Calls back on every change of a resource from now on; gives back what ends it. */
+  /** Calls the listener for every change of a resource. Returns a function that ends the subscription. */
   async subscribe(uri: string, listener: (change: Change) => void): Promise<() => Promise<void>> {
     const { subscribe } = await import('./watch.ts')
     return subscribe(this.#connection, this.#events, uri, listener)
   }
 
-  /** Any request, for methods that have no name here; sent whether the server declared it or not. */
+  /** Sends any request, for methods without a function of their own. It does not check the server's capabilities. */
   async request(method: string, params: JsonObject = {}, options: CallOptions = {}): Promise<JsonObject> {
     return this.#send(method, params, options, { undeclared: true })
   }
 
-  /** Any notification. */
+  /** Sends any notification. */
   notify(method: string, params: JsonObject = {}): Promise<void> {
     return this.#connection.notify(method, params)
   }
 
-  /** Sets how questions of the server are answered; opens anew where they were declared at the handshake. */
+  /** Replaces the functions that answer questions. It reconnects if the old ones were declared in a handshake. */
   answer(answers: Answers): Promise<void> {
     return this.#connection.answer(answers)
   }
 
-  /** Tells a server that was told of roots that they are others now. */
+  /** Notifies the server that the roots have changed. */
   async rootsChanged(): Promise<void> {
     const { revision } = await this.#connection.agreement()
     if (revision !== LATEST && this.#connection.answers.roots !== undefined)
       await this.notify('notifications/roots/list_changed')
   }
 
-  /** Hears of states, log messages, changes and warnings; returns what ends it. */
+  /** Adds a listener for states, log messages, changes, warnings and so on. Returns a function that removes it. */
   on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void {
     return this.#events.on(name, listener)
   }
 
   /**
-   * Wraps the requests of one method, or all that the client sends; with a method that servers ask, such as
-   * `sampling/createMessage`, the answers to it. The first added is the outermost.
+   * Adds a plug-in, or middleware for all requests of the client or for one method. With a method that servers call,
+   * such as `sampling/createMessage`, it wraps the answers. The first middleware is the outermost.
    */
   use(method: string, middleware: ClientMiddleware): this
   use(addition: ClientMiddleware | ClientPlugin): this
@@ -268,7 +272,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return this
   }
 
-  /** Leaves the server and frees everything. */
+  /** Closes the connection and frees its resources. */
   close(): Promise<void> {
     return this.#connection.close()
   }
@@ -283,35 +287,34 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   ): Promise<JsonObject> {
     const known = this.#tools.get(params.name)
     const idempotent = options.idempotent ?? known?.repeatable ?? false
-    const mirror = known?.paramHeaders
-    return this.#send('tools/call', params, { ...options, idempotent }, { mirror })
+    return this.#send('tools/call', params, { ...options, idempotent }, { paramHeaders: known?.paramHeaders })
   }
 
-  /** Refuses arguments that break the schema of a tool that was listed; what is known of it may be old once. */
-  async #checkInput(name: string, input: JsonObject, sure = false): Promise<void> {
+  /** Rejects invalid arguments for a listed tool. The schema may be out of date, so it is fetched again first. */
+  async #checkInput(name: string, input: JsonObject, isFresh = false): Promise<void> {
     const checked = await this.#tools.get(name)?.input?.(input)
     if (checked === undefined || checked.ok) return
-    if (sure) throw mcpError(TOOL_ARGUMENTS, { name, issue: checked.issue })
-    await this.#learn()
+    if (isFresh) throw mcpError(TOOL_ARGUMENTS, { name, issue: checked.issue })
+    await this.#refreshTools()
     return this.#checkInput(name, input, true)
   }
 
-  async #learn(): Promise<void> {
-    this.#cache.changed('notifications/tools/list_changed', {})
+  async #refreshTools(): Promise<void> {
+    this.#cache.invalidate('notifications/tools/list_changed', {})
     for await (const _ of this.tools()) continue
   }
 
-  /** Leaves out tools that no request of ours could call. */
-  async *#usable(tools: AsyncGenerator<Tool, void, undefined>): AsyncGenerator<Tool, void, undefined> {
+  /** Skips tools that cannot be called because they ask for invalid headers. */
+  async *#callableTools(tools: AsyncGenerator<Tool, void, undefined>): AsyncGenerator<Tool, void, undefined> {
     const { revision } = await this.#connection.agreement()
     for await (const tool of tools) {
       const problem = await this.#tools.add(tool as unknown as JsonObject)
-      if (problem === undefined || !this.#mirrors || revision !== LATEST) yield tool
-      else this.#events.emit('warning', `tool "${tool.name}" is left out: ${problem}`)
+      if (problem === undefined || !this.#paramHeaders || revision !== LATEST) yield tool
+      else this.#events.emit('warning', `skipped tool "${tool.name}": ${problem}`)
     }
   }
 
-  /** Every item of a list; none where the server has no such list. */
+  /** Yields every item of a list; none if the server does not offer the list. */
   async *#list<Item>(
     method: ListMethod,
     member: string,
@@ -322,8 +325,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages }
     yield* eachItem<Item>(listed, async (params) => {
       const cursor = JSON.stringify(params['cursor'] ?? null)
-      const kept = options.headers === undefined ? this.#cache.get(method, cursor) : undefined
-      if (kept !== undefined) return kept
+      const cached = options.headers === undefined ? this.#cache.get(method, cursor) : undefined
+      if (cached !== undefined) return cached
       const result = await this.#send(method, params, { idempotent: true, ...options })
       if (options.headers === undefined) this.#cache.put(method, cursor, result)
       return result
@@ -350,9 +353,9 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     try {
       const result = await this.#connection.request(method, sent, settings)
       if (result['resultType'] !== 'input_required') return result
-      const { goOn } = await import('./rounds.ts')
-      const asked = { method, params: sent, options: settings, result }
-      return await goOn(this.#connection, asked, (...question) => this.#answer(...question))
+      const { finishRounds } = await import('./rounds.ts')
+      const unfinished = { method, params: sent, options: settings, result }
+      return await finishRounds(this.#connection, unfinished, (...question) => this.#answer(...question))
     } catch (error) {
       if (error instanceof McpError && error.kind === 'url_needed') this.#elicitations.expectAll(error)
       throw error
@@ -367,15 +370,15 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     })
   }
 
-  #told(method: string, params: JsonObject): void {
-    this.#cache.changed(method, params)
+  #onNotification(method: string, params: JsonObject): void {
+    this.#cache.invalidate(method, params)
     const change = changeOf(method, params)
     if (change !== undefined) this.#events.emit('change', change)
     else if (method === 'notifications/message')
       this.#events.emit('log', params as unknown as ClientEvents['log'])
     else if (method !== 'notifications/elicitation/complete')
       this.#events.emit('notification', { method, params })
-    else if (this.#elicitations.done(params['elicitationId']))
+    else if (this.#elicitations.complete(params['elicitationId']))
       this.#events.emit('elicited', { elicitationId: params['elicitationId'] as string })
   }
 }

@@ -6,30 +6,30 @@ import type { BackoffTimes } from '../base/backoff.ts'
 import type { Emitter } from './events.ts'
 import type { Progress } from './options.ts'
 import type { Answer } from './questions.ts'
-import type { RecoveryPace } from './recovery-options.ts'
+import type { RecoverySettings } from './recovery-options.ts'
 import type { ParamHeaders } from './known-tools.ts'
 
 export interface ConnectionOptions {
   readonly open: OpenTransport
-  /** Names the server where its revision is remembered. */
+  /** Identifies the server, to remember which revision it knows. */
   readonly key: string | undefined
   readonly client: JsonObject
-  /** The capability that declares extensions, where there are any. */
+  /** The capability that declares extensions, if there are any. */
   readonly extensions?: JsonObject | undefined
   readonly revision: Revision | undefined
-  /** How a profile speaks each revision; it begins with a handshake. */
+  /** The dialects of a profile, which always begin with a handshake. */
   readonly dialects?: Dialects | undefined
-  /** Silence that ends the handshake, where it is not that of any request. */
+  /** The timeout of the handshake, if it differs from `idleMs`. */
   readonly openMs?: number | undefined
   readonly idleMs: number
   readonly totalMs: number
   readonly probeMs: number
-  /** The highest id of a request. */
+  /** The highest request id. */
   readonly maxId: number
-  /** How long to wait between attempts that fail. */
-  readonly pace: BackoffTimes
-  /** How requests are sent again that were refused for now; undefined gives every refusal back. */
-  readonly recovery?: RecoveryPace | undefined
+  /** How long to wait between failed attempts. */
+  readonly backoff: BackoffTimes
+  /** How to retry requests after temporary errors; undefined turns retries off. */
+  readonly recovery?: RecoverySettings | undefined
   /** Gets new credentials, which are used from then on. */
   readonly reauthenticate?: (() => Promise<void>) | undefined
   readonly events: Emitter
@@ -40,25 +40,24 @@ export interface RequestOptions {
   readonly totalMs?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Arguments that travel in headers too. */
-  readonly mirror?: ParamHeaders | undefined
-  /** Whether the request may be sent again when its answer was lost. */
+  /** Creates the headers for arguments that are sent as headers too. */
+  readonly paramHeaders?: ParamHeaders | undefined
+  /** Whether the request may be sent again if the connection fails before the answer arrives. */
   readonly repeatable?: boolean | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Whether to send what needs a capability that the server did not declare. */
+  /** Whether to send the request even if the server did not declare the capability it needs. */
   readonly undeclared?: boolean | undefined
   /** Called before each round after the first. */
   readonly onRound?: (() => void) | undefined
-  /** Told the id of each attempt. */
+  /** Called with the id of each attempt. */
   readonly onId?: ((id: number) => void) | undefined
 }
 
-/** What stands behind a link. */
+/** The client that uses a connection. */
 export interface ConnectionOwner {
-  /** Takes notifications that change nothing here. */
-  told(method: string, params: JsonObject): void
-  /** Notifications may have been missed. */
-  missed(): void
-  /** Answers a question of the server. */
+  /** Receives the notifications that the connection does not handle itself. */
+  onNotification(method: string, params: JsonObject): void
+  /** Called when notifications may have been missed. */
+  onMissed(): void
   readonly answer: Answer
 }

@@ -11,21 +11,21 @@ import {
 } from './declared.ts'
 
 const answer = (): never => {
-  throw new Error('nobody asks here')
+  throw new Error('this test calls no answers')
 }
 
 test.each(['elicit', 'elicitUrl', 'sample'])(
-  'an answer to %s that is no function is refused by name',
+  'an answer for %s that is not a function is rejected by name',
   (name) => {
-    const refused = {
+    const rejected = {
       kind: 'bad_option',
       message: expect.stringMatching(`answers: ${name} must be a function`),
     }
-    expect(() => checkAnswers({ [name]: 'yes' } as never)).toThrow(expect.objectContaining(refused))
+    expect(() => checkAnswers({ [name]: 'yes' } as never)).toThrow(expect.objectContaining(rejected))
   },
 )
 
-test('every answer that the type has is taken, and no other', () => {
+test('every member of the type is accepted, and no other', () => {
   const all: Required<Answers> = {
     elicit: answer,
     elicitUrl: answer,
@@ -40,9 +40,9 @@ test('every answer that the type has is taken, and no other', () => {
   expect(() => checkAnswers({ elicits: answer } as never)).toThrow(/answers: .*"elicits".*"elicit"/)
 })
 
-test('a root that is no file is refused by name', () => {
-  const refused = /roots: "http:\/\/a" is not a file:\/\/ URI/
-  expect(() => checkAnswers({ roots: [{ uri: 'file:///a' }, { uri: 'http://a' }] })).toThrow(refused)
+test('a root that is not a file URI is rejected by name', () => {
+  const rejected = /roots: "http:\/\/a" is not a file:\/\/ URI/
+  expect(() => checkAnswers({ roots: [{ uri: 'file:///a' }, { uri: 'http://a' }] })).toThrow(rejected)
 })
 
 test.each([
@@ -67,7 +67,7 @@ test('extensions are declared by id, with their settings', () => {
 })
 
 test.each([['health'], [{}], [['health']], [[null]], [[{ id: 5 }]]])(
-  'extensions given as %o are refused with what to write',
+  'the extensions %o are rejected, and the error shows the correct form',
   (extensions) => {
     const kinds: KindsOf<{ readonly extensions?: readonly DeclaredExtension[] }> = { extensions: EXTENSIONS }
     expect(() => checkOptions('connect', { extensions }, kinds)).toThrow(

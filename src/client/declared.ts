@@ -6,19 +6,18 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
 import type { Answers } from './answers.ts'
 
-/** The folders that a client works in, or what gives them. */
+/** The folders that a client works in, or a function that returns them. */
 export const ROOTS: Kind<NonNullable<Answers['roots']>> = either(
   listOf(object<Root>('{ uri, name }')),
   callable<Extract<Answers['roots'], (...asked: never[]) => unknown>>(),
 )
 
-/** An extension as a client declares it. */
+/** An extension that a client declares. */
 export interface DeclaredExtension {
   readonly id: string
   readonly settings?: JsonObject
 }
 
-/** Extensions as options list them. */
 export const EXTENSIONS: Kind<readonly DeclaredExtension[]> = {
   must: 'a list of extensions, such as [health]',
   is: (value) =>
@@ -32,7 +31,7 @@ export function declarationOf(extensions?: readonly DeclaredExtension[]): JsonOb
   return { extensions: Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings])) }
 }
 
-/** The capabilities that a set of answers amounts to, in the newest form. */
+/** The capabilities that follow from the answers, in the form of the newest revision. */
 export function capabilitiesOf(answers: Answers): JsonObject {
   const forms = answers.elicit === undefined ? {} : { form: {} }
   const urls = answers.elicitUrl === undefined ? {} : { url: {} }
@@ -44,11 +43,11 @@ export function capabilitiesOf(answers: Answers): JsonObject {
   }
 }
 
-/** Refuses roots that no server may be told of. */
+/** Rejects roots that the protocol does not allow. */
 export function checkRoots(roots: readonly Root[]): readonly Root[] {
-  const foreign = roots.find(({ uri }) => !uri.startsWith('file://'))
-  if (foreign === undefined) return roots
-  throw mcpError(BAD_OPTION, { where: 'roots', reason: `"${foreign.uri}" is not a file:// URI` })
+  const invalid = roots.find(({ uri }) => !uri.startsWith('file://'))
+  if (invalid === undefined) return roots
+  throw mcpError(BAD_OPTION, { where: 'roots', reason: `"${invalid.uri}" is not a file:// URI` })
 }
 
 const ANSWERS: KindsOf<Answers> = {
@@ -60,7 +59,7 @@ const ANSWERS: KindsOf<Answers> = {
   roots: ROOTS,
 }
 
-/** Refuses answers that could never be given. */
+/** Rejects invalid answers when they are set rather than when a question arrives. */
 export function checkAnswers(answers: Answers): Answers {
   checkOptions('answers', answers, ANSWERS)
   if (Array.isArray(answers.roots)) checkRoots(answers.roots as readonly Root[])

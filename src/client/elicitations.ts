@@ -1,23 +1,23 @@
 import type { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
-const MAX_KEPT = 1000
+const MAX_EXPECTED = 1000
 
-/** The visits to URLs that servers asked for, by the id under which they tell of the end. */
+/** The ids of URLs that servers asked to open, so that only expected completions are reported. */
 export class Elicitations {
-  readonly #asked = new Set<string>()
+  readonly #expected = new Set<string>()
 
-  /** Notes what a question, or an item of an error, asks for. */
+  /** Remembers the id in a question or in an item of an error. */
   expect({ elicitationId: id }: JsonObject): void {
     if (typeof id !== 'string') return
-    this.#asked.add(id)
-    for (const oldest of this.#asked) {
-      if (this.#asked.size <= MAX_KEPT) break
-      this.#asked.delete(oldest)
+    this.#expected.add(id)
+    for (const oldest of this.#expected) {
+      if (this.#expected.size <= MAX_EXPECTED) break
+      this.#expected.delete(oldest)
     }
   }
 
-  /** Notes what an error says must be visited first. */
+  /** Remembers the ids of the URLs that an error requires. */
   expectAll({ data }: McpError): void {
     const items = data?.['elicitations']
     if (!Array.isArray(items)) return
@@ -25,8 +25,8 @@ export class Elicitations {
       if (typeof item === 'object' && item !== null) this.expect(item as JsonObject)
   }
 
-  /** Whether somebody asked for this; from now on nobody did. */
-  done(id: unknown): id is string {
-    return this.#asked.delete(id as string)
+  /** Removes an id. Returns whether it was expected. */
+  complete(id: unknown): id is string {
+    return this.#expected.delete(id as string)
   }
 }

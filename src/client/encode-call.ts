@@ -8,7 +8,7 @@ import { withMembers } from '../wire/result-text.ts'
 import type { Forms } from './forms.ts'
 import type { ParamHeaders } from './known-tools.ts'
 
-/** Who sends requests, with what each request of the newest revision says of that, ready to be sent. */
+/** The client as requests describe it. The newest revision sends this in every request, so it is encoded once. */
 export interface Sender {
   readonly client: JsonObject
   readonly capabilities: JsonObject
@@ -30,11 +30,11 @@ export interface CallParts {
   readonly revision: Revision
   readonly forms: Forms
   readonly sender: Sender
-  /** Whether progress is asked for, under the id. */
+  /** Whether to ask for progress, with the id as the token. */
   readonly wantsProgress: boolean
 }
 
-/** The text of a request in the form of a revision. */
+/** Encodes a request in the form of a revision. */
 export function encodeCall({
   id,
   method,
@@ -44,27 +44,26 @@ export function encodeCall({
   sender,
   wantsProgress,
 }: CallParts): string {
-  const formed = forms.request(method, params)
+  const lowered = forms.request(method, params)
   const isNewest = revision === LATEST
-  const own = formed['_meta'] as JsonObject | null | undefined
+  const own = lowered['_meta'] as JsonObject | null | undefined
   if (own !== undefined) {
     const meta = {
       ...own,
       ...(wantsProgress && { [META.progressToken]: id }),
       ...(isNewest && sender.meta),
     }
-    return textOf(id, method, { ...formed, _meta: meta })
+    return textOf(id, method, { ...lowered, _meta: meta })
   }
   const token = wantsProgress ? `"${META.progressToken}":${id}` : ''
   const envelope = isNewest ? sender.metaText : ''
   const meta = token === '' || envelope === '' ? token + envelope : `${token},${envelope}`
-  const bare = JSON.stringify(formed)
-  const told = meta === '' ? bare : withMembers(`"_meta":{${meta}},`, bare)
-  return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${told}}`
+  const bare = JSON.stringify(lowered)
+  const paramsText = meta === '' ? bare : withMembers(`"_meta":{${meta}},`, bare)
+  return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${paramsText}}`
 }
 
-/** The text of a notification. */
-export function encodeNote(method: string, params: JsonObject, forms: Forms): string {
+export function encodeNotification(method: string, params: JsonObject, forms: Forms): string {
   return textOf(undefined, method, forms.notification(method, params))
 }
 
@@ -76,7 +75,7 @@ function textOf(id: number | undefined, method: string, params: JsonObject): str
 export function headersOf(
   method: string,
   params: JsonObject,
-  mirror?: ParamHeaders,
+  paramHeaders?: ParamHeaders,
 ): Readonly<Record<string, string>> {
   const named = methodRow(method)?.named
   const name = named === undefined ? undefined : params[named]
@@ -84,6 +83,6 @@ export function headersOf(
     'mcp-protocol-version': LATEST,
     'mcp-method': method,
     ...(typeof name === 'string' ? { 'mcp-name': encodeHeaderValue(name) } : {}),
-    ...mirror?.(params['arguments']),
+    ...paramHeaders?.(params['arguments']),
   }
 }

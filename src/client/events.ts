@@ -3,10 +3,10 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { checkWord } from '../base/options.ts'
 import { printable } from '../errors/printable.ts'
 
-/** How far a client is with its server. */
+/** The state of the connection. */
 export type State = 'connecting' | 'ready' | 'reconnecting' | 'closed'
 
-/** What a client tells about besides results. */
+/** The events of a client, by name. */
 export interface ClientEvents {
   readonly state: State
   /** A log message of the server. */
@@ -15,13 +15,13 @@ export interface ClientEvents {
   readonly change:
     | { readonly kind: 'tools' | 'prompts' | 'resources' }
     | { readonly kind: 'resource'; readonly uri: string }
-  /** Changes may have happened of which nobody told; what is watched counts as changed. */
+  /** The client may have missed changes, so treat everything watched as changed. */
   readonly missed: undefined
-  /** The user is done at a URL that a server asked to visit. */
+  /** The user has finished at a URL that the server asked to open. */
   readonly elicited: { readonly elicitationId: string }
-  /** What a server process wrote to stderr. */
+  /** Output of a server program on stderr. */
   readonly stderr: string
-  /** Something went wrong that did not fail a request. */
+  /** A problem that did not make a request fail. */
   readonly warning: string
   /** Any other notification. */
   readonly notification: { readonly method: string; readonly params: JsonObject }
@@ -29,7 +29,6 @@ export interface ClientEvents {
 
 type Listener<Name extends keyof ClientEvents> = (event: ClientEvents[Name]) => void
 
-/** The name of every event. */
 export const EVENTS: readonly (keyof ClientEvents)[] = [
   'state',
   'log',
@@ -41,11 +40,11 @@ export const EVENTS: readonly (keyof ClientEvents)[] = [
   'notification',
 ]
 
-/** Listeners by event. One that throws does not keep the others from hearing. */
+/** Calls listeners. If one throws, the others are still called. */
 export class Emitter {
   readonly #listeners = new Map<keyof ClientEvents, Set<Listener<never>>>()
 
-  /** Adds a listener; returns what removes it. */
+  /** Adds a listener. Returns a function that removes it. */
   on<Name extends keyof ClientEvents>(name: Name, listener: Listener<Name>): () => void {
     checkWord('on', 'event', name, EVENTS)
     let set = this.#listeners.get(name)
@@ -55,10 +54,10 @@ export class Emitter {
   }
 
   emit<Name extends keyof ClientEvents>(name: Name, event: ClientEvents[Name]): void {
-    const told = name === 'warning' ? (printable(event as string) as ClientEvents[Name]) : event
+    const value = name === 'warning' ? (printable(event as string) as ClientEvents[Name]) : event
     for (const listener of this.#listeners.get(name) ?? []) {
       try {
-        ;(listener as Listener<Name>)(told)
+        ;(listener as Listener<Name>)(value)
       } catch (error) {
         queueMicrotask(() => {
           throw error
@@ -68,7 +67,7 @@ export class Emitter {
   }
 }
 
-/** The change that a notification reports; undefined when it reports none. */
+/** The change that a notification reports; undefined for other notifications. */
 export function changeOf(method: string, params: JsonObject): ClientEvents['change'] | undefined {
   if (method === 'notifications/resources/updated')
     return { kind: 'resource', uri: untrustedText(params['uri']) }

@@ -8,41 +8,45 @@ import type { Agreement, NegotiateOptions } from './negotiate.ts'
 import { checkResult } from './results.ts'
 import { headersOf, encodeCall } from './encode-call.ts'
 
-/** The revision in which something is said, and its forms. */
-export type Spoken = Pick<Agreement, 'revision' | 'forms'>
+/** A revision and the forms of its messages. */
+export type RevisionForms = Pick<Agreement, 'revision' | 'forms'>
 
-/** The agreement that the word of a server on itself amounts to. */
-export function agreed(spoken: Spoken, server: JsonObject | undefined, result: JsonObject): Agreement {
+/** Builds the agreement from the first result of a server. */
+export function toAgreement(
+  wire: RevisionForms,
+  server: JsonObject | undefined,
+  result: JsonObject,
+): Agreement {
   const { instructions } = result
   return {
-    ...spoken,
+    ...wire,
     server,
     capabilities: result['capabilities'] as JsonObject,
     instructions: typeof instructions === 'string' ? instructions : undefined,
   }
 }
 
-/** Sends a request before anything is agreed on. */
+/** Sends a request before there is an agreement. */
 export async function exchange(
   transport: ClientTransport,
   method: string,
   params: JsonObject,
-  spoken: Spoken,
+  wire: RevisionForms,
   options: NegotiateOptions,
 ): Promise<JsonObject> {
-  const cancel = patience(method, options)
+  const cancel = openingDeadline(method, options)
   const id = options.nextId()
   try {
     const answer = await transport.request({
       id,
       method,
-      text: encodeCall({ id, method, params, ...spoken, sender: options.sender(), wantsProgress: false }),
-      headers: () => (spoken.revision === LATEST ? headersOf(method, params) : {}),
+      text: encodeCall({ id, method, params, ...wire, sender: options.sender(), wantsProgress: false }),
+      headers: () => (wire.revision === LATEST ? headersOf(method, params) : {}),
       cancel,
       onMessage: options.events.onMessage,
     })
-    if (answer.error !== undefined) throw await toRemoteError(answer.error, spoken.forms)
-    const { adapter } = spoken.forms
+    if (answer.error !== undefined) throw await toRemoteError(answer.error, wire.forms)
+    const { adapter } = wire.forms
     const result = answer.result ?? {}
     return checkResult(method, adapter === undefined ? result : adapter.decodeResult(method, result))
   } finally {
@@ -50,13 +54,13 @@ export async function exchange(
   }
 }
 
-/** The error that a server answered with; what tells errors apart is loaded with the first. */
+/** Converts an error response. The code for this is loaded with the first one. */
 export async function toRemoteError(error: ErrorObject, { adapter }: Forms): Promise<McpError> {
   const { fromErrorObject } = await import('../errors/remote.ts')
   return fromErrorObject(error, adapter?.meaning)
 }
 
-/** Ends when a server has been silent for too long, or nobody wants the connection any more. */
-export function patience(method: string, { timeoutMs, signal }: NegotiateOptions): Deadline {
+/** Aborts if the server does not answer in time, or if the connection is no longer needed. */
+export function openingDeadline(method: string, { timeoutMs, signal }: NegotiateOptions): Deadline {
   return new Deadline({ method, idleMs: timeoutMs, totalMs: Infinity, signal })
 }

@@ -1,20 +1,23 @@
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 
-/** How many watch a resource over one link: the server counts all of them as one. */
-const followers = new WeakMap<ReconnectingConnection, Map<string, number>>()
+/** How many watchers of a connection watch each resource. The server has one subscription for all of them. */
+const watchers = new WeakMap<ReconnectingConnection, Map<string, number>>()
 
-/** One more watches these resources. */
-export function join(link: ReconnectingConnection, uris: readonly string[]): void {
-  const counts = followers.get(link) ?? new Map<string, number>()
-  followers.set(link, counts)
+/** Counts one more watcher of these resources. */
+export function addWatcher(connection: ReconnectingConnection, uris: readonly string[]): void {
+  const counts = watchers.get(connection) ?? new Map<string, number>()
+  watchers.set(connection, counts)
   for (const uri of uris) counts.set(uri, (counts.get(uri) ?? 0) + 1)
 }
 
-/** One less watches these resources; gives back those that nobody watches any more. */
-export function leave(link: ReconnectingConnection, uris: readonly string[]): readonly string[] {
-  const counts = followers.get(link) ?? new Map<string, number>()
+/** Counts one watcher less. Returns the resources that no longer have any. */
+export function removeWatcher(
+  connection: ReconnectingConnection,
+  uris: readonly string[],
+): readonly string[] {
+  const counts = watchers.get(connection) ?? new Map<string, number>()
   for (const uri of uris) counts.set(uri, (counts.get(uri) ?? 0) - 1)
-  const left = uris.filter((uri) => (counts.get(uri) ?? 0) <= 0)
-  for (const uri of left) counts.delete(uri)
-  return left
+  const unwatched = uris.filter((uri) => (counts.get(uri) ?? 0) <= 0)
+  for (const uri of unwatched) counts.delete(uri)
+  return unwatched
 }

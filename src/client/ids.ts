@@ -2,19 +2,19 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 type OnProgress = (params: JsonObject) => void
 
-/** The numbers of requests and what progress under them means. None is given out while it is pending. */
+/** Allocates request ids and routes progress to the pending requests. A pending id is not reused. */
 export class Ids {
   readonly #pending = new Map<number, OnProgress | undefined>()
-  readonly #ceiling: number
+  readonly #max: number
   #next = 1
 
-  constructor(ceiling: number) {
-    this.#ceiling = ceiling
+  constructor(max: number) {
+    this.#max = max
   }
 
-  /** Whether all numbers were given out, so that only a new connection can begin again. */
-  get spent(): boolean {
-    return this.#next > this.#ceiling
+  /** Whether all ids are used, so that only a new connection can start again at 1. */
+  get exhausted(): boolean {
+    return this.#next > this.#max
   }
 
   restart(): void {
@@ -26,7 +26,7 @@ export class Ids {
     return this.#next++
   }
 
-  /** A request waits under a number; progress for it is told if it asked for that. */
+  /** Marks an id as pending. */
   begin(id: number, onProgress: OnProgress | undefined): void {
     this.#pending.set(id, onProgress)
   }
@@ -35,7 +35,7 @@ export class Ids {
     this.#pending.delete(id)
   }
 
-  /** Takes a progress notification; one for nothing that waits is ignored. */
+  /** Handles a progress notification. One for a request that is not pending is ignored. */
   progress(params: JsonObject): void {
     const token = params['progressToken']
     if (typeof token === 'number' && typeof params['progress'] === 'number')

@@ -3,28 +3,28 @@ import { KnownTools } from './known-tools.ts'
 
 const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
-/** What a tool without schemas weighs besides its name. */
-const ABSENT = 32
+/** The weight of a tool without schemas, except its name. */
+const NO_SCHEMAS = 32
 
-/** A name so long that its tool takes a part of the memory that there is for tools. */
-function nameOf(letter: string, weight: number): string {
-  return letter.repeat(weight - ABSENT)
+/** A name that makes a tool weigh this much. */
+function nameOf(char: string, weight: number): string {
+  return char.repeat(weight - NO_SCHEMAS)
 }
 
-test('a client remembers 100 000 tools, and replaces those it knows', async () => {
+test('a client remembers 100 000 tools, and still updates them after that', async () => {
   const tools = new KnownTools()
   for (let at = 0; at < MAX_TOOLS; at++) await tools.add({ name: `t${at}` })
   await tools.add({ name: 'more' })
   expect([tools.get(`t${MAX_TOOLS - 1}`)?.repeatable, tools.get('more')]).toEqual([false, undefined])
   await tools.add({ name: 't0', annotations: { readOnlyHint: true } })
   expect(tools.get('t0')?.repeatable).toBe(true)
-  tools.forget()
+  tools.clear()
   expect(tools.get('t0')).toBeUndefined()
   await tools.add({ name: 'more' })
   expect(tools.get('more')).toBeDefined()
 })
 
-test('what is remembered of tools takes 64 MiB and no more, and a tool counts once', async () => {
+test('remembered tools take at most 64 MiB, and a tool counts once', async () => {
   const tools = new KnownTools()
   const [half, other] = [nameOf('a', MAX_WEIGHT / 2), nameOf('b', MAX_WEIGHT / 2)]
   for (let times = 0; times < 3; times++) await tools.add({ name: half })
@@ -34,12 +34,12 @@ test('what is remembered of tools takes 64 MiB and no more, and a tool counts on
   expect([tools.get(half), tools.get(other)]).toEqual([expect.anything(), expect.anything()])
   await tools.add({ name: 'c' })
   expect(tools.get('c')).toBeUndefined()
-  tools.forget()
+  tools.clear()
   await tools.add({ name: nameOf('d', MAX_WEIGHT) })
   expect(tools.get(nameOf('d', MAX_WEIGHT))).toBeDefined()
 })
 
-test('schemas weigh too', async () => {
+test('schemas count towards the limit', async () => {
   const tools = new KnownTools()
   await tools.add({ name: 'in', inputSchema: { title: 'x'.repeat(MAX_WEIGHT / 2) } })
   await tools.add({ name: 'out', outputSchema: { title: 'x'.repeat(MAX_WEIGHT / 2) } })
@@ -52,26 +52,26 @@ test.each([
   [{ idempotentHint: true }, true],
   [{ readOnlyHint: true }, true],
   [{ idempotentHint: false, readOnlyHint: 'yes' }, false],
-])('with the hints %o it is %s that a call may be repeated', async (annotations, repeatable) => {
+])('the hints %o make a call repeatable: %s', async (annotations, repeatable) => {
   const tools = new KnownTools()
   await tools.add({ name: 'a', ...(annotations && { annotations }) })
   expect(tools.get('a')?.repeatable).toBe(repeatable)
 })
 
-test('a tool that marks its arguments wrongly is not known, and it is told why', async () => {
+test('a tool with an invalid param header is not remembered, and the reason is returned', async () => {
   const tools = new KnownTools()
-  const marked = (header: string): Promise<string | undefined> =>
+  const addWith = (header: string): Promise<string | undefined> =>
     tools.add({
       name: 'a',
       inputSchema: { type: 'object', properties: { b: { type: 'string', 'x-mcp-header': header } } },
     })
-  expect(await marked('bad header')).toEqual(expect.any(String))
+  expect(await addWith('bad header')).toEqual(expect.any(String))
   expect(tools.get('a')).toBeUndefined()
-  expect(await marked('Region')).toBeUndefined()
+  expect(await addWith('Region')).toBeUndefined()
   expect(tools.get('a')?.paramHeaders?.({ b: 'north' })).toEqual({ 'Mcp-Param-Region': 'north' })
 })
 
-test('a schema nested too deep for marks to be found is looked at closely, and refused where one may hide', async () => {
+test('a schema too deep for the quick search is searched completely, and rejected if a param header may be hidden in it', async () => {
   const tools = new KnownTools()
   const nested = (keyword: string, depth: number): object =>
     depth === 0 ? {} : { [keyword]: nested(keyword, depth - 1) }

@@ -2,19 +2,19 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Check } from './checking.ts'
 import { weigh } from './weight.ts'
 
-/** The headers in which arguments of a call travel too. */
+/** Creates the headers that repeat arguments of a call. */
 export type ParamHeaders = (args: unknown) => Readonly<Record<string, string>>
 
-/** What is known of a tool from the list it was seen in. */
+/** The parts of a listed tool that calls need. */
 export interface KnownTool {
-  /** Undefined where no argument travels in a header. */
+  /** Undefined if no argument is sent as a header. */
   readonly paramHeaders: ParamHeaders | undefined
   /** Whether a call may be repeated. */
   readonly repeatable: boolean
-  /** Checks arguments and structured output; undefined where there is no schema. What cannot be checked passes. */
+  /** Check arguments and structured output; undefined if there is no schema. */
   readonly input: Check | undefined
   readonly output: Check | undefined
-  /** About how much memory it takes. */
+  /** Approximate memory use, in bytes. */
   readonly weight: number
 }
 
@@ -23,7 +23,7 @@ const MAX_DEPTH = 64
 const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
 
-/** The tools that a client has seen. */
+/** The tools that the client has listed. */
 export class KnownTools {
   readonly #tools = new Map<string, KnownTool>()
   #weight = 0
@@ -32,16 +32,16 @@ export class KnownTools {
     return this.#tools.get(name)
   }
 
-  forget(): void {
+  clear(): void {
     this.#tools.clear()
     this.#weight = 0
   }
 
-  /** Takes a tool from a list. Returns why it cannot be used where headers repeat arguments. */
+  /** Remembers a listed tool. If its param headers are invalid, it returns the reason instead. */
   async add(descriptor: JsonObject): Promise<string | undefined> {
     const name = String(descriptor['name'])
-    const paramHeaders = mayMark(descriptor['inputSchema'])
-      ? await toParamHeadersOf(descriptor['inputSchema'])
+    const paramHeaders = mayHaveParamHeaders(descriptor['inputSchema'])
+      ? await compileParamHeaders(descriptor['inputSchema'])
       : undefined
     if (typeof paramHeaders === 'string') return paramHeaders
     this.#weight -= this.#tools.get(name)?.weight ?? 0
@@ -62,19 +62,19 @@ export class KnownTools {
   }
 }
 
-/** Whether a schema may mark arguments that travel in headers; what is nested too deep to tell may. */
-function mayMark(schema: unknown, depth = 0): boolean {
+/** Whether a schema may ask for param headers. If it is too deep to search, it may. */
+function mayHaveParamHeaders(schema: unknown, depth = 0): boolean {
   if (typeof schema !== 'object' || schema === null) return false
   if (depth > MAX_DEPTH || Object.hasOwn(schema, MARK)) return true
-  return Object.values(schema).some((inner) => mayMark(inner, depth + 1))
+  return Object.values(schema).some((inner) => mayHaveParamHeaders(inner, depth + 1))
 }
 
-/** What makes the headers of a tool's calls, or what is wrong with the marks in its schema. */
-async function toParamHeadersOf(schema: unknown): Promise<ParamHeaders | string> {
+/** Returns the function that creates a tool's param headers, or the reason why its schema is invalid. */
+async function compileParamHeaders(schema: unknown): Promise<ParamHeaders | string> {
   const { paramHeadersOf, toParamHeaders } = await import('../wire/param-headers.ts')
-  const marked = paramHeadersOf(schema)
-  if ('problem' in marked) return marked.problem
-  return (args) => Object.fromEntries(toParamHeaders(marked, args))
+  const rules = paramHeadersOf(schema)
+  if ('problem' in rules) return rules.problem
+  return (args) => Object.fromEntries(toParamHeaders(rules, args))
 }
 
 function checkOf(schema: unknown, side: 'input' | 'output'): Check | undefined {
@@ -89,7 +89,7 @@ function checkOf(schema: unknown, side: 'input' | 'output'): Check | undefined {
   }
 }
 
-/** Checking costs more code than all the rest, so it waits for the first tool that needs it. */
+/** The schema engine is larger than the rest of the client, so it is loaded with the first tool that needs it. */
 async function load(schema: JsonObject, side: 'input' | 'output'): Promise<Check> {
   const { toCheck } = await import('./checking.ts')
   return toCheck(schema, side)

@@ -1,26 +1,26 @@
 import { McpError } from '../errors/error.ts'
-import type { RecoveryPace } from './recovery-options.ts'
+import type { RecoverySettings } from './recovery-options.ts'
 import type { Recovery, RecoveryHost } from './recovery.ts'
 
-/** Recovers from refusals with code that is loaded when the first one arrives. */
+/** Loads the code for recovery when the first refusal arrives. */
 export class LazyRecovery {
-  readonly #pace: RecoveryPace | undefined
+  readonly #settings: RecoverySettings | undefined
   readonly #host: RecoveryHost
   #recovery: Recovery | undefined
 
-  /** Without a pace nothing is recovered. */
-  constructor(pace: RecoveryPace | undefined, host: RecoveryHost) {
-    this.#pace = pace
+  /** Without settings, recovery is off. */
+  constructor(settings: RecoverySettings | undefined, host: RecoveryHost) {
+    this.#settings = settings
     this.#host = host
   }
 
-  /** The recovery for an error; undefined when the error is not a refusal, or recovery is off. */
+  /** Returns the recovery for an error; undefined if the error is not a refusal, or recovery is off. */
   async for(error: unknown): Promise<Recovery | undefined> {
-    if (this.#pace === undefined || !(error instanceof McpError)) return undefined
+    if (this.#settings === undefined || !(error instanceof McpError)) return undefined
     if (error.refusal === undefined && error.kind !== 'http_failed') return undefined
-    // Without a network the code may be unavailable; then the error speaks for itself.
+    // Without a network the code may fail to load; the caller then gets the original error.
     const loaded = await import('./recovery.ts').catch(() => undefined)
     if (loaded === undefined) return undefined
-    return (this.#recovery ??= new loaded.Recovery(this.#pace, this.#host))
+    return (this.#recovery ??= new loaded.Recovery(this.#settings, this.#host))
   }
 }

@@ -5,7 +5,7 @@ import { weigh } from './weight.ts'
 
 const LISTED: Listed = { method: 'tools/list', member: 'tools', revision: '2026-07-28', maxPages: 10 }
 
-/** How many items a list gives that has these pages; the last one has no cursor. */
+/** Counts the items of a list with these pages. */
 async function count(pages: readonly JsonObject[], listed: Partial<Listed> = {}): Promise<number> {
   let at = 0
   let items = 0
@@ -18,7 +18,7 @@ function page(length: number, nextCursor?: string): JsonObject {
   return { tools: Array.from({ length }, () => null), ...(nextCursor !== undefined && { nextCursor }) }
 }
 
-test('a list goes on after a million items, and no further', async () => {
+test('a list that continues after more than a million items fails', async () => {
   expect(await count([page(1_000_000, 'a'), page(1)])).toBe(1_000_001)
   expect(await count([page(600_000, 'a'), page(400_000, 'b'), page(1)])).toBe(1_000_001)
   await expect(count([page(600_000, 'a'), page(400_001, 'b'), page(1)])).rejects.toThrow(
@@ -26,28 +26,28 @@ test('a list goes on after a million items, and no further', async () => {
   )
 })
 
-test('a list goes on after 128 MiB, and no further', async () => {
+test('a list that continues after more than 128 MiB fails', async () => {
   const sized = (size: number): JsonObject => ({ ...page(0, 'a'), filling: 'x'.repeat(size) })
   const most = 134_217_728
   const over = weigh(sized(0))
-  const perLetter = (weigh(sized(1000)) - over) / 1000
-  const fits = Math.floor((most - over) / perLetter)
+  const perChar = (weigh(sized(1000)) - over) / 1000
+  const fits = Math.floor((most - over) / perChar)
   expect(await count([sized(fits), page(1)])).toBe(1)
   await expect(count([sized(fits + 1), page(1)])).rejects.toThrow('more than 134217728 bytes of one list')
 })
 
-test('as many pages are read as may be, and no more', async () => {
+test('a list with too many pages fails', async () => {
   expect(await count([page(1, 'a'), page(1)], { maxPages: 2 })).toBe(2)
   await expect(count([page(1, 'a'), page(1, 'b'), page(1)], { maxPages: 2 })).rejects.toThrow(
     'more than 2 pages of one list',
   )
 })
 
-test('a cursor that comes twice ends the list as an error', async () => {
-  await expect(count([page(1, 'a'), page(1, 'b'), page(1, 'a')])).rejects.toThrow('a cursor came twice')
+test('a repeated cursor ends the list with an error', async () => {
+  await expect(count([page(1, 'a'), page(1, 'b'), page(1, 'a')])).rejects.toThrow('a cursor was repeated')
 })
 
-test('the empty cursor goes on at the newest revision only', async () => {
+test('an empty cursor continues the list only at the newest revision', async () => {
   expect(await count([page(1, ''), page(1)])).toBe(2)
   expect(await count([page(1, ''), page(1)], { revision: '2025-11-25' })).toBe(1)
 })

@@ -11,13 +11,13 @@ const MAX_WEIGHT = 134_217_728
 
 export interface Listed {
   readonly method: ListMethod
-  /** The member of each page that has the items. */
+  /** The member of each page that contains the items. */
   readonly member: string
   readonly revision: Revision
   readonly maxPages: number
 }
 
-/** Every item of a list, page by page. A list that never ends, or turns in circles, is an error. */
+/** Yields every item of a list, page by page. Throws if the list is too long or repeats a cursor. */
 export async function* eachItem<Item>(
   { method, member, revision, maxPages }: Listed,
   page: (params: JsonObject) => Promise<JsonObject>,
@@ -30,12 +30,12 @@ export async function* eachItem<Item>(
     yield* list
     const { nextCursor: cursor } = result
     if (typeof cursor !== 'string') return
-    // Only the newest revision says that the empty string is a cursor; servers before it end lists with one.
+    // Only the newest revision allows an empty cursor; servers of older revisions end lists with it.
     if (cursor === '' && revision !== LATEST) return
     items += list.length
     weight += weigh(result)
     if (seen.has(cursor))
-      throw mcpError(BAD_ANSWER, { method, issue: 'the list does not end: a cursor came twice' })
+      throw mcpError(BAD_ANSWER, { method, issue: 'the list does not end: a cursor was repeated' })
     if (pages + 1 >= maxPages) throw tooMuch(maxPages, 'pages')
     if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
     if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')

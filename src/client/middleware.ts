@@ -13,9 +13,9 @@ const PARTS: KindsOf<ClientPlugin> = {
   visible: anything<unknown>(),
 }
 
-type Last = (request: ClientRequest) => JsonObject | Promise<JsonObject>
+type Handler = (request: ClientRequest) => JsonObject | Promise<JsonObject>
 
-/** What wraps the requests of a client, and its answers to questions. The first added is the outermost. */
+/** The middleware of a client, which wraps its requests and its answers. The first added is the outermost. */
 export class Middleware {
   readonly #entries: { readonly method: string | undefined; readonly wrap: ClientMiddleware }[] = []
 
@@ -25,24 +25,24 @@ export class Middleware {
     this.#entries.push({ method, wrap })
   }
 
-  /** Adds what a plug-in has for clients; its parts for servers mean nothing here. */
+  /** Adds the parts of a plug-in that are for clients. */
   plugIn(plugin: ClientPlugin): void {
     checkOptions('use', plugin, PARTS)
     if (plugin.clientMiddleware !== undefined) this.add(undefined, plugin.clientMiddleware)
   }
 
-  /** Runs a request of the client through what was added for its method or for all. */
-  send(request: ClientRequest, last: Last): Promise<JsonObject> {
-    return this.#run(request, last, true)
+  /** Runs a request of the client through the middleware for its method and for all methods. */
+  send(request: ClientRequest, handler: Handler): Promise<JsonObject> {
+    return this.#run(request, handler, true)
   }
 
-  /** Runs a question of the server through what was added for its method. */
-  answer(request: ClientRequest, last: Last): Promise<JsonObject> {
-    return this.#run(request, last, false)
+  /** Runs a question of the server through the middleware for its method. */
+  answer(request: ClientRequest, handler: Handler): Promise<JsonObject> {
+    return this.#run(request, handler, false)
   }
 
-  async #run(request: ClientRequest, last: Last, general: boolean): Promise<JsonObject> {
-    if (this.#entries.length === 0) return last(request)
+  async #run(request: ClientRequest, handler: Handler, general: boolean): Promise<JsonObject> {
+    if (this.#entries.length === 0) return handler(request)
     const wraps = this.#entries.filter(({ method }) =>
       method === undefined ? general : method === request.method,
     )
@@ -50,7 +50,7 @@ export class Middleware {
       (next, { wrap }) =>
         async (request) =>
           wrap(request, (changed) => next({ ...request, ...changed })),
-      async (request) => last(request),
+      async (request) => handler(request),
     )
     return run(request)
   }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Agreement } from './negotiate.ts'
 
-/** Whether capabilities have one, as `tools` or `resources.subscribe`. */
+/** Whether a capability is declared, such as `tools` or `resources.subscribe`. */
 export function has(capabilities: JsonObject, capability: string): boolean {
   const dot = capability.indexOf('.')
   const name = dot < 0 ? capability : capability.slice(0, dot)
@@ -13,7 +13,7 @@ export function has(capabilities: JsonObject, capability: string): boolean {
   return typeof value === 'object' && value !== null && has(value as JsonObject, capability.slice(dot + 1))
 }
 
-/** Whether a server offers what a method needs. */
+/** Whether a server offers the capability that a method needs. */
 export function offers({ capabilities, revision }: Agreement, method: string): boolean {
   const capability = methodRow(method)?.capability
   // The first revision has completion without a capability for it.
@@ -21,7 +21,7 @@ export function offers({ capabilities, revision }: Agreement, method: string): b
   return has(capabilities, capability)
 }
 
-/** Refuses a method that needs what the server did not declare. */
+/** Rejects a method that needs a capability the server did not declare. */
 export function requireOffered(agreement: Agreement, method: string): void {
   if (!offers(agreement, method))
     throw mcpError(NOT_OFFERED, { method, capability: methodRow(method)?.capability ?? '' })

@@ -3,7 +3,7 @@ import type { Dialects } from '../protocol/switches.ts'
 import { loweringFor, lowerNotification, lowerRequest, lowerResult } from '../wire/lower.ts'
 import type { Forms } from './forms.ts'
 
-/** The forms of a revision with a handshake, as a profile has them. */
+/** The forms of a revision with a handshake, in the dialect of the profile. */
 export function formsOf(revision: Revision, dialects: Dialects | undefined): Forms {
   const lowering = loweringFor(revision)
   const forms: Forms = {

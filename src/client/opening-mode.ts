@@ -1,9 +1,9 @@
-/** How a server opens: by any request, by a handshake, or by one over an older transport. */
+/** How a connection opens: with any request, with a handshake, or with a handshake over the transport of 2024-11-05. */
 export type OpeningMode = 'request' | 'handshake' | 'older'
 
-/** How servers opened that were met before, so that they need not be asked again. */
+/** The modes of known servers, which save a failed attempt at the next connection. */
 const modes = new Map<string, OpeningMode>()
-const MAX_KEPT = 1000
+const MAX_MODES = 1000
 
 export function recallMode(key: string | undefined): OpeningMode | undefined {
   return key === undefined ? undefined : modes.get(key)
@@ -14,7 +14,7 @@ export function rememberMode(key: string | undefined, mode: OpeningMode): void {
   modes.delete(key)
   modes.set(key, mode)
   for (const oldest of modes.keys()) {
-    if (modes.size <= MAX_KEPT) break
+    if (modes.size <= MAX_MODES) break
     modes.delete(oldest)
   }
 }

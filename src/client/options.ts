@@ -10,19 +10,19 @@ export interface Progress {
   readonly message?: string
 }
 
-/** What one request may do differently. */
+/** Options for a single request. */
 export interface CallOptions {
-  /** Silence that ends the request; progress begins it anew. */
+  /** How long the request waits without a response or progress before it fails. */
   readonly timeout?: Duration
-  /** The longest that the request may take. */
+  /** The longest time that the request may take. */
   readonly total?: Duration
   readonly signal?: AbortSignal
   /** HTTP headers for this request only. */
   readonly headers?: Readonly<Record<string, string>>
   readonly onProgress?: (progress: Progress) => void
-  /** Says that repeating the request does no harm, so that it may be sent again when its answer is lost. */
+  /** Whether repeating the request is harmless, so that it may be sent again if the connection fails. */
   readonly idempotent?: boolean
-  /** Members of `_meta` to send along. */
+  /** Members to add to `_meta`. */
   readonly meta?: JsonObject
 }
 
@@ -36,20 +36,20 @@ export const CALL_OPTIONS: KindsOf<CallOptions> = {
   meta: object<JsonObject>(),
 }
 
-/** A request on its way through the middleware of a client. */
+/** A request as middleware sees it. */
 export interface ClientRequest {
   readonly method: string
   readonly params: JsonObject
   readonly options: CallOptions
 }
 
-/** Wraps requests. `next` may be called once, with what should differ. */
+/** Wraps requests. `next` may be called once, with the parts of the request to change. */
 export type ClientMiddleware = (
   request: ClientRequest,
   next: (changed?: Partial<Pick<ClientRequest, 'params' | 'options'>>) => Promise<JsonObject>,
 ) => JsonObject | Promise<JsonObject>
 
-/** A plug-in, as far as a client uses it; its other parts are for servers. */
+/** A plug-in for clients. Its other parts are for servers. */
 export interface ClientPlugin {
   /** Wraps every request of the client. */
   readonly clientMiddleware?: ClientMiddleware
@@ -59,7 +59,7 @@ export interface ClientPlugin {
   readonly visible?: unknown
 }
 
-/** The options of a call, as a connection takes them. */
+/** Converts the options of a call to those of a connection. */
 export function toRequestOptions(options: CallOptions): RequestOptions {
   const { timeout, total, signal, headers, onProgress, idempotent } = options
   return {

@@ -5,13 +5,13 @@ import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { replyText, encodeError, encodeReply } from '../wire/reply.ts'
 import type { Forms } from './forms.ts'
 
-/** Answers one question of a server; throws the error that goes back. */
+/** Answers a question of the server. Throws the error to send back. */
 export type Answer = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
 
-/** More questions at once than this are a flood, and not answered. */
+/** The client ignores further questions while this many are open. */
 const MAX_QUESTIONS = 1024
 
-/** The questions of a server that are being answered. */
+/** The open questions of a server. */
 export class Questions {
   readonly #open = new Map<unknown, AbortController>()
   readonly #answer: Answer
@@ -21,7 +21,7 @@ export class Questions {
     this.#answer = answer
   }
 
-  /** Makes room for one more question, until its reply is sent; false when there is none. */
+  /** Reserves a slot for a question until `end`. Returns false if all are taken. */
   begin(): boolean {
     if (this.#count >= MAX_QUESTIONS) return false
     this.#count++
@@ -32,37 +32,38 @@ export class Questions {
     this.#count--
   }
 
-  /** The reply to a question; undefined when nobody wants it any more. */
+  /** Returns the reply to a question; undefined if it was cancelled. */
   async reply(
     question: { readonly id: RequestId; readonly method: string; readonly params: JsonObject },
     forms: Forms,
   ): Promise<string | undefined> {
     const { id, method, params } = question
-    const stop = new AbortController()
-    this.#open.set(id, stop)
+    const controller = new AbortController()
+    this.#open.set(id, controller)
     try {
-      const result = await this.#answer(method, params, stop.signal)
-      return stop.signal.aborted
+      const result = await this.#answer(method, params, controller.signal)
+      return controller.signal.aborted
         ? undefined
         : replyText(encodeReply(id, JSON.stringify(forms.result(method, result))))
     } catch (error) {
-      if (stop.signal.aborted) return undefined
+      if (controller.signal.aborted) return undefined
       const { code, message, data } =
         error instanceof McpError ? error : mcpError(INTERNAL, { reference: `question ${id}` })
       return encodeError(id, { code, message, data })
     } finally {
-      if (this.#open.get(id) === stop) this.#open.delete(id)
+      if (this.#open.get(id) === controller) this.#open.delete(id)
     }
   }
 
-  /** The server no longer wants an answer. */
+  /** Cancels a question at the server's request. */
   cancel(id: unknown): void {
     this.#open.get(id)?.abort(mcpError(CANCELLED, { reason: ' by the server' }))
   }
 
-  /** No answer can be given any more. */
-  drop(): void {
-    for (const stop of this.#open.values()) stop.abort(mcpError(CONNECTION_CLOSED, { method: 'a question' }))
+  /** Cancels all questions, because the connection has closed. */
+  cancelAll(): void {
+    for (const controller of this.#open.values())
+      controller.abort(mcpError(CONNECTION_CLOSED, { method: 'a question' }))
     this.#open.clear()
   }
 }

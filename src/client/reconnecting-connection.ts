@@ -14,30 +14,30 @@ import { toRemoteError } from './first-exchange.ts'
 import type { Forms } from './forms.ts'
 import { Ids } from './ids.ts'
 import type { ConnectionOptions, ConnectionOwner, RequestOptions } from './connection-options.ts'
-import { mayForget, negotiate, type Agreement, type Opened } from './negotiate.ts'
+import { mayLackHandshake, negotiate, type Agreement, type Opened } from './negotiate.ts'
 import { requireOffered } from './offered.ts'
 import type { Progress } from './options.ts'
 import { Questions } from './questions.ts'
 import { LazyRecovery } from './lazy-recovery.ts'
-import type { Attempt, Trouble } from './recovery.ts'
+import type { Attempt, RetryHistory } from './recovery.ts'
 import { readResult } from './results.ts'
-import { createSender, headersOf, encodeCall, encodeNote, type Sender } from './encode-call.ts'
+import { createSender, headersOf, encodeCall, encodeNotification, type Sender } from './encode-call.ts'
 import { forgetMode, recallMode, rememberMode } from './opening-mode.ts'
 
-/** A connection that works, and what was agreed on it. */
+/** An open connection and its agreement. */
 interface Live {
   readonly transport: ClientTransport
   readonly agreement: Agreement
-  /** How many requests wait for their answer on it. */
-  waiting: number
+  /** The number of requests that wait for an answer. */
+  pending: number
 }
 
-/** Failures of a connection rather than of a request. */
-const LOST: ReadonlySet<string> = new Set(['session_lost', 'connection_closed', 'stream_lost'])
+/** Errors of the connection rather than of a request. */
+const CONNECTION_ERRORS: ReadonlySet<string> = new Set(['session_lost', 'connection_closed', 'stream_lost'])
 
 /**
- * The way to one server, whatever happens to it: opens a connection when one is needed, sends requests, answers questions,
- * and opens a new connection when the old one is lost.
+ * A connection to one server that survives failures: it opens when it is first needed, sends requests, answers
+ * questions, and reconnects when the transport fails.
  */
 export class ReconnectingConnection {
   readonly #options: ConnectionOptions
@@ -51,7 +51,7 @@ export class ReconnectingConnection {
   #current: Live | undefined
   #state: State = 'connecting'
   #reopening = false
-  /** Lines that are of no use for new requests, on which old ones still wait. */
+  /** Connections that take no new requests, but still have pending ones. */
   readonly #retired = new Set<Live>()
   readonly #questions: Questions
   readonly #recovery: LazyRecovery
@@ -59,18 +59,18 @@ export class ReconnectingConnection {
 
   constructor(options: ConnectionOptions, answers: Answers, owner: ConnectionOwner) {
     this.#options = options
-    this.#backoff = createBackoff(options.pace)
+    this.#backoff = createBackoff(options.backoff)
     this.#ids = new Ids(options.maxId)
     this.#answers = checkAnswers(answers)
-    this.#sender = this.#introduce()
+    this.#sender = this.#buildSender()
     this.#owner = owner
     this.#questions = new Questions(owner.answer)
-    const { recovery: pace, reauthenticate, events } = options
-    this.#recovery = new LazyRecovery(pace, {
+    const { recovery, reauthenticate, events } = options
+    this.#recovery = new LazyRecovery(recovery, {
       reauthenticate,
       closing: this.#closing.signal,
       warn: (text) => events.emit('warning', text),
-      hold: (ms) => this.#backoff.hold(ms),
+      holdOff: (ms) => this.#backoff.holdOff(ms),
     })
   }
 
@@ -78,17 +78,16 @@ export class ReconnectingConnection {
     return this.#state
   }
 
-  /** How questions are answered. */
   get answers(): Answers {
     return this.#answers
   }
 
-  /** The agreement of the present connection; opens one when there is none. */
+  /** Returns the agreement of the current connection, which it opens if needed. */
   async agreement(): Promise<Agreement> {
     return (await this.open()).agreement
   }
 
-  /** The present connection, or a new one. Many who wait share one attempt. */
+  /** Returns the current connection or opens one. Concurrent callers share the attempt. */
   open(): Promise<Live> {
     if (this.#state === 'closed') return Promise.reject(mcpError(CLOSED, {}))
     this.#live ??= this.#openNow().catch((error: unknown) => {
@@ -98,21 +97,21 @@ export class ReconnectingConnection {
     return this.#live
   }
 
-  /** Sends a request until it is answered, again when it was refused for now or its answer was lost and that is safe. */
+  /** Sends a request. It retries after temporary errors, and after connection failures if that is safe. */
   async request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
     let deadline = this.#deadline(method, options)
-    let trouble: Trouble | undefined
+    let history: RetryHistory | undefined
     try {
       for (;;) {
         let live: Live | undefined
         try {
-          this.#renew()
+          this.#renewIds()
           live = this.#current ?? (await orAborted(this.open(), deadline.signal))
           return await this.#exchange(live, method, params, options, deadline)
         } catch (error) {
-          trouble ??= { tries: 0, waits: 0, done: new Set() }
-          trouble.tries++
-          if (!(await this.#mayRepeat(error, live, { method, options, deadline, trouble }))) throw error
+          history ??= { tries: 0, waits: 0, done: new Set() }
+          history.tries++
+          if (!(await this.#mayRetry(error, live, { method, options, deadline, history }))) throw error
           if (!deadline.aborted) {
             deadline.touch()
             continue
@@ -129,24 +128,24 @@ export class ReconnectingConnection {
   async notify(method: string, params: JsonObject): Promise<void> {
     const { transport, agreement } = await this.open()
     const deadline = this.#deadline(method, {})
-    const sent = transport.send(encodeNote(method, params, agreement.forms))
+    const sent = transport.send(encodeNotification(method, params, agreement.forms))
     await orAborted(sent, deadline.signal).finally(() => deadline.end())
   }
 
-  /** Answers questions in another way from now on; where answers were declared at the handshake, opens anew. */
+  /** Replaces the functions that answer questions. It reconnects if the old ones were declared in a handshake. */
   async answer(answers: Answers): Promise<void> {
     this.#answers = checkAnswers(answers)
-    this.#sender = this.#introduce()
+    this.#sender = this.#buildSender()
     const live = await this.open()
     if (live.agreement.revision === LATEST) return
-    await this.#drop(live)
+    await this.#disconnect(live)
     await this.open()
   }
 
-  /** Wants log messages of a level and above with every answer, where requests say so themselves. */
+  /** Sets the log level that requests of the newest revision carry. */
   setLogLevel(level: string): void {
     this.#logLevel = level
-    this.#sender = this.#introduce()
+    this.#sender = this.#buildSender()
   }
 
   async close(): Promise<void> {
@@ -158,7 +157,7 @@ export class ReconnectingConnection {
     this.#current = undefined
     this.#retired.clear()
     this.#closing.abort(mcpError(CLOSED, {}))
-    this.#questions.drop()
+    this.#questions.cancelAll()
     await Promise.all([
       live?.then(
         ({ transport }) => transport.close(),
@@ -168,8 +167,8 @@ export class ReconnectingConnection {
     ])
   }
 
-  async #openNow(again = false): Promise<Live> {
-    const begun = performance.now()
+  async #openNow(isRetry = false): Promise<Live> {
+    const startedAt = performance.now()
     await this.#backoff.wait(this.#closing.signal)
     if (this.#state === 'closed') throw mcpError(CLOSED, {})
     const { open, key, revision, dialects, idleMs, probeMs, openMs = idleMs } = this.#options
@@ -181,8 +180,8 @@ export class ReconnectingConnection {
         open,
         events: {
           onMessage: (message) => this.#receive(message),
-          onDown: (reason) => this.#lost(live, reason),
-          onMissed: () => this.#owner.missed(),
+          onDown: (reason) => this.#onDown(live, reason),
+          onMissed: () => this.#owner.onMissed(),
           onNote: (kind, text) => this.#options.events.emit(kind === 'stderr' ? 'stderr' : 'warning', text),
         },
         sender: () => this.#sender,
@@ -195,13 +194,13 @@ export class ReconnectingConnection {
         nextId: () => this.#ids.next(),
       })
       const { transport, agreement } = opened
-      live = { transport, agreement, waiting: 0 }
+      live = { transport, agreement, pending: 0 }
     } catch (error) {
       this.#backoff.failed()
       forgetMode(key)
-      if (!again && (await (await this.#recovery.for(error))?.authenticated(error, begun)) === true)
+      if (!isRetry && (await (await this.#recovery.for(error))?.authenticated(error, startedAt)) === true)
         return this.#openNow(true)
-      if (dialects === undefined && (remembered ?? 'request') !== 'request' && mayForget(error))
+      if (dialects === undefined && (remembered ?? 'request') !== 'request' && mayLackHandshake(error))
         return this.#openNow()
       throw error
     }
@@ -210,25 +209,25 @@ export class ReconnectingConnection {
       throw mcpError(CLOSED, {})
     }
     this.#current = live
-    this.#backoff.worked()
-    // A revision that was insisted on says nothing about what else the server knows.
+    this.#backoff.opened()
+    // If the caller chose the revision, the mode does not show what else the server supports.
     if (revision === undefined) rememberMode(key, opened.mode)
     live.transport.listen?.()
-    if (this.#reopening) this.#restore(live)
+    if (this.#reopening) this.#restoreLogLevel(live)
     this.#reopening = false
     this.#setState('ready')
     return live
   }
 
-  /** Opens a new connection when the ids of this one are used up; what waits on the old one goes on waiting. */
-  #renew(): void {
-    if (!this.#ids.spent) return
+  /** Replaces the connection when its ids are used up. Pending requests finish on the old one. */
+  #renewIds(): void {
+    if (!this.#ids.exhausted) return
     if (this.#current !== undefined) this.#retire(this.#current, new Error('the request ids are used up'))
     this.#ids.restart()
   }
 
-  /** Says again what the server was told on the connection before. */
-  #restore(live: Live): void {
+  /** Sets the log level again, which the server keeps per connection. */
+  #restoreLogLevel(live: Live): void {
     const { revision, capabilities } = live.agreement
     const level = this.#logLevel
     if (level === undefined || revision === LATEST || capabilities['logging'] === undefined) return
@@ -268,7 +267,7 @@ export class ReconnectingConnection {
       options.onProgress?.(params as unknown as Progress)
     }
     this.#ids.begin(id, wantsProgress ? onProgress : undefined)
-    live.waiting++
+    live.pending++
     try {
       const answer = await transport.request({
         id,
@@ -276,7 +275,7 @@ export class ReconnectingConnection {
         text,
         headers: () => ({
           ...options.headers,
-          ...(revision === LATEST && headersOf(method, params, options.mirror)),
+          ...(revision === LATEST && headersOf(method, params, options.paramHeaders)),
         }),
         cancel: deadline,
         onMessage: (message) => this.#receive(message, live),
@@ -285,24 +284,24 @@ export class ReconnectingConnection {
       if (answer.error !== undefined) throw await toRemoteError(answer.error, forms)
       return readResult(method, answer.result ?? {}, agreement)
     } catch (error) {
-      // Nobody waits for this: a server that does not answer may not take the message either.
+      // Not awaited: a server that does not answer may not accept the notification either.
       if (deadline.aborted && transport.cancels === 'message')
         void this.#cancel(transport, id, forms, deadline.reason)
       throw deadline.aborted ? (deadline.reason as Error) : error
     } finally {
       this.#ids.end(id)
-      live.waiting--
-      this.#leave(live)
+      live.pending--
+      this.#closeIfRetired(live)
     }
   }
 
-  async #cancel(transport: ClientTransport, requestId: number, forms: Forms, why: unknown): Promise<void> {
-    const reason = why instanceof McpError ? why.message : 'cancelled'
-    const text = encodeNote('notifications/cancelled', { requestId, reason }, forms)
+  async #cancel(transport: ClientTransport, requestId: number, forms: Forms, cause: unknown): Promise<void> {
+    const reason = cause instanceof McpError ? cause.message : 'cancelled'
+    const text = encodeNotification('notifications/cancelled', { requestId, reason }, forms)
     await transport.send(text).catch(() => undefined)
   }
 
-  /** Takes what the server sent besides answers. */
+  /** Handles requests and notifications from the server. */
   #receive(message: Message, live?: Live): void {
     const adapter = (live ?? this.#current)?.agreement.forms.adapter
     const { id, method, params: given } = adapter === undefined ? message : adapter.decode(message)
@@ -311,14 +310,14 @@ export class ReconnectingConnection {
     if (id !== undefined) this.#reply(id, method, params, live).catch(() => undefined)
     else if (method === 'notifications/progress') this.#ids.progress(params)
     else if (method === 'notifications/cancelled') this.#questions.cancel(params['requestId'])
-    else this.#owner.told(method, params)
+    else this.#owner.onNotification(method, params)
   }
 
   async #reply(id: RequestId, method: string, params: JsonObject, from?: Live): Promise<void> {
     if (!this.#questions.begin()) return
     try {
       const { transport, agreement } = from ?? (await this.open())
-      // At the newest revision servers send no requests, and clients no responses.
+      // At the newest revision servers may not send requests, so there is nothing to answer.
       if (agreement.revision === LATEST) return
       const text = await this.#questions.reply({ id, method, params }, agreement.forms)
       if (text !== undefined) await transport.send(text)
@@ -327,57 +326,57 @@ export class ReconnectingConnection {
     }
   }
 
-  #introduce(): Sender {
+  #buildSender(): Sender {
     const { client, extensions } = this.#options
     return createSender(client, { ...capabilitiesOf(this.#answers), ...extensions }, this.#logLevel)
   }
 
-  /** Whether to try again, after what has to be done first: on a new connection where the old one is of no use. */
-  async #mayRepeat(error: unknown, live: Live | undefined, attempt: Attempt): Promise<boolean> {
-    const { method, options, trouble } = attempt
+  /** Whether to send a failed request again. It first waits, reauthenticates or retires the connection as needed. */
+  async #mayRetry(error: unknown, live: Live | undefined, attempt: Attempt): Promise<boolean> {
+    const { method, options, history } = attempt
     if (!(error instanceof McpError) || this.#state === 'closed' || options.signal?.aborted === true)
       return false
-    if (live !== undefined && LOST.has(error.kind)) {
-      // A lost session was refused before anything was done, so this has not run; others on the connection may have.
+    if (live !== undefined && CONNECTION_ERRORS.has(error.kind)) {
+      // The server rejects a lost session before it runs the request. Other requests on the connection may have run.
       if (error.kind === 'session_lost') this.#retire(live, error)
-      else if (error.kind === 'connection_closed') this.#lost(live, error)
-      const isFirst = !trouble.done.has('reopen')
-      trouble.done.add('reopen')
+      else if (error.kind === 'connection_closed') this.#onDown(live, error)
+      const isFirst = !history.done.has('reopen')
+      history.done.add('reopen')
       return isFirst && (error.kind === 'session_lost' || options.repeatable === true)
     }
     if (methodRow(method)?.lasting === true) return false
-    const leave = (): void => live && this.#retire(live, error)
+    const retire = (): void => live && this.#retire(live, error)
     const recovery = await this.#recovery.for(error)
-    return recovery?.prepare({ error, unsent: live === undefined, leave, ...attempt }) ?? false
+    return recovery?.prepare({ error, unsent: live === undefined, retire, ...attempt }) ?? false
   }
 
-  /** The connection is of no use any more. */
-  #lost(live: Live | undefined, reason: Error): void {
+  /** Aborts a connection that has failed. */
+  #onDown(live: Live | undefined, reason: Error): void {
     if (live === undefined) return
     this.#retire(live, reason)
     this.#retired.delete(live)
     void live.transport.close().catch(() => undefined)
   }
 
-  /** Sends nothing more on a connection; it is left when nothing waits on it any longer. */
+  /** Sends no more requests on a connection. It closes when the pending ones have finished. */
   #retire(live: Live, reason: Error): void {
     if (this.#state === 'closed' || this.#current !== live) return
     this.#live = undefined
     this.#current = undefined
     this.#reopening = true
     this.#retired.add(live)
-    this.#questions.drop()
+    this.#questions.cancelAll()
     this.#options.events.emit('warning', reason.message)
     this.#setState('reconnecting')
-    this.#leave(live)
+    this.#closeIfRetired(live)
   }
 
-  #leave(live: Live): void {
-    if (live.waiting > 0 || !this.#retired.delete(live)) return
+  #closeIfRetired(live: Live): void {
+    if (live.pending > 0 || !this.#retired.delete(live)) return
     void live.transport.close().catch(() => undefined)
   }
 
-  async #drop(live: Live): Promise<void> {
+  async #disconnect(live: Live): Promise<void> {
     if (this.#current === live) {
       this.#live = undefined
       this.#current = undefined

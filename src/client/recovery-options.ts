@@ -3,28 +3,28 @@ import { COUNT, DURATION, FLAG, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { BackoffTimes } from '../base/backoff.ts'
 
-/** What a client does by itself when a server refuses for now. */
+/** How a client retries requests after temporary errors. */
 export interface RecoveryOptions {
-  /** How often a request is sent at most; 5 unless given. */
+  /** The largest number of attempts for a request; by default 5. */
   readonly tries?: number
-  /** The first wait; each further one is twice as long. 100 ms unless given. */
+  /** The first wait, which doubles each time; by default 100 ms. */
   readonly first?: Duration
-  /** The longest wait; a server that asks for more gets no further try. 32 s unless given. */
+  /** The longest wait; by default 32 s. If a server asks for a longer one, the request fails. */
   readonly longest?: Duration
-  /** Whether requests that are safe to repeat are also sent again when their time ran out in silence. */
+  /** Whether requests that are safe to repeat are also retried after a timeout. */
   readonly timeouts?: boolean
 }
 
-/** The same, as the client uses it. */
-export interface RecoveryPace extends BackoffTimes {
+/** The options with defaults, and times in milliseconds. */
+export interface RecoverySettings extends BackoffTimes {
   readonly tries: number
   readonly timeouts: boolean
 }
 
 const OPTIONS: KindsOf<RecoveryOptions> = { tries: COUNT, first: DURATION, longest: DURATION, timeouts: FLAG }
 
-/** Reads the option; undefined means that every refusal is given back at once. */
-export function readRecovery(option: RecoveryOptions | false = {}): RecoveryPace | undefined {
+/** Reads the option; undefined turns retries off. */
+export function readRecovery(option: RecoveryOptions | false = {}): RecoverySettings | undefined {
   if (option === false) return undefined
   checkOptions('connect recovery', option, OPTIONS)
   const { tries = 5, first = 100, longest = 32_000, timeouts = false } = option

@@ -6,9 +6,9 @@ import { RESERVED_REFUSALS } from '../protocol/reserved-refusals.ts'
 import { Deadline } from '../rpc/deadline.ts'
 import { delayOf } from '../base/backoff.ts'
 import { readRecovery } from './recovery-options.ts'
-import { nextStep, Recovery, type Failed, type Step } from './recovery.ts'
+import { nextStep, Recovery, type FailedAttempt, type Step } from './recovery.ts'
 
-const PACE = { tries: 5, firstMs: 100, maxMs: 32_000, timeouts: false }
+const SETTINGS = { tries: 5, firstMs: 100, maxMs: 32_000, timeouts: false }
 const NAMES = [...Object.keys(REFUSALS), ...Object.keys(RESERVED_REFUSALS)] as RefusalName[]
 
 interface Case {
@@ -16,15 +16,15 @@ interface Case {
   readonly unsent?: boolean
   readonly tries?: number
   readonly waits?: number
-  readonly done?: readonly Step['does'][]
+  readonly done?: readonly Step['action'][]
 }
 
 function step(
   error: McpError,
   { repeatable = false, unsent = false, tries = 1, waits = 0, done = [] }: Case = {},
 ) {
-  const trouble = { tries, waits, done: new Set(done) }
-  return nextStep({ error, trouble, options: { repeatable }, unsent }, PACE, () => 0)
+  const history = { tries, waits, done: new Set(done) }
+  return nextStep({ error, history, options: { repeatable }, unsent }, SETTINGS, () => 0)
 }
 
 function refused(refusal: RefusalName, retryAfterMs?: number): McpError {
@@ -39,10 +39,10 @@ function failed(kind: ErrorKind, data: Record<string, unknown> = {}): McpError {
   return new McpError(kind, 'failed', { data })
 }
 
-type Does = Step['does'] | undefined
+type Action = Step['action'] | undefined
 
 /** Refusals that make the client try again, with its next step for any request and for an idempotent one. */
-const RETRIED: Partial<Record<RefusalName, readonly [any: Does, idempotent: Does]>> = {
+const RETRIED: Partial<Record<RefusalName, readonly [any: Action, idempotent: Action]>> = {
   QUEUE_CAP_EXCEEDED: ['wait', 'wait'],
   QUEUE_BYTE_CAP_EXCEEDED: ['wait', 'wait'],
   QUEUE_TENANT_CAP_EXCEEDED: ['wait', 'wait'],
@@ -73,60 +73,60 @@ const RETRIED: Partial<Record<RefusalName, readonly [any: Does, idempotent: Does
 
 describe('the next step after each refusal', () => {
   test.each(NAMES)('%s leads to the step in the table [S2-13-C7] [S2-8.3-1]', (name) => {
-    const any = step(refused(name))?.does
-    const idempotent = step(refused(name), { repeatable: true })?.does
+    const any = step(refused(name))?.action
+    const idempotent = step(refused(name), { repeatable: true })?.action
     expect([any, idempotent]).toEqual(RETRIED[name] ?? [undefined, undefined])
   })
 
-  test('queue, rate and health refusals are repeated whatever they are, since nothing ran [S2-13-C7]', () => {
+  test('requests are retried after queue, rate and health refusals even if not idempotent, since nothing ran [S2-13-C7]', () => {
     const codes = [1001, 1002, 1003, 1004, 1005, 1056, 1057, 1058, 1059, 1060, 1078, 1086, 1087, 1088, 1089]
-    const waited = NAMES.filter((name) => step(refused(name))?.does === 'wait')
+    const waited = NAMES.filter((name) => step(refused(name))?.action === 'wait')
     expect(waited.map((name) => refusalRow(name)!.code).toSorted((one, other) => one - other)).toEqual(codes)
   })
 })
 
-describe('how long', () => {
-  test('waits are 100, 200, 400 ms and so on, up to 32 s [S2-8.5-1] [S2-8.5-3]', () => {
-    const waits = Array.from({ length: 11 }, (_, nth) => delayOf(nth, PACE, () => 0))
+describe('the wait before a retry', () => {
+  test('is 100, 200, 400 ms and so on, up to 32 s [S2-8.5-1] [S2-8.5-3]', () => {
+    const waits = Array.from({ length: 11 }, (_, nth) => delayOf(nth, SETTINGS, () => 0))
     expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 32_000, 32_000])
   })
 
-  test('no two clients wait equally long, and none longer than the limit', () => {
+  test('differs between clients, and never exceeds the limit', () => {
     for (let nth = 0; nth < 12; nth++) {
-      const least = delayOf(nth, PACE, () => 0)
-      const other = delayOf(nth, PACE, () => 0.999)
+      const least = delayOf(nth, SETTINGS, () => 0)
+      const other = delayOf(nth, SETTINGS, () => 0.999)
       expect(other).not.toBe(least)
       expect(Math.max(least, other)).toBeLessThanOrEqual(32_000)
     }
   })
 
-  test('a server that says how long is waited for so long, unless that is too long', () => {
-    expect(step(refused('BACKPRESSURE_ACTIVE', 1000))).toEqual({ does: 'wait', waitMs: 1000 })
-    expect(step(refused('BACKPRESSURE_ACTIVE', 10), { waits: 3 })).toEqual({ does: 'wait', waitMs: 800 })
+  test('is at least as long as the server asks; if that is too long, there is no retry', () => {
+    expect(step(refused('BACKPRESSURE_ACTIVE', 1000))).toEqual({ action: 'wait', waitMs: 1000 })
+    expect(step(refused('BACKPRESSURE_ACTIVE', 10), { waits: 3 })).toEqual({ action: 'wait', waitMs: 800 })
     expect(step(refused('BACKPRESSURE_ACTIVE', 32_000))?.waitMs).toBe(32_000)
     expect(step(refused('BACKPRESSURE_ACTIVE', 32_001))).toBeUndefined()
   })
 })
 
-describe('how often', () => {
-  test('there are so many tries and no more', () => {
+describe('the number of retries', () => {
+  test('is limited', () => {
     expect(step(refused('RATE_LIMIT_EXCEEDED'), { tries: 4 })).toBeDefined()
     expect(step(refused('RATE_LIMIT_EXCEEDED'), { tries: 5 })).toBeUndefined()
   })
 
-  test('a connection is opened anew, and credentials are renewed, once for each request [S2-8.5-4] [S2-8.5-5]', () => {
-    expect(step(refused('SERVER_UNINITIALIZED'), { done: ['wait'] })?.does).toBe('reopen')
+  test('a request reopens the connection once and renews credentials once [S2-8.5-4] [S2-8.5-5]', () => {
+    expect(step(refused('SERVER_UNINITIALIZED'), { done: ['wait'] })?.action).toBe('reopen')
     expect(step(refused('SERVER_UNINITIALIZED'), { done: ['reopen'] })).toBeUndefined()
     expect(step(refused('AUTH_EXPIRED'), { done: ['authenticate'] })).toBeUndefined()
   })
 })
 
-describe('what has no refusal', () => {
-  test('HTTP statuses: 429 was not run, 503 may have been, 401 wants credentials', () => {
-    expect(step(failed('http_failed', { status: 429 }))?.does).toBe('wait')
+describe('errors without a refusal', () => {
+  test('HTTP statuses: 429 did not run, 503 may have run, 401 asks for credentials', () => {
+    expect(step(failed('http_failed', { status: 429 }))?.action).toBe('wait')
     expect(step(failed('http_failed', { status: 503 }))).toBeUndefined()
-    expect(step(failed('http_failed', { status: 503 }), { repeatable: true })?.does).toBe('wait')
-    expect(step(failed('http_failed', { status: 401 }))?.does).toBe('authenticate')
+    expect(step(failed('http_failed', { status: 503 }), { repeatable: true })?.action).toBe('wait')
+    expect(step(failed('http_failed', { status: 401 }))?.action).toBe('authenticate')
     for (const status of [400, 403, 404, 500, 502, 504])
       expect([status, step(failed('http_failed', { status }), { repeatable: true })]).toEqual([
         status,
@@ -134,25 +134,25 @@ describe('what has no refusal', () => {
       ])
   })
 
-  test('a server that cannot be reached is waited for only if it was there before', () => {
+  test('the client waits for an unreachable server only if it was reachable before', () => {
     expect(step(failed('connect_failed'), { unsent: true })).toBeUndefined()
-    expect(step(failed('connect_failed'), { unsent: true, tries: 2 })?.does).toBe('wait')
+    expect(step(failed('connect_failed'), { unsent: true, tries: 2 })?.action).toBe('wait')
     expect(step(failed('connect_failed'), { tries: 2 })).toBeUndefined()
-    expect(step(failed('connect_failed', { status: 503 }), { unsent: true })?.does).toBe('wait')
+    expect(step(failed('connect_failed', { status: 503 }), { unsent: true })?.action).toBe('wait')
     expect(step(failed('connect_failed', { status: 403 }), { unsent: true, tries: 2 })).toBeUndefined()
   })
 
-  test('silence is the end unless tries after silence were asked for [S2-8.5-3]', () => {
-    const trouble = { tries: 1, waits: 0, done: new Set<Step['does']>() }
-    const silent = { error: failed('timeout'), trouble, options: { repeatable: true }, unsent: false }
-    expect(nextStep(silent, PACE)).toBeUndefined()
-    expect(nextStep(silent, { ...PACE, timeouts: true })?.does).toBe('wait')
-    expect(nextStep({ ...silent, options: {} }, { ...PACE, timeouts: true })).toBeUndefined()
+  test('a timeout is not retried unless the option asks for it [S2-8.5-3]', () => {
+    const history = { tries: 1, waits: 0, done: new Set<Step['action']>() }
+    const silent = { error: failed('timeout'), history, options: { repeatable: true }, unsent: false }
+    expect(nextStep(silent, SETTINGS)).toBeUndefined()
+    expect(nextStep(silent, { ...SETTINGS, timeouts: true })?.action).toBe('wait')
+    expect(nextStep({ ...silent, options: {} }, { ...SETTINGS, timeouts: true })).toBeUndefined()
   })
 })
 
-test('the option has defaults, and what is wrong with it is said', () => {
-  expect(readRecovery()).toEqual(PACE)
+test('the option has defaults, and errors say what is wrong', () => {
+  expect(readRecovery()).toEqual(SETTINGS)
   expect(readRecovery(false)).toBeUndefined()
   expect(readRecovery({ tries: 2, first: '1s', longest: '1m', timeouts: true })).toEqual({
     tries: 2,
@@ -167,14 +167,14 @@ test('the option has defaults, and what is wrong with it is said', () => {
   expect(() => readRecovery({ try: 3 } as never)).toThrow('tries')
 })
 
-describe('between two tries', () => {
+describe('between two attempts', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => {
     vi.useRealTimers()
     vi.restoreAllMocks()
   })
 
-  /** A request with so much time, which is refused, and what recovers from that. */
+  /** A request with these timeouts that was refused, and its recovery. */
   function refuse({
     idleMs = 1000,
     totalMs = 5000,
@@ -183,55 +183,55 @@ describe('between two tries', () => {
     const closing = new AbortController()
     const warnings: string[] = []
     const held: number[] = []
-    const recovery = new Recovery(PACE, {
+    const recovery = new Recovery(SETTINGS, {
       reauthenticate: undefined,
       closing: closing.signal,
       warn: (text) => void warnings.push(text),
-      hold: (ms) => void held.push(ms),
+      holdOff: (ms) => void held.push(ms),
     })
     const deadline = new Deadline({ method: 'tools/list', idleMs, totalMs, signal })
-    const trouble: Failed['trouble'] = { tries: 1, waits: 0, done: new Set() }
-    const left = vi.fn<() => void>()
+    const history: FailedAttempt['history'] = { tries: 1, waits: 0, done: new Set() }
+    const retire = vi.fn<() => void>()
     const prepare = (error: McpError): Promise<boolean> =>
       recovery.prepare({
         error,
         method: 'tools/list',
         options: {},
         deadline,
-        trouble,
+        history,
         unsent: false,
-        leave: left,
+        retire,
       })
-    return { prepare, deadline, trouble, closing, warnings, held, left }
+    return { prepare, deadline, history, closing, warnings, held, retire }
   }
   const limited = (ms: number): McpError => refused('RATE_LIMIT_EXCEEDED', ms)
 
-  test('a wait that was asked for is not counted as silence of the server', async () => {
+  test('a wait does not count towards the idle timeout', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0)
-    const { prepare, deadline, trouble, warnings } = refuse()
+    const { prepare, deadline, history, warnings } = refuse()
     await vi.advanceTimersByTimeAsync(700)
     const prepared = prepare(limited(900))
     await vi.advanceTimersByTimeAsync(899)
     expect(deadline.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(await prepared).toBe(true)
-    expect([trouble.waits, deadline.aborted]).toEqual([1, false])
-    expect(warnings).toEqual(['tools/list is sent again in 900 ms (RATE_LIMIT_EXCEEDED; try 2 of 5)'])
+    expect([history.waits, deadline.aborted]).toEqual([1, false])
+    expect(warnings).toEqual(['retrying tools/list in 900 ms (RATE_LIMIT_EXCEEDED; try 2 of 5)'])
   })
 
-  test('a wait that the time of the request does not allow is not begun', async () => {
+  test('a wait that would exceed the total timeout does not start', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0)
-    const { prepare, trouble, warnings, left } = refuse({ totalMs: 1500 })
+    const { prepare, history, warnings, retire } = refuse({ totalMs: 1500 })
     expect(await prepare(limited(1000))).toBe(false)
     await vi.advanceTimersByTimeAsync(600)
     expect(await prepare(limited(900))).toBe(false)
-    expect([trouble.waits, warnings, left.mock.calls]).toEqual([0, [], []])
+    expect([history.waits, warnings, retire.mock.calls]).toEqual([0, [], []])
     const prepared = prepare(limited(899))
     await vi.advanceTimersByTimeAsync(899)
     expect(await prepared).toBe(true)
   })
 
-  test('a caller who stops waiting ends the wait at once, and so does the end of the client', async () => {
+  test('the wait ends at once if the caller aborts or the client closes', async () => {
     const caller = new AbortController()
     const stopped = refuse({ signal: caller.signal })
     const first = stopped.prepare(limited(500))
@@ -246,13 +246,13 @@ describe('between two tries', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a server that shuts down is left, and not asked again for as long as the wait', async () => {
-    const { prepare, held, left, trouble } = refuse()
+  test('when a server shuts down, its connection is retired and the next one is delayed', async () => {
+    const { prepare, held, retire, history } = refuse()
     const prepared = prepare(refused('SERVER_SHUTTING_DOWN', 400))
-    expect(left).toHaveBeenCalledOnce()
+    expect(retire).toHaveBeenCalledOnce()
     expect(held).toEqual([expect.toSatisfy((ms: number) => ms >= 400 && ms <= 500)])
     await vi.advanceTimersByTimeAsync(500)
     expect(await prepared).toBe(true)
-    expect([...trouble.done]).toEqual(['move'])
+    expect([...history.done]).toEqual(['move'])
   })
 })

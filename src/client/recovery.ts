@@ -4,93 +4,90 @@ import type { RefusalRow } from '../protocol/refusals.ts'
 import type { Deadline } from '../rpc/deadline.ts'
 import { delayOf, pause } from '../base/backoff.ts'
 import type { RequestOptions } from './connection-options.ts'
-import type { RecoveryPace } from './recovery-options.ts'
+import type { RecoverySettings } from './recovery-options.ts'
 
-/** What happened to one request so far. */
-export interface Trouble {
-  /** How often it was sent, or could not be. */
+/** The attempts at one request so far. */
+export interface RetryHistory {
+  /** The number of attempts, including those that could not be sent. */
   tries: number
-  /** How often it waited. */
   waits: number
-  /** What is done no more than once for it. */
-  readonly done: Set<Step['does']>
+  /** The actions taken, since some are taken only once per request. */
+  readonly done: Set<Step['action']>
 }
 
-/** A try at a request. */
 export interface Attempt {
   readonly method: string
   readonly options: RequestOptions
   readonly deadline: Deadline
-  readonly trouble: Trouble
+  readonly history: RetryHistory
 }
 
-/** One that failed. */
-export interface Failed extends Attempt {
+export interface FailedAttempt extends Attempt {
   readonly error: McpError
-  /** Whether it was not sent, since the connection could not be opened. */
+  /** Whether the request was not sent because the connection could not be opened. */
   readonly unsent: boolean
-  /** Sends nothing more on its connection. */
-  leave(): void
+  /** Sends no more requests on the connection. */
+  retire(): void
 }
 
-/** What to do before a request is sent again. */
+/** The action before a retry. */
 export interface Step {
-  /** `wait` for a while, `reopen` the connection at once, `move` to a new connection after a while, or `authenticate` again. */
-  readonly does: 'wait' | 'reopen' | 'move' | 'authenticate'
+  /** `wait`, `reopen` the connection at once, `move` to a new connection after a wait, or `authenticate` again. */
+  readonly action: 'wait' | 'reopen' | 'move' | 'authenticate'
   readonly waitMs: number
 }
 
 export interface RecoveryHost {
   /** Gets new credentials, which are used from then on. */
   readonly reauthenticate: (() => Promise<void>) | undefined
-  /** Aborts when nobody wants anything any more. */
+  /** Aborts when the client closes. */
   readonly closing: AbortSignal
   warn(text: string): void
-  /** Opens no connection for so long. */
-  hold(ms: number): void
+  /** Delays the next connection. */
+  holdOff(ms: number): void
 }
 
-/** Does what has to be done so that requests which a server refused for now can be sent again. */
+/** Prepares requests for a retry after a refusal: waits, renews credentials or retires the connection. */
 export class Recovery {
-  readonly #pace: RecoveryPace
+  readonly #settings: RecoverySettings
   readonly #host: RecoveryHost
   #authenticating: Promise<boolean> | undefined
   #authenticatedAt = 0
 
-  constructor(pace: RecoveryPace, host: RecoveryHost) {
-    this.#pace = pace
+  constructor(settings: RecoverySettings, host: RecoveryHost) {
+    this.#settings = settings
     this.#host = host
   }
 
-  /** Prepares another try; false when there must not, or need not, be one. */
-  async prepare(failed: Failed): Promise<boolean> {
-    const { error, deadline, trouble, leave } = failed
-    const step = nextStep(failed, this.#pace)
+  /** Prepares a retry. Returns false if the request must not be retried. */
+  async prepare(failed: FailedAttempt): Promise<boolean> {
+    const { error, deadline, history, retire } = failed
+    const step = nextStep(failed, this.#settings)
     if (step === undefined) return false
-    const { does, waitMs } = step
-    trouble.done.add(does)
-    if (does === 'authenticate') {
+    const { action, waitMs } = step
+    history.done.add(action)
+    if (action === 'authenticate') {
       if (!(await this.#authenticate(deadline.begun))) return false
-      // Where headers are sent only once, they are sent with a new connection.
-      if (error.kind !== 'http_failed') leave()
+      // Transports other than HTTP send headers only when they connect.
+      if (error.kind !== 'http_failed') retire()
       return !deadline.aborted
     }
     if (!(deadline.aborted ? waitMs < deadline.left : deadline.allows(waitMs))) return false
-    if (does !== 'wait') leave()
-    if (does === 'move') this.#host.hold(waitMs)
+    if (action !== 'wait') retire()
+    if (action === 'move') this.#host.holdOff(waitMs)
     if (waitMs > 0) await this.#wait(failed, waitMs)
     return !this.#host.closing.aborted
   }
 
-  /** Whether an error says that the credentials are not taken, and there are others now. */
+  /** Renews the credentials if the error asks for that. Returns whether it did. */
   async authenticated(error: unknown, since: number): Promise<boolean> {
     return error instanceof McpError && asksForCredentials(error) && this.#authenticate(since)
   }
 
-  async #wait({ error, method, deadline, trouble }: Failed, ms: number): Promise<void> {
-    trouble.waits++
-    const why = `${error.refusal ?? error.kind}; try ${trouble.tries + 1} of ${this.#pace.tries}`
-    this.#host.warn(`${method} is sent again in ${Math.ceil(ms)} ms (${why})`)
+  async #wait({ error, method, deadline, history }: FailedAttempt, ms: number): Promise<void> {
+    history.waits++
+    const details = `${error.refusal ?? error.kind}; try ${history.tries + 1} of ${this.#settings.tries}`
+    this.#host.warn(`retrying ${method} in ${Math.ceil(ms)} ms (${details})`)
     const { closing } = this.#host
     if (deadline.aborted) return pause(ms, closing)
     deadline.touch()
@@ -98,7 +95,7 @@ export class Recovery {
     if (deadline.reason !== undefined) throw deadline.reason
   }
 
-  /** Gets new credentials, once for all who need them, unless that was done since a moment. Says whether it worked. */
+  /** Renews the credentials, unless that happened after `since`. Concurrent callers share the attempt. */
   #authenticate(since: number): Promise<boolean> {
     const { reauthenticate, warn } = this.#host
     if (reauthenticate === undefined) return Promise.resolve(false)
@@ -110,7 +107,9 @@ export class Recovery {
           return true
         },
         (error: unknown) => {
-          warn(`reauthenticate failed: ${error instanceof Error ? error.message : 'it threw no error'}`)
+          warn(
+            `reauthenticate failed: ${error instanceof Error ? error.message : 'it did not throw an Error'}`,
+          )
           return false
         },
       )
@@ -119,33 +118,33 @@ export class Recovery {
   }
 }
 
-/** What to do about a failure so that the request may be sent again; undefined when it must not, or need not, be. */
+/** The action before the retry of a failed request; undefined if it must not be retried. */
 export function nextStep(
-  { error, trouble, options, unsent }: Pick<Failed, 'error' | 'trouble' | 'options' | 'unsent'>,
-  pace: RecoveryPace,
+  { error, history, options, unsent }: Pick<FailedAttempt, 'error' | 'history' | 'options' | 'unsent'>,
+  settings: RecoverySettings,
   random: () => number = Math.random,
 ): Step | undefined {
-  if (trouble.tries >= pace.tries) return undefined
-  const does = reactionTo(error, trouble)
-  if (does === undefined) return undefined
-  // Opening a connection sees to its credentials by itself.
-  if (does === 'authenticate' || does === 'reopen')
-    return unsent || trouble.done.has(does) ? undefined : { does, waitMs: 0 }
+  if (history.tries >= settings.tries) return undefined
+  const action = reactionTo(error, history)
+  if (action === undefined) return undefined
+  // Opening a connection renews the credentials itself.
+  if (action === 'authenticate' || action === 'reopen')
+    return unsent || history.done.has(action) ? undefined : { action, waitMs: 0 }
   if (!unsent && options.repeatable !== true && mayHaveRun(error)) return undefined
-  if (error.kind === 'timeout' && !pace.timeouts) return undefined
+  if (error.kind === 'timeout' && !settings.timeouts) return undefined
   const { retryAfterMs } = error
-  if (retryAfterMs !== undefined && retryAfterMs > pace.maxMs) return undefined
-  const due = delayOf(trouble.waits, pace, random)
-  return { does, waitMs: Math.max(due, (retryAfterMs ?? 0) + random() * pace.firstMs) }
+  if (retryAfterMs !== undefined && retryAfterMs > settings.maxMs) return undefined
+  const due = delayOf(history.waits, settings, random)
+  return { action, waitMs: Math.max(due, (retryAfterMs ?? 0) + random() * settings.firstMs) }
 }
 
-function reactionTo(error: McpError, trouble: Trouble): Step['does'] | undefined {
+function reactionTo(error: McpError, history: RetryHistory): Step['action'] | undefined {
   if (asksForCredentials(error)) return 'authenticate'
   const status = statusOf(error)
   if (status !== undefined && (error.kind === 'connect_failed' || error.refusal === undefined))
     return status === 429 || status === 503 ? 'wait' : undefined
   const row = refusalRow(error.refusal)
-  return row === undefined ? undefined : reactionToRefusal(error, row, trouble)
+  return row === undefined ? undefined : reactionToRefusal(error, row, history)
 }
 
 function asksForCredentials(error: McpError): boolean {
@@ -153,29 +152,33 @@ function asksForCredentials(error: McpError): boolean {
   return row === undefined ? statusOf(error) === 401 : row.reaction === 'authenticate'
 }
 
-/** The HTTP status with which a server, or what stands before it, refused. */
+/** The HTTP status of a rejection by the server or a proxy. */
 function statusOf({ kind, data }: McpError): unknown {
   return kind === 'http_failed' || kind === 'connect_failed' ? data?.['status'] : undefined
 }
 
-function reactionToRefusal(error: McpError, row: RefusalRow, { tries }: Trouble): Step['does'] | undefined {
+function reactionToRefusal(
+  error: McpError,
+  row: RefusalRow,
+  { tries }: RetryHistory,
+): Step['action'] | undefined {
   switch (row.reaction) {
     case 'initialize':
       return 'reopen'
     case 'reconnect':
       if (error.refusal === 'SERVER_UNINITIALIZED') return 'reopen'
       if (error.refusal === 'SERVER_SHUTTING_DOWN') return 'move'
-      // A server that was there a moment ago may be on its way back; one that never was is not waited for.
+      // A server that was reachable a moment ago may be restarting. One that never was may not exist.
       return error.kind === 'connect_failed' && tries < 2 ? undefined : 'wait'
     case 'back off':
-      // What failed inside the server would only fail again.
+      // An internal error would most likely happen again.
       return error.refusal === 'INTERNAL_ERROR' ? undefined : 'wait'
     default:
       return undefined
   }
 }
 
-/** Whether a request may have run although the server, or what stands before it, refused it. */
+/** Whether the request may have run although the server or a proxy rejected it. */
 function mayHaveRun(error: McpError): boolean {
   const row = refusalRow(error.refusal)
   return row === undefined ? statusOf(error) !== 429 : row.ran === true

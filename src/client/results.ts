@@ -8,7 +8,7 @@ import type { Agreement } from './negotiate.ts'
 
 type Check = (result: JsonObject) => string | undefined
 
-/** What the result of each method must at least have. */
+/** The members that the result of each method must have. */
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['tools/list', listOf('tools', 'name')],
   ['resources/list', listOf('resources', 'uri')],
@@ -25,7 +25,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   [
     'prompts/get',
     ({ messages }) =>
-      Array.isArray(messages) && messages.every(isMessage) ? undefined : 'messages are missing',
+      Array.isArray(messages) && messages.every(isMessage) ? undefined : 'messages is not a list of messages',
   ],
   [
     'completion/complete',
@@ -33,7 +33,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
       const values = (completion as JsonObject | undefined)?.['values']
       return Array.isArray(values) && values.every((value) => typeof value === 'string')
         ? undefined
-        : 'completion.values are missing'
+        : 'completion.values is not a list of strings'
     },
   ],
   [
@@ -54,28 +54,28 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ],
 ])
 
-/** Refuses a result that lacks what its method promises. */
+/** Rejects a result that lacks a required member. */
 export function checkResult(method: string, result: JsonObject): JsonObject {
   const issue = CHECKS.get(method)?.(result)
   if (issue !== undefined) throw mcpError(BAD_ANSWER, { method, issue })
   return result
 }
 
-/** A result without what its revision wraps around it; one that asks for input stays as it is. */
+/** Decodes and checks a result. A result that asks for input is returned as it is. */
 export function readResult(
   method: string,
-  sealed: JsonObject,
+  encoded: JsonObject,
   { revision, forms: { adapter } }: Pick<Agreement, 'revision' | 'forms'>,
 ): JsonObject {
   if (revision !== LATEST)
-    return checkResult(method, adapter === undefined ? sealed : adapter.decodeResult(method, sealed))
-  const { resultType = 'complete' } = sealed
-  if (resultType === 'input_required') return sealed
+    return checkResult(method, adapter === undefined ? encoded : adapter.decodeResult(method, encoded))
+  const { resultType = 'complete' } = encoded
+  if (resultType === 'input_required') return encoded
   if (resultType !== 'complete') {
     const issue = `the result type "${untrustedText(resultType).slice(0, 32)}" is unknown`
     throw mcpError(BAD_ANSWER, { method, issue })
   }
-  return checkResult(method, decodeResult(sealed))
+  return checkResult(method, decodeResult(encoded))
 }
 
 function listOf(name: string, key: string): Check {
@@ -96,7 +96,7 @@ function isBlock(block: unknown): boolean {
   return member === undefined || typeof block[member] === 'string'
 }
 
-/** What a block of each type must have as a string. */
+/** The required string member of each type of block. */
 const BLOCKS: ReadonlyMap<string, string> = new Map([
   ['text', 'text'],
   ['image', 'data'],

@@ -11,40 +11,45 @@ import type { Answer } from './questions.ts'
 
 const MAX_ROUNDS = 10
 const MAX_QUESTIONS = 100
-/** A server that asks nothing and only wants to be asked again is given a moment. */
+/** The pause before the next round if the server asks no questions. */
 const PAUSE_MS = 250
 
 /** A request whose result asks for input. */
-export interface Asked {
+export interface UnfinishedRequest {
   readonly method: string
   readonly params: JsonObject
   readonly options: RequestOptions
   readonly result: JsonObject
 }
 
-/** Takes a request through all further rounds: answers what the server asks, and brings back the state it gave. */
-export async function goOn(link: ReconnectingConnection, asked: Asked, answer: Answer): Promise<JsonObject> {
-  const { method, params } = asked
-  const options = { ...asked.options, repeatable: false }
-  let { result } = asked
+/** Repeats a request, each time with answers to the server's questions and its state, until it has a result. */
+export async function finishRounds(
+  connection: ReconnectingConnection,
+  request: UnfinishedRequest,
+  answer: Answer,
+): Promise<JsonObject> {
+  const { method, params } = request
+  const options = { ...request.options, repeatable: false }
+  let { result } = request
   for (let rounds = 1; rounds < MAX_ROUNDS; rounds++) {
-    const told = { ...params, ...(await respond({ ...asked, result }, answer)) }
-    result = await link.request(method, told, options)
+    const nextParams = { ...params, ...(await respond({ ...request, result }, answer)) }
+    result = await connection.request(method, nextParams, options)
     if (result['resultType'] !== 'input_required') return result
   }
-  throw invalid(method, `it still asks after ${MAX_ROUNDS} rounds`)
+  throw invalid(method, `it still asks for input after ${MAX_ROUNDS} rounds`)
 }
 
-/** What the next round says: the answers to the questions, and the state. */
-async function respond({ method, options, result }: Asked, answer: Answer): Promise<JsonObject> {
+/** The members to add to the next request: the answers and the state. */
+async function respond({ method, options, result }: UnfinishedRequest, answer: Answer): Promise<JsonObject> {
   const { inputRequests, requestState } = result
   const row = methodRow(method)
-  if (row !== undefined && row.rounds !== true) throw invalid(method, 'it asks for input')
+  if (row !== undefined && row.rounds !== true) throw invalid(method, 'this method cannot ask for input')
   if (inputRequests !== undefined && !isBounded(inputRequests))
     throw invalid(method, `inputRequests are not an object of at most ${MAX_QUESTIONS} questions`)
   if (requestState !== undefined && typeof requestState !== 'string')
     throw invalid(method, 'requestState is not a string')
-  if (inputRequests === undefined && requestState === undefined) throw invalid(method, 'it asks for nothing')
+  if (inputRequests === undefined && requestState === undefined)
+    throw invalid(method, 'it asks for input without inputRequests or requestState')
   const signal = options.signal ?? new AbortController().signal
   if (inputRequests === undefined) await pause(PAUSE_MS, signal)
   if (signal.aborted) throw mcpError(CANCELLED, { reason: '' }, { cause: signal.reason })
@@ -61,7 +66,10 @@ async function answersTo(questions: JsonObject, answer: Answer, signal: AbortSig
   const answered = Object.entries(questions).map(async ([key, question]): Promise<[string, JsonObject]> => {
     const { method, params } = (question ?? {}) as { method?: unknown; params?: JsonObject }
     if (methodRow(untrustedText(method))?.embedded !== true)
-      throw invalid('the request', `"${untrustedText(method).slice(0, 64)}" cannot be asked`)
+      throw invalid(
+        'the request',
+        `the method "${untrustedText(method).slice(0, 64)}" is not allowed in inputRequests`,
+      )
     return [key, await answer(untrustedText(method), params ?? {}, signal)]
   })
   return Object.fromEntries(await Promise.all(answered))

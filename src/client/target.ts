@@ -1,6 +1,6 @@
 import type { Auth } from '../rpc/call.ts'
 
-/** A server in the same process, as `createServer` makes it. */
+/** A server in the same process, from `createServer`. */
 export interface LocalServer {
   connect(options: { receive(text: string): void; readonly auth?: Auth }): {
     send(text: string): void
@@ -16,14 +16,14 @@ export interface CommandTarget {
   readonly cwd?: string
 }
 
-/** A server at a URL, as `mcp.json` files write it. */
+/** A server at a URL, in the form of `mcp.json` files. */
 export interface UrlTarget {
   readonly url: string | URL
   readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Anything that can be connected to. */
+/** Any server that `connect` accepts. */
 export type Target = string | URL | CommandTarget | UrlTarget | LocalServer
 
 /** The servers of an `mcp.json` file. */
@@ -34,7 +34,6 @@ export interface Config {
 
 const SCHEMES = /^(?:https?|wss?|tcp|tls|unix):$/
 
-/** Whether something can be connected to. */
 export function isTarget(target: Target | null | undefined): target is Target {
   if (target === undefined || target === null) return false
   return isLocal(target) || isCommand(target) || SCHEMES.test(urlOf(target)?.protocol ?? '')
@@ -48,7 +47,7 @@ export function isCommand(target: Target): target is CommandTarget {
   return typeof target === 'object' && 'command' in target && typeof target.command === 'string'
 }
 
-/** The URL of a target, when it is one. */
+/** The URL of a target; undefined if it is not valid. */
 export function urlOf(target: string | URL | UrlTarget): URL | undefined {
   const url = String(typeof target === 'string' || target instanceof URL ? target : target.url)
   return URL.canParse(url) ? new URL(url) : undefined

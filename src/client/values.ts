@@ -3,7 +3,7 @@ import { VENDOR } from '../protocol/meta.ts'
 import { printable } from '../errors/printable.ts'
 import { ToolError } from '../errors/tool-error.ts'
 
-/** What a call gives back: structured content, else the text of an only text block, else all blocks. */
+/** The value of a call: its structured content if there is any, its text if that is the only block, or else all blocks. */
 export function toValue(result: JsonObject): unknown {
   if (result['isError'] === true) throw toToolError(result)
   if (result['structuredContent'] !== undefined) return result['structuredContent']

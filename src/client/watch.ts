@@ -1,60 +1,65 @@
 import { ChangeQueue } from './change-queue.ts'
 import type { Emitter } from './events.ts'
-import { join, leave } from './followers.ts'
+import { addWatcher, removeWatcher } from './followers.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import { checkWatched, urisOf, type Change, type Watched } from './watched.ts'
 import { Watcher } from './watcher.ts'
 
 /**
- * Every change of what is watched, until the loop that reads it ends. After a break in the connection everything that
- * is watched counts as changed, since nobody knows what was missed. Changes that nobody has read yet are told once.
- * `onBegun` is called when the server is known to tell of them.
+ * Yields changes of the watched lists and resources until the loop ends. After a reconnect everything watched counts as
+ * changed, since notifications may have been missed. A change that is repeated before it is read is delivered once.
+ * `onSubscribed` is called when the server has confirmed the subscription.
  */
 export async function* watch(
-  link: ReconnectingConnection,
+  connection: ReconnectingConnection,
   events: Emitter,
   watched: Watched,
-  onBegun: () => void = () => undefined,
+  onSubscribed: () => void = () => undefined,
 ): AsyncGenerator<Change, void, undefined> {
   checkWatched(watched)
   const queue = new ChangeQueue()
-  const watcher = new Watcher(link, watched, queue, onBegun)
+  const watcher = new Watcher(connection, watched, queue, onSubscribed)
   const uris = urisOf(watched)
   const end = (): void => queue.end()
-  const offs = [
+  const removers = [
     events.on('change', (change) => watcher.onChange(change)),
     events.on('notification', (notification) => watcher.onNotification(notification)),
     events.on('missed', () => watcher.onMissed()),
     events.on('state', (state) => watcher.onState(state)),
   ]
   watched.signal?.addEventListener('abort', end, { once: true })
-  if (watched.signal?.aborted === true || link.state === 'closed') end()
-  join(link, uris)
+  if (watched.signal?.aborted === true || connection.state === 'closed') end()
+  addWatcher(connection, uris)
   try {
-    if (!queue.signal.aborted) await watcher.follow()
+    if (!queue.signal.aborted) await watcher.subscribe()
     yield* queue.read()
   } finally {
     end()
-    for (const off of offs) off()
+    for (const remove of removers) remove()
     watched.signal?.removeEventListener('abort', end)
-    await watcher.unfollow(leave(link, uris))
+    await watcher.unsubscribe(removeWatcher(connection, uris))
   }
 }
 
-/** Calls back on every change of a resource, beginning when the server is known to tell of them; gives back what ends it. */
+/** Calls the listener for every change of a resource. Resolves when the server has confirmed the subscription. */
 export async function subscribe(
-  link: ReconnectingConnection,
+  connection: ReconnectingConnection,
   events: Emitter,
   uri: string,
   listener: (change: Change) => void,
 ): Promise<() => Promise<void>> {
   const stop = new AbortController()
-  const { promise: begun, resolve: onBegun } = withResolvers()
+  const { promise: subscribed, resolve: onSubscribed } = withResolvers()
   const watching = (async () => {
-    for await (const change of watch(link, events, { resources: [uri], signal: stop.signal }, onBegun))
+    for await (const change of watch(
+      connection,
+      events,
+      { resources: [uri], signal: stop.signal },
+      onSubscribed,
+    ))
       listener(change)
   })()
-  await Promise.race([begun, watching])
+  await Promise.race([subscribed, watching])
   watching.catch((error: unknown) => events.emit('warning', `watching ${uri} failed: ${String(error)}`))
   return async () => {
     stop.abort()

@@ -6,7 +6,7 @@ import { isWithin } from './within.ts'
 
 export type Change = ClientEvents['change']
 
-/** What to watch: lists by name, and single resources by URI. */
+/** The lists and resources to watch. */
 export interface Watched {
   readonly tools?: boolean
   readonly prompts?: boolean
@@ -22,17 +22,16 @@ const WATCHED: KindsOf<Watched> = {
   signal: SIGNAL,
 }
 
-/** Refuses what cannot be watched. */
 export function checkWatched(watched: Watched): void {
   checkOptions('watch', watched, WATCHED)
 }
 
-/** The resources that are watched one by one. */
+/** The URIs of the watched resources. */
 export function urisOf({ resources }: Watched): readonly string[] {
   return Array.isArray(resources) ? (resources as readonly string[]) : []
 }
 
-/** What is watched, as a request to listen says it. */
+/** The filter for `subscriptions/listen`. */
 export function filterOf(watched: Watched): JsonObject {
   const uris = urisOf(watched)
   return {
@@ -43,8 +42,8 @@ export function filterOf(watched: Watched): JsonObject {
   }
 }
 
-/** A change of each thing that is watched. */
-export function everything(watched: Watched): readonly Change[] {
+/** One change for each watched list and resource. */
+export function allChanges(watched: Watched): readonly Change[] {
   const lists = (['tools', 'prompts', 'resources'] as const).filter((kind) => watched[kind] === true)
   return [
     ...lists.map((kind) => ({ kind })),
@@ -52,8 +51,8 @@ export function everything(watched: Watched): readonly Change[] {
   ]
 }
 
-/** Whether a change is of something that is watched. */
-export function isWanted(change: Change, watched: Watched): boolean {
+/** Whether a change affects a watched list or resource. */
+export function isWatched(change: Change, watched: Watched): boolean {
   if (change.kind !== 'resource') return watched[change.kind] === true
   return urisOf(watched).some((uri) => isWithin(change.uri, uri))
 }

@@ -8,11 +8,11 @@ import { Watcher } from './watcher.ts'
 const LIMIT = 1000
 const LONGEST = 8191
 
-/** A watcher with so many changes of notes that nobody has read; `rest` reads what came after them. */
-function watch(watched: Watched, waiting = 0): { change(change: Change): void; rest(): Promise<unknown[]> } {
+/** A watcher with this many unread changes; `rest` reads the changes after them. */
+function watch(watched: Watched, unread = 0): { change(change: Change): void; rest(): Promise<unknown[]> } {
   const queue = new ChangeQueue()
   const watcher = new Watcher({} as ReconnectingConnection, watched, queue, () => undefined)
-  for (let at = 0; at < waiting; at++) watcher.onChange({ kind: 'resource', uri: `note://all/${at}` })
+  for (let at = 0; at < unread; at++) watcher.onChange({ kind: 'resource', uri: `note://all/${at}` })
   return {
     change: (change) => watcher.onChange(change),
     async rest() {
@@ -20,14 +20,14 @@ function watch(watched: Watched, waiting = 0): { change(change: Change): void; r
       const read: string[] = []
       for await (const change of queue.read())
         read.push(change.kind === 'resource' ? change.uri : change.kind)
-      return read.slice(waiting)
+      return read.slice(unread)
     },
   }
 }
 
 const NOTES = { resources: ['note://all', 'note://all/old/', 'note://al'] }
 
-test('a thousand changes wait to be read; after that what is watched counts as changed as a whole', async () => {
+test('the queue holds a thousand changes; after that only the watched resource is reported as changed', async () => {
   const within = watch(NOTES, LIMIT - 1)
   within.change({ kind: 'resource', uri: 'note://all/new' })
   expect(await within.rest()).toEqual(['note://all/new'])
@@ -36,14 +36,14 @@ test('a thousand changes wait to be read; after that what is watched counts as c
   expect(await beyond.rest()).toEqual(['note://all'])
 })
 
-test('only what a change belongs to counts as changed as a whole', async () => {
+test('a full queue reports only the watched resources that contain the change', async () => {
   const watcher = watch(NOTES, LIMIT)
   watcher.change({ kind: 'resource', uri: 'note://all/old/1' })
   watcher.change({ kind: 'resource', uri: 'note://alley' })
   expect(await watcher.rest()).toEqual(['note://all', 'note://all/old/'])
 })
 
-test('a URI that is too long to keep counts as a change of what is watched', async () => {
+test('for a URI that is too long, the watched resource is reported as changed', async () => {
   const watcher = watch(NOTES)
   const uri = 'note://al/'.padEnd(LONGEST, 'x')
   watcher.change({ kind: 'resource', uri })
@@ -51,17 +51,17 @@ test('a URI that is too long to keep counts as a change of what is watched', asy
   expect(await watcher.rest()).toEqual([uri, 'note://al'])
 })
 
-test('changes of lists always find room, and what is not watched is left out', async () => {
+test('a full queue still takes changes of lists, but only of those that are watched', async () => {
   const watcher = watch({ ...NOTES, tools: true }, LIMIT)
   for (const kind of ['tools', 'prompts', 'resources'] as const) watcher.change({ kind })
   expect(await watcher.rest()).toEqual(['tools'])
 })
 
-test('after a stream that ended, what is watched counts as changed once the server listens again', async () => {
+test('after a stream ends, everything watched is reported as changed once the next one is acknowledged', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const streams: (() => void)[] = []
-  const link = {
+  const connection = {
     agreement: async () => ({ revision: LATEST }),
     request: async (_method: string, _params: object, { onId }: { onId(id: number): void }) => {
       onId(streams.length)
@@ -69,20 +69,20 @@ test('after a stream that ended, what is watched counts as changed once the serv
     },
   } as unknown as ReconnectingConnection
   const queue = new ChangeQueue()
-  let begun = 0
-  const watcher = new Watcher(link, { tools: true }, queue, () => begun++)
+  let acknowledged = 0
+  const watcher = new Watcher(connection, { tools: true }, queue, () => acknowledged++)
   const acknowledge = (): void =>
     watcher.onNotification({ method: 'notifications/subscriptions/acknowledged', params: {} })
-  await watcher.follow()
+  await watcher.subscribe()
   await vi.advanceTimersByTimeAsync(0)
   acknowledge()
-  expect([begun, queue.size]).toEqual([1, 0])
+  expect([acknowledged, queue.size]).toEqual([1, 0])
   streams[0]?.()
   await vi.advanceTimersByTimeAsync(999)
   expect(streams.length).toBe(1)
   await vi.advanceTimersByTimeAsync(1)
   expect([streams.length, queue.size]).toEqual([2, 0])
   acknowledge()
-  expect([begun, queue.size]).toEqual([2, 1])
+  expect([acknowledged, queue.size]).toEqual([2, 1])
   queue.end()
 })

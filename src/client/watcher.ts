@@ -6,143 +6,149 @@ import { pause } from '../base/backoff.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
-import { everything, filterOf, isWanted, urisOf, type Change, type Watched } from './watched.ts'
+import { allChanges, filterOf, isWatched, urisOf, type Change, type Watched } from './watched.ts'
 import { isWithin } from './within.ts'
 
 const RELISTEN_MS = 1000
-/** So often in a row a server is asked again at once; after that only as often as listening begins anew. */
-const AT_ONCE = 4
-const MAX_WAITING = 1000
+/** The number of reconnects in quick succession after which the watcher pauses before it subscribes again. */
+const MAX_BURST = 4
+const MAX_UNREAD = 1000
 const MAX_URI = 8192
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
-/** Refusals after which listening again is of no use. */
+/** Errors after which it is useless to listen again. */
 const FINAL: ReadonlySet<string> = new Set(['closed', 'unknown_method', 'bad_params', 'not_offered'])
 
-/** Has a server tell of changes, in the way of the revision, for as long as somebody reads them. */
+/** Keeps a subscription to changes, in the form of the agreed revision, until the queue ends. */
 export class Watcher {
-  readonly #link: ReconnectingConnection
+  readonly #connection: ReconnectingConnection
   readonly #watched: Watched
   readonly #queue: ChangeQueue
-  /** The id of the request that listens. */
-  #listening: number | 'about to' | undefined
+  /** The id of the current `subscriptions/listen` request. */
+  #listening: number | 'starting' | undefined
   #missed = false
-  #resuming = false
-  #again = false
-  #resumed: number[] = []
-  readonly #onBegun: () => void
+  #resubscribing = false
+  #repeat = false
+  #resubscribedAt: number[] = []
+  readonly #onSubscribed: () => void
 
-  constructor(link: ReconnectingConnection, watched: Watched, queue: ChangeQueue, onBegun: () => void) {
-    this.#link = link
+  constructor(
+    connection: ReconnectingConnection,
+    watched: Watched,
+    queue: ChangeQueue,
+    onSubscribed: () => void,
+  ) {
+    this.#connection = connection
     this.#watched = watched
     this.#queue = queue
-    this.#onBegun = onBegun
+    this.#onSubscribed = onSubscribed
   }
 
-  /** Asks the server to tell of changes. */
-  async follow(): Promise<Revision> {
-    const { revision } = await this.#link.agreement()
+  async subscribe(): Promise<Revision> {
+    const { revision } = await this.#connection.agreement()
     const options = { repeatable: true, signal: this.#queue.signal }
     if (revision === LATEST) void this.#listen()
     else
       for (const uri of urisOf(this.#watched))
-        await this.#link.request('resources/subscribe', { uri }, options)
-    if (revision !== LATEST) this.#onBegun()
+        await this.#connection.request('resources/subscribe', { uri }, options)
+    if (revision !== LATEST) this.#onSubscribed()
     return revision
   }
 
-  /** Asks the server to tell no more of resources that nobody watches. */
-  async unfollow(left: readonly string[]): Promise<void> {
-    if (this.#link.state !== 'ready' || left.length === 0) return
-    const { revision } = await this.#link.agreement()
+  /** Ends the subscriptions to resources that are no longer watched. */
+  async unsubscribe(unwatched: readonly string[]): Promise<void> {
+    if (this.#connection.state !== 'ready' || unwatched.length === 0) return
+    const { revision } = await this.#connection.agreement()
     if (revision === LATEST) return
-    for (const uri of left) await this.#link.request('resources/unsubscribe', { uri }).catch(() => undefined)
+    for (const uri of unwatched)
+      await this.#connection.request('resources/unsubscribe', { uri }).catch(() => undefined)
   }
 
   onChange(change: Change): void {
-    if (!isWanted(change, this.#watched)) return
-    if (change.kind !== 'resource' || (this.#queue.size < MAX_WAITING && change.uri.length < MAX_URI))
+    if (!isWatched(change, this.#watched)) return
+    if (change.kind !== 'resource' || (this.#queue.size < MAX_UNREAD && change.uri.length < MAX_URI))
       return this.#queue.push(change)
-    // Too much to keep: what is watched counts as changed as a whole.
+    // The queue is full or the URI too long, so only the watched resources are reported as changed.
     for (const uri of urisOf(this.#watched))
       if (isWithin(change.uri, uri)) this.#queue.push({ kind: 'resource', uri })
   }
 
   onNotification({ method, params }: { readonly method: string; readonly params: JsonObject }): void {
     if (method !== ACKNOWLEDGED || !isOurs(params, this.#listening)) return
-    this.#onBegun()
-    if (this.#missed) this.#caughtUp()
+    this.#onSubscribed()
+    if (this.#missed) this.#reportAll()
   }
 
   onMissed(): void {
-    this.#caughtUp()
+    this.#reportAll()
   }
 
   onState(state: State): void {
     if (state === 'closed') this.#queue.end()
-    if (state === 'reconnecting') void this.#revive()
-    if (state === 'ready') void this.#resume()
+    if (state === 'reconnecting') void this.#reconnect()
+    if (state === 'ready') void this.#resubscribe()
   }
 
-  /** Opens the connection again, even when nobody sends a request. */
-  async #revive(): Promise<void> {
+  /** Reopens the connection even if there are no requests. */
+  async #reconnect(): Promise<void> {
     const { signal } = this.#queue
-    while (!signal.aborted && this.#link.state === 'reconnecting') {
-      const opened = await this.#link.agreement().catch(() => undefined)
+    while (!signal.aborted && this.#connection.state === 'reconnecting') {
+      const opened = await this.#connection.agreement().catch(() => undefined)
       if (opened === undefined) await pause(RELISTEN_MS, signal)
     }
   }
 
-  /** Asks the server anew, once for each new connection and not too often. */
-  async #resume(): Promise<void> {
+  /** Subscribes again, once for each new connection, but not too often. */
+  async #resubscribe(): Promise<void> {
     this.#missed = true
-    this.#again = true
-    if (this.#resuming) return
-    this.#resuming = true
-    while (this.#again && !this.#queue.signal.aborted) {
-      this.#again = false
-      await this.#slowDown()
-      await this.#ask()
+    this.#repeat = true
+    if (this.#resubscribing) return
+    this.#resubscribing = true
+    while (this.#repeat && !this.#queue.signal.aborted) {
+      this.#repeat = false
+      await this.#throttle()
+      await this.#tryToSubscribe()
     }
-    this.#resuming = false
+    this.#resubscribing = false
   }
 
-  async #ask(): Promise<void> {
+  async #tryToSubscribe(): Promise<void> {
     try {
-      if ((await this.follow()) !== LATEST) this.#caughtUp()
+      if ((await this.subscribe()) !== LATEST) this.#reportAll()
     } catch {
-      // A connection that is lost again is opened again; a server that refuses now leaves the reader with what it knows.
-      if (this.#link.state === 'ready') this.#caughtUp()
+      // If the connection failed again, the next one is tried. Otherwise the server rejected the subscription.
+      if (this.#connection.state === 'ready') this.#reportAll()
     }
   }
 
-  async #slowDown(): Promise<void> {
+  async #throttle(): Promise<void> {
     const now = performance.now()
-    this.#resumed = this.#resumed.filter((at) => now - at < RELISTEN_MS * AT_ONCE)
-    if (this.#resumed.length >= AT_ONCE) await pause(RELISTEN_MS, this.#queue.signal)
-    this.#resumed.push(performance.now())
+    this.#resubscribedAt = this.#resubscribedAt.filter((at) => now - at < RELISTEN_MS * MAX_BURST)
+    if (this.#resubscribedAt.length >= MAX_BURST) await pause(RELISTEN_MS, this.#queue.signal)
+    this.#resubscribedAt.push(performance.now())
   }
 
-  #caughtUp(): void {
+  /** Reports everything watched as changed, since notifications may have been missed. */
+  #reportAll(): void {
     this.#missed = false
-    for (const change of everything(this.#watched)) this.#queue.push(change)
+    for (const change of allChanges(this.#watched)) this.#queue.push(change)
   }
 
-  /** Listens again whenever the stream ends. */
+  /** Listens at the newest revision, and again whenever the stream ends. */
   async #listen(): Promise<void> {
     if (this.#listening !== undefined) return
-    this.#listening = 'about to'
+    this.#listening = 'starting'
     const { signal } = this.#queue
     const onId = (id: number): void => void (this.#listening = id)
     const notifications = filterOf(this.#watched)
     while (!signal.aborted) {
       try {
-        if ((await this.#link.agreement()).revision !== LATEST) break
-        await this.#link.request('subscriptions/listen', { notifications }, { signal, onId })
+        if ((await this.#connection.agreement()).revision !== LATEST) break
+        await this.#connection.request('subscriptions/listen', { notifications }, { signal, onId })
       } catch (error) {
         if (error instanceof McpError && FINAL.has(error.kind)) return this.#queue.end()
       }
       this.#missed = true
-      this.#listening = 'about to'
+      this.#listening = 'starting'
       await pause(RELISTEN_MS, signal)
     }
     this.#listening = undefined

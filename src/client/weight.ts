@@ -1,4 +1,4 @@
-/** About how many bytes of memory a JSON value takes. */
+/** The approximate size of a JSON value in memory, in bytes. */
 export function weigh(value: unknown): number {
   if (typeof value === 'string') return NODE + value.length
   if (typeof value !== 'object' || value === null) return NODE

@@ -1,4 +1,4 @@
-/** Whether a resource is another one, or lies below it and so belongs to it. */
-export function isWithin(uri: string, whole: string): boolean {
-  return uri === whole || uri.startsWith(whole.endsWith('/') ? whole : `${whole}/`)
+/** Whether a URI is the parent itself or lies below it. */
+export function isWithin(uri: string, parent: string): boolean {
+  return uri === parent || uri.startsWith(parent.endsWith('/') ? parent : `${parent}/`)
 }

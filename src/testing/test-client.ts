@@ -58,7 +58,7 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
     super({
       open,
       key: undefined,
-      mirrors: false,
+      paramHeaders: false,
       checks: false,
       client: { name: 'test', version: '1.0.0' },
       revision: options.revision ?? (options.profile?.spoken === undefined ? LATEST : undefined),
@@ -68,7 +68,7 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
       probeMs: 1_000,
       maxId: limits.clientIds,
       maxPages: limits.pages,
-      pace: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
+      backoff: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
       answers: toAnswers(options.answers ?? {}),
       extensions: declarationOf(options.extensions),
     })

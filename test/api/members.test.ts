@@ -92,6 +92,6 @@ test('the old name of ctx.closeStream says what it is called now', async () => {
 test('the old name of the option onUncaught says what it is called now', async () => {
   const app = createServer({ name: 'x', version: '1' })
   await expect(app.listen({ stdio: true, survive: false } as never)).rejects.toThrow(
-    `listen: the option "survive" is called onUncaught: write onUncaught: 'exit'`,
+    `listen: the option "survive" is now onUncaught: write onUncaught: 'exit'`,
   )
 })

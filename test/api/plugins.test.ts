@@ -128,7 +128,7 @@ test.each([
   [
     'an observer of something else',
     { observer: { stop: () => undefined } },
-    'observer must be an object with the functions start and end, or one of them',
+    'observer must be an object with a start or end function, or both',
   ],
   [
     'an endpoint without a path',

@@ -12,14 +12,14 @@ const app = createServer({ name: 'misused', version: '1', limits: { memoryBytes:
   .tool('ask', {}, async (_, { elicit }) => (await elicit('?', { type: 'object', properties: {} })).action)
 
 test.each([
-  ['localhost:3000/mcp', '"localhost:3000/mcp" is no URL: write http://localhost:3000/mcp'],
-  ['example.com/mcp', '"example.com/mcp" is no URL: write https://example.com/mcp'],
-  ['node server.js', 'to start a program write { command, args }'],
-  ['ftp://user:secret@host/', '"ftp://host/" is no http, https, ws, wss, tcp, tls or unix URL'],
-  [undefined, 'name a URL, { command, args } or a server'],
-  [{}, 'that object has neither a command nor a url'],
+  ['localhost:3000/mcp', '"localhost:3000/mcp" is not a URL; write http://localhost:3000/mcp'],
+  ['example.com/mcp', '"example.com/mcp" is not a URL; write https://example.com/mcp'],
+  ['node server.js', 'to start a program, write { command, args }'],
+  ['ftp://user:secret@host/', '"ftp://host/" is not an http, https, ws, wss, tcp, tls or unix URL'],
+  [undefined, 'pass a URL, { command, args } or a server'],
+  [{}, 'the target has neither a command nor a url'],
   [{ url: 'localhost:1' }, 'write http://localhost:1'],
-  [{ mcpServers: {} }, 'that is a whole mcp.json: give one entry, or use connectAll'],
+  [{ mcpServers: {} }, 'the target is an entire mcp.json file; pass one entry, or use connectAll'],
   [Promise.resolve(app), 'await it first'],
 ])('connecting to %j says what to write', async (target, said) => {
   expect(await failure(connect(target as Target))).toMatchObject({

@@ -211,7 +211,7 @@ scenario(
 
 test('an invalid extension is rejected, and the error says what to do', () => {
   const app = createServer({ name: 'x', version: '1' })
-  expect(() => app.extend({} as never)).toThrow('extend: it takes what defineExtension made')
+  expect(() => app.extend({} as never)).toThrow('extend: pass an extension from defineExtension')
   expect(() => app.extend(tides).extend(tides)).toThrow('it was already added to this server')
   const remote = defineExtension({ id: 'com.example/far', methods: { go: {} } })
   expect(() => app.extend(remote)).toThrow('it has no serve function, so only clients can use it')

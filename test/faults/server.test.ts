@@ -229,7 +229,7 @@ describe('errors that escape from user code', () => {
     }
     await expect.poll(async () => (await program.state()).counts['unhandled']).toBe(WAYS.length)
     const { reports } = await program.state()
-    expect(reports[0]).toBe('user code let an error escape; the process goes on: stray promise')
+    expect(reports[0]).toBe('uncaught error in user code; the process keeps running: stray promise')
     expect(reports.length).toBeLessThan(4)
     expect((await send(program.port, tool('echo', { text: 'x' }))).status).toBe(200)
     program.process.kill('SIGTERM')

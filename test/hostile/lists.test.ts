@@ -54,7 +54,7 @@ test.each(WAYS)('C.page-loop a cursor that never advances is detected, over %s',
     })
     const error = await failure(all(client.tools()))
     expect(error).toMatchObject({ kind: 'bad_answer' })
-    expect(error.message).toContain('a cursor came twice')
+    expect(error.message).toContain('a cursor was repeated')
     expect(count('tools/list')).toBe(cycle + 1)
   }
 })

@@ -21,7 +21,7 @@ async function play(
   const client = await connect(peer.target, { revision: '2025-11-25', recovery: FAST, ...options })
   onTestFinished(() => client.close())
   const waits: string[] = []
-  client.on('warning', (text) => void (text.includes('is sent again in') && waits.push(text)))
+  client.on('warning', (text) => void (text.startsWith('retrying ') && waits.push(text)))
   return { client, peer, waits }
 }
 

@@ -80,7 +80,9 @@ test('an invalid address is rejected, and the error says what to do', async () =
   expect(await reason('tcp://127.0.0.1')).toContain('write the host and the port, e.g. tcp://127.0.0.1:4000')
   expect(await reason('tls://:4000')).toContain('write')
   expect(await reason('unix:relative.sock')).toContain('write the absolute path of the socket file')
-  expect(await reason('udp://127.0.0.1:4000')).toContain('is no http, https, ws, wss, tcp, tls or unix URL')
+  expect(await reason('udp://127.0.0.1:4000')).toContain(
+    'is not an http, https, ws, wss, tcp, tls or unix URL',
+  )
 })
 
 test('a server that closes at once, or answers with something else, does not keep the client waiting', async () => {

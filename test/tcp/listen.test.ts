@@ -86,10 +86,10 @@ test('the user chooses the port, which is on loopback by default [S2-10.3-4] [S4
 test('a host beyond loopback needs client certificates, or insecure: true', async () => {
   const open = (more: object): Promise<unknown> =>
     make().listen({ tcp: { port: 0, host: '0.0.0.0', ...more } })
-  const words = /"0\.0\.0\.0" can be reached from outside.*tls: \{ key, cert, ca \}.*insecure: true/
+  const words = /"0\.0\.0\.0" can be reached by other machines.*tls: \{ key, cert, ca \}.*insecure: true/
   await expect(open({})).rejects.toThrow(words)
   await expect(open({ tls: testTls() })).rejects.toThrow(words)
-  await expect(open({ host: '127.0.0.1.example.com' })).rejects.toThrow('can be reached from outside')
+  await expect(open({ host: '127.0.0.1.example.com' })).rejects.toThrow('can be reached by other machines')
   const { cert } = createAuthority('doors')
   for (const more of [{ insecure: true }, { tls: { ...testTls(), ca: cert } }])
     await serve(make(), { tcp: { port: 0, host: '0.0.0.0', ...more } })

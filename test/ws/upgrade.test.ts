@@ -184,7 +184,7 @@ test.each([
   [{ ws: { port: -1 } }, /port must be a whole number .*, not -1/],
   [{ ws: { host: '0.0.0.0' } }, /name the hosts/],
   [{ ws: { prot: 1 } }, /did you mean "port"/],
-  [{ http: { port: 0 }, ws: { cors: ['https://a.example'] } }, /"cors" is that of http/],
+  [{ http: { port: 0 }, ws: { cors: ['https://a.example'] } }, /"cors" is an option of http/],
   [{ http: { port: 0 }, ws: { path: 'socket' } }, /must begin with \//],
 ])('options that make no sense are refused: %j', async (options, why) => {
   await expect(tools().listen(options as object)).rejects.toThrow(why)

@@ -102,13 +102,13 @@ function clientDoes(name: RefusalName): string {
     nextStep(
       {
         error: new McpError('remote', '', { refusal: name }),
-        trouble: { tries: 1, waits: 0, done: new Set() },
+        history: { tries: 1, waits: 0, done: new Set() },
         options: { repeatable },
         unsent: false,
       },
       { tries: 5, firstMs: 100, maxMs: 32_000, timeouts: false },
       () => 0,
-    )?.does
+    )?.action
   const [any, safe] = [step(false), step(true)]
   if (safe === undefined) return THROWS
   const does = DOES.get(safe) as string

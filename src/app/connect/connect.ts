@@ -32,41 +32,44 @@ import { FRAMING, type FramingName } from '../../transport/lines/framing-name.ts
 import type { ClientTls } from '../../transport/tls/options.ts'
 
 export interface ConnectOptions {
-  /** What the client calls itself. */
+  /** The name and version that the client sends to servers. */
   readonly client?: { readonly name: string; readonly version: string; readonly title?: string }
-  /** A revision to insist on; without, the newest that the server knows. */
+  /** The only revision to accept; by default the newest that the server knows. */
   readonly revision?: Revision
-  /** Habits of the wire other than the official ones, from `pierhead/profiles`. */
+  /** Adapts the messages to implementations that differ from the official one; see `pierhead/profiles`. */
   readonly profile?: Profile
-  /** How questions of the server are answered. */
+  /** Answers the questions of the server. */
   readonly answers?: Answers
-  /** Extensions to use, where the server has them too. */
+  /** Extensions to use if the server has them too. */
   readonly extensions?: readonly DeclaredExtension[]
-  /** Silence that ends a request; progress begins it anew. */
+  /** How long a request waits without a response or progress before it fails. */
   readonly timeout?: Duration
-  /** The longest that a request may take. */
+  /** The longest time that a request may take. */
   readonly total?: Duration
-  /** How long to wait for a server program to say whether it knows the newest revision; one at a URL always says something. */
+  /**
+   * How long to wait for a server program to answer the first request of the newest revision, which older programs may
+   * ignore. A server at a URL always answers.
+   */
   readonly probe?: Duration
   /** HTTP headers for every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly fetch?: typeof fetch
   readonly limits?: 'strict' | Partial<ClientLimits>
-  /** How requests are sent again that a server refused for now; false gives every refusal back at once. */
+  /** How to retry requests after temporary errors; `false` turns retries off. */
   readonly recovery?: RecoveryOptions | false
-  /** Called when a server does not take the credentials any more; gives the headers that bring new ones, used from then on. */
+  /** Called when the server no longer accepts the credentials. Returns the headers with new ones, which are used from then on. */
   readonly reauthenticate?: () => HeaderRecord | Promise<HeaderRecord>
-  /** Checks arguments against the schema of a tool that was listed before they are sent; the server checks them in any case. */
+  /** Checks arguments against the schema of a listed tool before they are sent. The server checks them in any case. */
   readonly checkInput?: boolean
-  /** What the environment of a server program begins with. */
+  /** Which environment variables a server program inherits. */
   readonly inherit?: 'none' | 'safe' | 'all'
-  /** Whom to trust, and how to prove who we are, over TLS on TCP and WebSocket. */
+  /** TLS for TCP and WebSocket: which servers to trust, and the certificate of the client. */
   readonly tls?: ClientTls
-  /** Silence on a TCP, Unix or WebSocket connection after which the server is asked whether it is still there; false never asks. */
+  /** How long a TCP, Unix or WebSocket connection may be silent before the client pings the server; `false` turns this off. */
   readonly heartbeat?: Duration | false
-  /** How many TCP or Unix connections to use in turn at most, with a server of 2026-07-28. */
+  /** The largest number of TCP or Unix connections to a server of 2026-07-28, which are used in turn. */
   readonly connections?: number
-  /** How messages on a TCP or Unix socket are told apart, which must be what the server does; by connections unless given. */
+  /** How TCP and Unix sockets separate messages; it must match the server. */
   readonly framing?: FramingName
 }
 
@@ -103,29 +106,29 @@ export async function connect<Tools = AnyTools>(
   return createClient<Tools>(target, options).open()
 }
 
-/** A client that connects with its first request. */
+/** Creates a client that connects with its first request. */
 export function createClient<Tools = AnyTools>(target: Target, options: ConnectOptions = {}): Client<Tools> {
   checkOptions('connect', options, OPTIONS)
   const limits = readLimits(CLIENT_LIMITS, options.limits)
   const credentials = readCredentials(options)
-  const { open, key, mirrors } = wayTo(target, options, { limits, credentials })
+  const { open, key, paramHeaders } = routeTo(target, options, { limits, credentials })
   const { profile } = options
   const idleMs = toMs(options.timeout ?? profile?.timeouts?.idleMs ?? '60s', 'connect timeout')
   const settings: ClientSettings = {
     open,
     key,
-    mirrors,
+    paramHeaders,
     client: (options.client ?? SELF) as JsonObject,
     revision: options.revision,
     dialects: profile?.spoken,
     openMs: options.timeout === undefined ? profile?.timeouts?.openMs : undefined,
     idleMs,
     totalMs: toMs(options.total ?? '5m', 'connect total'),
-    probeMs: toMs(options.probe ?? (mirrors ? idleMs : Math.min(idleMs, PROBE_MS)), 'connect probe'),
+    probeMs: toMs(options.probe ?? (paramHeaders ? idleMs : Math.min(idleMs, PROBE_MS)), 'connect probe'),
     checks: options.checkInput ?? false,
     maxId: limits.clientIds,
     maxPages: limits.pages,
-    pace: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
+    backoff: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
     recovery: readRecovery(options.recovery),
     reauthenticate: credentials?.renew,
     answers: options.answers ?? {},
@@ -134,7 +137,7 @@ export function createClient<Tools = AnyTools>(target: Target, options: ConnectO
   return new Client<Tools>(settings)
 }
 
-/** Headers that change when a server does not take the old ones any more. */
+/** Headers that are replaced when the server no longer accepts them. */
 interface Credentials {
   headers: HeaderRecord
   renew(): Promise<void>
@@ -151,27 +154,27 @@ function readCredentials({ reauthenticate }: ConnectOptions): Credentials | unde
   return credentials
 }
 
-interface WayOptions {
+interface RouteOptions {
   readonly limits: ClientLimits
   readonly credentials: Credentials | undefined
 }
 
-interface Way {
+interface Route {
   readonly open: OpenTransport
   readonly key: string | undefined
-  readonly mirrors: boolean
+  readonly paramHeaders: boolean
 }
 
-function wayTo(target: Target, options: ConnectOptions, more: WayOptions): Way {
+function routeTo(target: Target, options: ConnectOptions, more: RouteOptions): Route {
   const { limits } = more
   if (!isTarget(target))
-    throw mcpError(BAD_OPTION, { where: 'connect', reason: 'name a URL, { command, args } or a server' })
+    throw mcpError(BAD_OPTION, { where: 'connect', reason: 'pass a URL, { command, args } or a server' })
   if (isLocal(target)) {
     const open: OpenTransport = async (events) => {
       const { connectMemory } = await import('../../transport/memory/client.ts')
       return connectMemory(target, { limits })(events)
     }
-    return { open, key: undefined, mirrors: false }
+    return { open, key: undefined, paramHeaders: false }
   }
   if (isCommand(target)) {
     const { inherit = 'safe' } = options
@@ -180,26 +183,26 @@ function wayTo(target: Target, options: ConnectOptions, more: WayOptions): Way {
       const { connectStdio } = await import('#stdio')
       return connectStdio({ ...target, inherit, limits })(events)
     }
-    return { open, key, mirrors: false }
+    return { open, key, paramHeaders: false }
   }
   const url = urlOf(target) as URL
   const own = typeof target === 'object' && 'headers' in target ? target.headers : {}
-  return wayToUrl(url, { ...options, headers: { ...own, ...options.headers } }, more)
+  return routeToUrl(url, { ...options, headers: { ...own, ...options.headers } }, more)
 }
 
-/** The way to a URL; all but HTTP stay connected, and are loaded when one is asked for. */
-function wayToUrl(url: URL, options: ConnectOptions, { limits, credentials }: WayOptions): Way {
+/** Only the code for HTTP is loaded up front; the other transports are loaded when they are used. */
+function routeToUrl(url: URL, options: ConnectOptions, { limits, credentials }: RouteOptions): Route {
   const { headers = {}, fetch } = options
   const wrapFetch = options.profile?.wrapFetch
   const current = (): HeaderRecord => readCallerHeaders({ ...headers, ...credentials?.headers })
-  // What HTTP does not have is refused there too.
+  // The socket transports also reject options that HTTP does not have.
   if (!url.protocol.startsWith('http') || (options.tls ?? options.framing) !== undefined) {
     const open: OpenTransport = async (events) => {
       const { openSocketTransport } = await import('./sockets.ts')
       const sent = credentials === undefined ? headers : current()
       return (await openSocketTransport(url, { ...options, headers: sent }, limits))(events)
     }
-    return { open, key: url.href, mirrors: false }
+    return { open, key: url.href, paramHeaders: false }
   }
   const settings = {
     headers: credentials === undefined ? headers : current,
@@ -213,10 +216,10 @@ function wayToUrl(url: URL, options: ConnectOptions, { limits, credentials }: Wa
     ...(fetch === undefined ? {} : { fetch }),
     ...(wrapFetch !== undefined && { fetch: wrapFetch(fetch ?? globalThis.fetch) }),
   }
-  return { open: connectHttp(url, settings), key: url.href, mirrors: true }
+  return { open: connectHttp(url, settings), key: url.href, paramHeaders: true }
 }
 
-/** The transport of 2024-11-05; loaded for servers that speak nothing else. */
+/** The transport of 2024-11-05, loaded only for servers without a newer one. */
 const openOlder: NonNullable<HttpConnectOptions['openOlder']> = async (parts, options) => {
   const { openSse } = await import('../../transport/sse/client.ts')
   return openSse(parts, options)

@@ -14,13 +14,13 @@ import { nearest } from '../../base/nearest.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { Tool } from '../../protocol/spec/2026-07-28.ts'
 
-/** Stands between the name of a server and the name of its tool. */
+/** Separates the name of a server from the name of its tool. */
 const SEPARATOR = '.'
 
-/** Many servers behind one face: their tools are called by the name of the server, a dot, and the name of the tool. */
+/** Clients of several servers, used as one. Tools are called as `server.tool`. */
 export class Group implements AsyncDisposable {
   readonly clients: ReadonlyMap<string, Client>
-  /** Why the others could not be connected to. */
+  /** The errors of the servers that could not be connected to. */
   readonly failures: ReadonlyMap<string, Error>
 
   constructor(clients: ReadonlyMap<string, Client>, failures: ReadonlyMap<string, Error>) {
@@ -28,7 +28,7 @@ export class Group implements AsyncDisposable {
     this.failures = failures
   }
 
-  /** Every tool of every server. A server that fails while it is asked is left out. */
+  /** Lists the tools of all servers. A server that fails is skipped. */
   async *tools(
     options: CallOptions = {},
   ): AsyncGenerator<Tool & { readonly server: string }, void, undefined> {
@@ -49,7 +49,7 @@ export class Group implements AsyncDisposable {
     const client = this.clients.get(server)
     if (at > 0 && client !== undefined) return client.call(name.slice(at + 1), input, options)
     if (at <= 0) {
-      const reason = `name the server too: "server${SEPARATOR}${name.slice(0, 64)}"`
+      const reason = `name the server as well: "server${SEPARATOR}${name.slice(0, 64)}"`
       throw mcpError(BAD_OPTION, { where: `call "${name.slice(0, 128)}"`, reason })
     }
     const failure = this.failures.get(server)
@@ -74,7 +74,7 @@ export class Group implements AsyncDisposable {
   }
 }
 
-/** Connects to many servers at once; one that fails does not take the others down. */
+/** Connects to several servers at the same time. The failure of one does not affect the others. */
 export async function connectAll(
   config: Config | Readonly<Record<string, Target>>,
   options: ConnectOptions = {},
@@ -101,7 +101,7 @@ function serversOf(config: Config | Readonly<Record<string, Target>>): Readonly<
   if (typeof config !== 'object' || config === null || Array.isArray(config))
     throw mcpError(BAD_OPTION, {
       where: 'connectAll',
-      reason: 'it takes servers by name, as { mcpServers } of an mcp.json file, or { name: target }',
+      reason: 'pass servers by name: { name: target }, or the { mcpServers } of an mcp.json file',
     })
   const { mcpServers, servers } = config as Config
   const inner = mcpServers ?? servers

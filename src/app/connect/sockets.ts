@@ -7,7 +7,7 @@ import type { OpenTransport } from '../../rpc/client-transport.ts'
 
 type Dial = (url: URL, options: ConnectOptions, limits: ClientLimits) => Promise<OpenTransport>
 
-/** How a server is reached with which a client stays connected, by the scheme of its URL. */
+/** The transports that keep a connection open, by URL scheme. */
 const SCHEMES: ReadonlyMap<string, Dial> = new Map([
   ['ws:', dialWs],
   ['wss:', dialWs],
@@ -16,22 +16,22 @@ const SCHEMES: ReadonlyMap<string, Dial> = new Map([
   ['unix:', dialTcp],
 ])
 
-/** What opens a connection to a URL. */
+/** Creates the function that opens a connection to a URL. */
 export const openSocketTransport: Dial = (url, options, limits) =>
   (SCHEMES.get(url.protocol) ?? dialHttp)(url, options, limits)
 
-/** HTTP needs nothing of this; whoever gave such options is told. */
+/** HTTP has none of these options, so this always fails. */
 const dialHttp: Dial = async (_url, options) => {
-  refuse(options, ['framing', 'connections'], 'tcp')
+  rejectUnused(options, ['framing', 'connections'], 'tcp')
   const reason =
-    'it holds only for tls:// and wss://; for https:// set NODE_EXTRA_CA_CERTS, or give a fetch of your own'
+    'it applies only to tls:// and wss://; for https:// set NODE_EXTRA_CA_CERTS, or pass your own fetch'
   throw mcpError(BAD_OPTION, { where: 'connect tls', reason })
 }
 
 async function dialWs(url: URL, options: ConnectOptions, limits: ClientLimits): Promise<OpenTransport> {
   const { headers = {}, tls = {} } = options
-  if (url.protocol === 'ws:') refuse(options, ['tls'], 'wss')
-  refuse(options, ['framing', 'connections'], 'tcp')
+  if (url.protocol === 'ws:') rejectUnused(options, ['tls'], 'wss')
+  rejectUnused(options, ['framing', 'connections'], 'tcp')
   const heartbeatMs = toHeartbeatMs(options.heartbeat)
   const { connectWs } = await import('../../transport/ws/client.ts')
   return connectWs(url, { headers, tls, heartbeatMs, limits })
@@ -39,7 +39,7 @@ async function dialWs(url: URL, options: ConnectOptions, limits: ClientLimits): 
 
 async function dialTcp(url: URL, options: ConnectOptions, limits: ClientLimits): Promise<OpenTransport> {
   const { tls = {}, framing, connections = 1 } = options
-  if (url.protocol !== 'tls:') refuse(options, ['tls'], 'tls')
+  if (url.protocol !== 'tls:') rejectUnused(options, ['tls'], 'tls')
   const heartbeatMs = toHeartbeatMs(options.heartbeat)
   const { connectTcp } = await import('#tcp')
   return connectTcp(url, { tls, framing, connections, heartbeatMs, limits })
@@ -49,10 +49,14 @@ function toHeartbeatMs(heartbeat: ConnectOptions['heartbeat'] = '30s'): number {
   return heartbeat === false ? Number.POSITIVE_INFINITY : toMs(heartbeat, 'connect heartbeat')
 }
 
-/** Refuses options that mean nothing for a scheme, and that whoever gave them believes in. */
-function refuse(options: ConnectOptions, names: readonly (keyof ConnectOptions)[], scheme: string): void {
+/** Rejects options that have no effect for a scheme, since the caller expects one. */
+function rejectUnused(
+  options: ConnectOptions,
+  names: readonly (keyof ConnectOptions)[],
+  scheme: string,
+): void {
   const given = names.find((name) => options[name] !== undefined)
   if (given === undefined) return
-  const reason = `it holds only for ${scheme}:// and the like; leave it out, or connect there`
+  const reason = `it applies only to ${scheme}:// and similar URLs; remove it, or use such a URL`
   throw mcpError(BAD_OPTION, { where: `connect ${given}`, reason })
 }

@@ -7,7 +7,7 @@ test.each([
   ['::1', ['loopback']],
   ['127.0.0.2', ['loopback', '127.0.0.2']],
   ['127.255.255.254', ['loopback', '127.255.255.254']],
-])('a server on %s is called by %o', (host, hosts) => {
+])('clients of a server on %s may use the hosts %o', (host, hosts) => {
   expect(isLoopback(host)).toBe(true)
   expect(servedHosts('listen', host, undefined)).toEqual(hosts)
 })
@@ -21,12 +21,12 @@ test.each([
   '128.0.0.1',
   'localhost.example',
   '',
-])('a server on %j is reached by strangers, and its hosts must be named', (host) => {
+])('other machines can reach a server on %j, so its hosts must be named', (host) => {
   expect(isLoopback(host)).toBe(false)
   expect(() => servedHosts('listen', host, undefined)).toThrow(/^listen: .*name the hosts/)
   expect(servedHosts('listen', host, ['mcp.example'])).toEqual(['mcp.example'])
 })
 
-test('hosts that are named are the only ones, on this machine too', () => {
+test('named hosts replace the default ones, on loopback too', () => {
   expect(servedHosts('listen', '127.0.0.1', ['mcp.example'])).toEqual(['mcp.example'])
 })

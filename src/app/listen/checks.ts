@@ -8,12 +8,12 @@ import { TLS_OPTIONS, type TlsOptions } from '../../transport/tls/options.ts'
 
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '::1']
 
-/** Whether a host to listen on is reached from this machine only. */
+/** Whether only this machine can reach a host to listen on. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
-/** Refuses to serve tools that need scopes where nobody can have any. */
+/** Rejects tools that need scopes, since no caller can have any without authentication. */
 export function checkScopes(where: string, app: App<Context>): void {
   const scoped = [...serviceOf(app).tools.items.values()].find((tool) => tool.scopes !== undefined)
   if (scoped === undefined) return
@@ -21,7 +21,7 @@ export function checkScopes(where: string, app: App<Context>): void {
   throw mcpError(BAD_OPTION, { where, reason })
 }
 
-/** The hosts under which a server on a host may be called; refuses to guess them where strangers can reach it. */
+/** The host names that clients may use for a server. They must be given if other machines can reach it. */
 export function servedHosts(
   where: string,
   host: string,
@@ -29,11 +29,11 @@ export function servedHosts(
 ): readonly string[] {
   if (hosts !== undefined) return hosts
   if (isLoopback(host)) return LOOPBACK.includes(host) ? ['loopback'] : ['loopback', host]
-  const reason = `"${host}" can be reached from outside; name the hosts that clients will use, e.g. hosts: ['mcp.example.com']`
+  const reason = `"${host}" can be reached by other machines; name the hosts that clients will use, e.g. hosts: ['mcp.example.com']`
   throw mcpError(BAD_OPTION, { where, reason })
 }
 
-/** TLS for a listener that speaks HTTP; loaded when it is asked for. */
+/** Reads the TLS options of a listener. The code for TLS is loaded only if it is used. */
 export async function readTls(where: string, tls: TlsOptions | undefined): Promise<ServerTls | undefined> {
   if (tls === undefined) return undefined
   checkOptions(where, tls, TLS_OPTIONS)

@@ -10,7 +10,7 @@ interface ExtraOptions {
   readonly handlers?: ReadonlyMap<string, WebHandler>
 }
 
-/** Serves what was asked for beside an endpoint, each loaded when it is. */
+/** Adds the other endpoints that share the port of an HTTP endpoint. Each is loaded only if it is used. */
 export async function serveExtraEndpoints(
   endpoint: Endpoint,
   { sse, gist = false, handlers = new Map() }: ExtraOptions,

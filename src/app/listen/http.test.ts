@@ -4,14 +4,14 @@ import { createServer } from '../app.ts'
 const app = (): ReturnType<typeof createServer> =>
   createServer({ name: 'x', version: '1', log: () => undefined })
 
-test('HTTP is served at /mcp on the loopback address unless asked otherwise', async () => {
+test('HTTP is served at /mcp on the loopback address by default', async () => {
   const running = await app().listen({ onUncaught: 'exit', http: { port: 0 } })
   onTestFinished(() => running.close())
   expect(running.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/)
 })
 
-test('the port is 3000 unless another is given', async () => {
-  // No machine has this address, so that it does not matter whether the port is free.
+test('the default port is 3000', async () => {
+  // No machine has this address, so it does not matter whether the port is free.
   const listen = (more: object): Promise<unknown> =>
     app().listen({ onUncaught: 'exit', http: { host: '192.0.2.1', hosts: ['mcp.example'], ...more } })
   await expect(listen({})).rejects.toThrow('192.0.2.1:3000: this machine has no such address')

@@ -7,7 +7,7 @@ import type { HttpOptions } from '../options.ts'
 import { checkGist } from '../settings.ts'
 import { HTTP_OPTIONS } from './options.ts'
 
-/** Opens HTTP. */
+/** Opens an HTTP listener. */
 export const openHttp: Opener<'http'> = async (app, option) => {
   const options: HttpOptions = option === true ? {} : option
   checkOptions('listen http', options, HTTP_OPTIONS)

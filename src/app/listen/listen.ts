@@ -14,25 +14,25 @@ type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught'>
 
 /** A server that is listening. */
 export interface Running {
-  /** Where HTTP clients connect, when HTTP was asked for. */
+  /** The URL for HTTP clients, if HTTP is open. */
   readonly url: string | undefined
-  /** Where each transport listens, in the form that `connect` takes. */
+  /** The address of each transport, in the form that `connect` accepts. */
   readonly addresses: Readonly<Partial<Record<Addressed, string>>>
-  /** Resolves when everything has stopped. */
+  /** Resolves when all transports have closed. */
   readonly closed: Promise<void>
-  /** Finishes what is running, then stops. */
+  /** Finishes running requests, then closes. */
   close(): Promise<void>
 }
 
 /** A transport that is open. */
 export interface Opened {
-  /** Where clients connect, in the form that `connect` takes. */
+  /** The address for clients, in the form that `connect` accepts. */
   readonly url: string
-  /** Finishes what is running, then stops. */
+  /** Finishes running requests, then closes. */
   close(): Promise<void>
 }
 
-/** What is open already, for a transport that shares a port. */
+/** The transports that are already open, for one that shares a port. */
 export type OpenedSoFar = ReadonlyMap<Addressed, Opened>
 
 /** Opens a transport with the value of its option, which is neither undefined nor false. */
@@ -42,7 +42,7 @@ export type Opener<Name extends Addressed> = (
   opened: OpenedSoFar,
 ) => Promise<Opened>
 
-/** How each transport is opened, in this order; each is loaded when it is asked for. */
+/** The function that opens each transport, in this order. Its code is loaded only if it is used. */
 const OPENERS: { readonly [Name in Addressed]: () => Promise<Opener<Name>> } = {
   http: async () => (await import('./http.ts')).openHttp,
   ws: async () => (await import('./ws.ts')).openWs,
@@ -52,11 +52,14 @@ const OPENERS: { readonly [Name in Addressed]: () => Promise<Opener<Name>> } = {
 const ADDRESSED = Object.keys(OPENERS) as readonly Addressed[]
 const TRANSPORTS: readonly ('stdio' | Addressed)[] = ['stdio', ...ADDRESSED]
 
-/** Opens the transports that were asked for; those of the server when none is named, and stdio when others are only ruled out. */
+/**
+ * Opens the transports in the options. Without any, it opens the defaults of the server; if the options only turn
+ * transports off, it opens stdio.
+ */
 export async function listen<Ctx extends Context>(
   app: App<Ctx>,
   options: ListenOptions,
-  usual: ListenOptions,
+  defaults: ListenOptions,
 ): Promise<Running> {
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(HTTP_OPTIONS, name))
   if (misplaced !== undefined) {
@@ -65,11 +68,11 @@ export async function listen<Ctx extends Context>(
   }
   if ('survive' in options) {
     const value = options.survive === false ? 'exit' : 'report'
-    const reason = `the option "survive" is called onUncaught: write onUncaught: '${value}'`
+    const reason = `the option "survive" is now onUncaught: write onUncaught: '${value}'`
     throw mcpError(BAD_OPTION, { where: 'listen', reason })
   }
   checkOptions('listen', options, LISTEN_OPTIONS)
-  const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : usual
+  const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : defaults
   const wanted = ADDRESSED.filter((name) => asked[name] !== undefined && asked[name] !== false)
   const wantsStdio = asked.stdio ?? wanted.length === 0
   if (wanted.length === 0 && !wantsStdio)
@@ -77,7 +80,7 @@ export async function listen<Ctx extends Context>(
       where: 'listen',
       reason: 'name a transport: { stdio: true } or { http: {} }',
     })
-  // What was held back must not reach stdout when another transport opens first.
+  // Output that was held back must not reach stdout while another transport opens.
   if (wantsStdio) guardStdout()
   const opened = await openAll(app as unknown as App<Context>, wanted, asked)
   const stdio = wantsStdio ? serveStdio(serviceOf(app), { limits: app.limits }) : undefined
@@ -88,7 +91,7 @@ export async function listen<Ctx extends Context>(
   )
 }
 
-/** Opens one transport after the other; when one cannot be opened, none stays open. */
+/** Opens the transports one after the other. If one fails, it closes those that are open. */
 async function openAll(
   app: App<Context>,
   wanted: readonly Addressed[],
@@ -108,7 +111,7 @@ async function openAll(
   return opened
 }
 
-function running(opened: OpenedSoFar, stdio: StdioServer | undefined, mourn: () => void): Running {
+function running(opened: OpenedSoFar, stdio: StdioServer | undefined, removeHandlers: () => void): Running {
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
   const closed = new Promise<void>((resolve) => (finish = resolve))
@@ -117,7 +120,7 @@ function running(opened: OpenedSoFar, stdio: StdioServer | undefined, mourn: () 
     closing ??= Promise.all(all.map((one) => one.close())).then(() => {
       process.off('SIGTERM', onSignal)
       process.off('SIGINT', onSignal)
-      mourn()
+      removeHandlers()
       finish()
     })
     return closing
@@ -128,7 +131,7 @@ function running(opened: OpenedSoFar, stdio: StdioServer | undefined, mourn: () 
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
-  // A client that closes our input is done with us, whatever else keeps the process alive.
+  // A client that closes our stdin is finished, so the process exits even if something keeps it alive.
   if (stdio !== undefined) void stdio.closed.then(close).then(() => process.exit())
   const addresses = Object.fromEntries([...opened].map(([name, { url }]) => [name, url]))
   return { url: opened.get('http')?.url, addresses, closed, close }

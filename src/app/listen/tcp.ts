@@ -12,15 +12,15 @@ import { listenTcp, type Door } from '../../transport/tcp/server.ts'
 import type { UnixOptions } from '../options.ts'
 import { TCP_OPTIONS, UNIX_OPTIONS } from './options.ts'
 
-/** Opens TCP, with TLS where it was asked for. */
+/** Opens a TCP listener, with TLS if the options ask for it. */
 export const openTcp: Opener<'tcp'> = async (app, options) => {
   checkOptions('listen tcp', options, TCP_OPTIONS)
   const { host = '127.0.0.1', port, tls: given, insecure = false } = options
   const tls = await readTls('listen tcp tls', given)
   if (!isLoopback(host) && !insecure && tls?.asksClients !== true) {
     const reason =
-      `"${host}" can be reached from outside, by anybody; ask clients for certificates with tls: { key, cert, ca }, ` +
-      'or write insecure: true if the network keeps strangers away'
+      `"${host}" can be reached by other machines; ask clients for certificates with tls: { key, cert, ca }, ` +
+      'or write insecure: true if only trusted machines can reach it'
     throw mcpError(BAD_OPTION, { where: 'listen tcp', reason })
   }
   const framing = framingOf(options.framing)

@@ -4,21 +4,21 @@ import { reportUncaught } from './uncaught.ts'
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const
 
-interface Told {
+interface Recorder {
   readonly service: Service
   readonly facts: unknown[]
   readonly counted: string[]
 }
 
-function told(): Told {
+function record(): Recorder {
   const [facts, counted]: [unknown[], string[]] = [[], []]
   const observers = { count: (kind: string) => void counted.push(kind) }
   const report = (_level: string, _message: string, fact: unknown): void => void facts.push(fact)
   return { service: { observers, report } as unknown as Service, facts, counted }
 }
 
-/** Keeps those away who end the tests when an error escapes. */
-function quiet(): void {
+/** Removes the listeners of the test runner, which would fail the test when an error escapes. */
+function removeRunnerListeners(): void {
   for (const event of EVENTS) {
     const listeners = process.listeners(event as 'exit')
     process.removeAllListeners(event)
@@ -31,11 +31,11 @@ function quiet(): void {
 
 const listening = (): number[] => EVENTS.map((event) => process.listenerCount(event))
 
-test('errors that escape are told to every server, at most once a second, with how many more there were', () => {
-  quiet()
+test('every server reports uncaught errors, at most one per second, with the number of others', () => {
+  removeRunnerListeners()
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
-  const [one, two] = [told(), told()]
+  const [one, two] = [record(), record()]
   const ends = [reportUncaught(one.service), reportUncaught(two.service)]
   expect(listening()).toEqual([1, 1])
   const errors = ['a', 'b', 'c', 'd'].map((message) => new Error(message))
@@ -50,14 +50,14 @@ test('errors that escape are told to every server, at most once a second, with h
   for (const end of ends) end()
 })
 
-test('the process is left alone when the last server has ended, however often it ends', () => {
-  quiet()
-  const [one, two] = [reportUncaught(told().service), reportUncaught(told().service)]
+test('the process handlers are removed when the last server closes, even if one closes twice', () => {
+  removeRunnerListeners()
+  const [one, two] = [reportUncaught(record().service), reportUncaught(record().service)]
   one()
   one()
   expect(listening()).toEqual([1, 1])
   two()
   expect(listening()).toEqual([0, 0])
-  reportUncaught(told().service)()
+  reportUncaught(record().service)()
   expect(listening()).toEqual([0, 0])
 })

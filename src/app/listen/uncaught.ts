@@ -2,15 +2,15 @@ import type { Service } from '../../rpc/service.ts'
 import { throttle } from '../../base/throttle.ts'
 
 const services = new Set<Service>()
-const tell = throttle((error: unknown, more: number) => {
+const report = throttle((error: unknown, more: number) => {
   const facts = more === 0 ? { error } : { error, more }
   for (const service of services)
-    service.report('error', 'user code let an error escape; the process goes on', facts)
+    service.report('error', 'uncaught error in user code; the process keeps running', facts)
 })
 
 /**
- * Keeps the process alive when an error escapes from user code that nobody waits for: it is counted, and reported at most
- * once a second. What this returns ends it.
+ * Keeps the process alive when user code throws an error that nothing catches: the error is counted, and reported at
+ * most once a second. Returns a function that undoes this.
  */
 export function reportUncaught(service: Service): () => void {
   if (services.size === 0) {
@@ -27,5 +27,5 @@ export function reportUncaught(service: Service): () => void {
 
 function onError(error: unknown): void {
   for (const { observers } of services) observers.count('unhandled')
-  tell(error)
+  report(error)
 }

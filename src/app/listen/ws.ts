@@ -12,7 +12,7 @@ import { WS_OPTIONS } from './options.ts'
 
 const WHERE = 'listen ws'
 
-/** Opens WebSocket: on the port of HTTP when that is open and no other was named, otherwise on its own. */
+/** Opens WebSocket on the HTTP port if there is one and no other port is given, otherwise on its own port. */
 export const openWs: Opener<'ws'> = async (app, option, opened) => {
   const options: WsOptions = option === true ? {} : option
   checkOptions(WHERE, options, WS_OPTIONS)
@@ -43,6 +43,6 @@ function checkShared(options: WsOptions): void {
   const reason =
     own === undefined
       ? 'path must begin with /'
-      : `"${own}" is that of http, whose port WebSocket shares; write it there, or name a port of its own`
+      : `WebSocket shares the port of http, so "${own}" is an option of http: write it there, or give ws its own port`
   throw mcpError(BAD_OPTION, { where: WHERE, reason })
 }
