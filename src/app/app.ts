@@ -228,7 +228,14 @@ export class App<Ctx extends Context = Context> {
     if (typeof interceptor !== 'function') throw badOption('intercept', 'the interceptor is not a function')
     this.#checkMethod('intercept', method)
     const service = this.#service
-    service.intercept(method, (call, next) => interceptor(service.contextOf(call), async () => next(call)))
+    service.intercept(method, (call, next) => {
+      let called = false
+      return interceptor(service.contextOf(call), async () => {
+        if (called) throw new Error(`interceptor called next() twice for ${method}`)
+        called = true
+        return next(call)
+      })
+    })
     return this
   }
 

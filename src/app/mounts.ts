@@ -64,6 +64,7 @@ export class Mounts {
   clear(): void {
     this.#nodes.clear()
     this.#webs.clear()
+    this.#fetch = undefined
   }
 
   /** The same options return the same mount, so a framework may create one for each request and keep its sessions. */

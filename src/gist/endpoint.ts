@@ -61,7 +61,7 @@ export class GistEndpoint implements ExtraEndpoint {
   readonly #revisions: readonly Revision[]
   /** The sessions that agreed on `stream`. */
   readonly #streaming = new WeakSet<HttpSession>()
-  readonly #inFlight: InFlight<HttpOut>
+  readonly #inFlight: InFlight<HttpOut, string>
   readonly #streams = new Set<EventStream>()
   /** Closes idle sessions and keeps streams alive. */
   readonly sweeper: Sweeper
@@ -135,7 +135,7 @@ export class GistEndpoint implements ExtraEndpoint {
   /** Waits for running requests, up to a limit, and closes every session. */
   async close(): Promise<void> {
     await this.#inFlight.drain(this.limits.drainMs)
-    this.#inFlight.cancelAll(mcpError(SHUTTING_DOWN, {}))
+    this.#inFlight.abortAll()
     this.sessions.close()
     this.sweeper.end()
   }
@@ -249,7 +249,7 @@ export class GistEndpoint implements ExtraEndpoint {
 
   #run(call: Call, way: Way): HttpOut | Promise<HttpOut> {
     if (way.request.isLate === true) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
-    return this.#inFlight.run(call, new GistResponder(this, way))
+    return this.#inFlight.run(call, new GistResponder(this.sweeper, way))
   }
 
   #unsupported(version: string): McpError {

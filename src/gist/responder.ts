@@ -1,5 +1,5 @@
 import { mcpError, type McpError } from '../errors/error.ts'
-import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
+import { CONNECTION_CLOSED } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call } from '../rpc/call.ts'
 import type { CallTable } from '../rpc/call-table.ts'
@@ -23,12 +23,12 @@ export interface Way {
 }
 
 /** Turns the outcome of one call into an envelope. */
-export class GistResponder implements Responder<HttpOut> {
-  readonly #endpoint: { readonly closing: boolean; readonly sweeper: Sweeper }
+export class GistResponder implements Responder<HttpOut, string> {
+  readonly #sweeper: Sweeper
   readonly #way: Way
 
-  constructor(endpoint: { readonly closing: boolean; readonly sweeper: Sweeper }, way: Way) {
-    this.#endpoint = endpoint
+  constructor(sweeper: Sweeper, way: Way) {
+    this.#sweeper = sweeper
     this.#way = way
   }
 
@@ -44,8 +44,12 @@ export class GistResponder implements Responder<HttpOut> {
     return this.#way.session?.calls
   }
 
-  result(call: Call, result: JsonObject): HttpOut {
-    return this.#end(call, this.#way.exchange.reply(200, this.#way.encode(result)))
+  encode(_call: Call, result: JsonObject): string {
+    return this.#way.encode(result)
+  }
+
+  result(call: Call, text: string): HttpOut {
+    return this.#end(call, this.#way.exchange.reply(200, text))
   }
 
   error(call: Call, error: McpError): HttpOut {
@@ -54,14 +58,12 @@ export class GistResponder implements Responder<HttpOut> {
     return this.#end(call, exchange.reply(statusOf(error), text, withHints(error, headers)))
   }
 
-  /** A call that the server cancels because it closes still gets a reply. */
   cancelled(call: Call): HttpOut {
-    if (this.#endpoint.closing) return this.error(call, mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 }))
     return this.#end(call, this.#way.exchange.reply(204, undefined, this.#way.headers))
   }
 
   pending(call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
-    this.#endpoint.sweeper.begin()
+    this.#sweeper.begin()
     this.#way.request.onGone(() => call.cancel(gone(call.method)))
     return this.#way.exchange.replyLater(response)
   }

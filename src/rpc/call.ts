@@ -125,6 +125,11 @@ export class Call {
     if (!this.#ended && !this.#cancelled) this.channel.emit(method, params, this.peer)
   }
 
+  /** Closes the connection of its stream. Does nothing once the response has been sent. */
+  closeStream(retryMs: number): void {
+    if (!this.#ended) this.channel.closeStream?.(retryMs)
+  }
+
   /** Asks a long-lived request to end with its response; does nothing to others. */
   endIfLasting(): void {
     if (methodRow(this.method)?.lasting === true) this.abort(mcpError(SHUTTING_DOWN, {}))

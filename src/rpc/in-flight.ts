@@ -1,6 +1,6 @@
 import { ID_IN_USE, TOO_MANY_CALLS } from '../errors/limits.ts'
 import { LONGEST_MS } from '../base/duration.ts'
-import { McpError, mcpError } from '../errors/error.ts'
+import { McpError, mcpError, rowOf } from '../errors/error.ts'
 import { SHUTTING_DOWN } from '../errors/rpc.ts'
 import { INTERNAL } from '../errors/wire.ts'
 import { idText, type RequestId } from '../protocol/jsonrpc.ts'
@@ -12,19 +12,26 @@ import { outcomeOf, type Observed, type RejectedRequest } from './observer.ts'
 import type { Service } from './service.ts'
 
 /** One request as its transport sees it: whose it is, and what to send for each way it can end. */
-export interface Responder<Out> {
+export interface Responder<Out, Encoded extends Sized> {
   /** Requests of one caller count together. Undefined when the caller is unknown. */
   readonly caller: unknown
   /** The size of the message in characters. */
   readonly size: number
   /** The requests whose ids must differ from this one's; undefined where ids may repeat. */
   readonly calls: CallTable | undefined
-  result(call: Call, result: Result): Out
+  /** Encodes a result; throws when that is impossible. */
+  encode(call: Call, result: Result): Encoded
+  result(call: Call, encoded: Encoded): Out
   error(call: Call, error: McpError): Out
   /** The client no longer wants the response. */
   cancelled(call: Call): Out
   /** The response comes later. */
   pending(call: Call, response: Promise<Out>): Promise<Out>
+}
+
+/** An encoded result, which tells its size in characters. */
+interface Sized {
+  readonly length: number
 }
 
 const SOON = { retryAfterMs: 1000 }
@@ -34,7 +41,7 @@ const LATER = { retryAfterMs: 5000 }
  * The lifecycle of requests on one transport: each is admitted, queued or rejected, then run, tracked, cancelled if the
  * client asks, and counted; `drain` waits for them all.
  */
-export class InFlight<Out> {
+export class InFlight<Out, Encoded extends Sized> {
   readonly #service: Service
   readonly #limits: Limits
   readonly #calls = new Set<Call>()
@@ -43,6 +50,8 @@ export class InFlight<Out> {
   #closing = false
   #onIdle: (() => void) | undefined
   #drained: Promise<void> | undefined
+  /** The requests that took longer than draining may take. */
+  #stopped: ReadonlySet<Call> | undefined
 
   constructor(service: Service, limits: Limits) {
     this.#service = service
@@ -60,7 +69,7 @@ export class InFlight<Out> {
   }
 
   /** Answers a request. Stays synchronous when its handler does. */
-  run(call: Call, responder: Responder<Out>): Out | Promise<Out> {
+  run(call: Call, responder: Responder<Out, Encoded>): Out | Promise<Out> {
     const { calls } = responder
     const observed = this.#service.observers.begin(call, responder)
     const outer = calls?.starting
@@ -85,7 +94,7 @@ export class InFlight<Out> {
     reply: (error: McpError) => Out,
   ): Out | Promise<Out> {
     const error = this.#toError(thrown)
-    return this.#delay(reply(error), this.#service.observers.rejected(error, request))
+    return this.#after(this.#service.observers.rejected(error, request), () => reply(error))
   }
 
   /** The error to send for something that is not a request. */
@@ -107,13 +116,14 @@ export class InFlight<Out> {
     return (this.#drained ??= this.#waitUntilIdle(limitMs))
   }
 
-  /** Cancels the remaining requests. */
-  cancelAll(reason: McpError): void {
-    for (const call of this.#calls) call.cancel(reason)
+  /** Stops the remaining requests because the server is closing. Each is answered with that error. */
+  abortAll(): void {
+    this.#stopped = new Set(this.#calls)
+    for (const call of this.#calls) call.abort(mcpError(SHUTTING_DOWN, {}, LATER))
   }
 
   /** Throws when the request is rejected; says whether it must be queued. */
-  #admit(call: Call, { caller, calls }: Responder<Out>): boolean {
+  #admit(call: Call, { caller, calls }: Responder<Out, Encoded>): boolean {
     if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
     const { load } = this.#service
     const { inFlight, allInFlight } = this.#limits
@@ -126,7 +136,7 @@ export class InFlight<Out> {
     return load.running >= allInFlight
   }
 
-  #runInTurn(call: Call, { caller, size }: Responder<Out>): Promise<Result> {
+  #runInTurn(call: Call, { caller, size }: Responder<Out, Encoded>): Promise<Result> {
     const answer = (): Result | Promise<Result> => this.#service.answer(call)
     return this.#service.load.inTurn({ call, caller, bytes: size, answer }, this.#limits)
   }
@@ -134,7 +144,7 @@ export class InFlight<Out> {
   async #runLater(
     call: Call,
     result: Promise<Result>,
-    responder: Responder<Out>,
+    responder: Responder<Out, Encoded>,
     observed: Observed | undefined,
     isQueued: boolean,
   ): Promise<Out> {
@@ -160,41 +170,41 @@ export class InFlight<Out> {
   #succeed(
     call: Call,
     result: Result,
-    responder: Responder<Out>,
+    responder: Responder<Out, Encoded>,
     observed: Observed | undefined,
   ): Out | Promise<Out> {
-    if (call.cancelled) return this.#fail(call, undefined, responder, observed)
-    const out = responder.result(call, result)
+    if (call.cancelled || this.#stopped?.has(call)) return this.#fail(call, undefined, responder, observed)
+    const encoded = responder.encode(call, result)
     call.end()
-    return observed === undefined ? out : this.#delay(out, observed.end({ outcome: outcomeOf(result) }))
+    if (observed === undefined) return responder.result(call, encoded)
+    const wait = observed.end({ outcome: outcomeOf(result), size: encoded.length })
+    return this.#after(wait, () => responder.result(call, encoded))
   }
 
   #fail(
     call: Call,
     thrown: unknown,
-    responder: Responder<Out>,
+    responder: Responder<Out, Encoded>,
     observed: Observed | undefined,
   ): Out | Promise<Out> {
-    if (call.cancelled) {
-      const out = responder.cancelled(call)
-      call.end()
-      return observed === undefined ? out : this.#delay(out, observed.end({ outcome: 'cancelled' }))
-    }
-    const error = this.#toError(thrown)
-    this.#service.observers.count(error.kind)
-    const out = responder.error(call, error)
     call.end()
-    return observed === undefined ? out : this.#delay(out, observed.end({ outcome: 'error', error }))
+    if (call.cancelled) {
+      if (observed === undefined) return responder.cancelled(call)
+      return this.#after(observed.end({ outcome: 'cancelled' }), () => responder.cancelled(call))
+    }
+    const error = this.#stopped?.has(call) ? mcpError(SHUTTING_DOWN, {}, LATER) : this.#toError(thrown)
+    this.#service.observers.count(error.kind)
+    if (observed === undefined) return responder.error(call, error)
+    return this.#after(observed.end({ outcome: 'error', error }), () => responder.error(call, error))
   }
 
-  /** Delays a response until the observers have finished. */
-  #delay(out: Out, wait: Promise<void> | undefined): Out | Promise<Out> {
-    if (wait === undefined) return out
+  /** Responds once the observers have finished. */
+  #after(wait: Promise<void> | undefined, respond: () => Out): Out | Promise<Out> {
+    if (wait === undefined) return respond()
     this.#delayed++
-    return wait.then(() => {
+    return wait.then(respond).finally(() => {
       this.#delayed--
       if (this.#isIdle) this.#onIdle?.()
-      return out
     })
   }
 
@@ -213,7 +223,8 @@ export class InFlight<Out> {
 
   /** Converts anything thrown to an error for the peer. Unexpected errors are masked and reported. */
   #toError(thrown: unknown): McpError {
-    if (thrown instanceof McpError) return thrown
+    // An error of a client that the handler used may contain secrets of that connection.
+    if (thrown instanceof McpError && rowOf(thrown.kind).where !== 'local') return thrown
     const reference = crypto.randomUUID()
     this.#service.report('error', 'a request failed', { reference, error: thrown })
     return mcpError(INTERNAL, { reference }, { cause: thrown })

@@ -26,8 +26,9 @@ export const valueRules: readonly Rule[] = [
 
 function oneOfValues(values: readonly unknown[]): Node {
   const objects = values.filter((value) => typeof value === 'object' && value !== null)
-  if (objects.length === 0) return (value) => values.includes(value)
-  return (value) => values.includes(value) || objects.some((each) => isSame(each, value))
+  const others = new Set(values)
+  if (objects.length === 0) return (value) => others.has(value)
+  return (value) => others.has(value) || objects.some((each) => isSame(each, value))
 }
 
 /** Whether two values are the same JSON. */
@@ -60,9 +61,10 @@ export const numberRule: Rule = ({ minimum, maximum, exclusiveMinimum, exclusive
 
 /** Whether a number is a multiple of a step, forgiving what decimal fractions lose as numbers. */
 export function isMultiple(value: number, step: number): boolean {
-  if (Number.isInteger(value) && Number.isInteger(1 / step)) return true
   const rest = Math.abs(value % step)
-  return Math.min(rest, step - rest) <= step * 1e-9
+  if (Number.isInteger(value) && Number.isInteger(step)) return rest === 0
+  if (Number.isInteger(value) && Number.isInteger(1 / step)) return true
+  return Math.min(rest, step - rest) <= Math.min(step * 1e-9, 2 * Number.EPSILON * Math.abs(value))
 }
 
 export const stringRule: Rule = ({ minLength, maxLength, pattern }) => {

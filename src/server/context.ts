@@ -153,7 +153,7 @@ export class Context {
 
   /** Closes the connection of a stream that can be resumed; the client reconnects for the rest after `retryMs`. */
   get closeStream(): (retryMs?: number) => void {
-    return (retryMs = 1000) => this.#call.channel.closeStream?.(retryMs)
+    return (retryMs = 1000) => this.#call.closeStream(retryMs)
   }
 
   /**

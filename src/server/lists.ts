@@ -40,17 +40,26 @@ export class List<Kind extends Item> {
     this.#forget()
   }
 
+  /** Changes every item, those that exist and those to come. */
+  transformAll(change: (item: Kind) => Kind): void {
+    const { transform } = this
+    this.transform = (item) => change(transform(item))
+    for (const item of this.items.values()) this.items.set(item.key, change(item))
+    this.#forget()
+  }
+
   remove(key: string): boolean {
     const removed = this.items.delete(key)
     if (removed) this.#forget()
     return removed
   }
 
-  /** Answers the list method for a caller; with `wrapped`, middleware may change the result per caller. */
+  /** Answers the list method for a caller; with `wrapped`, middleware may change the result, so it gets a copy. */
   page(context: Context, wrapped = false): Result {
     this.#age()
     const start = readCursor(this.#name, context, this.#options.limits)
-    const view = wrapped ? `${this.#view(context)}+` : this.#view(context)
+    if (wrapped) return copyOf(this.#make(start, true, context))
+    const view = this.#view(context)
     const key = `${start}:${view}`
     const kept = this.#pages.get(key)
     if (kept !== undefined) return kept
@@ -111,6 +120,14 @@ export class List<Kind extends Item> {
 }
 
 const MAX_KEPT_PAGES = 256
+
+function copyOf<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(copyOf) as Value
+  if (typeof value !== 'object' || value === null) return value
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(value)) copy[name] = copyOf((value as Record<string, unknown>)[name])
+  return copy as Value
+}
 
 /** Time is divided into periods, so that pages can be cached within one: a cursor is valid in its period and the next. */
 function ageOf({ cursorMs }: Limits): number {

@@ -43,7 +43,7 @@ export interface ExtensionEntry {
   isFor(peer: Peer): boolean
 }
 
-/** Answers a call instead of the handler of its method; `answer` calls that handler. */
+/** Answers a call instead of the handler of its method; `next` calls that handler. */
 export type Interceptor = (call: Call, next: Answer) => Result | Promise<Result>
 
 type Answer = (call: Call) => Result | Promise<Result>
@@ -131,7 +131,7 @@ export class ServerService implements Service {
     }
   }
 
-  /** Discards the folded function after a change to how requests are answered; the next request folds it again. */
+  /** Adds an interceptor; those of one method run in the order they were added. */
   intercept(method: string, interceptor: Interceptor): void {
     const list = this.interceptors.get(method)
     if (list === undefined) this.interceptors.set(method, [interceptor])
@@ -243,7 +243,8 @@ export class ServerService implements Service {
     const listening = { changes, lists, streams, extensions, offers }
     const tools = this.tools.items
     const wrapped = new Set(this.middleware.map(({ method }) => method))
-    const wraps = (method: string): boolean => wrapped.has(method) || wrapped.has(undefined)
+    const wraps = (method: string): boolean =>
+      wrapped.has(method) || wrapped.has(undefined) || this.interceptors.has(method)
     const routes: [string, Handler<Context>][] = [
       ['initialize', (context) => initialize(greeting, (...args) => follow(this.changes, ...args), context)],
       ['server/discover', () => discover(found, wraps('server/discover'))],

@@ -100,12 +100,12 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   })
 }
 
-/** Whose streams are counted and listed together: those of an authenticated caller, otherwise those of a connection. */
+/** The URIs that a session subscribed to; undefined outside sessions. */
 export function subscribedBy(context: Context): Set<string> | undefined {
   return callOf(context).peer.session?.subscriptions
 }
 
-/** Whose streams are counted and shown together: of whoever was authenticated, or else of the connection where one carries many requests. */
+/** Whose streams are counted and listed together: those of an authenticated caller, otherwise those of a connection. */
 export function listenerOf(context: Context): unknown {
   const { auth } = context
   return auth === undefined ? callOf(context).channel : ownerOf(auth)

@@ -11,7 +11,13 @@ export interface VisibleItem {
 
 /** Whether the caller sees an item. A hidden item gets the same answer as one that does not exist. */
 export function isVisible(item: Item, context: Context): boolean {
-  return item.visible === undefined || item.visible(context)
+  if (item.visible === undefined) return true
+  const visible: unknown = item.visible(context)
+  if (visible instanceof Promise)
+    throw new TypeError(
+      `visible of "${item.key}" returned a promise; decide with what provide() added to the context`,
+    )
+  return visible === true
 }
 
 /** Adds a condition to every item of a list, those that exist and those to come. */
@@ -20,13 +26,10 @@ export function restrictList<Kind extends Item>(
   kind: VisibleItem['kind'],
   isAllowed: (item: VisibleItem, context: Context) => boolean,
 ): void {
-  const { transform } = list
-  const restricted = (item: Kind): Kind => {
+  list.transformAll((item) => {
     const { key, visible } = item
     const shown = (context: Context): boolean =>
       (visible === undefined || visible(context)) && isAllowed({ kind, key }, context)
     return { ...item, visible: shown }
-  }
-  list.transform = (item) => restricted(transform(item))
-  for (const item of list.items.values()) list.items.set(item.key, restricted(item))
+  })
 }

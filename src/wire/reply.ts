@@ -20,6 +20,8 @@ export interface CachedReply {
   readonly before: string
   readonly kept: Pick<CachedText, 'text' | 'bytes'>
   readonly after: string
+  /** The number of characters. */
+  readonly length: number
 }
 
 export type Reply = string | CachedReply
@@ -27,7 +29,8 @@ export type Reply = string | CachedReply
 /** A reply with an encoded result. */
 export function encodeReply(id: RequestId, result: string | CachedText): Reply {
   const before = `{"jsonrpc":"2.0","id":${idText(id)},"result":`
-  return typeof result === 'string' ? `${before}${result}}` : { before, kept: result, after: '}' }
+  if (typeof result === 'string') return `${before}${result}}`
+  return { before, kept: result, after: '}', length: before.length + result.text.length + 1 }
 }
 
 /** A complete reply as text. */

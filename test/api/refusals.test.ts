@@ -69,7 +69,7 @@ describe('an option that cannot be meant so is refused in words', () => {
     ['no such limits', () => createServer({ name: 'x', version: '1', limits: 'hard' as never }), /'strict'/],
     ['a tool without options', () => loose.tool('t', () => 1), /write tool\(name, \{\}, handler\)/],
     ['text for options', () => loose.tool('t', 'Adds.', () => 1), /tool "t".*object/],
-    ['a list of tools', () => loose.add([{ name: 't', run: () => 1 }]), /map by name/],
+    ['a list of tools', () => loose.add([{ name: 't', run: () => 1 }]), /object with tools by name/],
     ['a map without handlers', () => loose.add({ t: { handler: () => 1 } }), /tool "t".*run/],
     ['text for a list', () => loose.node({ cors: '*' }), /cors: \['\*'\]/],
     [
@@ -195,7 +195,11 @@ describe('a definition that no client could use is refused, and named', () => {
     ['a bad duration', () => app.tool('t', { timeout: 'soon' }, () => 1), /tool "t": timeout.*soon/],
     ['a URI that is none', () => app.resource('not a uri', {}, () => ''), /resource "not a uri"/],
     ['a broken template', () => app.resource('a://{b', {}, () => ''), /resource "a:\/\/\{b"/],
-    ['completion of nothing', () => app.complete('ghost', 'id', () => []), /"ghost".*define it first/],
+    [
+      'completion of nothing',
+      () => app.complete('ghost', 'id', () => []),
+      /"ghost".*define the prompt or template first/,
+    ],
     ['a map with a bad tool', () => app.add(defineTools({ 'no way': { run: () => 1 } })), /tool "no way"/],
     ['middleware that is no function', () => loose.use('tools/call'), /middleware/],
   ])('%s', (_what, run, message) => {

@@ -175,7 +175,7 @@ describe('a call of the client', () => {
     app.tool('slow', {}, async (_input, { signal, progress }) => {
       signal.addEventListener('abort', () => gate.open())
       for (let step = 1; step <= 4; step++) {
-        await new Promise((resolve) => setTimeout(resolve, 60))
+        await new Promise((resolve) => setTimeout(resolve, 300))
         progress(step, 4)
       }
       await gate.opened
@@ -184,10 +184,10 @@ describe('a call of the client', () => {
     const client = await meet(url, { timeout: '10s' })
     const heard: unknown[] = []
     const error = await failureOf(
-      client.call('slow', {}, { timeout: 150, onProgress: ({ progress }) => heard.push(progress?.percent) }),
+      client.call('slow', {}, { timeout: 1000, onProgress: ({ progress }) => heard.push(progress?.percent) }),
     )
     expect([error.kind, heard]).toEqual(['timeout', [25, 50, 75, 100]])
-    expect(error.message).toContain('150 ms')
+    expect(error.message).toContain('1000 ms')
     await gate.opened
     expect(await failureOf(client.call('slow', {}, { total: 80 }))).toMatchObject({ kind: 'timeout' })
   })

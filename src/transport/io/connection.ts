@@ -3,7 +3,7 @@ import { mcpError, type McpError } from '../../errors/error.ts'
 import { NOT_INITIALIZED } from '../../errors/server.ts'
 import type { JsonObject, RequestId, Message } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import { Call, type Channel, type RequestSource, type Peer } from '../../rpc/call.ts'
+import { Call, ownerOf, type Channel, type RequestSource, type Peer } from '../../rpc/call.ts'
 import { CallTable } from '../../rpc/call-table.ts'
 import { InFlight, type Responder } from '../../rpc/in-flight.ts'
 import type { Service } from '../../rpc/service.ts'
@@ -34,7 +34,7 @@ type Reply = string | undefined
  * One client on a transport that carries messages both ways: texts in, texts out. Requests of different revisions may be
  * mixed; those of revisions with a handshake share one session, the others are independent.
  */
-export class Connection implements Channel, Responder<Reply> {
+export class Connection implements Channel, Responder<Reply, string> {
   readonly #service: Service
   readonly #limits: Limits
   /** The source of messages received from now on. */
@@ -43,10 +43,9 @@ export class Connection implements Channel, Responder<Reply> {
   readonly #read: typeof readBounded
   readonly #isBehind: () => boolean
   readonly #session: Session
-  readonly #inFlight: InFlight<Reply>
-  /** Its unanswered requests, which all count towards one caller. */
+  readonly #inFlight: InFlight<Reply, string>
+  /** Its unanswered requests. */
   readonly calls: CallTable = new CallTable()
-  readonly caller: this = this
   /** The size of the message that is being received, in characters. */
   size = 0
 
@@ -61,6 +60,12 @@ export class Connection implements Channel, Responder<Reply> {
     this.#session = new Session(service.dialects, (method, params) =>
       this.emit(method, params, this.#session),
     )
+  }
+
+  /** The requests of an authenticated caller count together, whatever connection they use. */
+  get caller(): unknown {
+    const { auth } = this.source
+    return auth === undefined ? this : ownerOf(auth)
   }
 
   /** Whether the client is waiting for a response. */
@@ -189,12 +194,16 @@ export class Connection implements Channel, Responder<Reply> {
     this.calls.cancel(params)
   }
 
-  result({ id, method, peer }: Call, result: JsonObject): Reply {
+  encode({ id, method, peer }: Call, result: JsonObject): string {
     const encoded = encodeResult(method, result, peer.dialect, this.#service.info)
+    return replyText(encodeReply(id as RequestId, encoded))
+  }
+
+  result({ method, peer }: Call, text: string): Reply {
     const { adapter } = peer.dialect
     if (adapter !== undefined)
       adapter.afterAnswer(method, (notice) => this.emit(notice.method, notice.params, peer))
-    return replyText(encodeReply(id as RequestId, encoded))
+    return text
   }
 
   error({ id, peer }: Call, error: McpError): Reply {

@@ -1,14 +1,19 @@
 import { replyText } from '../../../wire/reply.ts'
 import type { Exchange } from './exchange.ts'
 import type { Headers, HttpIn, HttpOut } from './parts.ts'
+import { sizeOf } from './responder.ts'
 
 const JSON_ONLY = 'application/json'
 
-/** A request for one message of a batch; its response becomes a part of the reply to the batch. */
-export function partOf(request: HttpIn, batch: Exchange): HttpIn {
+/** A request for one of `count` messages in a batch; its response becomes a part of the reply to the batch. */
+export function partOf(request: HttpIn, batch: Exchange, count: number): HttpIn {
+  const own: Readonly<Record<string, string>> = {
+    accept: JSON_ONLY,
+    'content-length': String(Math.ceil(sizeOf(request) / count)),
+  }
   return {
     method: request.method,
-    header: (name) => (name === 'accept' ? JSON_ONLY : request.header(name)),
+    header: (name) => own[name] ?? request.header(name),
     body: '',
     auth: request.auth,
     isLate: request.isLate ?? false,

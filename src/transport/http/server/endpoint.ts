@@ -16,7 +16,7 @@ import { checkBatch } from '../../../wire/batch.ts'
 import { checkId } from '../../../wire/id.ts'
 import { readBounded } from '../../../wire/bounds.ts'
 import { NO_PARAMS, readableId, readMessage } from '../../../wire/message.ts'
-import { encodeError } from '../../../wire/reply.ts'
+import { encodeError, type Reply } from '../../../wire/reply.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import type { EventStream } from './event-stream.ts'
@@ -56,7 +56,7 @@ export class Endpoint implements HttpHandler {
   readonly limits: Limits
   readonly #stateful: boolean
   readonly #read: typeof readBounded
-  readonly #inFlight: InFlight<HttpOut>
+  readonly #inFlight: InFlight<HttpOut, Reply>
   readonly #written: WritePool
   readonly #streams = new Set<EventStream>()
   /** Closes idle sessions and keeps streams alive. */
@@ -128,7 +128,9 @@ export class Endpoint implements HttpHandler {
 
   /** Creates an error reply. */
   fail(id: RequestId | undefined, thrown: unknown, dialect: Dialect | undefined, headers: Headers): HttpOut {
-    return this.#errorReply(id, this.#inFlight.reject(thrown), dialect, headers)
+    const out = this.#errorReply(id, this.#inFlight.reject(thrown), dialect, headers)
+    // Without a request, there is no JSON-RPC response that could carry the error with status 200.
+    return out.status === 200 ? { ...out, status: 500 } : out
   }
 
   #errorReply(
@@ -150,7 +152,7 @@ export class Endpoint implements HttpHandler {
 
   async #drain(): Promise<void> {
     await this.#inFlight.drain(this.limits.drainMs)
-    this.#inFlight.cancelAll(mcpError(SHUTTING_DOWN, {}))
+    this.#inFlight.abortAll()
   }
 
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
@@ -247,14 +249,20 @@ export class Endpoint implements HttpHandler {
     if (method === 'subscriptions/listen') this.#checkListening(accepts)
     const { limits } = this
     const { batch } = request
-    const isCancelled = peer.dialect.disconnect === 'cancel'
+    const cancelsOnDisconnect = peer.dialect.disconnect === 'cancel'
     const onGone = (): void => {
-      if (isCancelled) call.cancel(mcpError(CONNECTION_CLOSED, { method }))
+      if (cancelsOnDisconnect) call.cancel(mcpError(CONNECTION_CLOSED, { method }))
     }
     const streams = this.#streams
     const exchange = new Exchange({ limits, accepts, headers, session, batch, streams, onGone })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
-    const responder = new HttpResponder(this, exchange, request, way, isCancelled ? onGone : undefined)
+    const responder = new HttpResponder(
+      this,
+      exchange,
+      request,
+      way,
+      cancelsOnDisconnect ? onGone : undefined,
+    )
     return this.#inFlight.run(call, responder)
   }
 
@@ -291,7 +299,7 @@ export class Endpoint implements HttpHandler {
     const onGone = (): void => undefined
     const { limits } = this
     const whole = new Exchange({ limits, accepts, headers, session, streams: this.#streams, onGone })
-    const part = partOf(request, whole)
+    const part = partOf(request, whole, members.length)
     const take = (member: unknown): HttpOut | Promise<HttpOut> =>
       this.#take(readMessage(member), part, headers)
     const fail = (thrown: unknown): HttpOut => this.fail(readableId(thrown), thrown, undefined, headers)

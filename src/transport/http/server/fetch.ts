@@ -14,6 +14,7 @@ import {
   hasBody,
 } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
+import { afterMs } from '../../io/timer.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 
 export interface FetchExtras {
@@ -77,18 +78,25 @@ async function readBody(request: Request, { service, limits }: HttpHandler): Pro
   if (tooLarge !== undefined) throw tooLarge
   const chunks: Uint8Array[] = []
   const reader = request.body?.getReader()
+  let isLate = false
+  const timer = afterMs(limits.bodyMs, () => {
+    isLate = true
+    void reader?.cancel().catch(() => undefined)
+  })
   try {
     for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
       const problem = reading.take(step.value.length)
       if (problem !== undefined) throw problem
       chunks.push(step.value)
     }
+    if (isLate) throw reading.late()
     const text = decodeUtf8(joined(chunks, reading.size))
     if (text !== undefined) return text
   } catch (thrown) {
     if (thrown instanceof McpError) void reader?.cancel().catch(() => undefined)
     throw thrown instanceof McpError ? thrown : mcpError(PARSE_FAILED, {}, { cause: thrown })
   } finally {
+    clearTimeout(timer)
     reading.end()
   }
   throw mcpError(PARSE_FAILED, {})
@@ -104,11 +112,14 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return bytes
 }
 
-function toResponse({ status, headers, body, stream }: HttpOut): Response {
-  return new Response(
-    stream === undefined ? (body === undefined ? null : replyText(body)) : toReadable(stream),
-    { status, headers },
-  )
+function toResponse({ status, headers, cookies = [], body, bytes, stream }: HttpOut): Response {
+  const text = body === undefined ? null : replyText(body)
+  const response = new Response(stream === undefined ? (bytes ?? text) : toReadable(stream), {
+    status,
+    headers,
+  })
+  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  return response
 }
 
 function toReadable(stream: NonNullable<HttpOut['stream']>): ReadableStream<Uint8Array> {

@@ -16,7 +16,7 @@ export interface Guard {
   /** The headers that let a web page read a reply, including errors; none for a page that is not allowed. */
   cors(head: HttpHead): Headers
   /** The reply headers for a CORS preflight request. */
-  preflight(head: HttpHead): Headers
+  preflight(head: HttpHead, methods?: string): Headers
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1'])
@@ -57,12 +57,12 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
     }
   }
 
-  function preflight(head: HttpHead): Headers {
+  function preflight(head: HttpHead, methods = 'POST, GET, DELETE, OPTIONS'): Headers {
     const asked = (head.header('access-control-request-headers') ?? '').split(',').map((name) => name.trim())
     const params = asked.filter((name) => /^mcp-param-[!-~]+$/i.test(name))
     return {
       ...check(head),
-      'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
+      'access-control-allow-methods': methods,
       'access-control-allow-headers': [REQUEST_HEADERS, ...params].join(', '),
       'access-control-max-age': '600',
     }

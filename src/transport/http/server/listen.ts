@@ -71,7 +71,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const { host, path, upgradesOnly = false, secure } = options
   const { extraEndpoints } = endpoint
   checkPath(path, extraEndpoints)
-  const serve = serveNode(endpoint)
+  const serve = serveNode(endpoint, ({ paths }, target) => paths.has(pathOf({ url: target })))
   let ready = true
   const server = await createListener(endpoint.limits, secure, answer)
   server.on('clientError', (error, socket) => refuseSocket(error, socket as Socket, endpoint))
@@ -199,7 +199,7 @@ function healthCheck(
     : { status: 503, headers: TEXT, body: 'closing\n' }
 }
 
-function pathOf({ url = '' }: IncomingMessage): string {
+function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   return url.split('?', 1)[0] as string
 }
 
@@ -261,9 +261,15 @@ interface Upgrade {
 /** Passes a connection to its handler once the caller is authenticated. */
 function accept(endpoint: Endpoint, { request, socket, head }: Upgrade, handler: UpgradeHandler): void {
   if (endpoint.authenticate === undefined) return handler.accept(request, socket, head)
+  const asked = new NodeHead(request)
+  try {
+    endpoint.guard.check(asked)
+  } catch (thrown) {
+    return replyRaw(socket, endpoint.rejectUnread(asked, thrown))
+  }
   const onError = (): void => void socket.destroy()
   socket.on('error', onError)
-  void Promise.resolve(endpoint.authenticate(new NodeHead(request))).then((caller) => {
+  void Promise.resolve(endpoint.authenticate(asked)).then((caller) => {
     socket.off('error', onError)
     if ('reply' in caller) return replyRaw(socket, caller.reply)
     request.auth = caller.auth

@@ -14,6 +14,7 @@ import {
   type HttpIn,
   type HttpOut,
   type Sink,
+  type ExtraEndpoint,
   type HttpHandler,
   hasBody,
 } from './parts.ts'
@@ -34,8 +35,14 @@ const SMALL_BYTES = 65_536
 /** How long a client that is still sending has to read the reply. */
 const LINGER_MS = 500
 
-/** Serves an endpoint to Node's own HTTP server and to frameworks built on it. */
-export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: ServerResponse) => void {
+/**
+ * Serves an endpoint to Node's own HTTP server and to frameworks built on it. A framework may mount it at any path, so
+ * extra endpoints are found by the end of the path unless `owns` decides otherwise.
+ */
+export function serveNode(
+  endpoint: Endpoint,
+  owns: (extra: ExtraEndpoint, target: string) => boolean = (extra, target) => extra.owns(target),
+): (request: NodeRequest, response: ServerResponse) => void {
   const { acceptQueue } = endpoint
   const serve = serveHandler(endpoint, acceptQueue)
   if (endpoint.extraEndpoints.length === 0) return serve
@@ -45,7 +52,7 @@ export function serveNode(endpoint: Endpoint): (request: NodeRequest, response: 
   }))
   return (request, response) => {
     const target = targetOf(request)
-    const found = extras.find(({ handler }) => handler.owns(target)) ?? { serve }
+    const found = extras.find(({ handler }) => owns(handler, target)) ?? { serve }
     found.serve(request, response)
   }
 }
@@ -236,10 +243,10 @@ export function rejectUnread(request: IncomingMessage, response: ServerResponse,
 
 function respond(response: ServerResponse, handler: HttpHandler, out: HttpOut | Promise<HttpOut>): void {
   if (!(out instanceof Promise)) return write(response, out, handler)
-  void out.then(
-    (late) => write(response, late, handler),
-    (thrown: unknown) => write(response, handler.fail(undefined, thrown, undefined, NO_HEADERS)),
-  )
+  // A web handler or an authenticator may have given headers that Node does not accept.
+  void out
+    .then((late) => write(response, late, handler))
+    .catch((thrown: unknown) => write(response, handler.fail(undefined, thrown, undefined, NO_HEADERS)))
 }
 
 /** Writes a reply. The unread bytes of a large reply or a stream are counted. */
@@ -250,6 +257,8 @@ function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler): v
     out.stream.attach(sink)
     return sink.open()
   }
+  if (out.cookies !== undefined && out.cookies.length > 0) response.setHeader('set-cookie', out.cookies)
+  if (out.bytes !== undefined) return writeBytes(response, out, out.bytes, handler)
   if (out.body === undefined) {
     return void response.writeHead(out.status, { ...out.headers, 'content-length': '0' }).end()
   }
@@ -263,6 +272,16 @@ function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler): v
   if (typeof body === 'string') response.end(toSend(body, length))
   else writePieces(response, body)
   if (length > SMALL_BYTES && handler !== undefined) countUnsent(response, length, handler)
+}
+
+function writeBytes(
+  response: ServerResponse,
+  { status, headers }: HttpOut,
+  bytes: Uint8Array,
+  handler: HttpHandler | undefined,
+): void {
+  response.writeHead(status, { ...headers, 'content-length': bytes.length }).end(bytes)
+  if (bytes.length > SMALL_BYTES && handler !== undefined) countUnsent(response, bytes.length, handler)
 }
 
 function lengthOf(body: Reply): number {

@@ -43,7 +43,11 @@ export type Headers = Readonly<Record<string, string>>
 export interface HttpOut {
   readonly status: number
   readonly headers: Headers
+  /** The values of `Set-Cookie`, the only header that may occur several times. */
+  readonly cookies?: readonly string[]
   readonly body?: Reply
+  /** A body that may not be text. */
+  readonly bytes?: Uint8Array<ArrayBuffer>
   readonly stream?: { attach(sink: Sink): void }
 }
 

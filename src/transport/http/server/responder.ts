@@ -5,7 +5,7 @@ import { ownerOf, type Call } from '../../../rpc/call.ts'
 import type { CallTable } from '../../../rpc/call-table.ts'
 import type { Responder } from '../../../rpc/in-flight.ts'
 import { encodeResult } from '../../../wire/encode.ts'
-import { encodeError, encodeReply } from '../../../wire/reply.ts'
+import { encodeError, encodeReply, type Reply } from '../../../wire/reply.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import type { Headers, HttpIn, HttpOut } from './parts.ts'
@@ -15,12 +15,12 @@ export interface ResponderOptions {
   readonly headers: Headers
   /** Absent for a request outside a session. */
   readonly session: HttpSession | undefined
-  /** Called before the reply to a successful handshake. */
+  /** Called after a successful handshake; throws when there is no room for the session. */
   readonly opened?: () => void
 }
 
 /** Turns the outcome of one call into an HTTP reply. */
-export class HttpResponder implements Responder<HttpOut> {
+export class HttpResponder implements Responder<HttpOut, Reply> {
   readonly #endpoint: Endpoint
   readonly #exchange: Exchange
   readonly #request: HttpIn
@@ -54,11 +54,13 @@ export class HttpResponder implements Responder<HttpOut> {
     return this.#options.session?.calls
   }
 
-  result(call: Call, result: JsonObject): HttpOut {
-    const { id, method, peer } = call
+  encode({ id, method, peer }: Call, result: JsonObject): Reply {
     const encoded = encodeResult(method, result, peer.dialect, this.#endpoint.service.info)
-    const text = encodeReply(id as RequestId, encoded)
     this.#options.opened?.()
+    return encodeReply(id as RequestId, encoded)
+  }
+
+  result(call: Call, text: Reply): HttpOut {
     return this.#end(call, this.#exchange.reply(200, text, this.#options.headers))
   }
 

@@ -1,5 +1,5 @@
 import { SESSION_LIMIT } from '../../../errors/limits.ts'
-import { mcpError } from '../../../errors/error.ts'
+import { type McpError, mcpError } from '../../../errors/error.ts'
 import { UNKNOWN_EVENT, UNKNOWN_SESSION } from '../../../errors/http.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
@@ -175,15 +175,14 @@ export class Sessions {
       const oldest = this.sweep()
       if (this.#table.size >= this.#limits.sessions) this.#evict(oldest)
     }
-    if (this.#table.size >= this.#limits.sessions) {
-      throw mcpError(SESSION_LIMIT, { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
-    }
+    if (this.#table.size >= this.#limits.sessions) throw this.#full()
     return new HttpSession(ownerOf(auth), this.#limits, this.#service, this.#now(), this.#onKept)
   }
 
   keep(session: HttpSession): void {
     // Several handshakes may have been running when there was room for only one.
     if (this.#table.size >= this.#limits.sessions) this.#evict(this.sweep())
+    if (this.#table.size >= this.#limits.sessions) throw this.#full()
     this.#table.set(session.id, session)
     this.#count(session.kept)
   }
@@ -236,6 +235,10 @@ export class Sessions {
       if (this.#kept <= this.#limits.unsentBytes) return
       session.discardEnded()
     }
+  }
+
+  #full(): McpError {
+    return mcpError(SESSION_LIMIT, { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
   }
 
   #evict(session: HttpSession | undefined): void {

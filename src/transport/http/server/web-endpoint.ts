@@ -6,6 +6,7 @@ import type { Limits } from '../../../protocol/limits.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
+import { afterMs, type Timer } from '../../io/timer.ts'
 import type { Guard } from './guard.ts'
 import {
   hasBody,
@@ -30,7 +31,8 @@ export interface WebEndpointOptions {
   readonly handlers: ReadonlyMap<string, WebHandler>
 }
 
-const VERBS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
+const VERBS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+const ALLOWED = [...VERBS, 'OPTIONS'].join(', ')
 
 /** Web handlers at their own paths, behind the same host and origin checks as MCP. */
 export class WebEndpoint implements ExtraEndpoint {
@@ -55,13 +57,15 @@ export class WebEndpoint implements ExtraEndpoint {
 
   refuse(head: HttpHead): HttpOut | undefined {
     try {
-      if (head.method === 'OPTIONS') return { status: 204, headers: this.#options.guard.preflight(head) }
-      head.cors = this.#options.guard.check(head)
-      if (!VERBS.has(head.method)) throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
+      const { guard } = this.#options
+      if (head.method === 'OPTIONS') return { status: 204, headers: guard.preflight(head, ALLOWED) }
+      head.cors = guard.check(head)
+      if (!VERBS.includes(head.method)) throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
       if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       return undefined
     } catch (thrown) {
-      return this.rejectUnread(head, thrown)
+      const out = this.rejectUnread(head, thrown)
+      return out.status === 405 ? { ...out, headers: { ...out.headers, allow: ALLOWED } } : out
     }
   }
 
@@ -93,28 +97,36 @@ export class WebEndpoint implements ExtraEndpoint {
 
   async close(): Promise<void> {
     this.#closing = true
-    await Promise.allSettled(this.#running)
+    let timer: Timer
+    const limit = new Promise<void>((resolve) => (timer = afterMs(this.limits.drainMs, resolve)))
+    await Promise.race([Promise.allSettled(this.#running), limit])
+    clearTimeout(timer)
   }
 
   async #run(request: HttpIn, cors: HeaderRecord): Promise<HttpOut> {
     const handle = this.#find(request.target) as WebHandler
-    const response = await handle(toWebRequest(request), { auth: request.auth })
-    const headers = { ...Object.fromEntries(response.headers), ...cors }
-    if (response.body === null || request.method === 'HEAD') return { status: response.status, headers }
-    const bytes = new Uint8Array(await response.arrayBuffer())
-    const kept = { bytes, text: new TextDecoder().decode(bytes) }
-    return { status: response.status, headers, body: { before: '', kept, after: '' } }
+    const gone = new AbortController()
+    request.onGone(() => gone.abort())
+    const response = await handle(toWebRequest(request, gone.signal), { auth: request.auth })
+    const { status } = response
+    if (status === 0) throw new Error('the web handler returned Response.error()')
+    const { 'set-cookie': _, ...others } = Object.fromEntries(response.headers)
+    const vary = [others['vary'], cors['vary']].filter((value) => value !== undefined).join(', ')
+    const headers = { ...others, ...cors, ...(vary !== '' && { vary }) }
+    const out = { status, headers, cookies: response.headers.getSetCookie() }
+    if (response.body === null) return out
+    return { ...out, bytes: new Uint8Array(await response.arrayBuffer()) }
   }
 
   /** The handler for a target, wherever the server is mounted. */
   #find(target = ''): WebHandler | undefined {
     const path = target.split('?', 1)[0] as string
-    for (const [own, handler] of this.#options.handlers) if (path.endsWith(own)) return handler
-    return undefined
+    const owners = [...this.#options.handlers].filter(([own]) => path.endsWith(own))
+    return owners.toSorted(([one], [other]) => other.length - one.length)[0]?.[1]
   }
 }
 
-function toWebRequest(request: HttpIn): Request {
+function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
   const { method, target = '/', body, parsed } = request
   const base = `http://${request.header('host') ?? ''}`
   const headers = new Headers(request.headers?.())
@@ -122,5 +134,5 @@ function toWebRequest(request: HttpIn): Request {
   // The target may be a whole URL, and the host anything: the client chose both.
   const path = target.startsWith('/') ? target.replace(/^\/+/, '/') : '/'
   const url = new URL(path, URL.canParse(base) ? base : 'http://localhost')
-  return new Request(url, { method, headers, ...(hasBody(request) && { body: text }) })
+  return new Request(url, { method, headers, signal, ...(hasBody(request) && { body: text }) })
 }
