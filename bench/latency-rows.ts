@@ -1,27 +1,29 @@
 import type { Transport } from './load/streams.ts'
 
-/** A transport whose latency is measured: its connections, and how many calls are in flight on each while its most is found. */
-export interface Way {
+/** How the latency of a transport is measured; `inFlight` calls per connection find its maximum rate. */
+export interface LatencySetup {
   readonly transport: Transport
   readonly title: string
   readonly connections: number
   readonly inFlight: number
 }
 
-export const WAYS: readonly Way[] = [
+export const LATENCY_SETUPS: readonly LatencySetup[] = [
   { transport: 'stdio', title: 'stdio', connections: 1, inFlight: 64 },
   { transport: 'tcp', title: 'TCP', connections: 16, inFlight: 4 },
   { transport: 'ws', title: 'WebSocket', connections: 16, inFlight: 4 },
   { transport: 'http', title: 'HTTP', connections: 32, inFlight: 1 },
 ]
 
-/** Per cent of the most that our server answers. */
+/** Percent of the maximum rate of our server. */
 export const LOADS: readonly number[] = [10, 50, 80]
 
-/** The name of what is measured over a transport at a load. */
-export function latencyName({ title }: Way, load: number): string {
+/** The row name for a transport at a load. */
+export function latencyName({ title }: LatencySetup, load: number): string {
   return `latency over ${title} at ${load} % load`
 }
 
-/** All of them. */
-export const LATENCIES: readonly string[] = WAYS.flatMap((way) => LOADS.map((load) => latencyName(way, load)))
+/** All row names. */
+export const LATENCIES: readonly string[] = LATENCY_SETUPS.flatMap((setup) =>
+  LOADS.map((load) => latencyName(setup, load)),
+)

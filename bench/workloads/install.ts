@@ -1,11 +1,11 @@
 import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { run } from '../../tools/run.ts'
-import type { Sample, Work } from '../measure.ts'
+import type { Sample, Workload } from '../measure.ts'
 import { OURS, type Subject, TMCP, V1, V2 } from '../subjects.ts'
 
-/** What a user of each peer names to serve stdio and HTTP with schemas. */
-const NAMED: ReadonlyMap<Subject, readonly string[]> = new Map([
+/** The packages that a user of each peer installs to serve stdio and HTTP with schemas. */
+const PEER_PACKAGES: ReadonlyMap<Subject, readonly string[]> = new Map([
   [V1, ['@modelcontextprotocol/sdk', 'zod']],
   [V2, ['@modelcontextprotocol/server', '@modelcontextprotocol/node']],
   [
@@ -21,16 +21,16 @@ const NAMED: ReadonlyMap<Subject, readonly string[]> = new Map([
   ],
 ])
 
-/** How many packages and bytes an install brings: ours as packed, the peers' as they lie in node_modules. */
-export const install: Work = {
+/** The packages and bytes of an install: ours as packed, those of the peers as they are in node_modules. */
+export const install: Workload = {
   name: 'install',
-  run: async (_plan, say) => {
+  run: async (_plan, log) => {
     const found = [
       [OURS, ours()],
-      ...[...NAMED].map(([subject, names]) => [subject, closure(names)] as const),
+      ...[...PEER_PACKAGES].map(([subject, names]) => [subject, closure(names)] as const),
     ] as const
     return found.flatMap(([subject, { packages, bytes }]) => {
-      say(`${subject.name} ${packages} packages, ${(bytes / 1_000_000).toFixed(1)} MB`)
+      log(`${subject.name} ${packages} packages, ${(bytes / 1_000_000).toFixed(1)} MB`)
       return [
         { work: 'install', subject, value: packages, unit: 'packages', better: 'less' },
         { work: 'install', subject, value: bytes / 1_000_000, unit: 'MB', better: 'less' },
@@ -59,7 +59,7 @@ interface Manifest {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
-/** All packages that npm would bring for some names, with what each takes on disk. */
+/** All packages that npm would install for some names, and their size on disk. */
 function closure(names: readonly string[]): Installed {
   const folders = new Set<string>()
   const add = (name: string, from: string): void => {
@@ -86,7 +86,7 @@ function manifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
 }
 
-/** Where a package lies when it is asked for from a folder: the nearest node_modules upwards. */
+/** The folder of a package as resolved from another folder: in the nearest node_modules upwards. */
 function locate(name: string, from: string): string | undefined {
   for (let at = from; ; at = dirname(at)) {
     const folder = join(at, 'node_modules', name)
@@ -95,7 +95,7 @@ function locate(name: string, from: string): string | undefined {
   }
 }
 
-/** Bytes of a package's own files, without the packages that lie inside it. */
+/** The bytes of a package's own files, without the packages nested in it. */
 function sizeOf(folder: string): number {
   return readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => name !== 'node_modules')

@@ -1,14 +1,14 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../../tools/run.ts'
-import type { Sample, Work } from '../measure.ts'
+import type { Sample, Workload } from '../measure.ts'
 import { LIMIT, OURS, type Subject, TMCP, V1, V2 } from '../subjects.ts'
-import { type Dialect, serverText } from '../types-source.ts'
+import { type Library, serverText } from '../types-source.ts'
 
 const FOLDER = '.cache/bench-types'
-/** The same tools as one flat map. */
+/** The same tools, defined as one map. */
 const OURS_MAP: Subject = { ...OURS, name: 'pierhead, defineTools' }
-const DIALECTS: ReadonlyMap<Subject, Dialect> = new Map([
+const LIBRARIES: ReadonlyMap<Subject, Library> = new Map([
   [LIMIT, 'schemas'],
   [OURS, 'pierhead'],
   [OURS_MAP, 'pierhead-map'],
@@ -17,16 +17,16 @@ const DIALECTS: ReadonlyMap<Subject, Dialect> = new Map([
   [TMCP, 'tmcp'],
 ])
 
-/** What the compiler does for a generated server of many tools; the limit is the schemas alone. */
-export const typeCost: Work = {
+/** The work of the compiler on a generated server with many tools; the limit is the schemas alone. */
+export const typeCost: Workload = {
   name: 'types',
-  run: async (plan, say) => {
+  run: async (plan, log) => {
     rmSync(FOLDER, { recursive: true, force: true })
     mkdirSync(FOLDER, { recursive: true })
     return plan.typeCounts.flatMap((tools) =>
-      [...DIALECTS].flatMap(([subject, dialect]) => {
-        const { instantiations, types } = check(dialect, tools)
-        say(`${subject.name}, ${tools} tools: ${instantiations} instantiations, ${types} types`)
+      [...LIBRARIES].flatMap(([subject, library]) => {
+        const { instantiations, types } = check(library, tools)
+        log(`${subject.name}, ${tools} tools: ${instantiations} instantiations, ${types} types`)
         const work = `type check, ${tools} tools of five fields with outputs`
         return [
           { work, subject, value: instantiations, unit: 'instantiations', better: 'less' },
@@ -37,9 +37,9 @@ export const typeCost: Work = {
   },
 }
 
-function check(dialect: Dialect, tools: number): { readonly instantiations: number; readonly types: number } {
-  const file = join(FOLDER, `${dialect}-${tools}.ts`)
-  writeFileSync(file, serverText(dialect, tools))
+function check(library: Library, tools: number): { readonly instantiations: number; readonly types: number } {
+  const file = join(FOLDER, `${library}-${tools}.ts`)
+  writeFileSync(file, serverText(library, tools))
   const flags = [
     '--strict',
     '--noEmit',
@@ -49,7 +49,7 @@ function check(dialect: Dialect, tools: number): { readonly instantiations: numb
     '--ignoreConfig',
   ]
   const target = ['--target', 'es2023', '--module', 'nodenext', '--types', 'node']
-  const said = run(process.execPath, ['node_modules/typescript/bin/tsc', ...flags, ...target, file])
-  const count = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(said)?.[1])
+  const output = run(process.execPath, ['node_modules/typescript/bin/tsc', ...flags, ...target, file])
+  const count = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(output)?.[1])
   return { instantiations: count('Instantiations'), types: count('Types') }
 }

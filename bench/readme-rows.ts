@@ -1,20 +1,20 @@
 import { OURS_JSON } from './subjects.ts'
 
-/** A row of the report that the README shows. */
-export interface Shown {
+/** A row of the report that appears in the README. */
+export interface ReadmeRow {
   readonly work: string
   readonly unit: string
-  /** What the table calls it. */
+  /** Its name in the table. */
   readonly label: string
-  /** What the picture calls it, where it is in the picture. */
+  /** Its name in the picture, if it is there. */
   readonly title?: string
-  /** Which of our rows is shown; peers stand beside the usual one only. */
+  /** The name of our subject, if not the usual one; such a row shows no peers. */
   readonly ours?: string
 }
 
-/** What the README shows, in reading order. */
+/** The rows of the README, in reading order. */
 // oxfmt-ignore
-export const SHOWN: readonly Shown[] = [
+export const README_ROWS: readonly ReadmeRow[] = [
   { work: 'HTTP tools/call, 2025-11-25 session',                                 unit: 'req/s',         label: 'HTTP calls/s, 2025-11-25 session',               title: 'HTTP calls, 2025-11-25' },
   { work: 'HTTP tools/call, 2026-07-28',                                         unit: 'req/s',         label: 'HTTP calls/s, 2026-07-28',                       title: 'HTTP calls, 2026-07-28' },
   { work: 'HTTP tools/call answered as SSE with one progress event, 2026-07-28', unit: 'req/s',         label: 'HTTP calls/s with a progress event, 2026-07-28', title: 'HTTP with progress, 2026-07-28' },

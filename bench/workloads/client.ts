@@ -1,19 +1,19 @@
 import { startHttp, startWorker, type Worker } from '../children.ts'
-import type { ClientOrders, ClientRound, ClientTarget } from '../client.ts'
-import { watchOthers } from '../machine.ts'
-import { type Plan, type Sample, type Work, interleave, median, mostly, rateOf } from '../measure.ts'
+import type { ClientCommands, ClientRound, ClientTarget } from '../client.ts'
+import { watchOtherPrograms } from '../machine.ts'
+import { type Plan, type Sample, type Workload, interleave, median, mostlyBusy, rateOf } from '../measure.ts'
 import type { Revision } from '../messages.ts'
 import { LIMIT, OURS, OURS_JSON, type Subject, V1, V2, argumentOf, programOf } from '../subjects.ts'
-import { named } from './http.ts'
+import { withSubjectName } from './http.ts'
 
 /** Calls through each client to one and the same HTTP server; the limit is bare `fetch`. */
-export const clientHttp: Work = {
+export const clientHttp: Workload = {
   name: 'client-http',
-  run: async (plan, say) => {
+  run: async (plan, log) => {
     const server = await startHttp(programOf(OURS_JSON, 'http'), argumentOf(OURS_JSON))
     const target = { url: `http://127.0.0.1:${server.port}/mcp`, pid: server.pid }
     try {
-      return await compare('client tools/call over HTTP', target, plan, say)
+      return await compare('client tools/call over HTTP', target, plan, log)
     } finally {
       await server.close()
     }
@@ -21,12 +21,12 @@ export const clientHttp: Work = {
 }
 
 /** Calls through each client to a child that runs the same server; the limit is a bare pipe. */
-export const clientStdio: Work = {
+export const clientStdio: Workload = {
   name: 'client-stdio',
-  run: (plan, say) => {
+  run: (plan, log) => {
     const args = [programOf(OURS_JSON, 'stdio'), argumentOf(OURS_JSON)]
     const target = { command: process.execPath, args }
-    return compare('client tools/call over stdio', target, plan, say)
+    return compare('client tools/call over stdio', target, plan, log)
   },
 }
 
@@ -35,7 +35,7 @@ interface Contender {
   readonly revision: Revision
 }
 
-/** Official v1 speaks no newer revision than 2025-11-25; it stands beside the others in both comparisons. */
+/** Official v1 supports revisions up to 2025-11-25, and appears in both comparisons at that one. */
 const CONTENDERS: ReadonlyMap<Subject, Contender> = new Map(
   (
     [
@@ -57,9 +57,9 @@ async function compare(
   work: string,
   target: ClientTarget,
   plan: Plan,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<readonly Sample[]> {
-  const results = await callAll(target, plan, say)
+  const results = await callAll(target, plan, log)
   return (['2026-07-28', '2025-11-25'] as const).flatMap((revision) =>
     [...results].flatMap(([key, rounds]) => {
       const contender = CONTENDERS.get(key)
@@ -70,7 +70,7 @@ async function compare(
 }
 
 function toSamples(work: string, subject: Subject, rounds: readonly Watched[]): readonly Sample[] {
-  const busy = mostly(rounds)
+  const busy = mostlyBusy(rounds)
   const p50 = median(rounds.map((round) => round.p50))
   return [
     { work, subject, value: p50, unit: 'µs p50', better: 'less', busy },
@@ -80,31 +80,31 @@ function toSamples(work: string, subject: Subject, rounds: readonly Watched[]): 
 
 type Watched = ClientRound & { readonly busy: boolean }
 
-/** Every client has a process of its own, which is idle while another one is measured. */
+/** Every client has its own process, which is idle while another one is measured. */
 async function callAll(
   target: ClientTarget,
   plan: Plan,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<ReadonlyMap<Subject, readonly Watched[]>> {
-  const workers = new Map<Subject, Worker<ClientOrders>>()
+  const workers = new Map<Subject, Worker<ClientCommands>>()
   const once = async (subject: Subject, seconds: number): Promise<Watched> => {
     const worker = workers.get(subject)
     if (!worker) throw new Error(`${subject.name} is not running`)
-    const disturbed = watchOthers()
-    const round = await named(subject, worker.ask<ClientRound>('call', { seconds }))
+    const disturbed = watchOtherPrograms()
+    const round = await withSubjectName(subject, worker.ask<ClientRound>('call', { seconds }))
     return { ...round, busy: disturbed(round.serverCpuMs + round.workerCpuMs) }
   }
   try {
     for (const [subject, { revision }] of CONTENDERS) {
-      const worker: Worker<ClientOrders> = startWorker('client')
+      const worker: Worker<ClientCommands> = startWorker('client')
       workers.set(subject, worker)
-      const order = { subject: programOf(subject, 'client'), target, revision }
-      await named(subject, worker.ask('open', order))
+      const command = { subject: programOf(subject, 'client'), target, revision }
+      await withSubjectName(subject, worker.ask('open', command))
       await once(subject, plan.warmUp)
     }
     return await interleave([...CONTENDERS.keys()], plan.rounds, async (subject, number) => {
       const round = await once(subject, plan.seconds * SHARE)
-      say(`round ${number + 1}: ${subject.name} ${round.p50} µs`)
+      log(`round ${number + 1}: ${subject.name} ${round.p50} µs`)
       return round
     })
   } finally {
@@ -112,5 +112,5 @@ async function callAll(
   }
 }
 
-/** A call takes a fraction of a millisecond, so part of a round holds enough of them. */
+/** A call takes a fraction of a millisecond, so a part of a round has enough of them. */
 const SHARE = 0.4

@@ -1,25 +1,35 @@
 import { type HttpServer, startHttp, startWorker, type Worker } from '../children.ts'
 import type { HttpRound, HttpTarget } from '../load/http.ts'
-import type { LoadOrders } from '../load.ts'
-import { watchOthers } from '../machine.ts'
-import { type Plan, type Sample, type Work, interleave, median, mostly, rateOf } from '../measure.ts'
+import type { LoadCommands } from '../load.ts'
+import { watchOtherPrograms } from '../machine.ts'
+import { type Plan, type Sample, type Workload, interleave, median, mostlyBusy, rateOf } from '../measure.ts'
 import type { Revision } from '../messages.ts'
-import { ALL, LIMIT, OURS, type Subject, TMCP, V2, argumentOf, chosenFrom, programOf } from '../subjects.ts'
+import {
+  ALL,
+  LIMIT,
+  OURS,
+  type Subject,
+  TMCP,
+  V2,
+  argumentOf,
+  selectSubjects,
+  programOf,
+} from '../subjects.ts'
 
-/** How many clients call at once. */
+/** The number of concurrent clients. */
 export const CONNECTIONS = 32
 
-/** HTTP tools/call in a 2025 session for each connection. */
-export const httpSession: Work = {
+/** HTTP tools/call with one 2025 session per connection. */
+export const httpSession: Workload = {
   name: 'http-session',
-  run: (plan, say) => measureCalls('HTTP tools/call, 2025-11-25 session', '2025-11-25', ALL, plan, say),
+  run: (plan, log) => measureCalls('HTTP tools/call, 2025-11-25 session', '2025-11-25', ALL, plan, log),
 }
 
 /** HTTP tools/call at 2026-07-28; official v1 does not serve that revision. */
-export const http2026: Work = {
+export const http2026: Workload = {
   name: 'http-2026',
-  run: (plan, say) =>
-    measureCalls('HTTP tools/call, 2026-07-28', '2026-07-28', [LIMIT, OURS, V2, TMCP], plan, say),
+  run: (plan, log) =>
+    measureCalls('HTTP tools/call, 2026-07-28', '2026-07-28', [LIMIT, OURS, V2, TMCP], plan, log),
 }
 
 async function measureCalls(
@@ -27,26 +37,26 @@ async function measureCalls(
   revision: Revision,
   subjects: readonly Subject[],
   plan: Plan,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<readonly Sample[]> {
   const servers = new Map<Subject, HttpServer>()
   try {
-    for (const subject of chosenFrom(subjects, plan))
+    for (const subject of selectSubjects(subjects, plan))
       servers.set(subject, await startHttp(programOf(subject, 'http'), argumentOf(subject)))
     const target = { work: 'call', revision, connections: CONNECTIONS } as const
-    return toSamples(work, await loadAll(servers, target, plan, say))
+    return toSamples(work, await loadAll(servers, target, plan, log))
   } finally {
     await Promise.all([...servers.values()].map((server) => server.close()))
   }
 }
 
-/** How many requests were answered in a second, and how long the slowest of a hundred took. */
+/** The requests per second and the p99 latency of each subject. */
 export function toSamples(
   work: string,
   results: ReadonlyMap<Subject, readonly WatchedRound[]>,
 ): readonly Sample[] {
   return [...results].flatMap(([subject, rounds]) => {
-    const busy = mostly(rounds)
+    const busy = mostlyBusy(rounds)
     const p99 = median(rounds.map((round) => round.p99))
     return [
       { work, subject, value: rateOf(rounds), unit: 'req/s', better: 'more', busy },
@@ -58,28 +68,28 @@ export function toSamples(
 /** A round, and whether other programs disturbed it. */
 export type WatchedRound = HttpRound & { readonly busy: boolean }
 
-/** Warms up every server, then loads them in turn, from a process of its own unless one is given. */
+/** Warms up every server, then loads them in turn, from a new process unless one is given. */
 export async function loadAll(
   servers: ReadonlyMap<Subject, HttpServer>,
   target: Omit<HttpTarget, 'port' | 'pid'>,
   plan: Plan,
-  say: (line: string) => void,
-  given?: Worker<LoadOrders>,
+  log: (line: string) => void,
+  given?: Worker<LoadCommands>,
 ): Promise<ReadonlyMap<Subject, readonly WatchedRound[]>> {
-  const load: Worker<LoadOrders> = given ?? startWorker('load')
+  const load: Worker<LoadCommands> = given ?? startWorker('load')
   const once = async (subject: Subject, seconds: number): Promise<WatchedRound> => {
     const server = servers.get(subject)
     if (!server) throw new Error(`${subject.name} is not running`)
-    const disturbed = watchOthers()
+    const disturbed = watchOtherPrograms()
     const whole: HttpTarget = { ...target, port: server.port, pid: server.pid }
-    const round = await named(subject, load.ask<HttpRound>('http', { target: whole, seconds }))
+    const round = await withSubjectName(subject, load.ask<HttpRound>('http', { target: whole, seconds }))
     return { ...round, busy: disturbed(round.serverCpuMs + round.workerCpuMs) }
   }
   try {
     for (const subject of servers.keys()) await once(subject, plan.warmUp)
     return await interleave([...servers.keys()], plan.rounds, async (subject, number) => {
       const round = await once(subject, plan.seconds)
-      say(`round ${number + 1}: ${subject.name} ${Math.round(round.count / round.seconds)} req/s`)
+      log(`round ${number + 1}: ${subject.name} ${Math.round(round.count / round.seconds)} req/s`)
       return round
     })
   } finally {
@@ -87,8 +97,8 @@ export async function loadAll(
   }
 }
 
-/** Makes an error tell whose it is. */
-export async function named<Result>(subject: Subject, result: Promise<Result>): Promise<Result> {
+/** Prefixes errors with the name of the subject. */
+export async function withSubjectName<Result>(subject: Subject, result: Promise<Result>): Promise<Result> {
   try {
     return await result
   } catch (error) {

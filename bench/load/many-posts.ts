@@ -5,14 +5,14 @@ import { AnswerReader, END_OF_HEAD } from './reader.ts'
 const CONNECTIONS = 16
 const STALL_MS = 30_000
 
-/** A POST of many: what it says, and in which session. */
+/** The body of a POST, and its session. */
 export interface Post {
   readonly body: string
   readonly session?: string
 }
 
-/** Opens many 2025 sessions over a few keep-alive connections, and gives their ids. */
-export async function openQuickly(port: number, count: number): Promise<readonly string[]> {
+/** Opens many 2025 sessions over a few keep-alive connections and returns their ids. */
+export async function openManySessions(port: number, count: number): Promise<readonly string[]> {
   const ids: string[] = []
   const body = initializeText(FIRST_ID)
   await postMany(
@@ -27,28 +27,28 @@ export async function openQuickly(port: number, count: number): Promise<readonly
   return ids
 }
 
-/** Sends many requests over a few keep-alive connections; `take` gets the answer to each, head and all. */
+/** Sends many requests over a few keep-alive connections; `take` gets the complete response to each. */
 export async function postMany(
   port: number,
   posts: readonly Post[],
   take: (index: number, answer: string) => void,
 ): Promise<void> {
   let next = 0
-  const mayPost = (): number | undefined => (next < posts.length ? next++ : undefined)
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => postOver(port, posts, { mayPost, take })))
+  const nextIndex = (): number | undefined => (next < posts.length ? next++ : undefined)
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => postOver(port, posts, { nextIndex, take })))
 }
 
 function postOver(
   port: number,
   posts: readonly Post[],
-  { mayPost, take }: { mayPost(): number | undefined; take(index: number, answer: string): void },
+  { nextIndex, take }: { nextIndex(): number | undefined; take(index: number, answer: string): void },
 ): Promise<void> {
   return new Promise((done, fail) => {
     const answer = new AnswerReader()
     const socket = connect({ host: '127.0.0.1', port, noDelay: true })
     let current = -1
     const next = (): void => {
-      const index = mayPost()
+      const index = nextIndex()
       if (index === undefined) return void socket.end(done)
       current = index
       socket.write(postText(port, posts[index]!))
@@ -56,7 +56,7 @@ function postOver(
     socket.on('connect', next)
     socket.on('error', fail)
     socket.on('close', () => fail(new Error('the server closed a connection')))
-    socket.setTimeout(STALL_MS, () => socket.destroy(new Error('an answer did not come in time')))
+    socket.setTimeout(STALL_MS, () => socket.destroy(new Error('an answer timed out')))
     socket.on('data', (bytes) => {
       if (!answer.push(bytes, bytes.length)) return
       try {

@@ -2,17 +2,17 @@ import { createServer as createNetServer, type Server, type Socket } from 'node:
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer, type Running } from '../src/index.ts'
 import { GOALS } from './goals.ts'
-import { type Held, holdSockets } from './load/held-sockets.ts'
+import { type HeldSessions, holdSockets } from './load/held-sockets.ts'
 import { holdStreams } from './load/held-streams.ts'
-import { climb, type Rung } from './rungs.ts'
+import { measureLayer, type Layer } from './layer-thread.ts'
 
 const COUNT = 30
 
 test.each(['tcp', 'ws'] as const)(
-  'sessions held over %s count when they answer a last ping, and only then [S2-11.3-1]',
+  'a session held over %s counts only if it answers a last ping [S2-11.3-1]',
   async (transport) => {
     const running = await serve()
-    const held = hold(holdSockets(transport, portOf(running, transport)))
+    const held = closeLater(holdSockets(transport, portOf(running, transport)))
     await held.open(COUNT)
     expect(await held.ping()).toBe(COUNT)
     await running.close()
@@ -20,28 +20,28 @@ test.each(['tcp', 'ws'] as const)(
   },
 )
 
-test('streams held count when their session answers and they tell of a change [S2-11.3-1]', async () => {
+test('a held stream counts if its session answers and the stream delivers a notification [S2-11.3-1]', async () => {
   const running = await serve()
-  const held = hold(holdStreams(portOf(running, 'http')))
+  const held = closeLater(holdStreams(portOf(running, 'http')))
   await held.open(COUNT)
   expect(await held.ping()).toBe(COUNT)
   expect(await held.ping()).toBe(COUNT)
 })
 
-test('sessions that the server drops do not count', async () => {
+test('sessions that the server aborts do not count', async () => {
   const sockets: Socket[] = []
-  const server = createServerOf((socket) => sockets.push(socket))
+  const server = createBareServer((socket) => sockets.push(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  const held = hold(holdSockets('tcp', (server.address() as { readonly port: number }).port))
+  const held = closeLater(holdSockets('tcp', (server.address() as { readonly port: number }).port))
   await held.open(COUNT)
   for (const socket of sockets.slice(0, 10)) socket.destroy()
   expect(await held.ping()).toBe(COUNT - 10)
 })
 
-test('a session held costs a small part of 2 MB, both of its ends counted [S2-11.3-2]', async () => {
+test('a held session takes far less than 2 MB, counting both of its ends [S2-11.3-2]', async () => {
   const running = await serve()
-  const held = hold(holdSockets('tcp', portOf(running, 'tcp')))
+  const held = closeLater(holdSockets('tcp', portOf(running, 'tcp')))
   await held.open(COUNT)
   const before = process.memoryUsage().rss
   await held.open(COUNT * 10)
@@ -49,7 +49,7 @@ test('a session held costs a small part of 2 MB, both of its ends counted [S2-11
   expect(await held.ping()).toBe(COUNT * 11)
 })
 
-test('the goals are 45,000 sessions over TCP, and 8 KB more for each than a bare socket costs [S2-11.3-1] [S2-11.3-2]', () => {
+test('the goals are 45,000 sessions over TCP, each at most 8 KB above a bare socket [S2-11.3-1] [S2-11.3-2]', () => {
   expect(GOALS.filter(({ work }) => work === 'sessions held over TCP')).toEqual([
     { work: 'sessions held over TCP', unit: 'answered', of: 'value', least: 45_000 },
     { work: 'sessions held over TCP', unit: 'KB', of: 'above the limit', most: 8 },
@@ -59,20 +59,20 @@ test('the goals are 45,000 sessions over TCP, and 8 KB more for each than a bare
 const LIMIT = new URL('subjects/limit-memory.mjs', import.meta.url).href
 
 test.each(['step', 'decode', 'ping', 'call'] as const)(
-  'the rung %s of the ladder is climbed with every answer compared [S2-11.1-1]',
-  async (rung) => {
+  'every answer is checked while the layer %s is measured [S2-11.1-1]',
+  async (layer) => {
     for (const whose of ['limit', 'ours'] as const) {
-      const { count, seconds } = await climb({ rung, whose, subject: LIMIT, seconds: 0.05 })
+      const { count, seconds } = await measureLayer({ layer, whose, subject: LIMIT, seconds: 0.05 })
       expect(count).toBeGreaterThan(0)
       expect(seconds).toBeGreaterThanOrEqual(0.05)
     }
   },
 )
 
-test.each<[string, Rung]>([
+test.each<[string, Layer]>([
   ['wrong sums', 'call'],
   ['no result', 'ping'],
-])('a server in memory that gives %s is not measured [S2-11.1-1]', async (_, rung) => {
+])('an in-memory server with %s is not measured [S2-11.1-1]', async (_, layer) => {
   const body = `export const connect = (receive) => ({
     send(text) {
       const { id, method } = JSON.parse(text)
@@ -82,7 +82,9 @@ test.each<[string, Rung]>([
     },
   })`
   const subject = `data:text/javascript,${encodeURIComponent(body)}`
-  await expect(climb({ rung, whose: 'limit', subject, seconds: 0.05 })).rejects.toThrow('wrong answer')
+  await expect(measureLayer({ layer, whose: 'limit', subject, seconds: 0.05 })).rejects.toThrow(
+    'wrong answer',
+  )
 })
 
 async function serve(): Promise<Running> {
@@ -101,14 +103,14 @@ function portOf({ addresses }: Running, transport: 'tcp' | 'ws' | 'http'): numbe
   return Number(new URL(addresses[transport] as string).port)
 }
 
-/** Lets go of what is held when the test is over. */
-function hold(held: Held): Held {
+/** Closes the sessions when the test ends. */
+function closeLater(held: HeldSessions): HeldSessions {
   onTestFinished(() => held.close())
   return held
 }
 
-/** A server that answers every request, and tells of its connections. */
-function createServerOf(onSocket: (socket: Socket) => void): Server {
+/** A server that answers every request and reports its connections. */
+function createBareServer(onSocket: (socket: Socket) => void): Server {
   return createNetServer((socket) => {
     onSocket(socket)
     socket.on('error', () => undefined)

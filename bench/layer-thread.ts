@@ -4,47 +4,48 @@ import { decodeLine } from '../src/transport/lines/text.ts'
 import { FIRST_ID, INITIALIZED, callText, initializeText, numbered, pingText } from './messages.ts'
 
 /**
- * The rungs, from the lowest: a step of a data structure, which is no message; a ping from bytes to a message; a ping from
- * bytes to the bytes of its answer; a call, whose arguments are validated, from bytes to the bytes of its answer.
+ * The layers, from the lowest: `step` is one use of a map, not a message; `decode` turns the bytes of a ping into a message;
+ * `ping` turns them into the bytes of the answer; `call` does the same for a call with validated arguments.
  */
-export type Rung = 'step' | 'decode' | 'ping' | 'call'
+export type Layer = 'step' | 'decode' | 'ping' | 'call'
 
-/** Whose rung is climbed, and for how long; `subject` is the program to call. */
-export interface RungOrder {
-  readonly rung: Rung
+/** Which layer is measured, and for how long; `subject` is the program to call. */
+export interface LayerOptions {
+  readonly layer: Layer
   readonly whose: 'limit' | 'ours'
   readonly subject: string
   readonly seconds: number
 }
 
-export interface RungCount {
+export interface LayerCount {
   readonly count: number
   readonly seconds: number
 }
 
-interface End {
+interface ServerEnd {
   send(text: string): unknown
 }
 
 interface SubjectModule {
-  connect(receive: (text: string) => void): End | Promise<End>
+  connect(receive: (text: string) => void): ServerEnd | Promise<ServerEnd>
 }
 
 const SERIES = 256
 const DEPTH = 64
 
-parentPort?.on('message', (order: RungOrder) => void reply(order))
+parentPort?.on('message', (options: LayerOptions) => void reply(options))
 
-/** Does a rung again and again for a while; throws at the first wrong answer. */
-export function climb(order: RungOrder): RungCount | Promise<RungCount> {
-  if (order.rung === 'step') return timed(order.seconds, step)
-  if (order.rung === 'decode') return timed(order.seconds, order.whose === 'ours' ? readOne : parseOne)
-  return answered(order)
+/** Runs a layer repeatedly for a while; throws at the first wrong answer. */
+export function measureLayer(options: LayerOptions): LayerCount | Promise<LayerCount> {
+  const { layer, whose, seconds } = options
+  if (layer === 'step') return timed(seconds, step)
+  if (layer === 'decode') return timed(seconds, whose === 'ours' ? readOne : parseOne)
+  return timedAnswers(options)
 }
 
-async function reply(order: RungOrder): Promise<void> {
+async function reply(options: LayerOptions): Promise<void> {
   try {
-    parentPort?.postMessage(await climb(order))
+    parentPort?.postMessage(await measureLayer(options))
   } catch (error) {
     parentPort?.postMessage({ error: error instanceof Error ? error.message : String(error) })
   }
@@ -52,7 +53,7 @@ async function reply(order: RungOrder): Promise<void> {
 
 const open = new Map<number, object>()
 
-/** What a table of open requests costs: in, looked up, out. */
+/** The cost of a table of open requests: insert, look up, delete. */
 function step(index: number): boolean {
   open.set(index, open)
   return open.get(index) === open && open.delete(index)
@@ -70,56 +71,56 @@ function parseOne(index: number): boolean {
   return message.id === FIRST_ID + index
 }
 
-function timed(seconds: number, act: (index: number) => boolean): RungCount {
+function timed(seconds: number, act: (index: number) => boolean): LayerCount {
   const start = performance.now()
   const until = start + seconds * 1000
   let count = 0
   let now = start
   for (; now < until; now = performance.now(), count += SERIES)
-    for (let index = 0; index < SERIES; index++) if (!act(index)) throw new Error('a step went wrong')
+    for (let index = 0; index < SERIES; index++) if (!act(index)) throw new Error('a step failed')
   return { count, seconds: (now - start) / 1000 }
 }
 
-/** Bytes in, bytes out; every answer is compared with the one that was looked at when it came first. */
-async function answered({ rung, subject, seconds }: RungOrder): Promise<RungCount> {
+/** Bytes in, bytes out. The first answer to each request is parsed and checked; later ones must have the same bytes. */
+async function timedAnswers({ layer, subject, seconds }: LayerOptions): Promise<LayerCount> {
   const textOf = (index: number): string =>
-    rung === 'ping' ? pingText(FIRST_ID + index) : callText(numbered(index), '2025-11-25')
+    layer === 'ping' ? pingText(FIRST_ID + index) : callText(numbered(index), '2025-11-25')
   const requests = Array.from({ length: SERIES }, (_, index) => Buffer.from(textOf(index)))
-  const line = await Line.open(subject)
+  const client = await Client.open(subject)
   const expected: Buffer[] = []
   for (const [index, request] of requests.entries())
-    expected.push(checked(await line.ask(request), index, rung))
+    expected.push(checked(await client.ask(request), index, layer))
   const start = performance.now()
   const until = start + seconds * 1000
   let count = 0
   let now = start
-  for (; now < until; now = performance.now(), count += SERIES) await line.askAll(requests, expected)
+  for (; now < until; now = performance.now(), count += SERIES) await client.askAll(requests, expected)
   return { count, seconds: (now - start) / 1000 }
 }
 
-function checked(answer: Buffer, index: number, rung: Rung): Buffer {
+function checked(answer: Buffer, index: number, layer: Layer): Buffer {
   const { id, result } = JSON.parse(answer.toString('utf8')) as {
     readonly id?: unknown
     readonly result?: { readonly content?: readonly { readonly text?: unknown }[] }
   }
   const { a, b } = numbered(index)
-  const isRight = rung === 'ping' ? result !== undefined : result?.content?.[0]?.text === String(a + b)
+  const isRight = layer === 'ping' ? result !== undefined : result?.content?.[0]?.text === String(a + b)
   if (id !== FIRST_ID + index || !isRight) throw new Error(`wrong answer: ${answer.toString('utf8')}`)
   return answer
 }
 
-/** A connection to a server in this thread; answers come in the order of requests. */
-class Line {
-  #end: End | undefined
+/** A client of a server in this thread; answers arrive in the order of the requests. */
+class Client {
+  #end: ServerEnd | undefined
   #take: (answer: Buffer) => void = () => {}
 
-  static async open(subject: string): Promise<Line> {
-    const line = new Line()
+  static async open(subject: string): Promise<Client> {
+    const client = new Client()
     const module = (await import(subject)) as SubjectModule
-    line.#end = await module.connect((text) => line.#take(Buffer.from(text)))
-    await line.ask(Buffer.from(initializeText(FIRST_ID - 1)))
-    line.#send(Buffer.from(INITIALIZED))
-    return line
+    client.#end = await module.connect((text) => client.#take(Buffer.from(text)))
+    await client.ask(Buffer.from(initializeText(FIRST_ID - 1)))
+    client.#send(Buffer.from(INITIALIZED))
+    return client
   }
 
   ask(request: Buffer): Promise<Buffer> {

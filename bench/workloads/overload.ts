@@ -1,20 +1,20 @@
 import { headed } from '../../test/http/messages.ts'
 import { offer, saturate, type Outcome } from '../../test/overload/offer.ts'
 import { startHttp } from '../children.ts'
-import { watchOthers } from '../machine.ts'
-import { type Work, median } from '../measure.ts'
+import { watchOtherPrograms } from '../machine.ts'
+import { type Workload, median } from '../measure.ts'
 import { LIMIT, OURS, programOf } from '../subjects.ts'
 import { usageOf } from '../usage.ts'
 
-/** Answers that come later are worth nothing. */
+/** Later answers do not count. */
 const DEADLINE_MS = 1000
-/** How many callers wait for their answer before they ask again: what the server does at its best. */
+/** The number of callers that find the maximum rate; each waits for its answer before it calls again. */
 const CALLERS = 16
 
-/** Answers in time while three times as much is asked as the server can do; the limit is its own best in the same round. */
-export const overload: Work = {
+/** Answers in time at three times the maximum rate of the server; the limit is its maximum rate in the same round. */
+export const overload: Workload = {
   name: 'overload',
-  run: async ({ rounds, seconds, warmUp }, say) => {
+  run: async ({ rounds, seconds, warmUp }, log) => {
     const server = await startHttp(programOf({ ...OURS, file: 'pierhead-busy' }, 'http'), '{}')
     const request = (id: number): ReturnType<typeof headed> => headed('tools/call', { name: 'work' }, id)
     const options = { port: server.port, deadlineMs: DEADLINE_MS, request }
@@ -24,15 +24,15 @@ export const overload: Work = {
     try {
       await saturate(CALLERS, { ...options, ms: warmUp * 1000 })
       for (let round = 0; round < rounds; round++) {
-        const disturbed = watchOthers()
+        const disturbed = watchOtherPrograms()
         const before = usageOf(server.pid).cpuMs
         const peak = await saturate(CALLERS, { ...options, ms: seconds * 1000 })
-        const rush = await offer(peak.goodput * 3, { ...options, ms: seconds * 1000 })
+        const overloaded = await offer(peak.goodput * 3, { ...options, ms: seconds * 1000 })
         if (disturbed(usageOf(server.pid).cpuMs - before)) disturbances++
-        checkRefusals(rush)
+        checkRefusals(overloaded)
         best.push(peak.goodput)
-        kept.push(rush.goodput)
-        say(`round ${round + 1}: ${Math.round(rush.goodput)} of ${Math.round(peak.goodput)} answers/s`)
+        kept.push(overloaded.goodput)
+        log(`round ${round + 1}: ${Math.round(overloaded.goodput)} of ${Math.round(peak.goodput)} answers/s`)
       }
     } finally {
       await server.close()
@@ -50,10 +50,10 @@ export const overload: Work = {
   },
 }
 
-/** Whoever is not answered is told to come back, and when. */
+/** Rejected requests must get a 503 with the time to retry. */
 function checkRefusals({ ends, refused }: Outcome): void {
-  const odd = Object.keys(ends).filter((end) => !['200', '503', 'late'].includes(end))
-  if (odd.length > 0) throw new Error(`requests ended in ${odd.join(', ')}`)
+  const unexpected = Object.keys(ends).filter((end) => !['200', '503', 'late'].includes(end))
+  if (unexpected.length > 0) throw new Error(`requests ended in ${unexpected.join(', ')}`)
   if (refused.some(({ headers }) => headers['retry-after'] === undefined))
-    throw new Error('a refusal does not say when to come back')
+    throw new Error('a refusal has no Retry-After header')
 }

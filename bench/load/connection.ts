@@ -5,30 +5,30 @@ import { FIRST_ID, INITIALIZED, initializeText } from '../messages.ts'
 import { Checker, SERIES, type Series } from './exchange.ts'
 import type { Framing } from './framing.ts'
 
-/** The bytes below a link. */
+/** The byte stream below a connection. */
 export interface Wire {
   write(bytes: Buffer): void
   close(): void
 }
 
-/** Who hears of what comes over a wire. */
-export interface Ears {
+/** The handlers for incoming bytes and failures of a wire. */
+export interface WireHandlers {
   onBytes: (bytes: Buffer) => void
   onFail: (error: Error) => void
 }
 
 const READ_BYTES = 64 * 1024
-const GREETING_MS = 10_000
+const INITIALIZE_MS = 10_000
 const NOTHING = Buffer.alloc(0)
 
-/** A connection of the load generator on which a protocol was opened: sends a series and checks what is answered. */
-export class Link {
-  /** Called with the index of each answer, as it comes. */
+/** An initialized connection of the load generator: sends a series and checks the answers. */
+export class Connection {
+  /** Called with the index of each answer. */
   onAnswer: (index: number) => void = () => {}
-  /** Called when all that came at once was taken, with the number of answers in it. */
+  /** Called after each read with the number of answers in it. */
   onAnswers: (count: number) => void = () => {}
   onFail: (error: Error) => void = () => {}
-  /** How many requests are open. */
+  /** The number of open requests. */
   open = 0
   readonly #series: Series
   readonly #framing: Framing
@@ -37,17 +37,21 @@ export class Link {
   #next: number
   #rest = NOTHING
 
-  constructor(wire: Wire, ears: Ears, options: { series: Series; framing: Framing; first: number }) {
+  constructor(
+    wire: Wire,
+    handlers: WireHandlers,
+    options: { series: Series; framing: Framing; first: number },
+  ) {
     this.#wire = wire
     this.#series = options.series
     this.#framing = options.framing
     this.#checker = new Checker(options.series.sent)
     this.#next = options.first % SERIES
-    ears.onBytes = (bytes) => this.#read(bytes)
-    ears.onFail = (error) => this.onFail(error)
+    handlers.onBytes = (bytes) => this.#read(bytes)
+    handlers.onFail = (error) => this.onFail(error)
   }
 
-  /** Writes the next requests of the series in one piece, or two where it begins anew; gives the index of the first. */
+  /** Writes the next requests of the series in one piece, or two if the series wraps; returns the index of the first. */
   send(count: number): number {
     const first = this.#next
     const now = Math.min(count, SERIES - first)
@@ -79,37 +83,37 @@ export class Link {
     } catch (error) {
       return this.onFail(error as Error)
     }
-    // What is lent is read into again.
+    // The socket reuses its read buffer, so the rest must be copied.
     this.#rest = at === all.length ? NOTHING : Buffer.from(all.subarray(at))
     if (count > 0) this.onAnswers(count)
   }
 }
 
-/** Connects to a port, after the words of an upgrade where there are any; resolves when these were answered. */
+/** Connects to a port; if an upgrade request is given, resolves when the upgrade is accepted. */
 export function openSocket(
   port: number,
   upgrade?: string,
-): Promise<{ readonly wire: Wire; readonly ears: Ears }> {
+): Promise<{ readonly wire: Wire; readonly handlers: WireHandlers }> {
   return new Promise((done, fail) => {
-    const ears: Ears = { onBytes: () => {}, onFail: fail }
+    const handlers: WireHandlers = { onBytes: () => {}, onFail: fail }
     const onread = {
       buffer: Buffer.allocUnsafe(READ_BYTES),
       callback(size: number, bytes: Uint8Array): boolean {
-        ears.onBytes((bytes as Buffer).subarray(0, size))
+        handlers.onBytes((bytes as Buffer).subarray(0, size))
         return true
       },
     }
     const socket = connect({ host: '127.0.0.1', port, noDelay: true, onread })
     const wire: Wire = { write: (bytes) => void socket.write(bytes), close: () => socket.destroy() }
-    socket.on('error', (error) => ears.onFail(error))
-    socket.on('close', () => ears.onFail(new Error('the server closed a connection')))
+    socket.on('error', (error) => handlers.onFail(error))
+    socket.on('close', () => handlers.onFail(new Error('the server closed a connection')))
     socket.on('connect', () => {
-      if (upgrade === undefined) return done({ wire, ears })
+      if (upgrade === undefined) return done({ wire, handlers })
       socket.write(upgrade)
-      ears.onBytes = (bytes) => {
-        const said = bytes.toString('latin1')
-        if (said.startsWith('HTTP/1.1 101') && said.endsWith('\r\n\r\n')) done({ wire, ears })
-        else fail(new Error(`no upgrade: ${said}`))
+      handlers.onBytes = (bytes) => {
+        const answer = bytes.toString('latin1')
+        if (answer.startsWith('HTTP/1.1 101') && answer.endsWith('\r\n\r\n')) done({ wire, handlers })
+        else fail(new Error(`no upgrade: ${answer}`))
       }
     })
   })
@@ -118,39 +122,39 @@ export function openSocket(
 /** The child process at the other end of its pipes. */
 export type Child = ChildProcessByStdio<Writable, Readable, null>
 
-/** Starts a program and speaks with it over its pipes. */
+/** Starts a program and connects to it over pipes. */
 export function openPipes(
   file: string,
   options: string,
-): { readonly wire: Wire; readonly ears: Ears; readonly child: Child } {
+): { readonly wire: Wire; readonly handlers: WireHandlers; readonly child: Child } {
   const child = spawn(process.execPath, [file, options], { stdio: ['pipe', 'pipe', 'ignore'] })
-  const ears: Ears = { onBytes: () => {}, onFail: () => {} }
-  child.stdout.on('data', (bytes: Buffer) => ears.onBytes(bytes))
-  child.on('exit', () => ears.onFail(new Error('the server ended')))
-  child.stdin.on('error', () => ears.onFail(new Error('the server does not read')))
+  const handlers: WireHandlers = { onBytes: () => {}, onFail: () => {} }
+  child.stdout.on('data', (bytes: Buffer) => handlers.onBytes(bytes))
+  child.on('exit', () => handlers.onFail(new Error('the server exited')))
+  child.stdin.on('error', () => handlers.onFail(new Error('the server does not read')))
   return {
     wire: { write: (bytes) => void child.stdin.write(bytes), close: () => child.stdin.end() },
-    ears,
+    handlers,
     child,
   }
 }
 
-/** Opens a 2025 session over a wire that carries messages both ways. */
-export function greet(
-  { wire, ears }: { readonly wire: Wire; readonly ears: Ears },
+/** Opens a 2025 session over a bidirectional wire. */
+export function openSessionOver(
+  { wire, handlers }: { readonly wire: Wire; readonly handlers: WireHandlers },
   framing: Framing,
 ): Promise<void> {
   return new Promise((done, fail) => {
-    const timer = setTimeout(() => fail(new Error('initialize was not answered')), GREETING_MS)
-    let said = NOTHING
-    ears.onFail = fail
-    ears.onBytes = (bytes) => {
-      said = Buffer.concat([said, bytes])
-      if (framing.next(said, 0) === undefined) return
+    const timer = setTimeout(() => fail(new Error('initialize was not answered')), INITIALIZE_MS)
+    let received = NOTHING
+    handlers.onFail = fail
+    handlers.onBytes = (bytes) => {
+      received = Buffer.concat([received, bytes])
+      if (framing.next(received, 0) === undefined) return
       clearTimeout(timer)
-      wire.write(framing.seal(INITIALIZED))
+      wire.write(framing.encode(INITIALIZED))
       done()
     }
-    wire.write(framing.seal(initializeText(FIRST_ID - 1)))
+    wire.write(framing.encode(initializeText(FIRST_ID - 1)))
   })
 }
