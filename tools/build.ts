@@ -108,7 +108,9 @@ function rejectUndeclaredImports(): void {
   for (const path of walk(FRESH).filter((file) => /\.(js|d\.ts)$/.test(file))) {
     for (const specifier of importsOf(path, readFileSync(path, 'utf8'))) {
       if (/^[.#]/.test(specifier) || isBuiltin(specifier) || known.has(packageOf(specifier))) continue
-      throw new Error(`${path.replace(FRESH, 'dist')} imports ${specifier}, which is not one of our dependencies`)
+      throw new Error(
+        `${path.replace(FRESH, 'dist')} imports ${specifier}, which is not one of our dependencies`,
+      )
     }
   }
 }

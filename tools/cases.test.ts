@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { TRANSPORTS } from '../test/harness/line.ts'
+import { TRANSPORTS } from '../test/harness/connection.ts'
 import { notOver, unnamed, type Case } from './cases.ts'
 
 const one: Case = { id: 'H.one', level: 'must', statement: 'one' }

@@ -83,8 +83,7 @@ function print(): void {
   if (flag === '--record') {
     if (process.exitCode === 1 || passed.length < results.length)
       throw new Error('nothing was recorded; fix the failing tests and the missing cases first')
-    for (const id of recordProven(process.cwd(), { cases: covered }))
-      console.log(`${id} is no longer listed`)
+    for (const id of recordProven(process.cwd(), { cases: covered })) console.log(`${id} is no longer listed`)
   }
   if (flag !== '--check') return
   const { kept, text } = compare(process.cwd(), { cases: covered }, 'npm run cases -- --record')

@@ -71,7 +71,8 @@ function read(folder: string, path: string, aliases: ReadonlyMap<string, readonl
   const needs = new Map<string, string[]>()
   const need = (specifier: string, name: string | null | undefined): void => {
     if (!specifier.startsWith('.')) return
-    if (typeof name !== 'string') throw new Error(`${path}: name the imports from ${specifier} instead of re-exporting everything`)
+    if (typeof name !== 'string')
+      throw new Error(`${path}: name the imports from ${specifier} instead of re-exporting everything`)
     const target = targetOf(path, specifier)
     needs.set(target, [...(needs.get(target) ?? []), name])
   }

@@ -87,7 +87,8 @@ export function readRequirements(folder: string): readonly Requirement[] {
   const rows = files.toSorted().flatMap((name) => readLines(join(folder, name)))
   const ids = new Set<string>()
   for (const { id } of rows) {
-    if (ids.has(id)) throw new Error(`the id ${id} appears twice in ${folder}; give each requirement its own id`)
+    if (ids.has(id))
+      throw new Error(`the id ${id} appears twice in ${folder}; give each requirement its own id`)
     ids.add(id)
   }
   for (const { id, sameAs } of rows) {
@@ -124,7 +125,9 @@ function readLines(file: string): readonly Requirement[] {
     if (absent) throw new Error(`${file}:${index + 1} has no "${absent}"; every requirement needs one`)
     const unknown = Object.keys(row).find((key) => !REQUIRED.includes(key) && !OPTIONAL.includes(key))
     if (unknown)
-      throw new Error(`${file}:${index + 1} has "${unknown}"; the optional members are ${OPTIONAL.join(', ')}`)
+      throw new Error(
+        `${file}:${index + 1} has "${unknown}"; the optional members are ${OPTIONAL.join(', ')}`,
+      )
     for (const bound of (row['measured'] ?? []) as readonly Bound[])
       if (typeof (bound.least ?? bound.most) !== 'number')
         throw new Error(`${file}:${index + 1} measures "${bound.work}" without "least" or "most"`)

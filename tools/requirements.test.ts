@@ -234,18 +234,22 @@ test.each([
   expect(() => toReport(plant([], rows))).toThrow(message)
 })
 
-test('the command prints JSON into a pipe, and asks for a test run if there was none', { timeout: 60_000 }, () => {
-  const root = plant(undefined)
-  const before = command(root)
-  expect(before.status).toBe(1)
-  expect(before.stderr).toContain('run npm test first')
-  expect(JSON.parse(before.stdout)).toMatchObject({ tested: false, requirements: { length: ROWS.length } })
-  record(root, [ran('one', 'R001')])
-  const after = command(root, '--missing')
-  expect([after.status, after.stderr]).toEqual([0, ''])
-  expect(after.stdout).toContain('S0-1\tsays S0-1\n')
-  expect(command(root, '--wrong').stderr).toContain('unknown flag --wrong')
-})
+test(
+  'the command prints JSON into a pipe, and asks for a test run if there was none',
+  { timeout: 60_000 },
+  () => {
+    const root = plant(undefined)
+    const before = command(root)
+    expect(before.status).toBe(1)
+    expect(before.stderr).toContain('run npm test first')
+    expect(JSON.parse(before.stdout)).toMatchObject({ tested: false, requirements: { length: ROWS.length } })
+    record(root, [ran('one', 'R001')])
+    const after = command(root, '--missing')
+    expect([after.status, after.stderr]).toEqual([0, ''])
+    expect(after.stdout).toContain('S0-1\tsays S0-1\n')
+    expect(command(root, '--wrong').stderr).toContain('unknown flag --wrong')
+  },
+)
 
 test('the committed requirements are valid, and each states in one line how it is honoured', () => {
   const rows = readRequirements('requirements')

@@ -25,7 +25,9 @@ interface Reference {
 /** The page with every exported name, by sub-path, generated from the built declarations under `root`. */
 export function toSurface(root: string): string {
   const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const subPaths = Object.entries(exports as Record<string, { types?: string }>).filter(([, { types }]) => types)
+  const subPaths = Object.entries(exports as Record<string, { types?: string }>).filter(
+    ([, { types }]) => types,
+  )
   const files = new Map<string, File>()
   const found = subPaths.map(([path, { types }]) => ({
     path: posix.join(name, path),

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream'
 import { serviceOf } from '../../src/app/app.ts'
 import { serveStdio } from '../../src/transport/stdio/server.ts'
-import type { AnyApp, Line, LineOptions } from './line.ts'
+import type { AnyApp, Connection, ConnectionOptions } from './connection.ts'
 
-/** A connection over two streams of lines, as between two processes. */
-export async function openStdio(app: AnyApp, { receive }: LineOptions): Promise<Line> {
+/** A stdio connection over two in-process streams. */
+export async function openStdio(app: AnyApp, { receive }: ConnectionOptions): Promise<Connection> {
   const input = new PassThrough()
   const output = new PassThrough()
   const server = serveStdio(serviceOf(app), { limits: app.limits, input, output })

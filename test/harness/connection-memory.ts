@@ -1,7 +1,7 @@
-import type { AnyApp, Line, LineOptions } from './line.ts'
+import type { AnyApp, Connection, ConnectionOptions } from './connection.ts'
 
-/** A connection inside the process. */
-export async function openMemory(app: AnyApp, { receive }: LineOptions): Promise<Line> {
+/** An in-process connection. */
+export async function openMemory(app: AnyApp, { receive }: ConnectionOptions): Promise<Connection> {
   const end = app.connect({ receive: (text) => receive(text, undefined) })
   return {
     send: async (text) => end.send(text),

@@ -4,7 +4,7 @@ import { idText, type JsonObject, type RequestId } from '../../src/protocol/json
 import { META } from '../../src/protocol/meta.ts'
 import { encodeHeaderValue } from '../../src/wire/header-value.ts'
 import { createEventReader } from '../../src/wire/sse-reader.ts'
-import type { AnyApp, Line, LineOptions, Receive } from './line.ts'
+import type { AnyApp, Connection, ConnectionOptions, Receive } from './connection.ts'
 import { testSocket, testTls } from './sockets.ts'
 
 const MAX_EVENT = 64 * 1024 * 1024
@@ -14,55 +14,55 @@ const NAMES: ReadonlyMap<string, 'name' | 'uri'> = new Map([
   ['resources/read', 'uri'],
 ])
 
-/** What is listened on together. */
+/** A group of transports with a common listener. */
 export type Listening = 'web' | 'sockets' | 'tls'
 
 const listeners = new Map<AnyApp, Map<Listening, Promise<Running>>>()
 const closing: Promise<void>[] = []
 
-/** The listener of a server: one for as many clients as like. */
-export function listenerOf(app: AnyApp, what: Listening = 'web'): Promise<Running> {
+/** The listener of a server, shared by all clients. */
+export function listenerOf(app: AnyApp, group: Listening = 'web'): Promise<Running> {
   const own = listeners.get(app) ?? new Map<Listening, Promise<Running>>()
   listeners.set(app, own)
-  let running = own.get(what)
-  if (running === undefined) own.set(what, (running = app.listen(optionsOf(what))))
+  let running = own.get(group)
+  if (running === undefined) own.set(group, (running = app.listen(optionsOf(group))))
   return running
 }
 
-function optionsOf(what: Listening): ListenOptions {
-  if (what === 'web') return { http: { port: 0, sse: true }, ws: true }
-  return what === 'tls' ? { tcp: { port: 0, tls: testTls() } } : { tcp: { port: 0 }, unix: testSocket() }
+function optionsOf(group: Listening): ListenOptions {
+  if (group === 'web') return { http: { port: 0, sse: true }, ws: true }
+  return group === 'tls' ? { tcp: { port: 0, tls: testTls() } } : { tcp: { port: 0 }, unix: testSocket() }
 }
 
-/** Begins to end the listeners of a server. */
+/** Starts to close the listeners of a server. */
 export function closeListener(app: AnyApp): void {
   const own = listeners.get(app) ?? new Map<Listening, Promise<Running>>()
   listeners.delete(app)
   for (const running of own.values()) closing.push(running.then((server) => server.close()))
 }
 
-/** Ends every listener. */
+/** Closes every listener. */
 export async function closeListeners(): Promise<void> {
   for (const app of listeners.keys()) closeListener(app)
   await Promise.all(closing)
 }
 
-/** A client over HTTP: a POST for each text; answers come as bodies or as event streams. */
-export async function openHttp(app: AnyApp, options: LineOptions): Promise<Line> {
+/** A client over HTTP: one POST per text; answers arrive as bodies or event streams. */
+export async function openHttp(app: AnyApp, options: ConnectionOptions): Promise<Connection> {
   const { url } = await listenerOf(app)
-  return new HttpLine(url as string, options)
+  return new HttpConnection(url as string, options)
 }
 
-/** What a text says about itself, as far as the headers repeat it. */
+/** The parts of a message that the headers repeat. */
 interface Outgoing {
   readonly id?: RequestId
   readonly method?: string
   readonly params?: Readonly<Record<string, unknown>>
 }
 
-class HttpLine implements Line {
+class HttpConnection implements Connection {
   readonly #url: string
-  readonly #revision: LineOptions['revision']
+  readonly #revision: ConnectionOptions['revision']
   readonly #receive: Receive
   readonly #open = new Map<string, AbortController>()
   readonly #all = new AbortController()
@@ -70,7 +70,7 @@ class HttpLine implements Line {
   #agreed: string | undefined
   #watching = false
 
-  constructor(url: string, { revision, receive }: LineOptions) {
+  constructor(url: string, { revision, receive }: ConnectionOptions) {
     this.#url = url
     this.#revision = revision
     this.#receive = receive
@@ -150,7 +150,7 @@ class HttpLine implements Line {
       await this.#resume(reader.lastEventId, retryMs, carrier)
   }
 
-  /** Comes back for the rest of a stream that the server dropped. */
+  /** Resumes a stream that the server closed. */
   async #resume(lastEventId: string, retryMs: number, carrier: string | undefined): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, retryMs))
     const headers = { ...this.#headers(undefined), accept: 'text/event-stream', 'last-event-id': lastEventId }
@@ -169,7 +169,7 @@ function read(text: string): Outgoing | undefined {
   }
 }
 
-/** The id as it stands in the text, where a number may have lost digits. */
+/** The id exactly as written, since parsing may lose digits of a number. */
 function exactId(text: string, id: RequestId): string {
   return /"id":(-?\d+)/.exec(text)?.[1] ?? idText(id)
 }

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** Which tests to run, and how. */
-export interface Order {
+/** The tests to run, and how. */
+export interface RunOptions {
   /** Test files, by path from the root, in the order in which they run. */
   readonly files: readonly string[]
   /** Runs only the tests whose title matches. */
@@ -17,7 +17,7 @@ export interface Order {
   readonly bail: boolean
 }
 
-/** What a run of tests tells while it goes on. */
+/** The events of a test run. */
 export type Event =
   | { readonly type: 'alive' }
   | { readonly type: 'failed'; readonly file: string; readonly title: string }
@@ -25,7 +25,7 @@ export type Event =
   | { readonly type: 'end'; readonly unhandled: readonly string[] }
 
 export interface Outcome {
-  /** `hung`: nothing happened for so long that the run was ended. `broken`: it ended without a result. */
+  /** `hung`: the run was killed because it was silent for too long. `broken`: it exited without a result. */
   readonly state: 'passed' | 'failed' | 'hung' | 'broken'
   /** The first test that failed, and its file. */
   readonly file?: string
@@ -33,21 +33,21 @@ export interface Outcome {
   readonly files: readonly (Event & { type: 'file' })[]
 }
 
-/** How long a run may be silent: longer than any single test may take. */
+/** The maximum silence of a run; longer than any single test may take. */
 const SILENCE_MS = 90_000
 
 const RUNNER = fileURLToPath(new URL('runner.ts', import.meta.url))
 const running = new Set<number>()
 
-/** Runs tests in a copy of the repository, and ends every process of the run when it is over. */
+/** Runs tests in a copy of the repository, and kills every process of the run afterwards. */
 export async function runTests(
   folder: string,
-  order: Order,
+  options: RunOptions,
   silenceMs: number = SILENCE_MS,
 ): Promise<Outcome> {
   const child = spawn(
     process.execPath,
-    ['--import', import.meta.resolve('tsx'), RUNNER, JSON.stringify(order)],
+    ['--import', import.meta.resolve('tsx'), RUNNER, JSON.stringify(options)],
     {
       cwd: folder,
       detached: true,
@@ -61,7 +61,7 @@ export async function runTests(
   let silent = false
   const timer = setTimeout(() => {
     silent = true
-    end(pid)
+    killGroup(pid)
   }, silenceMs)
   const events: Event[] = []
   try {
@@ -70,27 +70,27 @@ export async function runTests(
       timer.refresh()
       const event = JSON.parse(line.slice(1)) as Event
       events.push(event)
-      if (order.bail && event.type === 'failed') break
+      if (options.bail && event.type === 'failed') break
     }
   } finally {
     clearTimeout(timer)
-    end(pid)
+    killGroup(pid)
     running.delete(pid)
   }
   return toOutcome(events, silent)
 }
 
-/** Ends every run that is under way. */
-export function endAll(): void {
-  for (const pid of running) end(pid)
+/** Kills every run in progress. */
+export function killAll(): void {
+  for (const pid of running) killGroup(pid)
 }
 
-/** Ends a process and all of its group. */
-function end(pid: number): void {
+/** Kills a process and its group. */
+function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended already.
+    // It has already exited.
   }
 }
 

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { listenerOf } from './line-http.ts'
-import type { AnyApp, Line, LineOptions } from './line.ts'
+import { listenerOf } from './connection-http.ts'
+import type { AnyApp, Connection, ConnectionOptions } from './connection.ts'
 import { testIdentity } from './sockets.ts'
 
 /** A connection over a socket: TCP, TLS or a Unix socket. */
 export async function openTcp(
   app: AnyApp,
   transport: 'tcp' | 'tls' | 'unix',
-  { receive }: LineOptions,
-): Promise<Line> {
+  { receive }: ConnectionOptions,
+): Promise<Connection> {
   const { addresses } = await listenerOf(app, transport === 'tls' ? 'tls' : 'sockets')
   const socket = await dial(new URL((transport === 'unix' ? addresses.unix : addresses.tcp) as string))
   let rest = ''

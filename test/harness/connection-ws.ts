@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import { listenerOf } from './line-http.ts'
-import type { AnyApp, Line, LineOptions } from './line.ts'
+import { listenerOf } from './connection-http.ts'
+import type { AnyApp, Connection, ConnectionOptions } from './connection.ts'
 
-/** A connection over a WebSocket on the port of the server's HTTP. */
-export async function openWs(app: AnyApp, { receive }: LineOptions): Promise<Line> {
+/** A WebSocket connection on the HTTP port of the server. */
+export async function openWs(app: AnyApp, { receive }: ConnectionOptions): Promise<Connection> {
   const { addresses } = await listenerOf(app)
   const socket = new WebSocket(addresses.ws as string, ['mcp'])
   socket.on('message', (data: Buffer) => receive(data.toString('utf8'), undefined))

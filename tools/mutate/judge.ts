@@ -5,7 +5,7 @@ import type { Copy } from './copies.ts'
 import { clearHits, HITS, readHits, type Knowledge } from './knowledge.ts'
 import { apply, type Mutant } from './mutants.ts'
 import type { Ranking } from './ranking.ts'
-import { runTests, type Order, type Outcome } from './trial.ts'
+import { runTests, type RunOptions, type Outcome } from './test-run.ts'
 import { instrument, unitAt, unitsOf } from './units.ts'
 
 /** Test files that pass without a mutant, and those that do not. */
@@ -25,7 +25,7 @@ interface Tools {
 const MARKS = fileURLToPath(new URL('marks.ts', import.meta.url))
 const SCENARIOS = 'test/scenarios'
 const IN_MEMORY = '· memory '
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 
 // oxfmt-ignore
 const TRANSPORTS: Readonly<Record<string, readonly string[]>> = {
@@ -33,8 +33,8 @@ const TRANSPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Titles of tests, without those that repeat over a transport which has nothing to do with the source what is tested in
- * memory as well.
+ * A title pattern that skips scenarios over transports unrelated to the source, since the same scenarios also run in
+ * memory.
  */
 function withoutForeign(source: string): string {
   const own = TRANSPORTS[/^src\/transport\/(\w+)\//.exec(source)?.[1] ?? ''] ?? []
@@ -43,8 +43,8 @@ function withoutForeign(source: string): string {
   return `^(?!.* · (?:${foreign.join('|')}) \\d{4}-)`
 }
 
-/** A copy of the tree in which one mutant after the other meets its tests. */
-export class Bench {
+/** Tests one mutant after the other in a copy of the tree. */
+export class Judge {
   readonly #tools: Tools
 
   constructor(tools: Tools) {
@@ -53,25 +53,25 @@ export class Bench {
     for (const file of tools.sources.keys()) this.#restore(file)
   }
 
-  /** Throws when the in-memory scenarios fail without a mutant. */
-  async prove(): Promise<void> {
+  /** Throws if the in-memory scenarios fail without a mutant. */
+  async checkScenarios(): Promise<void> {
     const { state, file, title } = await this.#runScenarios()
     if (state !== 'passed') throw new Error(`without a mutant, ${file ?? SCENARIOS} ${state}: ${title ?? ''}`)
   }
 
   /**
-   * Whether a mutant is noticed: by the tests nearest to it, and then by the in-memory scenarios. A failure counts only
-   * where the mutant ran, in a test file that passes without it.
+   * Whether the tests detect a mutant: first those nearest to it, then the in-memory scenarios. A failure counts only in
+   * a test file that ran the mutant and passes without it.
    */
   async judge(mutant: Mutant): Promise<{ readonly killed: boolean; readonly by: string }> {
     const { sources, ranking, soundness } = this.#tools
     const { file } = mutant
     const text = apply(sources.get(file) ?? '', mutant)
     const unit = `${file}#${unitAt(unitsOf(file, text), mutant.start).name}`
-    const innocent = new Set<string>()
+    const unrelated = new Set<string>()
     try {
-      for (let tries = 0; tries < MOST_TRIES; tries++) {
-        const tests = ranking.choose(mutant, new Set([...soundness.broken, ...innocent]))
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const tests = ranking.choose(mutant, new Set([...soundness.broken, ...unrelated]))
         this.#write(file, text)
         const near: Outcome = tests.length > 0 ? await this.#run(tests, file) : { state: 'passed', files: [] }
         const found = near.state === 'passed' ? await this.#runScenarios() : near
@@ -79,17 +79,17 @@ export class Bench {
           return { killed: false, by: `${tests.length} test files and the scenarios pass` }
         if (found.state === 'broken') continue
         if (found !== near || found.file === undefined) {
-          // The scenarios passed before the first mutant; what fails or hangs twice does so because of this one.
+          // The scenarios passed before the first mutant, so a second failure or hang is due to this one.
           const again = found === near ? await this.#run(tests, file) : await this.#runScenarios()
           if (again.state === 'passed' || again.state === 'broken') continue
           return { killed: true, by: describe(found) }
         }
         const ran = readHits(this.#tools.copy.folder).get(found.file)?.has(unit) === true
         this.#restore(file)
-        if (!ran) innocent.add(found.file)
+        if (!ran) unrelated.add(found.file)
         else if (await this.#isSound(found.file, file)) return { killed: true, by: describe(found) }
       }
-      return { killed: false, by: `${MOST_TRIES} runs fail without showing that it is the mutant` }
+      return { killed: false, by: `${MAX_TRIES} runs failed for reasons other than the mutant` }
     } finally {
       this.#restore(file)
     }
@@ -99,7 +99,7 @@ export class Bench {
   async #isSound(test: string, file: string): Promise<boolean> {
     const { sound, broken } = this.#tools.soundness
     if (sound.has(test) || broken.has(test)) return sound.has(test)
-    // A busy machine may fail it once.
+    // On a busy machine it may fail once.
     const isSound = (await this.#passes(test, file)) || (await this.#passes(test, file))
     ;(isSound ? sound : broken).add(test)
     return isSound
@@ -116,15 +116,15 @@ export class Bench {
   #runScenarios(): Promise<Outcome> {
     const { copy } = this.#tools
     const files = readdirSync(join(copy.folder, SCENARIOS)).filter((file) => file.endsWith('.test.ts'))
-    const order = { only: IN_MEMORY, together: true, workers: 1, bail: true }
+    const options = { only: IN_MEMORY, together: true, workers: 1, bail: true }
     clearHits(copy.folder)
-    return runTests(copy.folder, { ...order, files: files.map((file) => `${SCENARIOS}/${file}`) })
+    return runTests(copy.folder, { ...options, files: files.map((file) => `${SCENARIOS}/${file}`) })
   }
 
-  async #runAndLearn(order: Order): Promise<Outcome> {
+  async #runAndLearn(options: RunOptions): Promise<Outcome> {
     const { copy, knowledge } = this.#tools
     clearHits(copy.folder)
-    const outcome = await runTests(copy.folder, { ...order, setup: MARKS })
+    const outcome = await runTests(copy.folder, { ...options, setup: MARKS })
     const passed = outcome.files.filter((file) => file.passed)
     knowledge.learn(readHits(copy.folder), new Map(passed.map(({ file, seconds }) => [file, seconds])))
     return outcome
