@@ -1,8 +1,8 @@
 import { FIRST_ID, ID_DIGITS, SUM_DIGITS, numbered } from './messages.ts'
 
 /**
- * Checks the answers to a series of `add` calls: each must carry the sum that its id asked for, once. The first answer
- * is parsed and shows where its digits stand; the rest is compared in place, as all answers of a subject are alike.
+ * Checks the answers to a series of `add` calls: each must have the right sum for its id and arrive once. The first answer
+ * is parsed to find the offsets of its digits; the rest are compared in place, since all answers of a subject have one layout.
  */
 export class Answers {
   readonly #sums: Uint32Array
@@ -16,13 +16,13 @@ export class Answers {
     this.#open = new Uint8Array(series)
   }
 
-  /** Notes that the request number `index` was sent. */
+  /** Records that request `index` was sent. */
   expect(index: number): void {
     if (this.#open[index] === 1) throw new Error(`request ${FIRST_ID + index} was never answered`)
     this.#open[index] = 1
   }
 
-  /** Takes the answer that stands in `text` between two positions; throws if it is wrong, and gives its index. */
+  /** Checks the answer between two offsets of `text` and returns its index; throws if it is wrong. */
   take(text: string, from: number, to: number): number {
     if (to - from !== this.#length) return this.#learn(text.slice(from, to))
     const index = digits(text, from + this.#idAt, ID_DIGITS) - FIRST_ID
@@ -32,7 +32,7 @@ export class Answers {
     return index
   }
 
-  /** Takes the answers to a batch, which are equally long, from the list that they came as. */
+  /** Checks the answers to a batch, a JSON array whose elements all have the same length. */
   takeBatch(text: string, count: number): void {
     const length = (text.length - 1) / count - 1
     if (length !== this.#length) this.#learnBatch(text, count)

@@ -2,13 +2,13 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { build } from 'esbuild'
-import type { Order, Reply } from './orders.ts'
+import type { Command, Reply } from './commands.ts'
 
 const BUILT = '.cache/bench'
 const START_MS = 20_000
-const END_MS = 2000
+const EXIT_MS = 2000
 
-/** Compiles the processes of the bench, so that they run on plain Node like what they measure. */
+/** Compiles the processes of the bench, so that they run on plain Node like the programs they measure. */
 export async function compile(): Promise<void> {
   await build({
     entryPoints: [
@@ -16,9 +16,9 @@ export async function compile(): Promise<void> {
       'bench/in-process.ts',
       'bench/client.ts',
       'bench/scan.ts',
-      'bench/held.ts',
-      'bench/ladder.ts',
-      'bench/rungs.ts',
+      'bench/held-sessions.ts',
+      'bench/layers.ts',
+      'bench/layer-thread.ts',
     ],
     outdir: BUILT,
     outExtension: { '.js': '.mjs' },
@@ -30,10 +30,10 @@ export async function compile(): Promise<void> {
   })
 }
 
-/** A process that carries out orders. */
-export interface Worker<Orders> {
-  /** Gives what the order came to, and the processor time that it cost the worker. */
-  ask<Result>(name: keyof Orders & string, value: Orders[keyof Orders]): Promise<Result & Cost>
+/** A process that runs commands. */
+export interface Worker<Commands> {
+  /** Returns the result of the command and the CPU time that the worker used for it. */
+  ask<Result>(name: keyof Commands & string, value: Commands[keyof Commands]): Promise<Result & Cost>
   close(): Promise<void>
 }
 
@@ -42,10 +42,10 @@ export interface Cost {
 }
 
 /** Starts one of the compiled processes. */
-export function startWorker<Orders>(
-  name: 'load' | 'in-process' | 'client' | 'scan' | 'held' | 'ladder',
+export function startWorker<Commands>(
+  name: 'load' | 'in-process' | 'client' | 'scan' | 'held-sessions' | 'layers',
   options = '{}',
-): Worker<Orders> {
+): Worker<Commands> {
   const child = fork(resolve(BUILT, `${name}.mjs`), [options], {
     execArgv: ['--expose-gc'],
     stdio: ['ignore', 2, 2, 'ipc'],
@@ -57,11 +57,11 @@ export function startWorker<Orders>(
     waiting.delete(reply.number)
   })
   child.on('exit', () => {
-    for (const { fail } of waiting.values()) fail(new Error(`the ${name} process ended`))
+    for (const { fail } of waiting.values()) fail(new Error(`the ${name} process exited`))
   })
   return {
-    ask: async (order, value) => {
-      const message: Order = { number: ++number, name: order, value }
+    ask: async (command, value) => {
+      const message: Command = { number: ++number, name: command, value }
       const reply = await new Promise<Reply>((done, fail) => {
         waiting.set(message.number, { done, fail })
         child.send(message)
@@ -69,21 +69,21 @@ export function startWorker<Orders>(
       if (reply.error !== undefined) throw new Error(reply.error)
       return { ...(reply.value as object), workerCpuMs: reply.cpuMs } as never
     },
-    close: () => ended(child, () => child.disconnect()),
+    close: () => stop(child, () => child.disconnect()),
   }
 }
 
-/** A subject that listens on a port of its own, or on several. */
+/** A subject that listens on one or more ports. */
 export interface HttpServer {
   readonly port: number
   readonly ports: readonly number[]
   readonly pid: number
-  /** Bytes after a full collection. */
+  /** Memory use after a full garbage collection. */
   memory(): Promise<Memory>
   close(): Promise<void>
 }
 
-/** What a process holds: its heap with what hangs on it, and all of it that is resident. */
+/** The memory of a process in bytes: heap plus external memory, and resident set. */
 export interface Memory {
   readonly heap: number
   readonly rss: number
@@ -93,12 +93,12 @@ export interface Memory {
 export async function startHttp(file: string, options: string): Promise<HttpServer> {
   const child = spawn(process.execPath, ['--expose-gc', file, options], { stdio: ['pipe', 'pipe', 'pipe'] })
   const lines = createInterface({ input: child.stdout })
-  let complaint = ''
-  child.stderr.on('data', (bytes: Buffer) => (complaint = (complaint + bytes).slice(-2000)))
+  let stderr = ''
+  child.stderr.on('data', (bytes: Buffer) => (stderr = (stderr + bytes).slice(-2000)))
   const nextLine = (): Promise<string> =>
     new Promise((done, fail) => {
-      const timer = setTimeout(() => fail(new Error(`${file} said nothing`)), START_MS)
-      child.once('exit', () => fail(new Error(`${file} ended: ${complaint}`)))
+      const timer = setTimeout(() => fail(new Error(`${file} printed nothing`)), START_MS)
+      child.once('exit', () => fail(new Error(`${file} exited: ${stderr}`)))
       lines.once('line', (line) => {
         clearTimeout(timer)
         done(line)
@@ -113,16 +113,16 @@ export async function startHttp(file: string, options: string): Promise<HttpServ
       child.stdin.write('\n')
       return JSON.parse(await nextLine()) as Memory
     },
-    close: () => ended(child, () => child.stdin.end()),
+    close: () => stop(child, () => child.stdin.end()),
   }
 }
 
-/** Asks a child to end, and ends it by force if it does not. */
-async function ended(child: ChildProcess, ask: () => void): Promise<void> {
+/** Asks a child to exit, and kills it if it does not. */
+async function stop(child: ChildProcess, askToExit: () => void): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = new Promise<void>((done) => void child.once('exit', () => done()))
-  const timer = setTimeout(() => child.kill('SIGKILL'), END_MS)
-  ask()
-  await gone
+  const exited = new Promise<void>((done) => void child.once('exit', () => done()))
+  const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_MS)
+  askToExit()
+  await exited
   clearTimeout(timer)
 }

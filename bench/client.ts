@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { Histogram } from './histogram.ts'
 import { type Revision, numbered } from './messages.ts'
-import { answer } from './orders.ts'
+import { runCommands } from './commands.ts'
 import { usageOf } from './usage.ts'
 
-/** Where the server is that a client calls: at a URL, or a program that the client starts. */
+/** The server that a client calls: a URL, or a program that the client starts. */
 export type ClientTarget =
   | { readonly url: string; readonly pid: number }
   | { readonly command: string; readonly args: readonly string[] }
 
-/** What a process that holds one client can be asked to do. */
-export interface ClientOrders {
+/** The commands of a process with one client. */
+export interface ClientCommands {
   readonly open: { readonly subject: string; readonly target: ClientTarget; readonly revision: Revision }
   readonly call: { readonly seconds: number }
 }
@@ -38,25 +38,25 @@ let client: Connected | undefined
 let server = 0
 let next = 0
 
-answer<ClientOrders>({ open: openClient, call: callForAWhile })
+runCommands<ClientCommands>({ open: openClient, call: callFor })
 
-async function openClient({ subject, target, revision }: ClientOrders['open']): Promise<void> {
+async function openClient({ subject, target, revision }: ClientCommands['open']): Promise<void> {
   const { connect } = (await import(subject)) as SubjectModule
   client = await connect(target, revision)
   server = 'pid' in target ? target.pid : onlyChild()
 }
 
-/** Clients do not all tell which process they started; the system does. */
+/** Not every client exposes the id of the process it started, so the system is asked. */
 function onlyChild(): number {
   return Number(spawnSync('pgrep', ['-P', String(process.pid)], { encoding: 'utf8' }).stdout.trim())
 }
 
-async function callForAWhile({ seconds }: ClientOrders['call']): Promise<ClientRound> {
+async function callFor({ seconds }: ClientCommands['call']): Promise<ClientRound> {
   if (!client) throw new Error('no client is open')
   const round = callUntil(client, seconds * 1000)
   let timer: NodeJS.Timeout | undefined
   const stalled = new Promise<never>((_, fail) => {
-    timer = setTimeout(() => fail(new Error('an answer did not come in time')), seconds * 1000 + STALL_MS)
+    timer = setTimeout(() => fail(new Error('an answer timed out')), seconds * 1000 + STALL_MS)
   })
   try {
     return await Promise.race([round, stalled])
@@ -88,9 +88,9 @@ async function callUntil(connected: Connected, ms: number): Promise<ClientRound>
   }
 }
 
-process.on('disconnect', () => void leave())
+process.on('disconnect', () => void exit())
 
-async function leave(): Promise<void> {
+async function exit(): Promise<void> {
   await client?.close()
   process.exit(0)
 }

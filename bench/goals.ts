@@ -1,23 +1,23 @@
 import type { Row, Verdict } from './measure.ts'
-import { LATENCIES } from './loads.ts'
+import { LATENCIES } from './latency-rows.ts'
 import { OURS, OURS_JSON, V2 } from './subjects.ts'
 
-/** What is compared: the ratio to the limit or to official v2, what is beyond the limit, or the value as it is. */
+/** What a goal bounds: the ratio to the limit or to official v2, the difference from the limit, or the value itself. */
 type Measure = 'limit' | 'official v2' | 'above the limit' | 'value'
 
 type Bound = { readonly of: Measure } & ({ readonly least: number } | { readonly most: number })
 
-/** A bound for our row of a work in a unit. */
+/** A bound for our row of a workload in a unit. */
 type Goal = Bound & {
   readonly work: string
   readonly unit: string
-  /** Instead of the server that is described with zod. */
+  /** The subject of the row; by default our server with zod schemas. */
   readonly subject?: string
-  /** Reaching this other bound is enough, too. */
+  /** An alternative bound; reaching either one is enough. */
   readonly or?: Bound
 }
 
-/** What a call may take, seen by the client. */
+/** The highest latencies of a call, as seen by the client. */
 const PERCENTILES = [
   { unit: 'µs p50', most: 100 },
   { unit: 'µs p95', most: 500 },
@@ -34,7 +34,7 @@ const HELD = [
 const EVENTS = 'HTTP tools/call answered as SSE with one progress event'
 const LISTS = ['HTTP tools/list, 100 tools of ten fields', 'HTTP tools/list, 1,000 tools of ten fields']
 
-/** What we want to reach. Cold start and memory are judged without a schema library, as bare Node loads none. */
+/** Our goals. Cold start and memory are judged without a schema library, since bare Node loads none. */
 export const GOALS: readonly Goal[] = [
   { work: 'HTTP tools/call, 2025-11-25 session', unit: 'req/s', of: 'limit', least: 0.9 },
   { work: 'HTTP tools/call, 2025-11-25 session', unit: 'µs p99', of: 'limit', most: 1.5 },
@@ -133,7 +133,7 @@ export const GOALS: readonly Goal[] = [
   { work: 'install', unit: 'MB', of: 'value', most: 6 },
 ]
 
-/** The rows with the goals that they have, and whether they reached them. */
+/** Adds to each row its goals and whether they are met. */
 export function judge(rows: readonly Row[]): readonly Row[] {
   return rows.map((row) => {
     const own = GOALS.filter(
@@ -145,22 +145,22 @@ export function judge(rows: readonly Row[]): readonly Row[] {
   })
 }
 
-/** Nothing where the run did not measure what the goal compares with. */
+/** Undefined if the run did not measure the row that the goal compares with. */
 function verdictOf(goal: Goal, row: Row, rows: readonly Row[]): Verdict | undefined {
-  const found = measured(goal.of, row, rows)
+  const found = measurementOf(goal.of, row, rows)
   if (found === undefined) return undefined
-  const other = goal.or && measured(goal.or.of, row, rows)
+  const other = goal.or && measurementOf(goal.or.of, row, rows)
   const met =
     reaches(goal, found) || (goal.or !== undefined && other !== undefined && reaches(goal.or, other))
   const text = goal.or ? `${boundText(goal, row)} or ${boundText(goal.or, row)}` : boundText(goal, row)
   return { goal: text, found: Number(found.toPrecision(4)), met }
 }
 
-function measured(of: Measure, row: Row, rows: readonly Row[]): number | undefined {
-  const beside = (name: string): number | undefined =>
+function measurementOf(of: Measure, row: Row, rows: readonly Row[]): number | undefined {
+  const valueOf = (name: string): number | undefined =>
     rows.find(({ work, unit, subject }) => work === row.work && unit === row.unit && subject === name)?.value
-  const limit = beside('limit')
-  const peer = beside(V2.name)
+  const limit = valueOf('limit')
+  const peer = valueOf(V2.name)
   switch (of) {
     case 'limit':
       return limit === undefined ? undefined : row.value / limit

@@ -1,7 +1,7 @@
-/** Microseconds counted one by one; what took longer is kept as it is. */
+/** Below this many microseconds samples are counted in buckets; longer ones are kept individually. */
 const EXACT = 200_000
 
-/** Every sample of a measurement, none dropped. */
+/** Records every sample of a measurement. */
 export class Histogram {
   readonly #counts = new Uint32Array(EXACT)
   readonly #long: number[] = []
@@ -14,7 +14,7 @@ export class Histogram {
     this.#total++
   }
 
-  /** The smallest number of microseconds that a share of the samples did not exceed. */
+  /** The smallest number of microseconds that the given share of the samples does not exceed. */
   percentile(share: number): number {
     const wanted = Math.ceil(this.#total * share)
     let seen = 0

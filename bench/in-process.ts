@@ -8,16 +8,16 @@ import {
   initializeText,
   numbered,
 } from './messages.ts'
-import { answer } from './orders.ts'
+import { runCommands } from './commands.ts'
 
-/** What a process that holds both servers and their clients can be asked to do. */
-export interface InProcessOrders {
-  /** Connects to a server of the subject under a name, where the subject takes it with so many wide tools. */
+/** The commands of a process that runs both servers and their clients. */
+export interface InProcessCommands {
+  /** Connects to a server of the subject under a name; `wide` is the number of wide tools, if the subject supports them. */
   readonly open: {
     readonly name: string
     readonly subject: string
     readonly revision: Revision
-    /** How many calls one message holds; more than one is a batch. */
+    /** The number of calls in one message; more than one is a batch. */
     readonly batch?: number
     readonly wide?: number
   }
@@ -31,31 +31,31 @@ export interface InProcessRound {
   readonly seconds: number
 }
 
-/** What a process holds after a full collection. */
+/** The heap after a full garbage collection. */
 export interface Heap {
   readonly bytes: number
 }
 
-interface End {
+interface ServerEnd {
   send(text: string): unknown
 }
 
 interface SubjectModule {
-  connect(receive: (text: string) => void, wide?: number): End | Promise<End>
+  connect(receive: (text: string) => void, wide?: number): ServerEnd | Promise<ServerEnd>
 }
 
 const SERIES = 8000
 const WINDOW = 64
 const STALL_MS = 10_000
 
-const lines = new Map<string, Line>()
+const clients = new Map<string, Client>()
 
-answer<InProcessOrders>({
-  open: async (order) => void lines.set(order.name, await Line.open(order)),
+runCommands<InProcessCommands>({
+  open: async (command) => void clients.set(command.name, await Client.open(command)),
   call: ({ name, seconds }) => {
-    const line = lines.get(name)
-    if (!line) throw new Error(`${name} was not opened`)
-    return line.callFor(seconds)
+    const client = clients.get(name)
+    if (!client) throw new Error(`${name} was not opened`)
+    return client.callFor(seconds)
   },
   heap: (): Heap => {
     for (let turn = 0; turn < 3; turn++) globalThis.gc?.()
@@ -65,11 +65,11 @@ answer<InProcessOrders>({
 })
 
 /** A client of one server in this process. */
-class Line {
+class Client {
   readonly #answers = new Answers(SERIES)
   readonly #texts: readonly string[]
   readonly #batch: number
-  #end: End | undefined
+  #end: ServerEnd | undefined
   #next = 0
   #open = 0
   #wake: () => void = () => {}
@@ -83,9 +83,9 @@ class Line {
     )
   }
 
-  static async open({ subject, revision, batch = 1, wide }: InProcessOrders['open']): Promise<Line> {
+  static async open({ subject, revision, batch = 1, wide }: InProcessCommands['open']): Promise<Client> {
     const module = (await import(subject)) as SubjectModule
-    const line = new Line(revision, batch)
+    const client = new Client(revision, batch)
     let receive: (text: string) => void
     const end = await module.connect((text) => receive(text), wide)
     if (revision !== '2026-07-28') {
@@ -94,12 +94,12 @@ class Line {
       await answered
       await end.send(INITIALIZED)
     }
-    receive = batch === 1 ? (text) => line.#take(text) : (text) => line.#takeBatch(text)
-    line.#end = end
-    return line
+    receive = batch === 1 ? (text) => client.#take(text) : (text) => client.#takeBatch(text)
+    client.#end = end
+    return client
   }
 
-  /** Sends a window of calls, waits until all are answered, and begins again; throws at the first wrong answer. */
+  /** Repeatedly sends a window of calls and waits for all answers; throws at the first wrong one. */
   async callFor(seconds: number): Promise<InProcessRound> {
     const start = performance.now()
     const until = start + seconds * 1000
@@ -143,10 +143,10 @@ class Line {
     if (--this.#open === 0) this.#wake()
   }
 
-  /** Waits for the last answer of the window; one timer for the round guards against a server that never answers. */
+  /** Waits for the last answer of the window; one timer per round guards against a server that never answers. */
   async #drained(): Promise<void> {
     this.#stalled ??= setTimeout(() => {
-      this.#failed ??= new Error('an answer did not come in time')
+      this.#failed ??= new Error('an answer timed out')
       this.#wake()
     }, STALL_MS)
     this.#stalled.refresh()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Answers } from './answers.ts'
 import { GOALS, judge } from './goals.ts'
-import { type Row, type Sample, risePercent, toRows } from './measure.ts'
+import { type Row, type Sample, increasePercent, toRows } from './measure.ts'
 import { FIRST_ID, numbered } from './messages.ts'
 import { better, isLost, ratiosOf } from './regressions.ts'
 import { LIMIT, OURS, V2 } from './subjects.ts'
@@ -15,7 +15,7 @@ describe('goals', () => {
     expect(goalsOf(rowsOf(CALLS, [100, 90]))).toMatchObject([{ met: true }])
   })
 
-  test('a goal that names a peer is left out when the peer was not measured', () => {
+  test('a goal that compares with a peer is omitted if the peer was not measured', () => {
     expect(goalsOf(rowsOf(LISTS, [100, 60]))).toMatchObject([{ goal: '≥ 0.5 × limit', met: true }])
     expect(goalsOf(rowsOf(LISTS, [100, 60, 2]))).toMatchObject([
       { goal: '≥ 0.5 × limit', met: true },
@@ -23,7 +23,7 @@ describe('goals', () => {
     ])
   })
 
-  test('either of two bounds is enough', () => {
+  test('a goal with two bounds is met by either', () => {
     const work = 'in process tools/call in batches of ten, 2025-03-26'
     const met = (limit: number, ours: number): unknown => goalsOf(rowsOf(work, [limit, ours], 'msg/s'))
     expect(met(900_000, 269_000)).toMatchObject([{ met: true }])
@@ -31,14 +31,14 @@ describe('goals', () => {
     expect(met(900_000, 268_999)).toMatchObject([{ met: false }])
   })
 
-  test('no goal stands twice', () => {
+  test('goals are unique', () => {
     const names = GOALS.map(({ work, unit, of, subject }) => [work, unit, of, subject].join())
     expect(new Set(names).size).toBe(names.length)
   })
 })
 
 describe('the comparison with the record', () => {
-  test('a ratio is lost below seven tenths of the recorded one, whichever way is better', () => {
+  test('a ratio is lost below 70 % of the recorded one, whether more or less is better', () => {
     const lost = (now: readonly Row[], record: readonly Row[]): readonly boolean[] =>
       ratiosOf(now, record).map(isLost)
     expect(lost(rowsOf(CALLS, [100, 56]), rowsOf(CALLS, [100, 80]))).toEqual([false])
@@ -47,33 +47,33 @@ describe('the comparison with the record', () => {
     expect(lost(rowsOf(CALLS, [10, 22], 'ms'), rowsOf(CALLS, [100, 150], 'ms'))).toEqual([true])
   })
 
-  test('times of a faster or slower machine do not matter', () => {
+  test('the speed of the machine does not matter', () => {
     expect(ratiosOf(rowsOf(CALLS, [10, 9]), rowsOf(CALLS, [1000, 900]))).toMatchObject([
       { now: 0.9, recorded: 0.9 },
     ])
   })
 
-  test('a second measurement counts where it is better', () => {
+  test('the better of two measurements counts', () => {
     const ratio = { name: 'one', now: 0.2, recorded: 0.8 }
     expect(better([ratio], [{ ...ratio, now: 0.7 }])).toEqual([{ ...ratio, now: 0.7 }])
     expect(better([ratio], [{ ...ratio, now: 0.1 }])).toEqual([ratio])
   })
 
-  test('an empty record, or one without the row that was measured, is an error', () => {
+  test('an empty record, or one without the measured row, is an error', () => {
     const name = `${CALLS} (req/s), ${OURS.name}`
     for (const record of [[], rowsOf(LISTS, [100, 80]), rowsOf(CALLS, [100])])
       expect(() => ratiosOf(rowsOf(CALLS, [100, 56]), record)).toThrow(`the record has no ratio for ${name}`)
   })
 
-  test('a work that measures no ratio is an error', () => {
+  test('a workload that measures no ratio is an error', () => {
     expect(() => ratiosOf([], rowsOf(CALLS, [100, 80]))).toThrow('no ratio to bare Node was measured')
     expect(() => ratiosOf(rowsOf(CALLS, [100]), rowsOf(CALLS, [100, 80]))).toThrow('no ratio')
   })
 })
 
-test('a rise is the median of the rounds, so that one disturbed round does not make it', () => {
+test('an increase is the median of the rounds, so that one disturbed round does not matter', () => {
   expect(
-    risePercent([
+    increasePercent([
       [10, 10, 10],
       [10, 10, 90],
       [10.5, 10.5, 10.5],
@@ -82,7 +82,7 @@ test('a rise is the median of the rounds, so that one disturbed round does not m
 })
 
 describe('answers', () => {
-  test('an answer with another sum, or that comes twice, is refused', () => {
+  test('an answer with a wrong sum, or one that arrives twice, is rejected', () => {
     const answers = new Answers(10)
     for (const index of [0, 1, 2]) answers.expect(index)
     answers.take(answerText(0), 0, answerText(0).length)

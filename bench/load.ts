@@ -1,30 +1,30 @@
 import { spawn } from 'node:child_process'
-import { type HttpTarget, loadHttp, openCrowd, openSession, openSessions } from './load/http.ts'
+import { type HttpTarget, loadHttp, openSessionPool, openSession, openSessions } from './load/http.ts'
 import { Pipe, endChild } from './load/stdio.ts'
 import { type StreamTarget, Streams } from './load/streams.ts'
 import { FIRST_ID, initializeText } from './messages.ts'
-import { answer } from './orders.ts'
+import { runCommands } from './commands.ts'
 import { usageOf } from './usage.ts'
 
-/** What the load generator can be asked to do: it is the process at the other end of the wire. */
-export interface LoadOrders {
+/** The commands of the load generator, the process at the other end of the wire. */
+export interface LoadCommands {
   readonly http: { readonly target: HttpTarget; readonly seconds: number }
   readonly sessions: { readonly port: number; readonly count: number }
-  /** Sessions over which calls can be spread. */
-  readonly crowd: { readonly port: number; readonly count: number }
+  /** Opens sessions over which calls can be spread. */
+  readonly sessionPool: { readonly port: number; readonly count: number }
   readonly open: { readonly name: string; readonly file: string; readonly options: string }
   readonly stdio: { readonly name: string; readonly inFlight: number; readonly seconds: number }
   /** Opens connections under a name. */
   readonly connect: { readonly name: string; readonly target: StreamTarget }
-  /** Keeps so many requests in flight on each connection. */
+  /** Keeps `inFlight` requests in flight on each connection. */
   readonly flood: { readonly name: string; readonly inFlight: number; readonly seconds: number }
-  /** Sends so many requests a second, whatever is answered. */
+  /** Sends `rate` requests per second, regardless of the answers. */
   readonly pace: { readonly name: string; readonly rate: number; readonly seconds: number }
   readonly startStdio: { readonly file: string; readonly options: string }
   readonly startHttp: { readonly file: string; readonly options: string }
 }
 
-/** A cold start: how long until the first answer, and what it cost. */
+/** A cold start: the time until the first answer, and its CPU time. */
 export interface Start {
   readonly ms: number
   readonly serverCpuMs: number
@@ -34,10 +34,10 @@ const START_MS = 15_000
 const pipes = new Map<string, Pipe>()
 const streams = new Map<string, Streams>()
 
-answer<LoadOrders>({
+runCommands<LoadCommands>({
   http: ({ target, seconds }) => loadHttp(target, seconds),
   sessions: ({ port, count }) => openSessions(port, count),
-  crowd: ({ port, count }) => openCrowd(port, count),
+  sessionPool: ({ port, count }) => openSessionPool(port, count),
   open: async ({ name, file, options }) => {
     const { pipe } = await Pipe.open(file, options)
     pipes.set(name, pipe)
@@ -65,13 +65,13 @@ function streamsOf(name: string): Streams {
   return found
 }
 
-async function startHttp({ file, options }: LoadOrders['startHttp']): Promise<Start> {
+async function startHttp({ file, options }: LoadCommands['startHttp']): Promise<Start> {
   const start = performance.now()
   const child = spawn(process.execPath, [file, options], { stdio: ['pipe', 'pipe', 'ignore'] })
   try {
     const line = await new Promise<string>((done, fail) => {
       const timer = setTimeout(() => fail(new Error('the server did not start')), START_MS)
-      child.once('exit', () => fail(new Error('the server ended before it listened')))
+      child.once('exit', () => fail(new Error('the server exited before it listened')))
       child.stdout.once('data', (bytes: Buffer) => {
         clearTimeout(timer)
         done(bytes.toString())
@@ -100,12 +100,12 @@ async function firstAnswer(port: number, start: number): Promise<number> {
   })
 }
 
-process.on('disconnect', () => void leave())
+process.on('disconnect', () => void exit())
 
-async function leave(): Promise<void> {
+async function exit(): Promise<void> {
   await Promise.all([...pipes.values(), ...streams.values()].map((one) => one.close()))
   process.exit(0)
 }
 
-// The first fetch of a process loads much code; no subject should be charged with it.
+// The first fetch of a process loads a lot of code, which must not count for any subject.
 void openSession(0).catch(() => undefined)

@@ -1,21 +1,21 @@
 import { cpus, loadavg } from 'node:os'
 
-/** Other programs may use this much of one core before a row counts as taken on a busy machine. */
+/** If other programs use more than this many cores, a row is marked as busy. */
 const BUSY_CORES = 0.25
 
-/** What a run was made on. */
+/** The machine of a run. */
 export interface Machine {
   readonly node: string
   readonly cpu: string
   readonly cores: number
   readonly loadBefore: number
   readonly loadAfter?: number
-  /** Millions of steps per second of a fixed loop: says how fast the machine was, whatever its name. */
+  /** Millions of steps per second of a fixed loop, which measures the speed of the machine whatever its name. */
   readonly calibration: number
   readonly date: string
 }
 
-/** Describes the machine as it is now. */
+/** Describes the machine in its current state. */
 export function describeMachine(): Machine {
   return {
     node: process.version,
@@ -32,8 +32,8 @@ export function loadNow(): number {
   return Math.round((loadavg()[0] ?? 0) * 100) / 100
 }
 
-/** Begins to watch the processors; asked at the end, tells whether other programs used much of them. */
-export function watchOthers(): (ourCpuMs: number) => boolean {
+/** Starts to watch the CPUs; the returned function says whether other programs used much of them since then. */
+export function watchOtherPrograms(): (ourCpuMs: number) => boolean {
   const start = performance.now()
   const busyBefore = busyMs()
   const ownBefore = process.cpuUsage()

@@ -1,20 +1,20 @@
 import type { Subject } from './subjects.ts'
 
-/** How much a run does. */
+/** The extent of a run. */
 export interface Plan {
-  /** Whether peers are measured beside. */
+  /** Whether peers are measured too. */
   readonly peers: boolean
   readonly rounds: number
-  /** Measured in each round, and before the first. */
+  /** The length of each round, and of the warm-up before the first. */
   readonly seconds: number
   readonly warmUp: number
   readonly starts: number
   readonly sessions: number
-  /** How many sessions are held while calls are measured, from few to many. */
+  /** The numbers of open sessions while calls are measured, ascending. */
   readonly sessionCounts: readonly number[]
-  /** How long calls go on without a pause, to see whether the heap grows. */
+  /** For how many seconds calls run without a pause, to see whether the heap grows. */
   readonly sustained: number
-  /** How many sessions are held open at once over each transport, and for how long. */
+  /** The number of sessions held open at once over each transport, and for how long. */
   readonly held: {
     readonly tcp: number
     readonly ws: number
@@ -26,7 +26,7 @@ export interface Plan {
   readonly typeCounts: readonly number[]
 }
 
-/** A result before it is compared: the median of the rounds. */
+/** A result before comparison: the median of the rounds. */
 export interface Sample {
   readonly work: string
   readonly subject: Subject
@@ -36,7 +36,7 @@ export interface Sample {
   readonly busy?: boolean
 }
 
-/** A line of the report. Ratios are value over value, whichever way is better. */
+/** A line of the report. Ratios divide values, whether more or less is better. */
 export interface Row {
   readonly work: string
   readonly subject: string
@@ -46,24 +46,24 @@ export interface Row {
   readonly ratioToLimit: number | null
   readonly ratioToBestPeer: number | null
   readonly busy?: true
-  /** What the row was to reach, and whether it did. */
+  /** The goals of the row, and whether it met them. */
   readonly goals?: readonly Verdict[]
 }
 
-/** A goal in words, what was found in its measure, and whether that is enough. */
+/** A goal in words, the measured value, and whether it meets the goal. */
 export interface Verdict {
   readonly goal: string
   readonly found: number
   readonly met: boolean
 }
 
-/** A part of the bench, chosen by its name with `--only`. */
-export interface Work {
+/** A part of the bench, selected by name with `--only`. */
+export interface Workload {
   readonly name: string
-  readonly run: (plan: Plan, say: (line: string) => void) => Promise<readonly Sample[]>
+  readonly run: (plan: Plan, log: (line: string) => void) => Promise<readonly Sample[]>
 }
 
-/** Runs A B C, B C A, C A B …, so that what changes with time touches all alike; gives each subject's results. */
+/** Runs A B C, B C A, C A B …, so that drift over time affects all subjects equally; returns the results by subject. */
 export async function interleave<Result>(
   subjects: readonly Subject[],
   rounds: number,
@@ -78,7 +78,7 @@ export async function interleave<Result>(
   return results
 }
 
-/** The middle of some numbers. */
+/** The median of some numbers. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((left, right) => left - right)
   const middle = sorted.length >> 1
@@ -86,8 +86,8 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
 }
 
-/** Whether most of the rounds were disturbed. */
-export function mostly(rounds: readonly { readonly busy: boolean }[]): boolean {
+/** Whether other programs disturbed most of the rounds. */
+export function mostlyBusy(rounds: readonly { readonly busy: boolean }[]): boolean {
   return rounds.filter(({ busy }) => busy).length * 2 > rounds.length
 }
 
@@ -97,15 +97,17 @@ export function rateOf(rounds: readonly { readonly count: number; readonly secon
 }
 
 /**
- * How much more something costs at worst than at first, in per cent. Costs were taken round by round, so each is
- * compared with the one beside it: what disturbs a round disturbs both.
+ * The largest increase over the first series of costs, in percent. Costs were taken round by round, so each is compared
+ * with the first one of the same round: a disturbance affects both.
  */
-export function risePercent([first = [], ...others]: readonly (readonly number[])[]): number {
-  const rises = others.map((costs) => median(costs.map((cost, round) => cost / (first[round] ?? Number.NaN))))
-  return (Math.max(...rises) - 1) * 100
+export function increasePercent([first = [], ...others]: readonly (readonly number[])[]): number {
+  const factors = others.map((costs) =>
+    median(costs.map((cost, round) => cost / (first[round] ?? Number.NaN))),
+  )
+  return (Math.max(...factors) - 1) * 100
 }
 
-/** Compares the samples of each work with its limit and with the best of the peers. */
+/** Compares the samples of each workload with its limit and with the best peer. */
 export function toRows(samples: readonly Sample[]): readonly Row[] {
   return samples.map((sample) => {
     const rivals = samples.filter(({ work, unit }) => work === sample.work && unit === sample.unit)

@@ -1,28 +1,28 @@
-/** The revisions a client of the bench speaks. */
+/** The revisions that the clients of the bench speak. */
 export type Revision = '2025-03-26' | '2025-11-25' | '2026-07-28'
 
-/** A request whose id and operands have fixed widths, so that they can be changed in place. */
+/** A request whose id and operands have fixed widths, so that they can be overwritten in place. */
 export interface Numbered {
   readonly id: number
   readonly a: number
   readonly b: number
 }
 
-/** Ids have seven digits and operands and sums six, so that all requests and all answers are equally long. */
+/** Ids have seven digits and operands and sums six, so that all requests and all answers have the same length. */
 export const FIRST_ID = 1_000_000
 export const ID_DIGITS = 7
 export const SUM_DIGITS = 6
 
 const CLIENT = { name: 'bench', version: '1.0.0' }
 
-/** What every request carries at 2026-07-28. */
+/** The metadata of every request at 2026-07-28. */
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': CLIENT,
   'io.modelcontextprotocol/clientCapabilities': {},
 }
 
-/** The request number `index` of a series: a pair of operands that differs from its neighbours'. */
+/** Request `index` of a series; its operands differ from those of its neighbours. */
 export function numbered(index: number): Numbered {
   return {
     id: FIRST_ID + index,
@@ -36,28 +36,28 @@ export function callText({ id, a, b }: Numbered, revision: Revision): string {
   return requestText(id, 'tools/call', { name: 'add', arguments: { a, b } }, revision)
 }
 
-/** What is sent over a stream: `add`, or 4 KB of text of which the start, or all of it, is answered. */
+/** The kind of request: `add`, or 4 KB of text whose start or whole is returned. */
 export type Sent = 'call' | 'start' | 'echo'
 
-/** What a request with a text weighs, its line break counted. */
+/** The size of a request with a text, including its line break. */
 const TEXT_BYTES = 4096
 
-/** The request number `index` of a series. A text begins with the id of its request. */
+/** Request `index` of a series. A text begins with the id of its request. */
 export function sentText(sent: Sent, index: number): string {
   if (sent === 'call') return callText(numbered(index), '2025-11-25')
   const { id } = numbered(index)
   const requestOf = (text: string): string => callOf(id, sent, { text })
-  return requestOf(String(id).padEnd(TEXT_BYTES - 1 - requestOf('').length, FILLING))
+  return requestOf(String(id).padEnd(TEXT_BYTES - 1 - requestOf('').length, FILLER))
 }
 
-const FILLING = 'The quick brown fox jumps over the lazy dog. '
+const FILLER = 'The quick brown fox jumps over the lazy dog. '
 
 /** A tools/call of any tool in a 2025 session. */
 export function callOf(id: number, name: string, given: object): string {
   return requestText(id, 'tools/call', { name, arguments: given }, '2025-11-25')
 }
 
-/** The wish to hear when a resource changes. */
+/** A subscription to a resource. */
 export function subscribeText(id: number, uri: string): string {
   return requestText(id, 'resources/subscribe', { uri }, '2025-11-25')
 }
@@ -67,13 +67,13 @@ export function pingText(id: number): string {
   return JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })
 }
 
-/** The same as a call, from a client that wants to hear of progress under a token that is the id. */
+/** A call that asks for progress; its progress token is the id. */
 export function progressText({ id, a, b }: Numbered, revision: Revision): string {
   const params = { name: 'add', arguments: { a, b } }
   return requestText(id, 'tools/call', params, revision, { progressToken: id })
 }
 
-/** So many calls of `add` in one message, from the request number `first` on; only 2025-03-26 has batches. */
+/** A batch of `count` calls of `add`, starting with request `first`; only 2025-03-26 has batches. */
 export function batchText(first: number, count: number): string {
   const calls = Array.from({ length: count }, (_, index) => callText(numbered(first + index), '2025-03-26'))
   return `[${calls.join(',')}]`
@@ -84,13 +84,13 @@ export function listText(id: number, revision: Revision): string {
   return requestText(id, 'tools/list', {}, revision)
 }
 
-/** The opening of a 2025 session. */
+/** The first message of a 2025 session. */
 export function initializeText(id: number, revision: Revision = '2025-11-25'): string {
   const params = { protocolVersion: revision, capabilities: {}, clientInfo: CLIENT }
   return JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })
 }
 
-/** The client's last word of the opening. */
+/** The notification that completes the handshake. */
 export const INITIALIZED: string = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
 
 function requestText(id: number, method: string, params: object, revision: Revision, meta?: object): string {

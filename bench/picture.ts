@@ -2,12 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { main } from '../tools/run.ts'
 import type { Machine } from './machine.ts'
 import type { Row } from './measure.ts'
-import { SHOWN } from './shown.ts'
+import { README_ROWS } from './readme-rows.ts'
 
-/** What the picture shows: a work, its unit, and a short title. */
-const PANELS = SHOWN.flatMap(({ work, unit, title }) => (title === undefined ? [] : [{ work, unit, title }]))
+/** The panels of the picture: a workload, its unit, and a short title. */
+const PANELS = README_ROWS.flatMap(({ work, unit, title }) =>
+  title === undefined ? [] : [{ work, unit, title }],
+)
 
-/** Which rows, from top to bottom, and the class that colours them. */
+/** The bars of a panel, from top to bottom, each with its CSS class. */
 const BARS: readonly (readonly [subject: string, colour: string, label: string])[] = [
   ['pierhead', 'ours', 'Pierhead'],
   ['tmcp', 'peer', 'tmcp'],
@@ -56,7 +58,7 @@ export function drawPicture(): void {
   console.log('docs/bench.svg drawn from reports/bench.json')
 }
 
-/** The comparison as an SVG that follows the reader's choice of light or dark. */
+/** The comparison as an SVG that follows the reader's light or dark colour scheme. */
 function picture(rows: readonly Row[], machine: Machine): string {
   const panels = PANELS.map((panel) => ({
     ...panel,
@@ -87,14 +89,14 @@ function panelText(panel: {
   readonly rows: readonly Row[]
 }): string {
   const { title, unit, rows } = panel
-  const shown = BARS.flatMap(([subject, colour, label]) => {
+  const visible = BARS.flatMap(([subject, colour, label]) => {
     const row = rows.find((candidate) => candidate.subject === subject)
     return row ? [{ row, colour, label }] : []
   })
-  const largest = Math.max(...shown.map(({ row }) => row.value))
+  const largest = Math.max(...visible.map(({ row }) => row.value))
   const room = PANEL_WIDTH - BAR_FROM - VALUE_ROOM
-  const way = rows[0]?.better === 'more' ? 'more is better' : 'less is better'
-  const bars = shown.map(({ row, colour, label }, index) => {
+  const direction = rows[0]?.better === 'more' ? 'more is better' : 'less is better'
+  const bars = visible.map(({ row, colour, label }, index) => {
     const y = 34 + index * BAR_STEP
     const width = Math.max(2, (row.value / largest) * room).toFixed(1)
     const weight = colour === 'ours' ? ' class="strong"' : ''
@@ -106,7 +108,7 @@ function panelText(panel: {
   })
   return (
     `<text class="title" x="0" y="18">${escaped(title)}</text>` +
-    `<text class="quiet" x="${PANEL_WIDTH}" y="18" text-anchor="end">${escaped(unit.split(' ')[0] ?? unit)}, ${way}</text>${bars.join('')}`
+    `<text class="quiet" x="${PANEL_WIDTH}" y="18" text-anchor="end">${escaped(unit.split(' ')[0] ?? unit)}, ${direction}</text>${bars.join('')}`
   )
 }
 

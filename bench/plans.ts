@@ -15,7 +15,7 @@ export const FULL: Plan = {
   typeCounts: [50, 200],
 }
 
-/** All of it, briefly: shows that it works, not how fast it is. */
+/** Everything, briefly: shows that it works, not how fast it is. */
 export const QUICK: Plan = {
   peers: true,
   rounds: 3,
@@ -30,5 +30,5 @@ export const QUICK: Plan = {
   typeCounts: [50],
 }
 
-/** Only us and the limit, as warm as in the full run. */
+/** Only our server and the limit, warmed up as long as in the full run. */
 export const CI: Plan = { ...QUICK, peers: false, seconds: 0.3, warmUp: 0.8, starts: 5 }

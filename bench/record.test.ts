@@ -9,7 +9,7 @@ const asked = readRequirements('requirements').filter(({ measured }) => measured
 
 describe('the record', () => {
   test.each(asked.map(({ id, statement }) => [statement, id]))(
-    'is compared with the number of "%s", and says why where it misses it [%s]',
+    'is compared with the number of "%s"; a miss has a reason [%s]',
     (_, id) => {
       const finding = toReport('.').findings.find((one) => one.id === id)
       expect(finding?.measured?.length).toBeGreaterThan(0)
@@ -17,12 +17,12 @@ describe('the record', () => {
     },
   )
 
-  test('is judged by the goals of today', () => {
+  test('is judged by the current goals', () => {
     const bare = rows.map(({ goals: _, ...row }) => row)
     expect(judge(bare)).toEqual(rows)
   })
 
-  test('knows of every number that the second document asks for', () => {
+  test('has every number that the second document requires', () => {
     const numbers = readRequirements('requirements').filter(({ id }) =>
       /^S2-11\.[12]-|^S2-11\.3-[123]$/.test(id),
     )

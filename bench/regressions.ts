@@ -1,18 +1,18 @@
 import type { Row } from './measure.ts'
 
-/** What is compared. The slowest of a hundred, and what V8 compiles in a short run, tell more of the run than of us. */
+/** The units that are compared. In a short run, p99 and JIT compilation say more about the run than about our code. */
 const UNITS = new Set(['req/s', 'msg/s', 'µs p50', 'ms', 'MB'])
 /** A ratio may fall to this share of the recorded one before it counts as lost. */
 const SHARE = 0.7
 
-/** One of our ratios to the limit, now and as recorded; above 1 is better, whichever way its unit goes. */
+/** One of our ratios to the limit, now and as recorded, inverted where less is better, so that more is always better. */
 export interface Ratio {
   readonly name: string
   readonly now: number
   readonly recorded: number
 }
 
-/** Our ratios beside the recorded ones; throws when the record lacks one, or when there is nothing to compare. */
+/** Our ratios with the recorded ones; throws if the record lacks one, or if there is nothing to compare. */
 export function ratiosOf(rows: readonly Row[], record: readonly Row[]): readonly Ratio[] {
   const ratios = rows.flatMap((row) => {
     if (!row.subject.startsWith('pierhead') || !UNITS.has(row.unit) || row.ratioToLimit === null) return []
@@ -28,7 +28,7 @@ export function ratiosOf(rows: readonly Row[], record: readonly Row[]): readonly
   return ratios
 }
 
-/** Whether a ratio fell so far that chance does not explain it. */
+/** Whether a ratio fell further than noise explains. */
 export function isLost({ now, recorded }: Ratio): boolean {
   return now < recorded * SHARE
 }
@@ -41,6 +41,6 @@ export function better(first: readonly Ratio[], second: readonly Ratio[]): reado
   })
 }
 
-function goodness({ better: way }: Row, ratio: number): number {
-  return way === 'more' ? ratio : 1 / ratio
+function goodness({ better: direction }: Row, ratio: number): number {
+  return direction === 'more' ? ratio : 1 / ratio
 }

@@ -6,17 +6,17 @@ import { main } from '../tools/run.ts'
 import { compile } from './children.ts'
 import { judge } from './goals.ts'
 import { type Machine, describeMachine, loadNow } from './machine.ts'
-import { type Plan, type Row, type Sample, type Work, toRows } from './measure.ts'
+import { type Plan, type Row, type Sample, type Workload, toRows } from './measure.ts'
 import { drawPicture } from './picture.ts'
 import { CI, FULL, QUICK } from './plans.ts'
 import { fillReadme } from './readme.ts'
 import { type Ratio, better, isLost, ratiosOf } from './regressions.ts'
 import { goalsText, headerText, tableText } from './report.ts'
-import { SHORT_WORKS, WORKS } from './works.ts'
+import { SHORT_WORKLOADS, WORKLOADS } from './workloads.ts'
 
 const RECORD = 'reports'
 
-/** `--quick` measures all of it briefly, `--only name` a part, `--ci` whether our ratios are still about the recorded ones. */
+/** `--quick` measures everything briefly, `--only name` measures one workload, and `--ci` checks our ratios against the record. */
 async function bench(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -25,15 +25,15 @@ async function bench(): Promise<void> {
       only: { type: 'string', multiple: true },
     },
   })
-  const works = chosen(values.only)
+  const workloads = selectWorkloads(values.only)
   if (isStale()) await build()
   await compile()
   const machine = describeMachine()
-  if (values.ci) return compareWithRecord(values.only ? works : SHORT_WORKS, machine)
+  if (values.ci) return compareWithRecord(values.only ? workloads : SHORT_WORKLOADS, machine)
   console.log(headerText(machine))
-  const { samples, failures } = await runAll(works, values.quick ? QUICK : FULL)
+  const { samples, failures } = await runAll(workloads, values.quick ? QUICK : FULL)
   const after: Machine = { ...machine, loadAfter: loadNow() }
-  // Only a whole run without failures replaces the record.
+  // Only a complete run without failures replaces the record.
   const folder = values.quick || values.only || failures.length > 0 ? '.cache/bench' : RECORD
   const rows = judge(toRows(samples))
   write(folder, rows, after)
@@ -49,41 +49,41 @@ interface Outcome {
   readonly failures: readonly string[]
 }
 
-/** Runs one work after the other; one that fails does not keep the rest from being measured. */
-async function runAll(works: readonly Work[], plan: Plan): Promise<Outcome> {
+/** Runs the workloads one after the other; a failure does not stop the rest. */
+async function runAll(workloads: readonly Workload[], plan: Plan): Promise<Outcome> {
   const samples: Sample[] = []
   const failures: string[] = []
-  for (const { name, run } of works) {
+  for (const { name, run } of workloads) {
     const start = performance.now()
     try {
-      const found = await run(plan, (line) => say(`${name}: ${line}`))
+      const found = await run(plan, (line) => log(`${name}: ${line}`))
       samples.push(...found)
       console.log(`\n${tableText(judge(toRows(found)))}`)
     } catch (error) {
       failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
-      say(failures.at(-1) ?? '')
+      log(failures.at(-1) ?? '')
     }
-    say(`${name}: done in ${((performance.now() - start) / 1000).toFixed(0)} s`)
+    log(`${name}: done in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   }
   return { samples, failures }
 }
 
-/** Compares our ratios with the recorded ones; a work with a ratio that was lost is measured again. */
-async function compareWithRecord(works: readonly Work[], { loadBefore }: Machine): Promise<void> {
+/** Compares our ratios with the recorded ones; a workload with a lost ratio is measured again. */
+async function compareWithRecord(workloads: readonly Workload[], { loadBefore }: Machine): Promise<void> {
   const record = recorded()
-  console.log(`Our ratios to bare Node beside those of ${RECORD}/bench.json; load ${loadBefore} before`)
+  console.log(`Our ratios to bare Node and those of ${RECORD}/bench.json; load ${loadBefore} before`)
   let passed = 0
   let failed = 0
-  for (const work of works) {
+  for (const workload of workloads) {
     try {
-      const ratios = await ratiosUnlessLost(work, record)
+      const ratios = await bestRatios(workload, record)
       for (const ratio of ratios) console.log(ratioText(ratio))
       const lost = ratios.filter(isLost).length
       failed += lost
       passed += ratios.length - lost
     } catch (error) {
       failed++
-      console.log(`FAILED  ${work.name}: ${error instanceof Error ? error.message : String(error)}`)
+      console.log(`FAILED  ${workload.name}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
   console.log(`load ${loadNow()} after\n${passed} passed, ${failed} failed`)
@@ -96,10 +96,10 @@ function recorded(): readonly Row[] {
   return JSON.parse(readFileSync(file, 'utf8')) as readonly Row[]
 }
 
-/** Other programs come and go; a ratio that is really lost is lost each time. */
+/** A ratio that fell because of other programs recovers in one of several tries. */
 const TRIES = 5
 
-async function ratiosUnlessLost({ run }: Work, record: readonly Row[]): Promise<readonly Ratio[]> {
+async function bestRatios({ run }: Workload, record: readonly Row[]): Promise<readonly Ratio[]> {
   const once = async (): Promise<readonly Ratio[]> => ratiosOf(toRows(await run(CI, () => {})), record)
   let ratios = await once()
   for (let tries = 1; tries < TRIES && ratios.some(isLost); tries++) ratios = better(ratios, await once())
@@ -111,16 +111,16 @@ function ratioText(ratio: Ratio): string {
   return `${isLost(ratio) ? 'LOST' : 'kept'}  ${name.padEnd(92)} ${now.toFixed(2)}, recorded ${recorded.toFixed(2)}`
 }
 
-function chosen(names: readonly string[] | undefined): readonly Work[] {
-  if (!names) return WORKS
+function selectWorkloads(names: readonly string[] | undefined): readonly Workload[] {
+  if (!names) return WORKLOADS
   return names.map((name) => {
-    const work = WORKS.find((candidate) => candidate.name === name)
-    if (work) return work
-    throw new Error(`there is no work ${name}; choose from ${WORKS.map((each) => each.name).join(', ')}`)
+    const workload = WORKLOADS.find((candidate) => candidate.name === name)
+    if (workload) return workload
+    throw new Error(`unknown workload ${name}; choose from ${WORKLOADS.map((each) => each.name).join(', ')}`)
   })
 }
 
-function say(line: string): void {
+function log(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 

@@ -1,13 +1,13 @@
 import { scan } from '../src/wire/scan.ts'
 import { type Revision, callText, numbered } from './messages.ts'
-import { answer } from './orders.ts'
+import { runCommands } from './commands.ts'
 
-/** What the process that times the scan can be asked to do. */
-export interface ScanOrders {
+/** The commands of the process that times the scan. */
+export interface ScanCommands {
   readonly time: { readonly revision: Revision; readonly seconds: number }
 }
 
-/** Nanoseconds for one message. */
+/** Nanoseconds per message. */
 export interface ScanTimes {
   readonly scanNs: number
   readonly parseNs: number
@@ -16,7 +16,7 @@ export interface ScanTimes {
 const TEXTS = 4096
 const DEPTH = 64
 
-answer<ScanOrders>({
+runCommands<ScanCommands>({
   time: async ({ revision, seconds }): Promise<ScanTimes> => {
     const texts = Array.from({ length: TEXTS }, (_, index) => callText(numbered(index), revision))
     const scanNs = time(texts, seconds, (text) => scan(text, DEPTH) === undefined)
@@ -29,7 +29,7 @@ function time(texts: readonly string[], seconds: number, work: (text: string) =>
   const start = performance.now()
   let count = 0
   do {
-    for (const text of texts) if (!work(text)) throw new Error(`the scan objects to ${text}`)
+    for (const text of texts) if (!work(text)) throw new Error(`the scan rejects ${text}`)
     count += texts.length
   } while (performance.now() - start < seconds * 1000)
   return ((performance.now() - start) * 1e6) / count

@@ -5,19 +5,19 @@ import { GOALS } from './goals.ts'
 import { Checker, Series, answerOf } from './load/exchange.ts'
 import { FRAMES, LINES } from './load/framing.ts'
 import { Streams, type StreamTarget, type Transport } from './load/streams.ts'
-import { LATENCIES } from './loads.ts'
+import { LATENCIES } from './latency-rows.ts'
 import { FIRST_ID, type Sent, sentText } from './messages.ts'
 
 const NUMBERS = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } } as const
 const TEXT = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
 
-describe('answers that come as bytes', () => {
-  test('a text of 4 KB weighs 4,096 bytes on the wire, whatever its number [S2-11.1-2]', () => {
+describe('answers as bytes', () => {
+  test('a request with a text has 4,096 bytes on the wire, whatever its number [S2-11.1-2]', () => {
     for (const sent of ['start', 'echo'] as const)
-      for (const index of [0, 1, 1023]) expect(LINES.seal(sentText(sent, index)).length).toBe(4096)
+      for (const index of [0, 1, 1023]) expect(LINES.encode(sentText(sent, index)).length).toBe(4096)
   })
 
-  test('an answer with one wrong byte, or that comes twice, or to nothing that was asked, is refused', () => {
+  test('an answer with a wrong byte, a repeated one, or one to an unknown request is rejected', () => {
     const checker = new Checker('echo')
     for (const index of [0, 1, 2]) checker.expect(index)
     expect(checker.take(...whole(answerText('echo', 0)))).toBe(0)
@@ -30,11 +30,11 @@ describe('answers that come as bytes', () => {
     expect(() => [checker.expect(4), checker.expect(4)]).toThrow('never answered')
   })
 
-  test('frames of a client are masked, and those of a server found however they are cut', () => {
+  test('client frames are masked, and server frames are found only when they are complete', () => {
     const [first, second] = ['{"id":1}', 'x'.repeat(300)]
-    const sealed = FRAMES.seal(first as string)
-    expect(sealed.subarray(0, 2)).toEqual(Buffer.from([0x81, 0x88]))
-    expect(sealed.includes('{"id"')).toBe(false)
+    const encoded = FRAMES.encode(first as string)
+    expect(encoded.subarray(0, 2)).toEqual(Buffer.from([0x81, 0x88]))
+    expect(encoded.includes('{"id"')).toBe(false)
     const bytes = Buffer.concat([frame(first as string), frame(second as string)])
     const found = FRAMES.next(bytes, 0)
     expect(found && bytes.toString('utf8', found.from, found.to)).toBe(first)
@@ -52,7 +52,7 @@ describe('load over streams', () => {
     ['ws', 'call'],
     ['http', 'call'],
   ] as const)(
-    'over %s what is counted of %s is what the server answered [S2-11.1-2]',
+    'over %s the count of %s equals the number of answers from the server [S2-11.1-2]',
     async (transport, sent) => {
       const { running, calls } = await serve()
       const streams = await open(transport, sent, running)
@@ -63,7 +63,7 @@ describe('load over streams', () => {
   )
 
   test.each(['tcp', 'ws', 'http'] as const)(
-    'over %s a fixed rate sends what it says, and every request is answered and timed [S2-11.2-1] [S2-11.2-2]',
+    'over %s a fixed rate sends the expected number, and every request is answered and timed [S2-11.2-1] [S2-11.2-2]',
     async (transport) => {
       const { running, calls } = await serve()
       const streams = await open(transport, 'call', running)
@@ -75,7 +75,7 @@ describe('load over streams', () => {
     },
   )
 
-  test('a stall is charged to every request that it delays [S2-11.2-3] [S2-11.2-4] [S2-13-S11]', async () => {
+  test('a stall counts for every request that it delays [S2-11.2-3] [S2-11.2-4] [S2-13-S11]', async () => {
     const stalled = { ms: 200 }
     const { running } = await serve(() => {
       const until = performance.now() + stalled.ms
@@ -110,7 +110,7 @@ describe('load over streams', () => {
   })
 })
 
-test('every percentile has its goal over every transport at 10, 50 and 80 % load', () => {
+test('every percentile has a goal over every transport at 10, 50 and 80 % load', () => {
   expect(LATENCIES).toHaveLength(12)
   for (const name of LATENCIES) {
     const goals = GOALS.filter(({ work }) => work === name)
@@ -134,7 +134,7 @@ function answerText(sent: Sent, index: number): string {
   return JSON.stringify({ jsonrpc: '2.0', id: FIRST_ID + index, result: { content } })
 }
 
-/** A frame as servers send it. */
+/** A frame as a server sends it. */
 function frame(text: string): Buffer {
   const { length } = text
   return Buffer.concat([
@@ -147,10 +147,10 @@ async function serve(
   before: () => void = () => undefined,
 ): Promise<{ readonly running: Running; calls(): number }> {
   let count = 0
-  const counted = (said: string): string => {
+  const counted = (text: string): string => {
     before()
     count++
-    return said
+    return text
   }
   const app = createServer({ name: 'bench', version: '1', log: () => undefined })
     .tool('add', { input: NUMBERS }, ({ a, b }) => counted(String(Number(a) + Number(b))))
@@ -172,7 +172,7 @@ function targetOf(transport: Transport, sent: Sent, port: number): StreamTarget 
   return { transport, sent, port, connections: 4, pid: process.pid, file: '', options: '' }
 }
 
-/** A server that answers each line with what it is told to. */
+/** A bare server that answers each line with the result of a function. */
 async function bare(answer: (line: string, socket: Socket) => string): Promise<number> {
   const server: Server = createNetServer((socket) => {
     socket.on('error', () => undefined)
@@ -186,7 +186,7 @@ async function bare(answer: (line: string, socket: Socket) => string): Promise<n
   return (server.address() as { readonly port: number }).port
 }
 
-test('requests of a series differ and are equally long', () => {
+test('the requests of a series differ but have the same length', () => {
   const series = new Series('call', LINES)
   expect(series.bytesOf(0, 1).length).toBe(series.bytesOf(1023, 1).length)
   expect(series.bytesOf(0, 1).equals(series.bytesOf(1, 1))).toBe(false)

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-/** What is measured: a program in `bench/subjects`, and the options it is started with. */
+/** A measured program in `bench/subjects`, with the options it is started with. */
 export interface Subject {
   readonly name: string
   readonly role: 'limit' | 'ours' | 'peer'
@@ -10,7 +10,7 @@ export interface Subject {
 
 export const LIMIT: Subject = { name: 'limit', role: 'limit', file: 'limit' }
 export const OURS: Subject = { name: 'pierhead', role: 'ours', file: 'pierhead' }
-/** The same server with its tools described in JSON Schema, so that no schema library is loaded. */
+/** The same server with its tools in JSON Schema, so that no schema library is loaded. */
 export const OURS_JSON: Subject = {
   name: 'pierhead, JSON Schema',
   role: 'ours',
@@ -21,21 +21,21 @@ export const V1: Subject = { name: 'official v1', role: 'peer', file: 'official-
 export const V2: Subject = { name: 'official v2', role: 'peer', file: 'official-v2' }
 export const TMCP: Subject = { name: 'tmcp', role: 'peer', file: 'tmcp' }
 
-/** All that serve 2025 revisions. */
+/** All subjects that serve 2025 revisions. */
 export const ALL: readonly Subject[] = [LIMIT, OURS, V1, V2, TMCP]
 
-/** Those that a run measures: a short one leaves the peers out. */
-export function chosenFrom(
+/** The subjects that a run measures; a short run leaves out the peers. */
+export function selectSubjects(
   subjects: readonly Subject[],
   { peers }: { readonly peers: boolean },
 ): readonly Subject[] {
   return peers ? subjects : subjects.filter(({ role }) => role !== 'peer')
 }
 
-/** What the programs of a subject are for. */
+/** The kind of a subject's program. */
 export type Program = 'http' | 'stdio' | 'tcp' | 'ws' | 'memory' | 'client'
 
-/** The program of a subject for one transport, or the one that holds its client. */
+/** The program of a subject for one transport, or its client. */
 export function programOf(subject: Subject, transport: Program): string {
   return resolve('bench', 'subjects', `${subject.file}-${transport}.mjs`)
 }

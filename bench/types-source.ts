@@ -1,15 +1,15 @@
-/** Whose server is generated; 'schemas' is the tools' schemas and nothing else. */
-export type Dialect = 'schemas' | 'pierhead' | 'pierhead-map' | 'v1' | 'v2' | 'tmcp'
+/** The library of the generated server; 'schemas' is only the schemas of the tools. */
+export type Library = 'schemas' | 'pierhead' | 'pierhead-map' | 'v1' | 'v2' | 'tmcp'
 
-interface Form {
+interface SourceParts {
   readonly head: string
   readonly tool: (name: string, input: string, output: string, value: string) => string
   readonly tail?: string
 }
 
-/** The source of a server with so many tools, each with five fields in and two out, written as its users write it. */
-export function serverText(dialect: Dialect, tools: number): string {
-  const { head, tool, tail = '' } = FORMS[dialect]
+/** The source of a server with `tools` tools, each with five input and two output fields, as users of the library write it. */
+export function serverText(library: Library, tools: number): string {
+  const { head, tool, tail = '' } = SOURCES[library]
   const all = Array.from({ length: tools }, (_, index) => {
     const input = `z.object({ name${index}: z.string().min(1), size${index}: z.number().int(), open: z.boolean(), kind: z.enum(['a', 'b']), tags: z.array(z.string()).optional() })`
     const output = `z.object({ label${index}: z.string(), total: z.number() })`
@@ -19,7 +19,7 @@ export function serverText(dialect: Dialect, tools: number): string {
   return `import * as z from 'zod'\n${head}\n${all.join('\n')}\n${tail}\nexport {}\n`
 }
 
-const FORMS: Readonly<Record<Dialect, Form>> = {
+const SOURCES: Readonly<Record<Library, SourceParts>> = {
   schemas: {
     head: '',
     tool: (name, input, output, value) =>

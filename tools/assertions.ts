@@ -21,8 +21,8 @@ export function withoutAssertion(file: string, text: string): readonly string[] 
 }
 
 /**
- * Regular expressions among the members that `toMatchObject` expects. It compares only the members that they have
- * themselves, which are none, so that they match anything: `expect.stringMatching` is meant.
+ * Regular expressions among the expected members of `toMatchObject`. It compares only own properties, and a regular
+ * expression has none, so it matches anything; `expect.stringMatching` is meant.
  */
 export function patternsThatMatchAll(file: string, text: string): readonly string[] {
   return [...nodesIn(parseSync(file, text).program)]
@@ -35,7 +35,7 @@ function isMatchObject({ type, property }: Node): boolean {
   return type === 'MemberExpression' && nameOf(property as Node) === 'toMatchObject'
 }
 
-/** The regular expressions in a value, apart from those that a call is given. */
+/** The regular expressions in a value, except in the arguments of calls. */
 function* expectedIn(value: unknown): Generator<Node> {
   if (typeof value !== 'object' || value === null) return
   const node = value as Node

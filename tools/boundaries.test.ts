@@ -90,7 +90,7 @@ test('a folder without a row and a row without a folder are breaches', () => {
   ])
 })
 
-test('rows inside a folder separate its modules, and a name that others may import stands for all of them', () => {
+test('rows inside a folder separate its modules, and the name of the folder stands for all of them', () => {
   const table = JSON.stringify({
     protocol: TABLE.protocol,
     server: { may: ['protocol', 'transport'] },
@@ -125,7 +125,7 @@ test('a switch read outside its reader is a breach', () => {
   ])
 })
 
-test('a switch that its reader does not read, or that another takes out, is a breach', () => {
+test('a switch that its reader does not read, or that another file destructures, is a breach', () => {
   const breaches = findBreaches(
     plant({
       'src/server/batch.ts': 'export const b = 1\n',

@@ -44,8 +44,8 @@ function read(root: string, folder: string): readonly Source[] {
     path.replaceAll('\\', '/'),
   )
   const files = paths.filter((path) => /\.(ts|tsx)$/.test(path)).toSorted()
-  const shown = folder === 'src' ? '' : `${folder}/`
-  return files.map((path) => ({ path: shown + path, text: readFileSync(join(base, path), 'utf8') }))
+  const prefix = folder === 'src' ? '' : `${folder}/`
+  return files.map((path) => ({ path: prefix + path, text: readFileSync(join(base, path), 'utf8') }))
 }
 
 function isTest(file: Source): boolean {
@@ -112,23 +112,23 @@ function switches(code: readonly Source[]): readonly string[] {
       row[2] ?? '',
     ]),
   )
-  const asked = new Map(code.map((file) => [file.path, askedIn(file)]))
-  const foreign = [...asked].flatMap(([path, names]) =>
+  const reads = new Map(code.map((file) => [file.path, readsIn(file)]))
+  const foreign = [...reads].flatMap(([path, names]) =>
     [...names]
       .filter((name) => readers.has(name) && readers.get(name) !== path)
       .map((name) => `${path}: the switch ${name} is read only in ${readers.get(name)}`),
   )
   const unread = [...readers]
-    .filter(([name, path]) => asked.get(path)?.has(name) !== true)
+    .filter(([name, path]) => reads.get(path)?.has(name) !== true)
     .map(([name, path]) => `${path}: the switch ${name} is not read here, as its table says`)
   return [...foreign, ...unread]
 }
 
 /** The members of dialects and choices that a file reads. */
-function askedIn({ text }: Source): ReadonlySet<string> {
+function readsIn({ text }: Source): ReadonlySet<string> {
   const members = text.matchAll(/\b(?:dialects?|choices)(?:\[[^\]]*\])?[?!]?\.(\w+)\b/gi)
-  const taken = text.matchAll(/\{([^{}]*)\} = (?:[\w.]*\.)?(?:dialect|choices)\b/g)
-  const names = [...taken].flatMap(([, list = '']) => list.split(',').map((name) => name.trim()))
+  const destructured = text.matchAll(/\{([^{}]*)\} = (?:[\w.]*\.)?(?:dialect|choices)\b/g)
+  const names = [...destructured].flatMap(([, list = '']) => list.split(',').map((name) => name.trim()))
   return new Set([...[...members].map(([, name = '']) => name), ...names])
 }
 

@@ -15,7 +15,7 @@ import { importsOf, packageOf } from './imports.ts'
 import { joinModules } from './join.ts'
 import { main } from './run.ts'
 
-/** What package.json names. */
+/** The files that package.json names. */
 const ENTRIES = {
   server: 'index.js',
   client: 'client.js',
@@ -77,7 +77,7 @@ async function fill(): Promise<void> {
     aliases: aliases(),
   })
   nameEmittedFiles()
-  refuseStrangers()
+  rejectUndeclaredImports()
 }
 
 /** The modules that package.json maps to imports starting with #. */
@@ -102,13 +102,15 @@ function nameEmittedFiles(): void {
 }
 
 /** Fails a build whose files import a package that an installed copy would not have. */
-function refuseStrangers(): void {
+function rejectUndeclaredImports(): void {
   const { name, dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const known = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })])
   for (const path of walk(FRESH).filter((file) => /\.(js|d\.ts)$/.test(file))) {
     for (const specifier of importsOf(path, readFileSync(path, 'utf8'))) {
       if (/^[.#]/.test(specifier) || isBuiltin(specifier) || known.has(packageOf(specifier))) continue
-      throw new Error(`${path.replace(FRESH, 'dist')} imports ${specifier}, which is no dependency of ours`)
+      throw new Error(
+        `${path.replace(FRESH, 'dist')} imports ${specifier}, which is not one of our dependencies`,
+      )
     }
   }
 }

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { TRANSPORTS } from '../test/harness/line.ts'
+import { TRANSPORTS } from '../test/harness/connection.ts'
 import { notOver, unnamed, type Case } from './cases.ts'
 
 const one: Case = { id: 'H.one', level: 'must', statement: 'one' }
 
-test('a case is named by its id, its other name, or a group', () => {
+test('a title names a case by its id, its alias, or a group', () => {
   expect(unnamed([one], ['H.one-more is another', 'H.on'])).toEqual([one])
-  expect(unnamed([one], ['M.x H.one is shown [R001]'])).toEqual([])
-  expect(unnamed([{ ...one, alias: 'H.uno' }], ['Host > H.uno is shown'])).toEqual([])
+  expect(unnamed([one], ['M.x H.one is rejected [R001]'])).toEqual([])
+  expect(unnamed([{ ...one, alias: 'H.uno' }], ['Host > H.uno is rejected'])).toEqual([])
   expect(unnamed([{ ...one, id: 'H.verb-put' }], ['H.verb-* all are refused'])).toEqual([])
 })
 
-test('a case of messages or lines is shown over the transports that carry them, by title or folder', () => {
+test('cases of messages and lines must be tested over the transports that carry them, by title or folder', () => {
   const message: Case = { ...one, id: 'M.one' }
   const line: Case = { ...one, id: 'L.one' }
   const odd: Case = { ...one, id: 'L.odd', over: ['stdio'] }

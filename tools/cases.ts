@@ -8,7 +8,7 @@ export interface Case {
   readonly id: string
   readonly level: 'must' | 'should'
   readonly statement: string
-  /** Another name of the same case. */
+  /** Another id of the same case. */
   readonly alias?: string
   /** The transports that must be tested, if they differ from those of its kind. */
   readonly over?: readonly string[]
@@ -48,7 +48,7 @@ export function unnamed(cases: readonly Case[], titles: readonly string[]): read
   return cases.filter(({ id }) => counts[id] === 0)
 }
 
-/** The number of titles that name each case, by its id, its other name or a group such as `H.verb-*`. */
+/** The number of titles that name each case, by its id, its alias or a group such as `H.verb-*`. */
 function countTitles(cases: readonly Case[], titles: readonly string[]): Counts {
   const naming = titles
     .map((title) => title.match(/\b[A-Z]\.[a-z0-9][\w.*-]*/g) ?? [])
@@ -67,27 +67,26 @@ function countTitles(cases: readonly Case[], titles: readonly string[]): Counts 
 function print(): void {
   const [flag, ...more] = process.argv.slice(2)
   if (more.length > 0 || (flag !== undefined && flag !== '--check' && flag !== '--record'))
-    throw new Error(`there is no flag ${[flag, ...more].join(' ')}; use --check or --record`)
+    throw new Error(`unknown flag ${[flag, ...more].join(' ')}; use --check or --record`)
   const cases = JSON.parse(readFileSync(CASES, 'utf8')) as readonly Case[]
   if (!existsSync(RESULTS)) throw new Error(`no test run is recorded in ${RESULTS}; run npm test first`)
   const results = JSON.parse(readFileSync(RESULTS, 'utf8')) as readonly TestResult[]
   const passed = results.filter(({ state }) => state === 'passed')
   const missing = missingOf(cases, passed)
   for (const { id, level, statement } of missing) console.log(`${id}  ${level}  ${statement}`)
-  const shown = countTitles(
+  const covered = countTitles(
     cases.filter(({ id }) => missing.every((one) => one.id !== id)),
     passed.map(({ title }) => title),
   )
-  console.log(`${Object.keys(shown).length} of ${cases.length} cases are shown by a test that passes`)
+  console.log(`${Object.keys(covered).length} of ${cases.length} cases are covered by a passing test`)
   if (missing.some(({ level }) => level === 'must')) process.exitCode = 1
   if (flag === '--record') {
     if (process.exitCode === 1 || passed.length < results.length)
       throw new Error('nothing was recorded; fix the failing tests and the missing cases first')
-    for (const id of recordProven(process.cwd(), { cases: shown }))
-      console.log(`${id} is not listed any more`)
+    for (const id of recordProven(process.cwd(), { cases: covered })) console.log(`${id} is no longer listed`)
   }
   if (flag !== '--check') return
-  const { kept, text } = compare(process.cwd(), { cases: shown }, 'npm run cases -- --record')
+  const { kept, text } = compare(process.cwd(), { cases: covered }, 'npm run cases -- --record')
   if (!kept) process.exitCode = 1
   process.stdout.write(text)
 }

@@ -23,7 +23,7 @@ const STEPS: ReadonlyMap<string, readonly string[]> = new Map([
 function check(names: readonly string[]): void {
   const unknown = names.filter((name) => !STEPS.has(name))
   if (unknown.length > 0)
-    throw new Error(`no step ${unknown.join(', ')}; steps are ${[...STEPS.keys()].join(', ')}`)
+    throw new Error(`unknown step ${unknown.join(', ')}; the steps are ${[...STEPS.keys()].join(', ')}`)
   let passed = 0
   for (const [name, [program = '', ...args]] of STEPS) {
     if (names.length > 0 && !names.includes(name)) continue

@@ -18,7 +18,7 @@ const GOOD = '1 passed, 0 failed'
 const CHECKED = '7 messages checked against schemas, 0 could not be checked'
 
 describe('.ci/run', () => {
-  test('fails when a test that proves an id, or shows a case, is removed', SLOW, () => {
+  test('fails when a test that proves an id or covers a case is removed', SLOW, () => {
     const root = plantProject()
     writeTest(root, 'one', `one ${mark('S0-1')}`)
     writeTest(root, 'two', `H.odd two ${mark('S0-2')}`)
@@ -43,21 +43,21 @@ describe('.ci/run', () => {
 
   test.each([
     ['that passes nothing', '0 passed, 0 failed', '== STEP failed: nothing passed'],
-    ['that says nothing', 'all is well', '== STEP failed: nothing passed'],
+    ['that reports no counts', 'all is well', '== STEP failed: nothing passed'],
     ['that skips', '5 passed, 0 failed, 1 skipped', '== STEP failed: 1 skipped'],
     ['that fails', '5 passed, 1 failed', '5 passed, 1 failed\n== STEP: exit 0'],
-  ])('fails on a step %s', (_, text, said) => {
+  ])('fails on a step %s', (_, text, expected) => {
     for (const step of ['test', 'recorded', 'requirements', 'cases', 'check', 'conformance', 'bench']) {
       const root = plantStubs()
       writeFileSync(join(root, 'stubs', step), text)
       const { status, stdout } = runCi(root)
       expect([step, status]).toEqual([step, 1])
-      expect(stdout.replaceAll('\n\n', '\n')).toContain(said.replace('STEP', step))
+      expect(stdout.replaceAll('\n\n', '\n')).toContain(expected.replace('STEP', step))
       expect(lastLine(stdout)).toMatch(/, 1 failed$/)
     }
   })
 
-  test('fails when a step ends badly, whatever it counted', () => {
+  test('fails when a step exits with an error, whatever it counted', () => {
     const root = plantStubs()
     expect(runCi(root).status).toBe(0)
     writeFileSync(join(root, 'stubs', 'bench.exit'), '3')
@@ -108,35 +108,35 @@ test.skipIf(true)('three', () => expect(3).toBe(4))`,
   expect(runIn(root, 'npm', 'test', '--', '-t', 'two').status).toBe(0)
 })
 
-/** Ids are put into brackets here, so that the titles of this file name none. */
+/** Ids get their brackets here, so that the titles of this file name no ids. */
 function mark(id: string): string {
   return `[${id}]`
 }
 
-/** A folder with the CI script, in which every npm command is played by a file of `stubs/`, or says that one thing passed. */
+/** A folder with the CI script and a stub for npm, which prints a file of `stubs/` or reports that one thing passed. */
 function plantStubs(): string {
   const root = mkdtempSync(join(tmpdir(), 'pierhead-ci-'))
   onTestFinished(() => rmSync(root, { recursive: true }))
   for (const folder of ['.ci', 'stubs', 'bin']) mkdirSync(join(root, folder))
   copyFileSync('.ci/run', join(root, '.ci/run'))
-  const play = (name: string): string =>
+  const stub = (name: string): string =>
     `cat stubs/schemas 2>/dev/null || echo '${CHECKED}'
 [ -f stubs/${name} ] && cat stubs/${name} || echo '${GOOD}'; echo
 exit $(cat stubs/${name}.exit 2>/dev/null || echo 0)`
-  writeProgram(root, 'npx', play('npx'))
+  writeProgram(root, 'npx', stub('npx'))
   writeProgram(
     root,
     'npm',
-    `name=$1; [ "$name" = run ] && name=$2; [ -n "$PIERHEAD_SPEC" ] && name=recorded\n${play('$name')}`,
+    `name=$1; [ "$name" = run ] && name=$2; [ -n "$PIERHEAD_SPEC" ] && name=recorded\n${stub('$name')}`,
   )
   return root
 }
 
-/** A small project with requirements and cases of its own, tested and judged by the real tools. */
+/** A small project with its own requirements and cases, tested and judged by the real tools. */
 function plantProject(): string {
   const root = plantStubs()
   const npm = programOf('npm')
-  // Only the installation and the steps that are about this repository are played.
+  // Only the installation and the steps about this repository are stubbed.
   writeProgram(
     root,
     'npm',
@@ -184,21 +184,21 @@ function writeProgram(root: string, name: string, body: string): void {
 function programOf(name: string): string {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   const found = folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
-  if (found === undefined) throw new Error(`there is no ${name} on the path`)
+  if (found === undefined) throw new Error(`${name} is not on the PATH`)
   return found
 }
 
-interface Ended {
+interface Result {
   readonly status: number | null
   readonly stdout: string
 }
 
-function runCi(root: string): Ended {
+function runCi(root: string): Result {
   return runIn(root, 'bash', '.ci/run')
 }
 
-/** Runs a program in a planted folder, with its stubs before the programs of the machine. */
-function runIn(root: string, program: string, ...args: readonly string[]): Ended {
+/** Runs a program in a planted folder, with its stubs first on the PATH. */
+function runIn(root: string, program: string, ...args: readonly string[]): Result {
   const path = [join(root, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter)
   const { status, stdout, stderr } = spawnSync(program, args, {
     cwd: root,

@@ -28,23 +28,23 @@ export async function startFixture(): Promise<Fixture> {
 async function listeningPort(child: ChildProcess): Promise<string> {
   const waiting = new AbortController()
   const timer = setTimeout(() => waiting.abort(), LIMIT_MS)
-  const gone = once(child, 'exit', { signal: waiting.signal }).then(() => [''])
+  const exited = once(child, 'exit', { signal: waiting.signal }).then(() => [''])
   const lines = createInterface({ input: child.stdout! })
   try {
-    const [line] = (await Promise.race([once(lines, 'line', { signal: waiting.signal }), gone])) as [string]
+    const [line] = (await Promise.race([once(lines, 'line', { signal: waiting.signal }), exited])) as [string]
     const url = /^listening at (\S+)$/.exec(line)?.[1]
     if (url === undefined) throw new Error('the fixture server did not start')
     return new URL(url).port
   } finally {
     clearTimeout(timer)
-    gone.catch(() => {})
+    exited.catch(() => {})
     waiting.abort()
   }
 }
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = once(child, 'exit')
+  const exited = once(child, 'exit')
   child.kill()
-  await gone
+  await exited
 }

@@ -17,18 +17,18 @@ export interface Verdict {
 }
 
 /** Checked on every message of every scenario, so it says nothing about a particular scenario. */
-const EVERYWHERE = 'wire-schema-valid'
+const COMMON_CHECK = 'wire-schema-valid'
 
 /** The line that the client under test prints when it ends successfully. */
-const ENDED_WELL = 'ended with 0'
+const SUCCESS_LINE = 'ended with 0'
 
 /** Whether a scenario passed: one of its own checks succeeded, and nothing failed or caused a warning. */
 export function judge(checks: readonly Check[] | undefined): Verdict {
-  if (checks === undefined) return { passed: false, notes: ['it ended before it wrote its checks'] }
+  if (checks === undefined) return { passed: false, notes: ['it exited before it wrote its checks'] }
   const failed = checks.filter((check) => check.status === 'FAILURE')
   const warned = checks.filter((check) => check.status === 'WARNING')
-  const proved = checks.some((check) => check.status === 'SUCCESS' && check.id !== EVERYWHERE)
-  const vacuous = failed.length === 0 && !proved ? ['nothing of its own was checked'] : []
+  const proved = checks.some((check) => check.status === 'SUCCESS' && check.id !== COMMON_CHECK)
+  const vacuous = failed.length === 0 && !proved ? ['none of its own checks succeeded'] : []
   const notes = [...vacuous, ...[...failed, ...warned].map(toNote)]
   return { passed: notes.length === 0, notes }
 }
@@ -38,10 +38,10 @@ export function judgeRun(folder: string, side: Side, scenario: string): Verdict 
   const own = folderOf(folder, side, scenario)
   const verdict = judge(own === undefined ? undefined : readChecks(own))
   if (side === 'server' || own === undefined) return verdict
-  const said = readIfThere(join(own, 'stdout.txt'))
-  if (said.trimEnd().endsWith(ENDED_WELL)) return verdict
-  const reason = readIfThere(join(own, 'stderr.txt')).trim() || 'it was stopped, or left without a word'
-  return { passed: false, notes: [...verdict.notes, `the client did not end well: ${reason}`] }
+  const output = readIfPresent(join(own, 'stdout.txt'))
+  if (output.trimEnd().endsWith(SUCCESS_LINE)) return verdict
+  const reason = readIfPresent(join(own, 'stderr.txt')).trim() || 'it was killed, or exited without a message'
+  return { passed: false, notes: [...verdict.notes, `the client failed: ${reason}`] }
 }
 
 function folderOf(folder: string, side: Side, scenario: string): string | undefined {
@@ -56,11 +56,11 @@ function readChecks(folder: string): readonly Check[] | undefined {
   return JSON.parse(readFileSync(file, 'utf8')) as readonly Check[]
 }
 
-function readIfThere(file: string): string {
+function readIfPresent(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
 function toNote(check: Check): string {
-  const said = check.errorMessage ?? check.description ?? 'no message'
-  return `${check.status === 'WARNING' ? 'warning: ' : ''}${check.id}: ${said}`
+  const message = check.errorMessage ?? check.description ?? 'no message'
+  return `${check.status === 'WARNING' ? 'warning: ' : ''}${check.id}: ${message}`
 }

@@ -6,7 +6,7 @@ import { leftOutText } from './conformance.ts'
 import { judge, judgeRun } from './conformance-results.ts'
 import { toScenarios } from './conformance-suite.ts'
 
-test('a scenario passes when something of its own succeeded and nothing failed', () => {
+test('a scenario passes if one of its own checks succeeded and none failed', () => {
   expect(judge([{ id: 'ping', status: 'SUCCESS' }])).toEqual({ passed: true, notes: [] })
   const mixed = judge([
     { id: 'ping', status: 'SUCCESS' },
@@ -15,14 +15,14 @@ test('a scenario passes when something of its own succeeded and nothing failed',
   expect(mixed).toEqual({ passed: false, notes: ['id: got 2'] })
 })
 
-test('a scenario that crashed, or in which all was skipped, is a failure', () => {
+test('a scenario that crashed or skipped everything fails', () => {
   expect(judge(undefined).passed).toBe(false)
   expect(judge([]).passed).toBe(false)
   const skipped = judge([
     { id: 'session', status: 'SKIPPED' },
     { id: 'wire-schema-valid', status: 'SUCCESS' },
   ])
-  expect(skipped).toEqual({ passed: false, notes: ['nothing of its own was checked'] })
+  expect(skipped).toEqual({ passed: false, notes: ['none of its own checks succeeded'] })
 })
 
 test('a warning is noted and fails the scenario', () => {
@@ -53,7 +53,7 @@ test('the scenarios of a side in a listing are the required ones and the unscore
   expect(toScenarios(listing.join('\n'), 'client')).toEqual(['initialize', 'auth/dpop'])
 })
 
-test('checks are read from the folder of the scenario, not of one whose name begins alike', () => {
+test('checks are read from the folder of the scenario, not of one with the same prefix', () => {
   const folder = openFolder()
   writeRun(folder, 'server-tools-call-error', { 'checks.json': PASSED })
   writeRun(folder, 'server-ping', {})
@@ -62,7 +62,7 @@ test('checks are read from the folder of the scenario, not of one whose name beg
   expect(judgeRun(folder, 'server', 'ping').passed).toBe(false)
 })
 
-test('a client passes only when it also came to its end by itself and without an error', () => {
+test('a client passes only if it also exits by itself without an error', () => {
   const folder = openFolder()
   writeRun(folder, 'initialize', { 'checks.json': PASSED, 'stdout.txt': 'ended with 0\n' })
   writeRun(folder, 'sse-retry', { 'checks.json': PASSED, 'stdout.txt': '' })
@@ -72,7 +72,7 @@ test('a client passes only when it also came to its end by itself and without an
   expect(judgeRun(folder, 'client', 'sse-retry').passed).toBe(false)
   expect(judgeRun(folder, 'client', 'tools_call')).toEqual({
     passed: false,
-    notes: ['the client did not end well: no answer'],
+    notes: ['the client failed: no answer'],
   })
 })
 
@@ -90,7 +90,7 @@ function writeRun(folder: string, name: string, files: Readonly<Record<string, s
   for (const [file, text] of Object.entries(files)) writeFileSync(join(own, file), text)
 }
 
-test('the summary says how many scenarios it leaves out, and what they are about', () => {
+test('the summary counts the omitted scenarios by feature', () => {
   const leftOut = [
     'client at 2025-11-25: auth/dpop',
     'client at 2026-07-28: auth/dpop',

@@ -11,13 +11,13 @@ const SIDES: readonly Side[] = ['server', 'client']
 /** Runs the official suite against our server and client, or only for the named sides and revisions. */
 async function conformance(): Promise<void> {
   const named = process.argv.slice(2)
-  const stranger = named.find((name) => !REVISIONS.includes(name) && !SIDES.some((side) => side === name))
-  if (stranger !== undefined)
-    throw new Error(`"${stranger}" is none of ${[...SIDES, ...REVISIONS].join(', ')}`)
+  const unknown = named.find((name) => !REVISIONS.includes(name) && !SIDES.some((side) => side === name))
+  if (unknown !== undefined)
+    throw new Error(`unknown argument "${unknown}"; use ${[...SIDES, ...REVISIONS].join(', ')}`)
   const suite = installSuite(await nodeBinary(22))
   const tally: Tally = { passed: 0, failed: 0, leftOut: [] }
-  const revisions = chosen(REVISIONS, named)
-  const sides = chosen(SIDES, named)
+  const revisions = selected(REVISIONS, named)
+  const sides = selected(SIDES, named)
   if (sides.includes('server')) await measureServer(suite, revisions, tally)
   if (sides.includes('client')) await measureClient(suite, revisions, tally)
   console.log(`${leftOutText(tally.leftOut)}\n${tally.passed} passed, ${tally.failed} failed`)
@@ -32,7 +32,7 @@ interface Tally {
 }
 
 /** The named ones, or all if none is named. */
-function chosen<Name extends string>(all: readonly Name[], named: readonly string[]): readonly Name[] {
+function selected<Name extends string>(all: readonly Name[], named: readonly string[]): readonly Name[] {
   const some = all.filter((name) => named.includes(name))
   return some.length === 0 ? all : some
 }

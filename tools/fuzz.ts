@@ -12,10 +12,10 @@ async function fuzz(): Promise<void> {
   const count = toNumber(flags, 'count', 100_000)
   const from = toNumber(flags, 'from', 0)
   const only = flags.get('only')?.split(',')
-  const stranger = only?.find((name) => TARGETS.every((target) => target.name !== name))
-  if (stranger !== undefined)
+  const unknown = only?.find((name) => TARGETS.every((target) => target.name !== name))
+  if (unknown !== undefined)
     throw new Error(
-      `there is no target "${stranger}"; there are ${TARGETS.map(({ name }) => name).join(', ')}`,
+      `unknown target "${unknown}"; the targets are ${TARGETS.map(({ name }) => name).join(', ')}`,
     )
   const chosen = TARGETS.filter(({ name }) => only === undefined || only.includes(name))
   const shares = chosen.reduce((sum, { share }) => sum + share, 0)
@@ -64,14 +64,14 @@ function readFlags(args: readonly string[]): ReadonlyMap<string, string> {
     const name = args[at]!.replace(/^--/, '')
     const value = args[at + 1]
     if (!FLAGS.includes(name) || value === undefined)
-      throw new Error(`"${args[at]}" is not understood: ${USAGE}`)
+      throw new Error(`"${args[at]}" is not a valid option: ${USAGE}`)
     flags.set(name, value)
   }
   return flags
 }
 
-function toNumber(flags: ReadonlyMap<string, string>, name: string, usual: number): number {
-  const value = flags.has(name) ? Number(flags.get(name)) : usual
+function toNumber(flags: ReadonlyMap<string, string>, name: string, fallback: number): number {
+  const value = flags.has(name) ? Number(flags.get(name)) : fallback
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} must be a whole number: ${USAGE}`)
   return value
 }

@@ -4,14 +4,14 @@ import { parseSync } from 'oxc-parser'
 export function importsOf(file: string, text: string): readonly string[] {
   const { module } = parseSync(file, text)
   const statics = module.staticImports.map((found) => found.moduleRequest.value)
-  const passed = module.staticExports.flatMap((found) =>
+  const reexported = module.staticExports.flatMap((found) =>
     found.entries.flatMap((entry) => entry.moduleRequest?.value ?? []),
   )
   const loaded = module.dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
     const literal = /^(['"`])([^$]*)\1$/.exec(text.slice(start, end))
     return literal?.[2] ?? []
   })
-  return [...new Set([...statics, ...passed, ...loaded])]
+  return [...new Set([...statics, ...reexported, ...loaded])]
 }
 
 /** The name of the package that a bare import reaches: `zod/mini` gives `zod`. */

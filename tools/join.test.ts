@@ -36,7 +36,7 @@ export const tell = () => count()`,
 export const count = () => ++counted`,
 }
 
-test('joined modules do what they did, and share what they shared', async () => {
+test('joined modules behave as before and still share their state', async () => {
   const folder = await joined(MODULES)
   const server = await load(folder, 'index.js')
   const client = await load(folder, 'client.js')
@@ -47,7 +47,7 @@ test('joined modules do what they did, and share what they shared', async () => 
   expect(await client['call']?.()).toEqual(['call', 2, true])
 })
 
-test('a start takes few files, and nothing that is loaded on demand', async () => {
+test('startup loads few files, without modules that are loaded on demand', async () => {
   const folder = await joined(MODULES)
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.js'),
@@ -65,7 +65,7 @@ test('a start takes few files, and nothing that is loaded on demand', async () =
     expect(readFileSync(join(folder, 'parts', `${part}.js`), 'utf8')).not.toContain('node:path')
 })
 
-test('what is not used is left out', async () => {
+test('unused exports are left out', async () => {
   const folder = await joined({
     ...MODULES,
     'fault.js': `${MODULES['fault.js']}\nexport const spare = 'spare'`,
@@ -73,7 +73,7 @@ test('what is not used is left out', async () => {
   expect(readFileSync(join(folder, 'parts/both.js'), 'utf8')).not.toContain('spare')
 })
 
-test('a module may take another as a namespace, wherever each of them ends up', async () => {
+test('a module may import another as a namespace, even from a different output file', async () => {
   const folder = await joined({
     ...MODULES,
     'fault.js': `${MODULES['fault.js']}\nexport const spare = 'spare'`,
@@ -83,9 +83,9 @@ test('a module may take another as a namespace, wherever each of them ends up', 
   expect((await load(folder, 'index.js'))['serve']?.()).toEqual(['Fault', 'spare'])
 })
 
-test('a module that passes on all of another without naming it is refused', async () => {
+test('a module that re-exports everything from another is rejected', async () => {
   await expect(joined({ ...MODULES, 'index.js': `export * from './fault.js'` })).rejects.toThrow(
-    'index.js: import names of ./fault.js, not all of it',
+    'index.js: name the imports from ./fault.js instead of re-exporting everything',
   )
 })
 

@@ -7,9 +7,9 @@ export interface JoinOptions {
   readonly folder: string
   /** Every module in the folder, by its path. */
   readonly paths: readonly string[]
-  /** The entry points for servers. */
+  /** The entry point for servers. */
   readonly server: string
-  /** The entry points for clients. */
+  /** The entry point for clients. */
   readonly client: string
   /** Other modules imported from outside. */
   readonly others: readonly string[]
@@ -33,7 +33,7 @@ interface Module {
 const ALL = '*'
 
 /** Modules of at most this many characters do not get a file of their own. */
-const TRIFLE = 1500
+const SMALL = 1500
 
 type Modules = ReadonlyMap<string, Module>
 
@@ -47,7 +47,7 @@ type Places = ReadonlyMap<string, string>
  */
 export async function joinModules(options: JoinOptions): Promise<void> {
   const { folder, paths, server, client, others, aliases = new Map() } = options
-  const modules = nameAll(new Map(paths.map((path) => [path, read(folder, path, aliases)])))
+  const modules = expandNamespaces(new Map(paths.map((path) => [path, read(folder, path, aliases)])))
   const loaded = [...modules.values()].flatMap(({ loads }) => loads)
   const entries = new Set([server, client, ...others, ...loaded])
   const places = placeAll(modules, entries, options)
@@ -56,7 +56,7 @@ export async function joinModules(options: JoinOptions): Promise<void> {
     files.set(file, await joinOne({ folder, file, modules, places, entries }))
   for (const path of entries) {
     const names = modules.get(path)?.exports ?? []
-    if (!files.has(path)) files.set(path, passOn(path, names, step(path, places.get(path) ?? path)))
+    if (!files.has(path)) files.set(path, reexport(path, names, specifierTo(path, places.get(path) ?? path)))
   }
   for (const path of paths) rmSync(join(folder, path))
   for (const [path, text] of files) {
@@ -71,7 +71,8 @@ function read(folder: string, path: string, aliases: ReadonlyMap<string, readonl
   const needs = new Map<string, string[]>()
   const need = (specifier: string, name: string | null | undefined): void => {
     if (!specifier.startsWith('.')) return
-    if (typeof name !== 'string') throw new Error(`${path}: import names of ${specifier}, not all of it`)
+    if (typeof name !== 'string')
+      throw new Error(`${path}: name the imports from ${specifier} instead of re-exporting everything`)
     const target = targetOf(path, specifier)
     needs.set(target, [...(needs.get(target) ?? []), name])
   }
@@ -98,8 +99,8 @@ function read(folder: string, path: string, aliases: ReadonlyMap<string, readonl
   }
 }
 
-/** The same modules, with every name in place of those that one takes as a namespace. */
-function nameAll(modules: Modules): Modules {
+/** The same modules, with namespace imports replaced by all exported names. */
+function expandNamespaces(modules: Modules): Modules {
   const named = (target: string, names: readonly string[]): readonly string[] =>
     names.includes(ALL) ? (modules.get(target)?.exports ?? []) : names
   const all = [...modules].map(([path, module]) => {
@@ -136,16 +137,16 @@ function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, clie
     if (atServer.has(path)) return everAtClient.has(path) ? 'parts/server-first.js' : 'parts/server.js'
     const [only] = by
     if (by.length === 1 && only !== undefined) return only
-    if (!everAtClient.has(path) && isTrifle(path, atServer)) return 'parts/server.js'
-    return isTrifle(path, both) ? 'parts/both.js' : `parts/${by.map(flat).toSorted().join('-')}.js`
+    if (!everAtClient.has(path) && isSmall(path, atServer)) return 'parts/server.js'
+    return isSmall(path, both) ? 'parts/both.js' : `parts/${by.map(flat).toSorted().join('-')}.js`
   }
 
   /** Whether a shared module is too small for its own file and needs only startup code. */
-  function isTrifle(path: string, start: ReadonlySet<string>): boolean {
+  function isSmall(path: string, start: ReadonlySet<string>): boolean {
     if (start.has(path)) return true
     const { size, reachesOut, needs } = modules.get(path) as Module
-    if (size > TRIFLE || reachesOut || atClient.has(path) || atServer.has(path)) return false
-    return [...needs.keys()].every((next) => isTrifle(next, start))
+    if (size > SMALL || reachesOut || atClient.has(path) || atServer.has(path)) return false
+    return [...needs.keys()].every((next) => isSmall(next, start))
   }
 }
 
@@ -182,12 +183,12 @@ async function joinOne({ folder, file, modules, places, entries }: Joining): Pro
           return { path, external: true, sideEffects: false }
         const from = importer === '<stdin>' ? 'stdin' : relative(folder, importer).replaceAll('\\', '/')
         const target = targetOf(from, path)
-        if (kind === 'dynamic-import') return { path: step(file, target), external: true }
+        if (kind === 'dynamic-import') return { path: specifierTo(file, target), external: true }
         if (places.get(target) === file) return { path: resolve(folder, target) }
         return { path: target, namespace: 'elsewhere' }
       })
       on.onLoad({ filter: /^/, namespace: 'elsewhere' }, ({ path }) => ({
-        contents: passOn(path, needed(path), step(file, places.get(path) ?? path)),
+        contents: reexport(path, needed(path), specifierTo(file, places.get(path) ?? path)),
       }))
     },
   }
@@ -212,7 +213,7 @@ function takenFrom(path: string, modules: Modules, places: Places): readonly str
 }
 
 /** A module that only re-exports what was moved to another file. */
-function passOn(path: string, names: readonly string[], from: string): string {
+function reexport(path: string, names: readonly string[], from: string): string {
   const list = [...new Set(names)].map((name) => `${alias(path, name)} as ${name}`)
   return `export { ${list.join(', ')} } from '${from}'\n`
 }
@@ -226,7 +227,7 @@ function flat(path: string): string {
 }
 
 /** The relative import specifier from one file to another. */
-function step(from: string, to: string): string {
-  const way = posix.relative(posix.dirname(from), to)
-  return way.startsWith('.') ? way : `./${way}`
+function specifierTo(from: string, to: string): string {
+  const path = posix.relative(posix.dirname(from), to)
+  return path.startsWith('.') ? path : `./${path}`
 }

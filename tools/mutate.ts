@@ -2,7 +2,7 @@ import { main } from './run.ts'
 import { readEquivalents } from './mutate/equivalents.ts'
 import { mutate } from './mutate/mutate.ts'
 import { report, toRows, tooFew } from './mutate/report.ts'
-import { endAll } from './mutate/trial.ts'
+import { killAll } from './mutate/test-run.ts'
 
 const USAGE = 'npm run mutate -- --seed N --count M [--jobs 2] [--only src/folder] [--json]'
 const NUMBERS: readonly string[] = ['seed', 'count', 'jobs']
@@ -10,7 +10,7 @@ const NUMBERS: readonly string[] = ['seed', 'count', 'jobs']
 /** Mutates the sources in private copies and fails if the tests miss too many mutants. */
 async function run(): Promise<void> {
   const { numbers, only, json } = readFlags(process.argv.slice(2))
-  process.once('exit', endAll)
+  process.once('exit', killAll)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   const verdicts = await mutate({
     root: process.cwd(),

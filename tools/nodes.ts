@@ -11,8 +11,9 @@ export async function nodeBinary(major: number): Promise<string> {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath
   const home = join(FOLDER, String(major))
   if (!existsSync(binaryIn(home))) install(major, home)
-  const said = run(binaryIn(home), ['--version']).trim()
-  if (!said.startsWith(`v${major}.`)) throw new Error(`${home} holds Node ${said}; delete it and try again`)
+  const version = run(binaryIn(home), ['--version']).trim()
+  if (!version.startsWith(`v${major}.`))
+    throw new Error(`${home} contains Node ${version}; delete it and try again`)
   return binaryIn(home)
 }
 

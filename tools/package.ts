@@ -8,8 +8,8 @@ const PACKED = '.cache/pack'
 export function pack(): string {
   rmSync(PACKED, { recursive: true, force: true })
   mkdirSync(PACKED, { recursive: true })
-  const said = run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', PACKED])
-  const [packed] = JSON.parse(said) as readonly { readonly filename: string }[]
+  const output = run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', PACKED])
+  const [packed] = JSON.parse(output) as readonly { readonly filename: string }[]
   if (!packed) throw new Error('npm pack made no archive')
   return join(PACKED, packed.filename)
 }

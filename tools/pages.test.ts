@@ -19,11 +19,11 @@ import { docsIn, table } from './pages/markdown.ts'
 
 const committed = fileURLToPath(new URL('../docs/reference', import.meta.url))
 
-test('the committed pages are what the tables say', () => {
+test('the committed pages match the tables', () => {
   expect(stalePages(committed)).toEqual([])
 })
 
-test('a page that was changed or is missing is found', () => {
+test('a changed or missing page is reported', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pages-'))
   try {
     mkdirSync(join(folder, 'errors'))
@@ -46,7 +46,7 @@ test('the check exits with 0 when nothing differs', () => {
   expect([run.status, run.stderr]).toEqual([0, ''])
 })
 
-test('every row of every table has its line', () => {
+test('every row of every table appears on its page', () => {
   const lines = (name: string, rows: object): void => {
     const text = pages().get(name) ?? ''
     for (const row of Object.keys(rows)) expect(text).toMatch(new RegExp(`^\\|.*\`${row}\` \\|`, 'm'))
@@ -59,7 +59,7 @@ test('every row of every table has its line', () => {
   lines('revisions.md', SWITCHES)
 })
 
-test('every switch and every rule of lowering is explained by a sentence', () => {
+test('every switch and every lowering rule has an explanation', () => {
   const steps = [to20241105, to20250326, to20250618, to20251125]
   const sources = [
     ['protocol/switches.ts', SWITCHES],
@@ -75,7 +75,7 @@ test('every switch and every rule of lowering is explained by a sentence', () =>
   }
 })
 
-test('every table has cells in equal number', () => {
+test('all rows of a table have the same number of cells', () => {
   for (const [name, text] of pages()) {
     for (const block of text.split('\n\n').filter((part) => part.startsWith('|'))) {
       const widths = new Set(
@@ -89,7 +89,7 @@ test('every table has cells in equal number', () => {
   }
 })
 
-test('a bar inside a cell is escaped', () => {
+test('a pipe inside a cell is escaped', () => {
   expect(table(['a'], [['x | y']])).toBe(['| a |', '| --- |', String.raw`| x \| y |`].join('\n'))
 })
 
@@ -108,7 +108,7 @@ test('every refusal and every code of profile erlmcp has a page with its cause a
   }
 })
 
-test('the overview leads to every page, and no page is left over', () => {
+test('the overview links to every page, and no other page exists', () => {
   const text = pages().get('errors.md') ?? ''
   const linked = [...text.matchAll(/\]\((errors\/[^)]+)\)/g)].map(([, file = '']) => file)
   expect(linked.toSorted()).toEqual(

@@ -61,7 +61,7 @@ function changes(kind: keyof Proven, listed: Counts, now: Partial<Proven>, recor
 
 function stateOf(id: string, now: Partial<Proven>): string {
   const kind = (Object.keys(now) as (keyof Proven)[]).find((one) => now[one]?.[id] !== undefined)
-  return kind ?? 'shown by no passing test'
+  return kind ?? 'in no passing test'
 }
 
 /** Writes the current results to the committed list; returns the ids that were lost. */

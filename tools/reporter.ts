@@ -24,15 +24,17 @@ export default class ClosingLine implements Reporter {
   async onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): Promise<void> {
     const results = modules.flatMap(toResults)
     const broken = modules.filter(isBroken).length
-    if (await this.#isWhole(modules)) record([...results, ...modules.filter(isBroken).map(toFailure)])
+    if (await this.#isComplete(modules)) record([...results, ...modules.filter(isBroken).map(toFailure)])
     process.stdout.write(schemaLine(modules.map((module) => module.meta().schemaChecks)))
     // A test marked as skipped proves nothing; one excluded by a name pattern was not requested.
-    const asked = this.#vitest?.config.testNamePattern ? results.filter((one) => !isSkipped(one)) : results
-    process.stdout.write(`\n${closingLine(asked, broken + unhandled.length)}\n`)
-    if (asked.some(isSkipped)) process.exitCode = 1
+    const requested = this.#vitest?.config.testNamePattern
+      ? results.filter((one) => !isSkipped(one))
+      : results
+    process.stdout.write(`\n${closingLine(requested, broken + unhandled.length)}\n`)
+    if (requested.some(isSkipped)) process.exitCode = 1
   }
 
-  async #isWhole(modules: readonly TestModule[]): Promise<boolean> {
+  async #isComplete(modules: readonly TestModule[]): Promise<boolean> {
     if (!this.#vitest || this.#vitest.config.testNamePattern) return false
     const all = await this.#vitest.globTestSpecifications()
     return all.length === modules.length

@@ -18,7 +18,7 @@ interface Requirement {
   /** The part of the product that delivers it. */
   readonly part: string
   readonly honoured: string
-  /** The id that asks for the same, whose tests prove this one too. */
+  /** Another id with the same requirement, whose tests prove this one too. */
   readonly sameAs?: string
   /** The part of the statement that no test proves yet; the id is then proved only partly. */
   readonly lacks?: string
@@ -28,7 +28,7 @@ interface Requirement {
   readonly missed?: string
 }
 
-/** A number asked of our row of a work in the record of the bench. */
+/** A required number for our row of a workload in the record of the bench. */
 interface Bound {
   readonly work: string
   readonly unit: string
@@ -43,7 +43,7 @@ export type State = (typeof STATES)[number]
 export interface Finding extends Requirement {
   readonly state: State
   readonly tests: readonly TestResult[]
-  /** For a missed number: each bound that the record does not reach, in words. */
+  /** Each bound that the record does not reach, in words. */
   readonly misses: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export interface Report {
   readonly unknown: readonly { readonly id: string; readonly test: TestResult }[]
   /** Whether a test run was recorded. */
   readonly tested: boolean
-  /** How many of its tests failed. */
+  /** The number of its tests that failed. */
   readonly failed: number
 }
 
@@ -74,25 +74,26 @@ export function toReport(root: string): Report {
   return { findings, unknown, tested, failed }
 }
 
-/** Where the bench keeps its last whole run. */
+/** The last complete run of the bench. */
 const RECORD = 'reports/bench.json'
 
 function readRecord(file: string): readonly Row[] {
   return JSON.parse(readFileSync(file, 'utf8')) as readonly Row[]
 }
 
-/** All requirements of a folder, in the order of its files and lines; throws when a line cannot be used. */
+/** All requirements of a folder, in the order of its files and lines; throws if a line is invalid. */
 export function readRequirements(folder: string): readonly Requirement[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
   const rows = files.toSorted().flatMap((name) => readLines(join(folder, name)))
   const ids = new Set<string>()
   for (const { id } of rows) {
-    if (ids.has(id)) throw new Error(`the id ${id} stands in ${folder} twice; give each requirement its own`)
+    if (ids.has(id))
+      throw new Error(`the id ${id} appears twice in ${folder}; give each requirement its own id`)
     ids.add(id)
   }
   for (const { id, sameAs } of rows) {
     if (sameAs !== undefined && (sameAs === id || !ids.has(sameAs)))
-      throw new Error(`${id} is the same as ${sameAs}, which is no other requirement; correct sameAs`)
+      throw new Error(`${id} is the same as ${sameAs}, which is not another requirement; correct sameAs`)
   }
   return rows
 }
@@ -122,9 +123,11 @@ function readLines(file: string): readonly Requirement[] {
     const row = JSON.parse(line) as Record<string, unknown>
     const absent = REQUIRED.find((key) => typeof row[key] !== 'string' || row[key] === '')
     if (absent) throw new Error(`${file}:${index + 1} has no "${absent}"; every requirement needs one`)
-    const odd = Object.keys(row).find((key) => !REQUIRED.includes(key) && !OPTIONAL.includes(key))
-    if (odd)
-      throw new Error(`${file}:${index + 1} has "${odd}"; the other members are ${OPTIONAL.join(', ')}`)
+    const unknown = Object.keys(row).find((key) => !REQUIRED.includes(key) && !OPTIONAL.includes(key))
+    if (unknown)
+      throw new Error(
+        `${file}:${index + 1} has "${unknown}"; the optional members are ${OPTIONAL.join(', ')}`,
+      )
     for (const bound of (row['measured'] ?? []) as readonly Bound[])
       if (typeof (bound.least ?? bound.most) !== 'number')
         throw new Error(`${file}:${index + 1} measures "${bound.work}" without "least" or "most"`)
@@ -144,7 +147,7 @@ function testsById(results: readonly TestResult[]): ReadonlyMap<string, readonly
   return byId
 }
 
-/** Everything in brackets that begins like an id, so that a mistyped one is found as well. */
+/** Everything in brackets that begins like an id, so that mistyped ids are found too. */
 function idsIn(title: string): ReadonlySet<string> {
   return new Set(Array.from(title.matchAll(/\[([RS]\d[^\]]*)\]/g), ([, id]) => id as string))
 }
@@ -187,10 +190,10 @@ function stateOf(lacking: boolean, tests: readonly TestResult[], misses: readonl
   return lacking ? 'partly' : 'proved'
 }
 
-/** What the record has where it does not reach a bound; throws where it has nothing to compare. */
+/** Describes the recorded value if it misses a bound; throws if the record has no such row. */
 function missOf({ work, unit, least, most }: Bound, record: readonly Row[]): string | undefined {
   const row = record.find((one) => one.work === work && one.unit === unit && one.subject === OURS.name)
-  if (row === undefined) throw new Error(`${RECORD} has no ${unit} of "${work}"; correct "measured"`)
+  if (row === undefined) throw new Error(`${RECORD} has no ${unit} for "${work}"; correct "measured"`)
   if (row.value >= (least ?? -Infinity) && row.value <= (most ?? Infinity)) return undefined
   const bound = least === undefined ? `at most ${most}` : `at least ${least}`
   return `${row.value} ${unit} instead of ${bound} (${work})`

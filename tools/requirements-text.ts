@@ -14,7 +14,7 @@ export function toMissing({ findings }: Report): string {
   return due.map((row) => `${row.id}\t${row.statement}\n`).join('')
 }
 
-/** The report for a terminal: counts by document and by part, what is open in the parts begun, the later parts. */
+/** The report for a terminal: counts by document and by part, the open ids of the parts begun, and the later parts. */
 export function toText(report: Report, { colour }: { readonly colour: boolean }): string {
   const { findings, unknown } = report
   const paint = (code: number, text: string): string => (colour ? `\u001B[${code}m${text}\u001B[0m` : text)
@@ -44,7 +44,7 @@ export function toText(report: Report, { colour }: { readonly colour: boolean })
   ].join('\n')
 }
 
-/** How many requirements of each document are in each state. */
+/** The number of requirements in each state, by document. */
 export function toCounts({ findings }: Report): string {
   return table(findings, (row) => documentOf(row.id)).join('\n')
 }
@@ -55,9 +55,9 @@ function documentOf(id: string): string {
 
 function table(findings: readonly Finding[], key: (row: Finding) => string): readonly string[] {
   const groups = group(findings, key)
-  const wide = Math.max(...[...groups.keys()].map((name) => name.length), 5)
+  const width = Math.max(...[...groups.keys()].map((name) => name.length), 5)
   const line = (name: string, ...cells: readonly (string | number)[]): string =>
-    `  ${name.padEnd(wide)}${cells.map((cell) => String(cell).padStart(9)).join('')}`
+    `  ${name.padEnd(width)}${cells.map((cell) => String(cell).padStart(9)).join('')}`
   const counts = (rows: readonly Finding[]): readonly number[] => [
     rows.length,
     ...STATES.map((state) => rows.filter((row) => row.state === state).length),

@@ -35,14 +35,14 @@ test('a failing test outweighs a passing one, and a skipped one proves nothing',
   expect(states(findings)).toMatchObject({ 'S0-1': 'failing', R001: 'open' })
 })
 
-test('a repeated requirement is proved by the tests of what it repeats, over several steps, not the reverse', () => {
+test('tests prove every requirement that repeats theirs, over several steps, but not the reverse', () => {
   const first = toReport(plant([ran('one', 'S0-1')])).findings
   expect(states(first)).toMatchObject({ 'S0-1': 'proved', 'S1-1': 'proved', 'S0-2': 'proved' })
   const last = toReport(plant([ran('one', 'S0-2')])).findings
   expect(states(last)).toMatchObject({ 'S0-1': 'open', 'S1-1': 'open', 'S0-2': 'proved' })
 })
 
-test('one title may name several ids, and other brackets are no ids', () => {
+test('one title may name several ids, and other text in brackets is ignored', () => {
   const report = toReport(
     plant([{ ...ran('', 'S0-1'), title: `x ${mark('S0-1')} ${mark('R001')} [1, 2] [C.3]` }]),
   )
@@ -62,7 +62,7 @@ test('only a failing requirement of a part that has begun fails the report', () 
   expect(exitCode(toReport(plant([ran('one', 'S0-1', 'failed')])))).toBe(1)
 })
 
-test('the JSON form gives every id with statement, part, state and tests', () => {
+test('the JSON form lists every id with statement, part, state and tests', () => {
   const { tested, requirements } = JSON.parse(toJson(toReport(plant([ran('one', 'S0-1')]))))
   expect(tested).toBe(true)
   expect(requirements).toHaveLength(ROWS.length)
@@ -75,7 +75,7 @@ test('the JSON form gives every id with statement, part, state and tests', () =>
   })
 })
 
-test('the text form counts by document and part, and lists what is open in the parts begun', () => {
+test('the text form counts by document and part, and lists the open ids of the parts begun', () => {
   const lines = toText(toReport(plant([ran('one', 'R001')])), { colour: false }).split('\n')
   expect(lines).toContain('                all   proved   partly   missed  failing     open')
   expect(lines).toContain('  protocol        1        1        0        0        0        0')
@@ -91,7 +91,7 @@ test('the missing ids are those of begun parts that no test names', () => {
   expect(toMissing(toReport(plant([ran('one', 'S0-1')])))).toBe('R001\tsays R001\n')
 })
 
-test('a requirement that lacks something is proved in part at best, and the text says what it lacks', () => {
+test('a requirement that lacks something is at best partly proved, and the text says what it lacks', () => {
   const rows = [
     { ...row('S0-1', 'foundation'), lacks: 'nobody tries it at night' },
     row('S0-2', 'foundation'),
@@ -103,7 +103,7 @@ test('a requirement that lacks something is proved in part at best, and the text
   expect(states(toReport(plant([], rows)).findings)['S0-1']).toBe('open')
 })
 
-describe('a number that is asked for', () => {
+describe('a required number', () => {
   const least = { work: 'calls', unit: 'req/s', least: 100 }
   const most = { work: 'calls', unit: 'ms', most: 5 }
   const asked = (more: object): readonly object[] => [
@@ -144,12 +144,12 @@ describe('a number that is asked for', () => {
 
   test('must be in the record', () => {
     const rows = asked({ measured: [{ work: 'other', unit: 'ms', most: 1 }] })
-    expect(() => measured(rows, 100, 5)).toThrow('has no ms of "other"')
+    expect(() => measured(rows, 100, 5)).toThrow('has no ms for "other"')
   })
 })
 
 test(
-  'the committed list is compared with the last run: what is lost fails, and so does what it lacks',
+  'the comparison of the last run with the committed list fails for lost ids and for new ones',
   { timeout: 60_000 },
   () => {
     const root = plant([ran('one', 'S0-1'), ran('two', 'R001')])
@@ -162,14 +162,14 @@ test(
     record(root, [ran('one', 'S0-1'), ran('two', 'S1-2')])
     const { status, stdout } = command(root, '--check')
     expect(status).toBe(1)
-    expect(stdout).toContain('LOST   R001: it was proved, and is shown by no passing test')
+    expect(stdout).toContain('LOST   R001: it was proved, and is in no passing test')
     expect(stdout).toContain('NEW    S1-2')
     expect(stdout).toContain('\n3 passed, 2 failed\n')
-    expect(command(root, '--record').stdout).toContain('R001 is not listed any more')
+    expect(command(root, '--record').stdout).toContain('R001 is no longer listed')
   },
 )
 
-test('an id that fewer tests name than before, or that is proved only in part now, is lost', () => {
+test('the comparison fails for an id that fewer tests name, or that is now only partly proved', () => {
   const root = plant([ran('one', 'S0-1'), ran('two', 'S0-1'), ran('three', 'R001')])
   recordProven(root, toProven(toReport(root)))
   record(root, [ran('one', 'S0-1'), ran('three', 'R001')])
@@ -185,7 +185,7 @@ test('an id that fewer tests name than before, or that is proved only in part no
   )
 })
 
-test('what a requirement lacks, its repeats lack too', () => {
+test('a requirement lacks what the one it repeats lacks', () => {
   const rows = ROWS.map((one) => (one['id'] === 'S0-1' ? { ...one, lacks: 'Half of it.' } : one))
   const { findings } = toReport(plant([ran('one', 'S0-1')], rows))
   expect(states(findings)).toMatchObject({ 'S0-1': 'partly', 'S1-1': 'partly', 'S0-2': 'partly' })
@@ -217,45 +217,49 @@ test('nothing is recorded from a run with a failing requirement', { timeout: 60_
 })
 
 test.each([
-  ['an id that stands twice', [row('S0-1', 'client'), row('S0-1', 'client')], /S0-1 stands in .* twice/],
-  ['a repeat of nothing', [{ ...row('S0-1', 'client'), sameAs: 'S0-9' }], /S0-1 is the same as S0-9/],
+  ['a duplicate id', [row('S0-1', 'client'), row('S0-1', 'client')], /S0-1 appears twice in /],
+  ['a repeat of an unknown id', [{ ...row('S0-1', 'client'), sameAs: 'S0-9' }], /S0-1 is the same as S0-9/],
   ['a row without a part', [{ ...row('S0-1', 'client'), part: '' }], /s\.jsonl:1 has no "part"/],
   [
     'a misspelt member',
     [{ ...row('S0-1', 'client'), lack: 'x' }],
-    /s\.jsonl:1 has "lack"; the other members/,
+    /s\.jsonl:1 has "lack"; the optional members/,
   ],
   [
     'a number without a bound',
     [{ ...row('S0-1', 'client'), measured: [{ work: 'calls', unit: 'ms', min: 1 }] }],
     /measures "calls" without "least" or "most"/,
   ],
-])('%s is refused', (_kind, rows, message) => {
+])('%s is rejected', (_kind, rows, message) => {
   expect(() => toReport(plant([], rows))).toThrow(message)
 })
 
-test('the command prints JSON into a pipe, and before any test run asks for one', { timeout: 60_000 }, () => {
-  const root = plant(undefined)
-  const before = command(root)
-  expect(before.status).toBe(1)
-  expect(before.stderr).toContain('run npm test first')
-  expect(JSON.parse(before.stdout)).toMatchObject({ tested: false, requirements: { length: ROWS.length } })
-  record(root, [ran('one', 'R001')])
-  const after = command(root, '--missing')
-  expect([after.status, after.stderr]).toEqual([0, ''])
-  expect(after.stdout).toContain('S0-1\tsays S0-1\n')
-  expect(command(root, '--wrong').stderr).toContain('there is no flag --wrong')
-})
+test(
+  'the command prints JSON into a pipe, and asks for a test run if there was none',
+  { timeout: 60_000 },
+  () => {
+    const root = plant(undefined)
+    const before = command(root)
+    expect(before.status).toBe(1)
+    expect(before.stderr).toContain('run npm test first')
+    expect(JSON.parse(before.stdout)).toMatchObject({ tested: false, requirements: { length: ROWS.length } })
+    record(root, [ran('one', 'R001')])
+    const after = command(root, '--missing')
+    expect([after.status, after.stderr]).toEqual([0, ''])
+    expect(after.stdout).toContain('S0-1\tsays S0-1\n')
+    expect(command(root, '--wrong').stderr).toContain('unknown flag --wrong')
+  },
+)
 
-test('the committed requirements can be read, and each says how it is honoured in one line', () => {
+test('the committed requirements are valid, and each states in one line how it is honoured', () => {
   const rows = readRequirements('requirements')
   expect(rows.filter(({ id }) => /^S[0-4]-/.test(id))).toHaveLength(532)
   expect(rows.filter(({ id }) => /^R\d{3}$/.test(id))).toHaveLength(230)
-  const sloppy = rows.filter(({ statement, honoured }) => /\n| {2}/.test(statement + honoured))
-  expect(sloppy).toEqual([])
+  const multiline = rows.filter(({ statement, honoured }) => /\n| {2}/.test(statement + honoured))
+  expect(multiline).toEqual([])
 })
 
-test('a committed requirement repeats only one of the same part, so that none is proved before its part', () => {
+test('a committed requirement repeats only one of the same part, so that it is not proved before its part', () => {
   const parts = new Map(readRequirements('requirements').map(({ id, part }) => [id, part]))
   const early = readRequirements('requirements').filter(
     ({ part, sameAs }) => sameAs !== undefined && parts.get(sameAs) !== part,
@@ -267,7 +271,7 @@ function row(id: string, part: string): Record<string, string> {
   return { id, statement: `says ${id}`, area: 'server', part, honoured: 'It is.' }
 }
 
-/** Ids are put into brackets here, so that the titles of this file name none. */
+/** Ids get their brackets here, so that the titles of this file name no ids. */
 function mark(id: string): string {
   return `[${id}]`
 }

@@ -9,7 +9,7 @@ const FLAGS = ['--json', '--missing', '--check', '--record']
 function print(): void {
   const flags = process.argv.slice(2)
   const wrong = flags.find((flag) => !FLAGS.includes(flag))
-  if (wrong !== undefined) throw new Error(`there is no flag ${wrong}; use ${FLAGS.join(', ')}`)
+  if (wrong !== undefined) throw new Error(`unknown flag ${wrong}; use ${FLAGS.join(', ')}`)
   const root = process.cwd()
   const report = toReport(root)
   for (const { id, test } of report.unknown)
@@ -26,10 +26,10 @@ function print(): void {
 function recordReport(root: string, report: Report): void {
   if (process.exitCode !== 0 || report.failed > 0)
     throw new Error('nothing was recorded; fix the errors above and the failing tests first')
-  for (const id of recordProven(root, toProven(report))) console.log(`${id} is not listed any more`)
+  for (const id of recordProven(root, toProven(report))) console.log(`${id} is no longer listed`)
 }
 
-/** Fails when an id that was proved is not any more. */
+/** Fails if the state of an id got worse, or if the list lacks one. */
 function check(root: string, report: Report): void {
   const { kept, text } = compare(root, toProven(report), 'npm run requirements -- --record')
   if (!kept) process.exitCode = 1

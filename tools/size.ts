@@ -9,17 +9,17 @@ import { fillReadme } from './size/readme.ts'
 import { tableText } from './size/table.ts'
 import { breaches, excessOf, kilobytes } from './size/targets.ts'
 
-/** What the targets are about. */
-const JUDGED: readonly Program[] = [
+/** The programs that have targets. */
+const CHECKED: readonly Program[] = [
   programOf('Pierhead', TASKS.zod),
   programOf('official v2', TASKS.zod),
   programOf('Pierhead', TASKS.client),
 ]
 
 /**
- * Checks what we weigh against the targets. `--all` prints the whole table with the peers instead, as text on a terminal and
- * otherwise as JSON; `--readme` also puts it into the README; `--parts server` or `--parts client` lists the files that one of
- * our programs consists of.
+ * Checks our sizes against the targets. `--all` prints the whole table with the peers instead, as text on a terminal and as
+ * JSON otherwise; `--readme` also puts it into the README; `--parts server` or `--parts client` lists the files in one of our
+ * programs.
  */
 async function checkSizes(): Promise<void> {
   const { values } = parseArgs({
@@ -33,11 +33,11 @@ async function checkSizes(): Promise<void> {
   if (values.parts !== undefined) return printParts(values.parts)
   if (values.all || values.readme) return printAll(values.readme)
   checkInstall()
-  const sizes = await measureAll(JUDGED, { vite: false })
+  const sizes = await measureAll(CHECKED, { vite: false })
   for (const { subject, task, single, initial } of sizes)
     console.log(`${subject}, ${task}: one file ${kilobytes(single)}, initial chunk ${kilobytes(initial)}`)
   console.log(`our server is ${kilobytes(excessOf(sizes))} above its target, official v2`)
-  await refuseNode(programOf('Pierhead', TASKS.client))
+  await rejectNodeCode(programOf('Pierhead', TASKS.client))
   const over = breaches(sizes)
   if (over.length > 0) throw new Error(over.join('; '))
 }
@@ -57,14 +57,14 @@ async function measureAll(
   return sizes
 }
 
-/** A browser has neither the modules nor the globals of Node. */
-async function refuseNode(client: Program): Promise<void> {
+/** Fails if the browser client needs modules or globals of Node, which browsers do not have. */
+async function rejectNodeCode(client: Program): Promise<void> {
   const { imports, nodeGlobals } = await bundleSplit(client)
-  const strange = [...imports, ...nodeGlobals]
-  if (strange.length > 0) throw new Error(`the browser client needs ${strange.join(', ')}`)
+  const nodeCode = [...imports, ...nodeGlobals]
+  if (nodeCode.length > 0) throw new Error(`the browser client needs ${nodeCode.join(', ')}`)
 }
 
-/** Lists what a program of ours is made of, largest first. */
+/** Lists the files in one of our programs, largest first. */
 async function printParts(which: string): Promise<void> {
   const task = { server: TASKS.zod, client: TASKS.client }[which]
   if (task === undefined) throw new Error(`--parts is server or client, not ${which}`)

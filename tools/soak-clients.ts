@@ -2,10 +2,10 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import { connect, type Client, type ConnectOptions } from '../src/client.ts'
 import type { Revision } from '../src/protocol/revisions.ts'
-import type { Record } from './soak-record.ts'
+import type { SoakRecord } from './soak-record.ts'
 import { RUDE } from './soak-rude.ts'
 
-/** Where the server listens, besides HTTP. */
+/** The addresses of the server besides HTTP. */
 export interface Addresses {
   readonly ws: string
   readonly tcp: string
@@ -20,7 +20,7 @@ export interface ClientParts {
   readonly pin: string
   /** How to start the server over stdio. */
   readonly program: { readonly command: string; readonly args: readonly string[] }
-  readonly record: Record
+  readonly record: SoakRecord
   /** Whether it is time to stop. */
   over(): boolean
 }
@@ -29,7 +29,7 @@ const CALLS = ['echo', 'slow', 'steps', 'large', 'refuse', 'break', 'change', 'c
 const OLD: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-/** Everybody who uses the server during a soak; resolves when all of them are done. */
+/** Runs all clients of a soak; resolves when they are done. */
 export async function runClients(parts: ClientParts): Promise<void> {
   const { url, program, addresses, pin } = parts
   const { ws, tcp, unix, tls } = addresses
@@ -47,9 +47,9 @@ export async function runClients(parts: ClientParts): Promise<void> {
     visit(unix, '2025-11-25', parts),
     visit(tls, '2026-07-28', parts, { tls: { pin } }),
     repeat(parts, () => abandon(parts)),
-    repeat(parts, () => vanish(parts)),
+    repeat(parts, () => disconnectMidCall(parts)),
     repeat(parts, () => attack(parts)),
-    repeat(parts, () => stray(parts)),
+    repeat(parts, () => callStray(parts)),
     ...RUDE.map((act) => repeat(parts, () => act(parts))),
     watch(url, '2025-11-25', parts),
     watch(url, '2026-07-28', parts),
@@ -66,7 +66,7 @@ async function repeat(parts: ClientParts, act: () => Promise<void>): Promise<voi
   }
 }
 
-/** Connects, makes some calls, several at a time, and leaves; again and again. */
+/** Repeatedly connects, makes some calls, several at a time, and closes. */
 async function visit(
   target: string | ClientParts['program'],
   revision: Revision,
@@ -89,7 +89,7 @@ async function visit(
   }
 }
 
-async function callOnce(client: Client, record: Record): Promise<void> {
+async function callOnce(client: Client, record: SoakRecord): Promise<void> {
   const kind = CALLS[randomInt(CALLS.length)]!
   const token = randomUUID()
   if (kind !== 'cancel')
@@ -100,7 +100,7 @@ async function callOnce(client: Client, record: Record): Promise<void> {
   await record.call(kind, token, answer)
 }
 
-/** Follows a resource for a while. */
+/** Repeatedly subscribes to a resource for a while. */
 async function watch(target: string, revision: Revision, parts: ClientParts): Promise<void> {
   while (!parts.over()) {
     try {
@@ -116,24 +116,25 @@ async function watch(target: string, revision: Revision, parts: ClientParts): Pr
   }
 }
 
-/** Opens a session and never comes back. */
+/** Opens a session and never uses it. */
 async function abandon({ url, record }: ClientParts): Promise<void> {
   const { status } = await post(url, initialize())
   record.note(`abandoned session, ${status}`, status === 200)
 }
 
-/** Goes away in the middle of a call, with and without a reset. */
-async function vanish({ url, record }: ClientParts): Promise<void> {
+/** Disconnects in the middle of a call, with and without a reset. */
+async function disconnectMidCall({ url, record }: ClientParts): Promise<void> {
   const call = modern('tools/call', { name: 'steps', arguments: { token: 'gone' } })
   const sent = begin(url, call.body, call.headers)
   sent.on('error', () => undefined)
   await pause(randomInt(0, 12))
   if (randomInt(2) === 0) sent.destroy()
   else sent.socket?.resetAndDestroy()
-  record.note('vanished', true)
+  record.note('disconnected in a call', true)
 }
 
-async function stray({ url, record }: ClientParts): Promise<void> {
+/** Calls the tool that leaves an unhandled rejection. */
+async function callStray({ url, record }: ClientParts): Promise<void> {
   const token = randomUUID()
   const { body, headers } = modern('tools/call', { name: 'stray', arguments: { token } })
   const { status, text } = await post(url, body, headers)
@@ -156,7 +157,7 @@ const ATTACKS: readonly (() => { readonly body: string; readonly headers?: objec
   () => ({ body: `[${Array.from({ length: 500 }, () => message('ping', {})).join(',')}]` }),
 ]
 
-/** Sends something that must be refused, and nothing worse. */
+/** Sends something that must be refused with a 4xx status. */
 async function attack({ url, record }: ClientParts): Promise<void> {
   const which = randomInt(ATTACKS.length)
   const { body, headers } = ATTACKS[which]!()

@@ -1,33 +1,33 @@
-/** What happened during a soak. All of it has a fixed size, however long the soak. */
-export class Record {
+/** The events of a soak, counted in bounded memory however long it runs. */
+export class SoakRecord {
   requests = 0
   answers = 0
   lost = 0
   crossed = 0
   slowestMs = 0
-  /** How often each thing happened that was expected. */
+  /** The number of expected events, by kind. */
   readonly expected: Map<string, number> = new Map()
-  /** How often each thing happened that should not. */
+  /** The number of unexpected events, by kind. */
   readonly unexpected: Map<string, number> = new Map()
   readonly #over: () => boolean
 
-  /** `over` says whether the server is being stopped, from when on nothing counts. */
+  /** `over` returns whether the server is being stopped; from then on nothing counts. */
   constructor(over: () => boolean) {
     this.#over = over
   }
 
-  /** Waits for an answer that says the token; nothing at all within half a minute is a lost answer. */
+  /** Waits for an answer with the token; after half a minute the answer counts as lost. */
   async call(kind: string, token: string, answer: Promise<unknown>): Promise<void> {
     this.requests++
     const began = performance.now()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<Late>((resolve) => (timer = setTimeout(resolve, LOST_MS, LATE)))
     try {
-      const said = await Promise.race([answer, late])
-      if (said === LATE) return void this.lost++
+      const text = await Promise.race([answer, late])
+      if (text === LATE) return void this.lost++
       this.answers++
       this.slowestMs = Math.max(this.slowestMs, performance.now() - began)
-      if (typeof said === 'string' && !said.startsWith(token)) this.crossed++
+      if (typeof text === 'string' && !text.startsWith(token)) this.crossed++
       else add(this.expected, kind)
     } catch (error) {
       this.answers++
@@ -37,7 +37,7 @@ export class Record {
     }
   }
 
-  /** Something failed: as it should, when the kind of call is one that fails in this way. */
+  /** Counts a failure; it is expected if calls of this kind fail in this way. */
   fail(kind: string, token: string, error: unknown): void {
     if (this.#over()) return
     const { kind: how, name, message } = error as { kind?: string; name?: string; message?: string }
@@ -58,7 +58,7 @@ type Late = typeof LATE
 const LATE = Symbol('late')
 const LOST_MS = 30_000
 
-/** How the calls that should fail do. */
+/** The expected errors, by the kind of call. */
 const FAILS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['refuse', new Set(['ToolError'])],
   ['break', new Set(['ToolError'])],
@@ -66,8 +66,8 @@ const FAILS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['unknown', new Set(['unknown_tool', 'bad_params'])],
 ])
 
-function add(counts: Map<string, number>, what: string): void {
-  const key = counts.size < 200 || counts.has(what) ? what : 'and more'
+function add(counts: Map<string, number>, kind: string): void {
+  const key = counts.size < 200 || counts.has(kind) ? kind : 'and more'
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 

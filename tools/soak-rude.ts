@@ -4,10 +4,10 @@ import { connect as dial, type NetConnectOpts, type Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import type { ClientParts } from './soak-clients.ts'
 
-/** Something that a client does which is not polite. */
+/** Something that a misbehaving client does. */
 type Rude = (parts: ClientParts) => Promise<void>
 
-/** What clients do that die, stall, send half of something or something else; each is repeated during a soak. */
+/** Clients that die, stall, or send partial or invalid messages; each is repeated during a soak. */
 export const RUDE: readonly Rude[] = [
   (parts) => dieOnSocket(parts, 'TCP'),
   (parts) => dieOnSocket(parts, 'Unix'),
@@ -30,19 +30,19 @@ const INITIALIZE = messageText('initialize', {
   clientInfo: { name: 'rude', version: '1' },
 })
 
-/** Goes away in the middle of some calls, with and without a reset. */
-async function dieOnSocket(parts: ClientParts, way: 'TCP' | 'Unix'): Promise<void> {
-  const socket = await openSocket(way === 'TCP' ? portOf(parts) : { path: pathOf(parts) })
+/** Disconnects in the middle of some calls, with and without a reset. */
+async function dieOnSocket(parts: ClientParts, transport: 'TCP' | 'Unix'): Promise<void> {
+  const socket = await openSocket(transport === 'TCP' ? portOf(parts) : { path: pathOf(parts) })
   socket.resume()
   socket.write(lines(INITIALIZE, callText('steps'), callText('slow')))
   if (randomInt(3) === 0) socket.write('{"jsonrpc":"2.0","id":"half","meth')
   await pause(randomInt(0, 15))
-  if (randomInt(2) === 0 || way === 'Unix') socket.destroy()
+  if (randomInt(2) === 0 || transport === 'Unix') socket.destroy()
   else socket.resetAndDestroy()
-  parts.record.note(`died on ${way}`, true)
+  parts.record.note(`died on ${transport}`, true)
 }
 
-/** Asks for more than anybody could keep and reads none of it. */
+/** Requests more than a server can buffer and reads none of it. */
 async function stallOnSocket(parts: ClientParts): Promise<void> {
   const socket = await openSocket(portOf(parts))
   socket.pause()
@@ -52,30 +52,33 @@ async function stallOnSocket(parts: ClientParts): Promise<void> {
   parts.record.note('stalled on TCP', true)
 }
 
-/** Says that nothing more will come; what was asked for must be answered all the same. */
+/** Half-closes the connection; pending requests must still be answered. */
 async function halfClose(parts: ClientParts): Promise<void> {
   const socket = await openSocket(portOf(parts), true)
   const tokens = Array.from({ length: 8 }, () => randomUUID())
-  let said = ''
-  socket.setEncoding('utf8').on('data', (piece: string) => (said += piece))
+  let received = ''
+  socket.setEncoding('utf8').on('data', (piece: string) => (received += piece))
   const closed = new Promise((resolve) => socket.once('close', resolve))
   const timer = setTimeout(() => socket.destroy(), ANSWER_MS)
   socket.end(lines(INITIALIZE, ...tokens.map((token) => callText('slow', token))))
   await closed
   clearTimeout(timer)
-  const answered = tokens.filter((token) => said.includes(`"text":"${token}"`)).length
+  const answered = tokens.filter((token) => received.includes(`"text":"${token}"`)).length
   parts.record.note('half-closed and answered', answered === tokens.length)
 }
 
-/** Sends what is no message; each line is refused, and the next one answered. */
+/** Sends invalid lines; each is refused, and the next valid one is answered. */
 async function sendJunk(parts: ClientParts): Promise<void> {
   const socket = await openSocket(portOf(parts))
   socket.write(
     lines('{', '', 'nothing', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', pingText('after')),
   )
-  const said = await until(socket, (text) => text.includes('"after"'))
+  const received = await readUntil(socket, (text) => text.includes('"after"'))
   socket.destroy()
-  parts.record.note('junk on TCP', said.split('"error":{').length - 1 === 3 && said.includes('"result"'))
+  parts.record.note(
+    'junk on TCP',
+    received.split('"error":{').length - 1 === 3 && received.includes('"result"'),
+  )
 }
 
 async function dieOnWebSocket(parts: ClientParts): Promise<void> {
@@ -97,11 +100,11 @@ async function stallOnWebSocket(parts: ClientParts): Promise<void> {
   parts.record.note('stalled on WebSocket', true)
 }
 
-/** Text that is no message is refused; bytes end the connection with the code for it. */
+/** Sends invalid text, which is refused, and bytes, which close the connection with code 1003. */
 async function sendJunkOnWebSocket(parts: ClientParts): Promise<void> {
   const socket = await openWebSocket(parts)
-  const said: string[] = []
-  socket.on('message', (data: Buffer) => said.push(data.toString('utf8')))
+  const received: string[] = []
+  socket.on('message', (data: Buffer) => received.push(data.toString('utf8')))
   const closed = new Promise<number>((resolve) => socket.once('close', resolve))
   const timer = setTimeout(() => socket.terminate(), ANSWER_MS)
   socket.send('{')
@@ -109,10 +112,10 @@ async function sendJunkOnWebSocket(parts: ClientParts): Promise<void> {
   socket.send(Buffer.from([1, 2, 3]))
   const code = await closed
   clearTimeout(timer)
-  parts.record.note(`junk on WebSocket, closed with ${code}`, code === 1003 && said.length === 2)
+  parts.record.note(`junk on WebSocket, closed with ${code}`, code === 1003 && received.length === 2)
 }
 
-/** Opens the stream of the oldest transport, asks for something, and goes. */
+/** Opens an HTTP+SSE stream, makes a call, and disconnects. */
 async function dieOnSse(parts: ClientParts): Promise<void> {
   const { response, address } = await openSse(parts)
   response.resume()
@@ -135,7 +138,7 @@ async function stallOnSse(parts: ClientParts): Promise<void> {
   )
 }
 
-/** Asks over HTTP and never reads the answer. */
+/** Makes calls over HTTP and never reads the answers. */
 async function stallOnHttp({ url, record }: ClientParts): Promise<void> {
   const response = await send(url, INITIALIZE)
   response.resume()
@@ -160,9 +163,9 @@ function pathOf({ addresses }: ClientParts): string {
   return new URL(addresses.unix).pathname
 }
 
-function openSocket(where: NetConnectOpts, allowHalfOpen = false): Promise<Socket> {
+function openSocket(address: NetConnectOpts, allowHalfOpen = false): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = dial({ ...where, allowHalfOpen })
+    const socket = dial({ ...address, allowHalfOpen })
     socket.once('connect', () => resolve(socket))
     socket.on('error', reject)
   })
@@ -176,8 +179,8 @@ function openWebSocket({ addresses }: ClientParts): Promise<WebSocket> {
   })
 }
 
-/** Reads until the text is as it should be, or nothing comes in time. */
-function until(socket: Socket, isDone: (text: string) => boolean): Promise<string> {
+/** Reads until the text is complete or the time is up. */
+function readUntil(socket: Socket, isDone: (text: string) => boolean): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
     const timer = setTimeout(() => resolve(text), ANSWER_MS)
@@ -190,7 +193,7 @@ function until(socket: Socket, isDone: (text: string) => boolean): Promise<strin
   })
 }
 
-/** The stream of the oldest transport, and where its messages are sent. */
+/** Opens an HTTP+SSE stream; returns it with the address for messages. */
 async function openSse({
   url,
 }: ClientParts): Promise<{ readonly response: IncomingMessage; readonly address: string }> {

@@ -1,10 +1,10 @@
-// The server under soak, as a program: over all that listens unless its argument is "stdio". Whoever started it may ask for its state.
+// The server under soak. It listens over every network transport, or over stdio if its argument is "stdio". Its parent can request its state over IPC.
 import { readdirSync } from 'node:fs'
 import { endpointsOf, serviceOf } from '../src/app/app.ts'
 import { createServer, ToolError } from '../src/index.ts'
 import type { TlsOptions } from '../src/transport/tls/options.ts'
 
-/** What the server tells of itself. */
+/** The state that the server reports. */
 export interface ServerState {
   readonly heap: number
   readonly rss: number
@@ -15,7 +15,7 @@ export interface ServerState {
   readonly counts: Readonly<Record<string, number>>
 }
 
-const [way = 'all', idleMs = '20000', unix = '', tls = '{}'] = process.argv.slice(2)
+const [mode = 'all', idleMs = '20000', unix = '', tls = '{}'] = process.argv.slice(2)
 const token = {
   type: 'object',
   properties: { token: { type: 'string' }, ms: { type: 'number' } },
@@ -29,34 +29,34 @@ const app = createServer({
   limits: { sessionIdleMs: Number(idleMs), keepAliveMs: 1000, idleMs: 2000 },
   log: () => undefined,
 })
-  .tool('echo', { input: token }, ({ token: said }) => said)
-  .tool('slow', { input: token }, async ({ token: said, ms = 20 }, { signal }) => {
+  .tool('echo', { input: token }, ({ token: text }) => text)
+  .tool('slow', { input: token }, async ({ token: text, ms = 20 }, { signal }) => {
     await pause(ms, signal)
-    return said
+    return text
   })
-  .tool('steps', { input: token }, async ({ token: said }, { progress, signal }) => {
+  .tool('steps', { input: token }, async ({ token: text }, { progress, signal }) => {
     for (let step = 1; step <= 5; step++) {
-      progress(step, 5, said)
+      progress(step, 5, text)
       await pause(2, signal)
     }
-    return said
+    return text
   })
-  .tool('large', { input: token }, ({ token: said }) => said.padEnd(100_000, '.'))
-  .tool('refuse', { input: token }, ({ token: said }) => {
-    throw new ToolError(said)
+  .tool('large', { input: token }, ({ token: text }) => text.padEnd(100_000, '.'))
+  .tool('refuse', { input: token }, ({ token: text }) => {
+    throw new ToolError(text)
   })
-  .tool('break', { input: token }, ({ token: said }) => {
-    throw new Error(said)
+  .tool('break', { input: token }, ({ token: text }) => {
+    throw new Error(text)
   })
-  .tool('stray', { input: token }, ({ token: said }) => {
-    void Promise.reject(new Error(said))
-    return said
+  .tool('stray', { input: token }, ({ token: text }) => {
+    void Promise.reject(new Error(text))
+    return text
   })
-  .tool('change', { input: token }, ({ token: said }) => {
+  .tool('change', { input: token }, ({ token: text }) => {
     app.updated('note://one')
     app.remove('tool', `extra${extras}`)
     app.tool(`extra${++extras}`, {}, () => 'extra')
-    return said
+    return text
   })
   .resource('note://one', {}, () => 'one')
 
@@ -86,7 +86,7 @@ process.on('message', () => {
   process.send?.(state)
 })
 
-if (way === 'stdio') await app.listen({ stdio: true })
+if (mode === 'stdio') await app.listen({ stdio: true })
 else {
   const { url, addresses } = await app.listen({
     http: { port: 0, sse: true },

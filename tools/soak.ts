@@ -10,7 +10,7 @@ import { buildSync } from 'esbuild'
 import { main } from './run.ts'
 import { selfSigned } from '../test/harness/certificates.ts'
 import { runClients, type Addresses } from './soak-clients.ts'
-import { Record, slopePerMinute } from './soak-record.ts'
+import { SoakRecord, slopePerMinute } from './soak-record.ts'
 import type { ServerState } from './soak-server.ts'
 
 setFlagsFromString('--expose-gc')
@@ -18,36 +18,36 @@ const collect = runInNewContext('gc') as () => void
 
 const SOURCE = fileURLToPath(new URL('soak-server.ts', import.meta.url))
 const FLAGS = ['--expose-gc']
-/** What older code that is taken in needs. */
+/** Bundled CommonJS code needs `require`. */
 const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)"
 const MB = 1_000_000
-/** What the memory of the server may have grown by between the end of the warm-up and the last sample. */
+/** The memory of the server may grow by at most this much between the end of the warm-up and the last sample. */
 const GROWTH_BYTES = 5 * MB
-/** In less time the answers that wait for stalled clients make a slope of their own. */
+/** In shorter soaks, answers queued for stalled clients distort the slope. */
 const LONG_MINUTES = 2
-/** Timers and connections on their way out. */
-const FEW_HANDLES = 2
+/** Timers and connections that are about to close. */
+const EXTRA_HANDLES = 2
 
 interface Sample extends ServerState {
   readonly atMs: number
-  /** The memory of all clients. */
+  /** The heap of all clients. */
   readonly clients: number
 }
 
-/** A soak is not over before so many answers came. */
-const LEAST_ANSWERS = 200
+/** A soak lasts until at least this many answers have arrived. */
+const MIN_ANSWERS = 200
 
-/** Uses one server in every way for a while, counts what became of it, and fails when anything was lost, crossed or kept. */
+/** Uses one server in every way for a while; fails if answers are lost or mixed up, or if memory or handles leak. */
 async function soak(seconds: number, file: string): Promise<void> {
   const idleMs = Math.max(5000, Math.min(20_000, seconds * 100))
   const server = new Server(file, idleMs)
   const { url, addresses } = await server.listening
   const began = performance.now()
   let stopped = false
-  const record = new Record(() => stopped)
-  // A busy machine may need longer until anything was asked at all.
+  const record = new SoakRecord(() => stopped)
+  // A busy machine may need longer for the first requests.
   const until = (part: number) => (): boolean =>
-    performance.now() - began > seconds * 1000 * part && record.answers >= LEAST_ANSWERS * part
+    performance.now() - began > seconds * 1000 * part && record.answers >= MIN_ANSWERS * part
   const where = { url, addresses, pin: server.pin }
   const program = { command: process.execPath, args: [...FLAGS, file, 'stdio'] }
   const before = await server.state()
@@ -56,7 +56,7 @@ async function soak(seconds: number, file: string): Promise<void> {
     () => void server.state().then((state) => samples.push({ ...state, ...ownState(began) })),
     Math.min(5000, seconds * 50),
   )
-  // In two parts, so that what closed clients leave behind can be compared.
+  // In two parts, to compare the memory that closed clients leave behind.
   await runClients({ ...where, program, record, over: until(WARM_UP) })
   const restFirst = await atRest()
   const warm = await settled(server, before, idleMs)
@@ -67,7 +67,7 @@ async function soak(seconds: number, file: string): Promise<void> {
   const code = await server.stop()
   const rest = await atRest()
   const steady = samples.filter(({ atMs }) => atMs > seconds * 1000 * WARM_UP)
-  const breaches = tell({
+  const breaches = printReport({
     record,
     before,
     warm,
@@ -80,7 +80,7 @@ async function soak(seconds: number, file: string): Promise<void> {
   if (breaches.length > 0) throw new Error(`the soak failed: ${breaches.join('; ')}`)
 }
 
-/** The part of the time that does not count for memory. */
+/** The share of the time that does not count for memory. */
 const WARM_UP = 0.3
 
 function ownState(began: number): Pick<Sample, 'atMs' | 'clients'> {
@@ -88,7 +88,7 @@ function ownState(began: number): Pick<Sample, 'atMs' | 'clients'> {
   return { atMs: performance.now() - began, clients: process.memoryUsage().heapUsed }
 }
 
-/** What the clients hold on to when they are closed; some of it goes only with the next turns of the loop. */
+/** The heap of the closed clients; some of it is freed only in later turns of the event loop. */
 async function atRest(): Promise<number> {
   for (let turn = 0; turn < 10; turn++) {
     collect()
@@ -110,7 +110,7 @@ class Server {
     this.pin = fingerprint
     this.#child = fork(file, args, { execArgv: FLAGS })
     this.listening = new Promise((resolve) =>
-      this.#child.once('message', (told) => resolve(told as Awaited<typeof this.listening>)),
+      this.#child.once('message', (addresses) => resolve(addresses as Awaited<typeof this.listening>)),
     )
     this.#exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => resolve(code ?? signal))
@@ -118,14 +118,14 @@ class Server {
   }
 
   async state(): Promise<ServerState> {
-    const gone = this.#exited.then((code) => {
-      throw new Error(`the server ended with ${code}`)
+    const exited = this.#exited.then((code) => {
+      throw new Error(`the server exited with ${code}`)
     })
-    const told = new Promise<ServerState>((resolve) => {
+    const answered = new Promise<ServerState>((resolve) => {
       this.#child.once('message', (state) => resolve(state as ServerState))
     })
     if (this.#child.connected) this.#child.send('state')
-    return Promise.race([told, gone])
+    return Promise.race([answered, exited])
   }
 
   stop(): Promise<number | string | null> {
@@ -134,35 +134,44 @@ class Server {
   }
 }
 
-/** The server once nobody uses it any more. */
+/** The state of the server once it is idle again. */
 async function settled(server: Server, before: ServerState, idleMs: number): Promise<ServerState> {
   const until = performance.now() + idleMs + 10_000
   for (;;) {
     const state = await server.state()
     const isQuiet =
       state.sessions + state.running === 0 &&
-      state.handles <= before.handles + FEW_HANDLES &&
-      state.descriptors <= before.descriptors + FEW_HANDLES
+      state.handles <= before.handles + EXTRA_HANDLES &&
+      state.descriptors <= before.descriptors + EXTRA_HANDLES
     if (isQuiet || performance.now() > until) return state
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
 }
 
-interface Told {
-  readonly record: Record
+interface Results {
+  readonly record: SoakRecord
   readonly before: ServerState
-  /** When nobody used it after the warm-up. */
+  /** The idle server after the warm-up. */
   readonly warm: ServerState
   readonly after: ServerState
   readonly steady: readonly Sample[]
   readonly code: number | string | null
-  /** The memory of the clients while all of them are closed: after the warm-up, and at last. */
+  /** The heap of the clients while all of them are closed: after the warm-up, and at the end. */
   readonly rest: readonly [number, number]
   readonly seconds: number
 }
 
-/** Prints the table; returns what is wrong. */
-function tell({ record, before, warm, after, steady, code, rest, seconds }: Told): readonly string[] {
+/** Prints the table; returns the problems. */
+function printReport({
+  record,
+  before,
+  warm,
+  after,
+  steady,
+  code,
+  rest,
+  seconds,
+}: Results): readonly string[] {
   const slope = (of: 'heap' | 'rss' | 'clients'): number =>
     slopePerMinute(steady.map((sample) => ({ atMs: sample.atMs, value: sample[of] })))
   const minutes = ((steady.at(-1)?.atMs ?? 0) - (steady[0]?.atMs ?? 0)) / 60_000
@@ -175,54 +184,54 @@ function tell({ record, before, warm, after, steady, code, rest, seconds }: Told
     ['crossed', record.crossed],
     ['slowest answer', `${record.slowestMs.toFixed(0)} ms`],
     [
-      'heap at rest, at first, after the warm-up and at last',
+      'idle heap: start, after the warm-up, end',
       [before, warm, after].map(({ heap }) => mb(heap)).join(', '),
     ],
-    ['heap slope after the warm-up', `${mb(slope('heap'))} a minute over ${minutes.toFixed(1)} minutes`],
-    ['resident slope after the warm-up', `${mb(slope('rss'))} a minute`],
+    ['heap slope after the warm-up', `${mb(slope('heap'))} per minute over ${minutes.toFixed(1)} minutes`],
+    ['resident slope after the warm-up', `${mb(slope('rss'))} per minute`],
     [
       'heap slope of the clients',
-      `${mb(slope('clients'))} a minute, at last ${mb(steady.at(-1)?.clients ?? 0)}`,
+      `${mb(slope('clients'))} per minute, at the end ${mb(steady.at(-1)?.clients ?? 0)}`,
     ],
-    ['heap of closed clients, after the warm-up and at last', rest.map(mb).join(', ')],
+    ['heap of closed clients: after the warm-up, end', rest.map(mb).join(', ')],
     [
-      'sessions at first, at most, at last',
-      `${before.sessions}, ${most(steady, 'sessions')}, ${after.sessions}`,
+      'sessions: start, maximum, end',
+      `${before.sessions}, ${maximum(steady, 'sessions')}, ${after.sessions}`,
     ],
-    ['handles at first, at most, at last', `${before.handles}, ${most(steady, 'handles')}, ${after.handles}`],
+    ['handles: start, maximum, end', `${before.handles}, ${maximum(steady, 'handles')}, ${after.handles}`],
     [
-      'descriptors at first, at most, at last',
-      `${before.descriptors}, ${most(steady, 'descriptors')}, ${after.descriptors}`,
+      'descriptors: start, maximum, end',
+      `${before.descriptors}, ${maximum(steady, 'descriptors')}, ${after.descriptors}`,
     ],
-    ['exit of the server', String(code)],
+    ['exit code of the server', String(code)],
   ]
   for (const [name, value] of rows) console.log(`${name.padEnd(54)} ${value}`)
-  show('as expected', record.expected)
-  show('not as expected', record.unexpected)
-  show('counted by the server', new Map(Object.entries(after.counts)))
+  printCounts('as expected', record.expected)
+  printCounts('not as expected', record.unexpected)
+  printCounts('counted by the server', new Map(Object.entries(after.counts)))
   return [
-    record.requests === 0 && 'nothing was asked',
+    record.requests === 0 && 'no request was sent',
     record.lost > 0 && `${record.lost} answers were lost`,
     record.crossed > 0 && `${record.crossed} answers were crossed`,
-    record.unexpected.size > 0 && 'something ended as it should not',
-    after.heap - warm.heap > GROWTH_BYTES && `${mb(after.heap - warm.heap)} of the heap did not come back`,
+    record.unexpected.size > 0 && 'unexpected outcomes occurred',
+    after.heap - warm.heap > GROWTH_BYTES && `${mb(after.heap - warm.heap)} of the heap was not freed`,
     minutes >= LONG_MINUTES && growth > GROWTH_BYTES && `the heap grew by ${mb(growth)}`,
     rest[1] - rest[0] > GROWTH_BYTES && `closed clients left ${mb(rest[1] - rest[0])}`,
     after.sessions + after.running > 0 && `${after.sessions} sessions and ${after.running} requests are left`,
-    after.descriptors > before.descriptors + FEW_HANDLES &&
+    after.descriptors > before.descriptors + EXTRA_HANDLES &&
       `${after.descriptors - before.descriptors} descriptors are left`,
-    after.handles > before.handles + FEW_HANDLES && `${after.handles - before.handles} handles are left`,
-    code !== 0 && `the server ended with ${code}`,
+    after.handles > before.handles + EXTRA_HANDLES && `${after.handles - before.handles} handles are left`,
+    code !== 0 && `the server exited with ${code}`,
   ].filter((breach) => breach !== false)
 }
 
-function show(title: string, counts: ReadonlyMap<string, number>): void {
+function printCounts(title: string, counts: ReadonlyMap<string, number>): void {
   console.log(`\n${title}`)
   const sorted = [...counts].toSorted(([one], [other]) => one.localeCompare(other))
   for (const [name, count] of sorted) console.log(`  ${String(count).padStart(9)}  ${name}`)
 }
 
-function most(samples: readonly Sample[], of: 'sessions' | 'handles' | 'descriptors'): number {
+function maximum(samples: readonly Sample[], of: 'sessions' | 'handles' | 'descriptors'): number {
   return samples.reduce((highest, sample) => Math.max(highest, sample[of]), 0)
 }
 
@@ -233,11 +242,12 @@ function mb(bytes: number): string {
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, seconds: { type: 'string' } } })
 await main(async () => {
   const seconds = Number(values.seconds ?? Number(values.minutes ?? '15') * 60)
-  if (!(seconds >= 1)) throw new Error('say how long: --minutes 15, or --seconds 10')
+  if (!(seconds >= 1))
+    throw new Error('the duration must be at least one second: --minutes 15 or --seconds 10')
   const folder = mkdtempSync(join(tmpdir(), 'soak-'))
   const outfile = join(folder, 'server.mjs')
   try {
-    // As one file: servers start faster, and what changes in the sources meanwhile does not matter.
+    // As one file, servers start faster and do not notice changes of the sources.
     buildSync({
       entryPoints: [SOURCE],
       outfile,

@@ -6,7 +6,7 @@ import { main } from './run.ts'
 
 const SERVER = resolve('examples/demo/server.ts')
 
-/** Builds what is missing or stale, then becomes the demo server, in this process so that signals reach it. */
+/** Builds dist if it is missing or stale, then runs the demo server in this process, so that signals reach it. */
 async function start(): Promise<void> {
   if (!existsSync(SERVER)) throw new Error(`${SERVER} is missing`)
   if (isStale()) {

@@ -1,10 +1,10 @@
 import type { Statement } from 'oxc-parser'
 
-/** `keyof typeof X` or `(typeof X)[number]` in a declaration: a union that is easier to read when it is written out. */
+/** `keyof typeof X` or `(typeof X)[number]` in a declaration: a union that is easier to read written out. */
 export interface Union {
   readonly start: number
   readonly end: number
-  /** The constant whose keys or elements it has. */
+  /** The constant whose keys or elements form the union. */
   readonly constant: string
   readonly of: 'keys' | 'elements'
 }
@@ -17,7 +17,7 @@ interface Node {
   readonly [member: string]: unknown
 }
 
-/** The names that a declaration refers to, apart from its own type parameters and from constants in unions. */
+/** The names that a declaration refers to, except its own type parameters and the constants of unions. */
 export function referencesIn(statement: Statement): readonly string[] {
   const names = new Set<string>()
   const own = new Set<string>()
@@ -46,7 +46,7 @@ export function unionsIn(statement: Statement): readonly Union[] {
   return found
 }
 
-/** The members of the literal type of a constant, as a union is written. */
+/** The members of a constant's literal type, as they appear in a union. */
 export function membersOf(statement: Statement, text: string): readonly string[] {
   const found: string[] = []
   visit(statement as unknown as Node, (node) => {
@@ -80,7 +80,7 @@ function queried(node: unknown): string | undefined {
   return node.type === 'TSTypeQuery' ? nameOf(node['exprName']) : undefined
 }
 
-/** The name of an identifier, the first of a qualified one. */
+/** The name of an identifier; the first part of a qualified name. */
 function nameOf(node: unknown): string {
   if (typeof node === 'string') return node
   const { type, name, left, value } = node as Node
@@ -89,7 +89,7 @@ function nameOf(node: unknown): string {
   return typeof name === 'string' ? name : ''
 }
 
-/** Goes through a tree for as long as `enter` wants to see what is inside. */
+/** Walks a tree; `enter` returns whether to visit the children of a node. */
 function visit(node: Node, enter: (node: Node) => boolean): void {
   if (!enter(node)) return
   for (const value of Object.values(node)) {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { toSurface } from './surface.ts'
 
-test('each export is listed under its sub-path with its promise and its declaration', () => {
+test('each export is listed under its sub-path with its comment and its declaration', () => {
   const page = surface({
     'index.d.ts': "export { make, type Made as Thing } from './make.js'\n",
     'make.d.ts':
@@ -29,14 +29,14 @@ test('a name is followed through imports, star exports and files', () => {
   expect(page).toContain('### `other`\n\n```ts\nconst local: 1\n```')
 })
 
-test('overloads of one name stand together', () => {
+test('overloads of one name are listed together', () => {
   const page = surface({
     'index.d.ts': 'export declare function f(a: 1): 1;\nexport declare function f(a: 2): 2;\n',
   })
   expect(page).toContain('```ts\nfunction f(a: 1): 1\nfunction f(a: 2): 2\n```')
 })
 
-test('a declaration that refers to a type which nobody can import is refused', () => {
+test('a declaration that refers to an unexported type is rejected', () => {
   const make = 'import type { Made } from "./made.js";\nexport declare function make(): Made;\n'
   const made =
     'export interface Part {\n}\nexport interface Made extends Part {\n    readonly part?: Part;\n}\n'
@@ -65,7 +65,7 @@ test.each([
   expect(() => surface(files)).toThrow(/refers to Hidden of dist\/hidden\.d\.ts/)
 })
 
-test('another declaration of the same name does not count', () => {
+test('exporting another declaration with the same name is not enough', () => {
   const files = {
     'index.d.ts':
       "import type { Made } from './a.js'\nexport type { Made } from './b.js'\nexport declare const made: Made;\n",
@@ -75,13 +75,13 @@ test('another declaration of the same name does not count', () => {
   expect(() => surface(files)).toThrow('lib: made refers to Made of dist/a.d.ts')
 })
 
-test('type parameters and names of the language need no declaration', () => {
+test('type parameters and built-in types need no declaration', () => {
   const text =
     'export type Keys<Of> = Of extends Promise<infer Value> ? { readonly [Name in keyof Value]: Name } : never;\n'
   expect(surface({ 'index.d.ts': text })).toContain('type Keys<Of>')
 })
 
-test('private aliases stand with what uses them, and unions of constants are written out', () => {
+test('private aliases are listed with the exports that use them, and unions of constants are written out', () => {
   const page = surface({
     'index.d.ts': "export type { Name, Row } from './table.js'\n",
     'table.d.ts':
@@ -95,7 +95,7 @@ test('private aliases stand with what uses them, and unions of constants are wri
   expect(page).toContain("```ts\ntype Row = Readonly<Record<Word, Name>>\ntype Word = 'a' | 'b'\n```")
 })
 
-test('what two sub-paths export alike is declared once', () => {
+test('a name that two sub-paths export is declared once', () => {
   const page = surface({
     'index.d.ts': "export type { Made } from './made.js'\n",
     'made.d.ts': 'export interface Made {\n}\n',
@@ -104,16 +104,16 @@ test('what two sub-paths export alike is declared once', () => {
   expect(page).toContain('## `lib/client`\n\n1 name.\n\n### `Made`\n\nThe same as in `lib`.\n')
 })
 
-test('a missing build is named', () => {
+test('a missing build is reported', () => {
   expect(() => surface({})).toThrow('dist/index.d.ts is missing; run npm run build first')
 })
 
 function surface(files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'surface-'))
   onTestFinished(() => rmSync(root, { recursive: true }))
-  const doors = { '.': { types: './dist/index.d.ts' }, './package.json': './package.json' }
+  const main = { '.': { types: './dist/index.d.ts' }, './package.json': './package.json' }
   const client = 'client/index.d.ts' in files ? { './client': { types: './dist/client/index.d.ts' } } : {}
-  writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'lib', exports: { ...doors, ...client } }))
+  writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'lib', exports: { ...main, ...client } }))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, 'dist', path)), { recursive: true })
     writeFileSync(join(root, 'dist', path), text)

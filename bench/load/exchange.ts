@@ -1,10 +1,10 @@
 import { FIRST_ID, ID_DIGITS, SUM_DIGITS, type Sent, numbered, sentText } from '../messages.ts'
 import type { Framing } from './framing.ts'
 
-/** How many requests there are before they come again. */
+/** The number of requests before the series repeats. */
 export const SERIES = 1024
 
-/** A series of equally long requests as bytes, and what must be answered to each. */
+/** A series of requests of the same length, as bytes. */
 export class Series {
   readonly sent: Sent
   readonly #bytes: Buffer
@@ -12,19 +12,19 @@ export class Series {
 
   constructor(sent: Sent, framing: Framing) {
     this.sent = sent
-    const requests = Array.from({ length: SERIES }, (_, index) => framing.seal(sentText(sent, index)))
+    const requests = Array.from({ length: SERIES }, (_, index) => framing.encode(sentText(sent, index)))
     this.#bytes = Buffer.concat(requests)
     this.#stride = this.#bytes.length / SERIES
     if (requests.some(({ length }) => length !== this.#stride)) throw new Error('requests differ in length')
   }
 
-  /** So many requests from one on; all of them must be before the end of the series. */
+  /** `count` requests starting with `index`; the range must not pass the end of the series. */
   bytesOf(index: number, count: number): Buffer {
     return this.#bytes.subarray(index * this.#stride, (index + count) * this.#stride)
   }
 }
 
-/** The text that a request must be answered with. */
+/** The expected text in the answer to a request. */
 export function answerOf(sent: Sent, index: number): string {
   const { id, a, b } = numbered(index)
   if (sent === 'call') return String(a + b)
@@ -37,8 +37,8 @@ function textOf(index: number): string {
 }
 
 /**
- * Checks the answers on one connection: each must be for a request that is open, once, and every byte of it as it should
- * be. The first answer is parsed, and shows where the digits stand that differ from answer to answer.
+ * Checks the answers on one connection: each must match an open request, arrive once, and have exactly the expected bytes.
+ * The first answer is parsed to find the offsets of the digits that vary between answers.
  */
 export class Checker {
   readonly #sent: Sent
@@ -53,13 +53,13 @@ export class Checker {
     this.#digits = sent === 'call' ? SUM_DIGITS : ID_DIGITS
   }
 
-  /** Notes that a request was sent. */
+  /** Records that a request was sent. */
   expect(index: number): void {
     if (this.#open[index] === 1) throw new Error(`request ${FIRST_ID + index} was never answered`)
     this.#open[index] = 1
   }
 
-  /** Takes the answer between two positions; throws if it is wrong, and gives the index of its request. */
+  /** Checks the answer between two offsets and returns the index of its request; throws if it is wrong. */
   take(bytes: Buffer, from: number, to: number): number {
     if (to - from !== this.#expected.length) return this.#learn(bytes.toString('utf8', from, to))
     const index = digitsAt(bytes, from + this.#idAt) - FIRST_ID
@@ -88,7 +88,7 @@ export class Checker {
   }
 }
 
-/** Writes a number over digits. */
+/** Overwrites `count` digits with a number. */
 export function putDigits(bytes: Buffer, at: number, value: number, count: number): void {
   for (let place = at + count - 1; place >= at; place--) {
     bytes[place] = 48 + (value % 10)

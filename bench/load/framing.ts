@@ -1,13 +1,13 @@
-/** How messages stand on a wire. */
+/** The framing of messages on a wire. */
 export interface Framing {
-  /** A message as a client writes it. */
-  seal(text: string): Buffer
-  /** Finds the next whole message from a position on; undefined when it is not all there yet. */
-  next(bytes: Buffer, at: number): Found | undefined
+  /** Encodes a message from a client. */
+  encode(text: string): Buffer
+  /** Finds the next complete message from an offset on; undefined if it is incomplete. */
+  next(bytes: Buffer, at: number): MessageBounds | undefined
 }
 
-/** Where a message begins and ends, and where the next one begins. */
-export interface Found {
+/** The start and end of a message, and the start of the next one. */
+export interface MessageBounds {
   readonly from: number
   readonly to: number
   readonly end: number
@@ -15,9 +15,9 @@ export interface Found {
 
 const LF = 10
 
-/** A message a line: stdio and TCP. */
+/** One message per line: stdio and TCP. */
 export const LINES: Framing = {
-  seal: (text) => Buffer.from(`${text}\n`),
+  encode: (text) => Buffer.from(`${text}\n`),
   next(bytes, at) {
     const to = bytes.indexOf(LF, at)
     return to < 0 ? undefined : { from: at, to, end: to + 1 }
@@ -28,9 +28,9 @@ const TEXT_FRAME = 0x81
 const MASKED = 0x80
 const MASK = [0x37, 0xfa, 0x21, 0x3d]
 
-/** A message a text frame: WebSocket. Those of a client are masked, as its rules want it. */
+/** One message per text frame: WebSocket. Client frames are masked, as RFC 6455 requires. */
 export const FRAMES: Framing = {
-  seal(text) {
+  encode(text) {
     const payload = Buffer.from(text)
     const head =
       payload.length < 126
@@ -53,7 +53,7 @@ export const FRAMES: Framing = {
 
 const END_OF_HEAD = '\r\n\r\n'
 
-/** A message a POST, and its answer the body of the response: HTTP in a session. */
+/** One POST per message, with the answer in the response body: HTTP in a session. */
 export function posts(port: number, session: string | undefined): Framing {
   const lines = [
     'POST /mcp HTTP/1.1',
@@ -64,7 +64,7 @@ export function posts(port: number, session: string | undefined): Framing {
     ...(session === undefined ? [] : [`Mcp-Session-Id: ${session}`]),
   ]
   return {
-    seal: (text) =>
+    encode: (text) =>
       Buffer.from([...lines, `Content-Length: ${Buffer.byteLength(text)}`].join('\r\n') + END_OF_HEAD + text),
     next(bytes, at) {
       const headEnd = bytes.indexOf(END_OF_HEAD, at)

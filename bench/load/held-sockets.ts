@@ -3,24 +3,24 @@ import { FIRST_ID, INITIALIZED, callOf, initializeText, pingText, subscribeText 
 import { FRAMES, LINES } from './framing.ts'
 import { upgradeText } from './streams.ts'
 
-/** Sessions that are held open, each on a connection of its own. */
-export interface Held {
-  /** Opens so many more; throws when one of them is not opened, or its first ping not answered. */
+/** Sessions that are held open, each on its own connection. */
+export interface HeldSessions {
+  /** Opens `count` more; throws if one cannot be opened or does not answer its first ping. */
   open(count: number): Promise<void>
-  /** Pings every session; gives how many answered. */
+  /** Pings every session; returns the number that answered. */
   ping(): Promise<number>
-  /** Lets go of all of them. */
+  /** Closes all sessions. */
   close(): void
 }
 
-/** The same, where each can have more to remember. */
-export interface HeldSockets extends Held {
-  /** Every session follows so many resources and asks for something that is never answered. */
-  burden(subscriptions: number): Promise<void>
+/** Held sessions that can be given more state. */
+export interface HeldSockets extends HeldSessions {
+  /** Makes every session subscribe to resources and send a request that is never answered. */
+  makeBusy(subscriptions: number): Promise<void>
 }
 
-/** How many are on their way at once. */
-const AT_ONCE = 128
+/** The number of concurrent actions. */
+const CONCURRENCY = 128
 const ANSWER_MS = 30_000
 const PING_FRAME = 0x89
 const PONG_FRAME = Buffer.from([0x8a, 0x80, 1, 2, 3, 4])
@@ -30,7 +30,7 @@ export function holdSockets(transport: 'tcp' | 'ws', port: number): HeldSockets 
   const sessions: Session[] = []
   return {
     async open(count) {
-      await inTurns(count, async () => {
+      await runBounded(count, async () => {
         const session = new Session(transport, port)
         sessions.push(session)
         await session.open()
@@ -39,18 +39,18 @@ export function holdSockets(transport: 'tcp' | 'ws', port: number): HeldSockets 
     },
     async ping() {
       let answered = 0
-      await inTurns(sessions.length, async (index) => {
+      await runBounded(sessions.length, async (index) => {
         try {
           await sessions[index]!.ping()
           answered++
         } catch {
-          // Only those that answer count.
+          // Only sessions that answer count.
         }
       })
       return answered
     },
-    async burden(subscriptions) {
-      await inTurns(sessions.length, (index) => sessions[index]!.burden(subscriptions))
+    async makeBusy(subscriptions) {
+      await runBounded(sessions.length, (index) => sessions[index]!.makeBusy(subscriptions))
     },
     close() {
       for (const session of sessions) session.close()
@@ -58,22 +58,22 @@ export function holdSockets(transport: 'tcp' | 'ws', port: number): HeldSockets 
   }
 }
 
-/** Does something so many times, not too many at once. */
-export async function inTurns(count: number, act: (index: number) => Promise<void>): Promise<void> {
+/** Runs an action `count` times with bounded concurrency. */
+export async function runBounded(count: number, act: (index: number) => Promise<void>): Promise<void> {
   let next = 0
   const work = async (): Promise<void> => {
     while (next < count) await act(next++)
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, work))
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, count) }, work))
 }
 
-/** One session, on a socket that keeps nothing between two answers. */
+/** One session, on a socket without a buffer of its own. */
 class Session {
   readonly #isWs: boolean
   readonly #port: number
   readonly #socket: Socket
   #id = FIRST_ID
-  #wait: ((said: string) => void) | undefined
+  #onAnswer: ((answer: string) => void) | undefined
   #fail: (error: Error) => void = () => {}
 
   constructor(transport: 'tcp' | 'ws', port: number) {
@@ -93,21 +93,21 @@ class Session {
 
   async open(): Promise<void> {
     if (this.#isWs) {
-      const said = await this.#ask(upgradeText(this.#port))
-      if (!said.startsWith('HTTP/1.1 101')) throw new Error(`no upgrade: ${said}`)
+      const answer = await this.#ask(upgradeText(this.#port))
+      if (!answer.startsWith('HTTP/1.1 101')) throw new Error(`no upgrade: ${answer}`)
     }
     await this.#request(initializeText)
-    this.#socket.write(this.#seal(INITIALIZED))
+    this.#socket.write(this.#encode(INITIALIZED))
   }
 
   async ping(): Promise<void> {
     await this.#request(pingText)
   }
 
-  async burden(subscriptions: number): Promise<void> {
+  async makeBusy(subscriptions: number): Promise<void> {
     for (let number = 0; number < subscriptions; number++)
       await this.#request((id) => subscribeText(id, `note://${number}`))
-    this.#socket.write(this.#seal(callOf(this.#id++, 'wait', {})))
+    this.#socket.write(this.#encode(callOf(this.#id++, 'wait', {})))
     await this.ping()
   }
 
@@ -115,45 +115,45 @@ class Session {
     this.#socket.destroy()
   }
 
-  /** Sends a request under a new id, and waits for the result under that id. */
+  /** Sends a request with a new id and waits for its result. */
   async #request(textOf: (id: number) => string): Promise<void> {
     const id = this.#id++
-    const said = await this.#ask(this.#seal(textOf(id)))
-    if (!said.includes(`"id":${id},"result":`)) throw new Error(`wrong answer to ${id}: ${said}`)
+    const answer = await this.#ask(this.#encode(textOf(id)))
+    if (!answer.includes(`"id":${id},"result":`)) throw new Error(`wrong answer to ${id}: ${answer}`)
   }
 
-  #ask(what: string | Buffer): Promise<string> {
+  #ask(request: string | Buffer): Promise<string> {
     return new Promise((done, fail) => {
       if (this.#socket.destroyed) throw new Error('the server closed a connection')
-      const timer = setTimeout(() => fail(new Error('an answer did not come in time')), ANSWER_MS)
-      this.#wait = (said) => {
+      const timer = setTimeout(() => fail(new Error('an answer timed out')), ANSWER_MS)
+      this.#onAnswer = (answer) => {
         clearTimeout(timer)
-        this.#wait = undefined
+        this.#onAnswer = undefined
         this.#fail = () => {}
-        done(said)
+        done(answer)
       }
       this.#fail = (error) => {
         clearTimeout(timer)
         fail(error)
       }
-      this.#socket.write(what)
+      this.#socket.write(request)
     })
   }
 
-  #seal(text: string): Buffer {
-    return (this.#isWs ? FRAMES : LINES).seal(text)
+  #encode(text: string): Buffer {
+    return (this.#isWs ? FRAMES : LINES).encode(text)
   }
 
-  /** Answers are small and come whole; only the pings of a server may stand before them. */
+  /** Answers are small and arrive in one piece; only pings from the server may precede them. */
   #read(bytes: Buffer): void {
     let at = 0
     while (this.#isWs && bytes[at] === PING_FRAME) {
       this.#socket.write(PONG_FRAME)
       at += 2 + (bytes[at + 1] ?? 0)
     }
-    if (at < bytes.length) this.#wait?.(bytes.toString('latin1', at))
+    if (at < bytes.length) this.#onAnswer?.(bytes.toString('latin1', at))
   }
 }
 
-/** What comes is read before anything else can come. */
+/** One read buffer for all sockets, since each read is processed before the next one. */
 const SHARED = Buffer.allocUnsafe(16 * 1024)

@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net'
 import { FIRST_ID, INITIALIZED, callOf, pingText } from '../messages.ts'
-import { type Held, inTurns } from './held-sockets.ts'
-import { openQuickly, postMany } from './sessions.ts'
+import { type HeldSessions, runBounded } from './held-sockets.ts'
+import { openManySessions, postMany } from './many-posts.ts'
 
-const NEWS_MS = 30_000
-const NEWS = 'notifications/tools/list_changed'
+const NOTIFICATION_MS = 30_000
+const LIST_CHANGED = 'notifications/tools/list_changed'
 
 /**
- * Holds Streamable HTTP sessions of 2025-11-25, each with its stream from the server open. A session that is pinged must
- * answer, and then hear on its stream of a change that one call makes.
+ * Holds Streamable HTTP sessions of 2025-11-25, each with an open stream from the server. A pinged session must answer and
+ * then receive a notification on its stream, which one call triggers.
  */
-export function holdStreams(port: number): Held {
+export function holdStreams(port: number): HeldSessions {
   const streams: Stream[] = []
   const close = (): void => {
     for (const stream of streams) stream.close()
@@ -18,30 +18,35 @@ export function holdStreams(port: number): Held {
   return { open, ping, close }
 
   async function open(count: number): Promise<void> {
-    const ids = await openQuickly(port, count)
+    const ids = await openManySessions(port, count)
     await postMany(
       port,
       ids.map((session) => ({ session, body: INITIALIZED })),
       (_, answer) => expectStatus(answer, 202),
     )
     const opened = ids.map((id) => new Stream(port, id))
-    await inTurns(opened.length, (index) => opened[index]!.open())
+    await runBounded(opened.length, (index) => opened[index]!.open())
     streams.push(...opened)
     const answered = await pingAll(opened)
-    if (answered.some((is) => !is)) throw new Error('a first ping was not answered')
+    if (answered.includes(false)) throw new Error('a first ping was not answered')
   }
 
   async function ping(): Promise<number> {
     const answered = await pingAll(streams)
     const [one] = streams
     if (one === undefined) return 0
-    for (const stream of streams) stream.news = 0
+    for (const stream of streams) stream.notifications = 0
     const body = callOf(FIRST_ID, 'change', {})
     await postMany(port, [{ session: one.id, body }], (_, answer) => expectStatus(answer, 200))
-    const until = performance.now() + NEWS_MS
-    while (streams.some(({ isOpen, news }) => isOpen && news === 0) && performance.now() < until)
+    const until = performance.now() + NOTIFICATION_MS
+    while (
+      streams.some(({ isOpen, notifications }) => isOpen && notifications === 0) &&
+      performance.now() < until
+    )
       await new Promise((resolve) => setTimeout(resolve, 50))
-    return streams.filter(({ isOpen, news }, index) => isOpen && news === 1 && answered[index]).length
+    return streams.filter(
+      ({ isOpen, notifications }, index) => isOpen && notifications === 1 && answered[index],
+    ).length
   }
 
   async function pingAll(pinged: readonly Stream[]): Promise<readonly boolean[]> {
@@ -60,8 +65,8 @@ class Stream {
   readonly #port: number
   #socket: Socket | undefined
   isOpen = false
-  /** How often it told of a change. */
-  news = 0
+  /** The number of notifications received. */
+  notifications = 0
 
   constructor(port: number, id: string) {
     this.#port = port
@@ -82,12 +87,12 @@ class Stream {
     ]
     return new Promise((done, fail) => {
       const callback = (size: number, bytes: Uint8Array): boolean => {
-        const said = (bytes as Buffer).toString('latin1', 0, size)
-        if (said.includes(NEWS)) this.news++
+        const text = (bytes as Buffer).toString('latin1', 0, size)
+        if (text.includes(LIST_CHANGED)) this.notifications++
         if (this.isOpen) return true
-        this.isOpen = said.startsWith('HTTP/1.1 200') && /text\/event-stream/i.test(said)
+        this.isOpen = text.startsWith('HTTP/1.1 200') && /text\/event-stream/i.test(text)
         if (this.isOpen) done()
-        else fail(new Error(`no stream: ${said.slice(0, 400)}`))
+        else fail(new Error(`no stream: ${text.slice(0, 400)}`))
         return true
       }
       const socket = (this.#socket = connect({
@@ -105,7 +110,7 @@ class Stream {
   }
 }
 
-/** What comes is read before anything else can come. */
+/** One read buffer for all streams, since each read is processed before the next one. */
 const SHARED = Buffer.allocUnsafe(16 * 1024)
 
 function expectStatus(answer: string, status: number): void {

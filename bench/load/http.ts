@@ -16,7 +16,7 @@ import {
 import { usageOf } from '../usage.ts'
 import { putDigits } from './exchange.ts'
 import { AnswerReader, END_OF_HEAD } from './reader.ts'
-import { openQuickly } from './sessions.ts'
+import { openManySessions } from './many-posts.ts'
 
 /** An HTTP server under load. */
 export interface HttpTarget {
@@ -26,11 +26,11 @@ export interface HttpTarget {
   readonly work: 'call' | 'list' | 'progress'
   readonly revision: Revision
   readonly connections: number
-  /** Whether each call goes to another one of all sessions that were opened quickly. */
+  /** Whether calls are spread over the sessions of the pool. */
   readonly spread?: boolean
 }
 
-/** One round of load: what was answered, and what the server used for it. */
+/** One round of load: the number of answers, their latencies, and the CPU time of the server. */
 export interface HttpRound {
   readonly count: number
   readonly seconds: number
@@ -39,17 +39,17 @@ export interface HttpRound {
   readonly serverCpuMs: number
 }
 
-/** A 2025 session as the server granted it; a bare server grants none. */
+/** A 2025 session; a bare server assigns no id. */
 interface Session {
   readonly id: string | undefined
   readonly revision: string
 }
 
-/** How long after the end of a round its last answers may take. */
+/** The time for the last answers after the end of a round. */
 const GRACE_MS = 30_000
 const sessions = new Map<string, Promise<readonly Session[]>>()
-/** The ids of the sessions that were opened quickly, by port. */
-const crowds = new Map<number, string[]>()
+/** The ids of the sessions in the pool, by port. */
+const sessionPools = new Map<number, string[]>()
 
 /** Keeps one request in flight on each connection for a while; throws at the first wrong answer. */
 export async function loadHttp(target: HttpTarget, seconds: number): Promise<HttpRound> {
@@ -75,11 +75,11 @@ export async function openSessions(port: number, count: number): Promise<void> {
     await Promise.all(Array.from({ length: Math.min(8, count - done) }, () => openSession(port)))
 }
 
-/** Opens so many sessions more, over which calls can be spread. */
-export async function openCrowd(port: number, count: number): Promise<void> {
-  const crowd = crowds.get(port) ?? []
-  crowds.set(port, crowd)
-  for (const id of await openQuickly(port, count)) crowd.push(id)
+/** Adds `count` sessions to the pool, over which calls can be spread. */
+export async function openSessionPool(port: number, count: number): Promise<void> {
+  const pool = sessionPools.get(port) ?? []
+  sessionPools.set(port, pool)
+  for (const id of await openManySessions(port, count)) pool.push(id)
 }
 
 /** Opens one 2025 session. */
@@ -118,10 +118,10 @@ export function post(
 
 const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-/** Each connection is a client with its own session, which lives through all rounds. */
+/** Each connection is a client with its own session, which lasts for all rounds. */
 function sessionsOf({ port, revision, connections, spread }: HttpTarget): Promise<readonly Session[]> {
   if (spread) {
-    const [id] = crowds.get(port) ?? []
+    const [id] = sessionPools.get(port) ?? []
     return Promise.resolve(Array.from({ length: connections }, () => ({ id, revision })))
   }
   const key = `${port} ${revision} ${connections}`
@@ -139,13 +139,13 @@ interface Round {
   readonly latencies: Histogram
   until: number
   count: number
-  /** Of the first list; all others must be as long. */
+  /** The length of the first list; all others must match it. */
   length: number
 }
 
 const READ_BYTES = 64 * 1024
 
-/** One keep-alive connection: sends a prepared request, reads its answer, changes the digits, sends again. */
+/** One keep-alive connection: sends a prepared request, reads its answer, updates the digits and repeats. */
 class Client {
   readonly #target: HttpTarget
   readonly #round: Round
@@ -155,7 +155,7 @@ class Client {
   readonly #bAt: number
   readonly #tokenAt: number
   readonly #sessionAt: number
-  readonly #crowd: readonly string[]
+  readonly #sessionPool: readonly string[]
   readonly #answer = new AnswerReader()
   #index: number
   #sentAt = 0
@@ -174,12 +174,12 @@ class Client {
     this.#bAt = this.#request.indexOf('"b":') + 4
     this.#tokenAt = this.#request.indexOf('"progressToken":') + 16
     this.#sessionAt = this.#request.indexOf('Mcp-Session-Id: ') + 16
-    this.#crowd = target.spread ? (crowds.get(target.port) ?? []) : []
+    this.#sessionPool = target.spread ? (sessionPools.get(target.port) ?? []) : []
   }
 
   async run(): Promise<void> {
     const left = this.#round.until - performance.now() + GRACE_MS
-    const timer = setTimeout(() => this.#settle?.fail(new Error('an answer did not come in time')), left)
+    const timer = setTimeout(() => this.#settle?.fail(new Error('an answer timed out')), left)
     try {
       await new Promise<void>((done, fail) => {
         this.#settle = { done, fail }
@@ -214,8 +214,8 @@ class Client {
       putDigits(this.#request, this.#bAt, b, SUM_DIGITS)
     }
     if (this.#target.work === 'progress') putDigits(this.#request, this.#tokenAt, id, ID_DIGITS)
-    // A prime step visits the sessions in an order in which neighbours do not follow each other.
-    const session = this.#crowd[(this.#index * 7919) % this.#crowd.length]
+    // A prime step avoids visiting neighbouring sessions one after the other.
+    const session = this.#sessionPool[(this.#index * 7919) % this.#sessionPool.length]
     if (session !== undefined) this.#request.write(session, this.#sessionAt, 'latin1')
     this.#sentAt = performance.now()
     this.#socket?.write(this.#request)
@@ -275,8 +275,9 @@ function checkSum(text: string, index: number): void {
 
 function checkProgress(text: string, index: number): void {
   const { id } = numbered(index)
-  const told = text.indexOf('"notifications/progress"')
-  if (told >= 0 && told < text.indexOf('"result"') && text.includes(`"progressToken":${id}`)) return
+  const progressAt = text.indexOf('"notifications/progress"')
+  if (progressAt >= 0 && progressAt < text.indexOf('"result"') && text.includes(`"progressToken":${id}`))
+    return
   throw new Error(`no progress before the answer to ${id}: ${text.slice(0, 800)}`)
 }
 
@@ -284,6 +285,6 @@ function checkList({ text, length }: AnswerReader, round: Round): void {
   const body = length - text.indexOf(END_OF_HEAD)
   if (!text.includes('"wide-0"')) throw new Error(`wrong list: ${text.slice(0, 600)}`)
   if (round.length === 0) round.length = body
-  // A chunked answer may be cut in different places, each of which adds a few letters.
+  // A chunked answer may be split in different places, and each chunk adds a few bytes.
   if (Math.abs(body - round.length) > round.length / 100) throw new Error('lists differ in length')
 }

@@ -2,20 +2,20 @@
 export const END_OF_HEAD = '\r\n\r\n'
 
 const LAST_CHUNK = '\r\n0\r\n\r\n'
-/** So much of an answer is kept as text; of the rest only the length is known. */
+/** Only this many bytes of an answer are kept as text; the rest is only counted. */
 const KEPT = 16 * 1024
 
-/** Reads HTTP/1.1 answers from a connection on which one request at a time is in flight. */
+/** Reads HTTP/1.1 answers from a connection with one request in flight at a time. */
 export class AnswerReader {
-  /** The beginning of the answer, head and all. */
+  /** The beginning of the answer, including its head. */
   text = ''
-  /** Its length in bytes, head and all. */
+  /** Its length in bytes, including its head. */
   length = 0
   #need = -1
   #chunked = false
   #tail = ''
 
-  /** Takes bytes from the wire; true when they complete the answer. */
+  /** Adds bytes from the wire; returns whether the answer is complete. */
   push(bytes: Buffer, size: number): boolean {
     if (this.length < KEPT) this.text += bytes.toString('latin1', 0, Math.min(size, KEPT - this.length))
     this.length += size
@@ -26,7 +26,7 @@ export class AnswerReader {
     return this.#tail === LAST_CHUNK
   }
 
-  /** Forgets the answer, for the next one. */
+  /** Resets the reader for the next answer. */
   clear(): void {
     this.text = ''
     this.length = 0

@@ -5,7 +5,7 @@ import { Histogram } from '../histogram.ts'
 import { FIRST_ID, INITIALIZED, callText, initializeText, numbered } from '../messages.ts'
 import { usageOf } from '../usage.ts'
 
-/** One round of load over a pipe. */
+/** One round of load over stdio. */
 export interface StdioRound {
   readonly count: number
   readonly seconds: number
@@ -21,7 +21,7 @@ const GRACE_MS = 10_000
 
 type Child = ChildProcessByStdio<Writable, Readable, null>
 
-/** A stdio server and the client at the other end of its pipes. */
+/** A stdio server with a client on its pipes. */
 export class Pipe {
   readonly #child: Child
   readonly #answers = new Answers(SERIES)
@@ -38,10 +38,10 @@ export class Pipe {
     this.#lines = Buffer.from(lines.join(''), 'latin1')
     this.#lineBytes = this.#lines.length / SERIES
     child.stdout.on('data', (bytes: Buffer) => this.#read(bytes))
-    child.on('exit', () => this.#fail(new Error('the server ended')))
+    child.on('exit', () => this.#fail(new Error('the server exited')))
   }
 
-  /** Starts a server and opens the protocol with it; also tells how long the first answer took. */
+  /** Starts a server and opens a session; also returns the time to the first answer. */
   static async open(file: string, options: string): Promise<{ readonly pipe: Pipe; readonly ms: number }> {
     const start = performance.now()
     const child = spawn(process.execPath, [file, options], { stdio: ['pipe', 'pipe', 'ignore'] })
@@ -51,7 +51,7 @@ export class Pipe {
     return { pipe: new Pipe(child), ms }
   }
 
-  /** Keeps so many calls in flight for a while; throws at the first wrong answer. */
+  /** Keeps `inFlight` calls in flight for a while; throws at the first wrong answer. */
   async load(inFlight: number, seconds: number): Promise<StdioRound> {
     const pid = this.#child.pid ?? 0
     const cpuBefore = usageOf(pid).cpuMs
@@ -87,18 +87,18 @@ export class Pipe {
     }
   }
 
-  /** Processor time of the server so far. */
+  /** The CPU time of the server so far. */
   cpuMs(): number {
     return usageOf(this.#child.pid ?? 0).cpuMs
   }
 
-  /** Ends the server: by the end of its input, and if that does not help, by force. */
+  /** Stops the server by closing its input; kills it if it does not exit. */
   async close(): Promise<void> {
     this.#fail = () => {}
     await endChild(this.#child)
   }
 
-  /** Writes the next requests of the series in one piece, or two where the series begins anew. */
+  /** Writes the next requests of the series in one piece, or two if the series wraps. */
   #send(count: number): void {
     const now = Math.min(count, SERIES - this.#next)
     for (let index = this.#next; index < this.#next + now; index++) this.#answers.expect(index)
@@ -133,7 +133,7 @@ export class Pipe {
     try {
       await new Promise<void>((done, fail) => {
         this.#fail = fail
-        timer = setTimeout(() => fail(new Error('an answer did not come in time')), ms)
+        timer = setTimeout(() => fail(new Error('an answer timed out')), ms)
         work(done)
       })
     } finally {
@@ -142,25 +142,25 @@ export class Pipe {
   }
 }
 
-/** Ends a child by the end of its input; if that does not help, by force. */
+/** Stops a child by closing its input; kills it if it does not exit. */
 export async function endChild(child: Child): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = new Promise<void>((done) => void child.once('exit', () => done()))
+  const exited = new Promise<void>((done) => void child.once('exit', () => done()))
   const timer = setTimeout(() => child.kill('SIGKILL'), 2000)
   child.stdin.end()
-  await ended
+  await exited
   clearTimeout(timer)
 }
 
 async function firstLine(child: Child, start: number): Promise<number> {
   return new Promise((done, fail) => {
     const timer = setTimeout(() => fail(new Error('the server did not answer')), GRACE_MS)
-    const ended = (): void => fail(new Error('the server ended before its first answer'))
-    child.once('exit', ended)
+    const onExit = (): void => fail(new Error('the server exited before its first answer'))
+    child.once('exit', onExit)
     child.stdout.on('data', function read(bytes: Buffer) {
       if (bytes.at(-1) !== LINE_END) return
       child.stdout.off('data', read)
-      child.off('exit', ended)
+      child.off('exit', onExit)
       clearTimeout(timer)
       done(performance.now() - start)
     })

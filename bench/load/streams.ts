@@ -5,10 +5,10 @@ import { usageOf } from '../usage.ts'
 import { SERIES, Series } from './exchange.ts'
 import { FRAMES, LINES, posts } from './framing.ts'
 import { openSession } from './http.ts'
-import { type Child, Link, greet, openPipes, openSocket } from './link.ts'
+import { type Child, Connection, openSessionOver, openPipes, openSocket } from './connection.ts'
 import { endChild } from './stdio.ts'
 
-/** What carries the messages. */
+/** The transport of the messages. */
 export type Transport = 'stdio' | 'tcp' | 'ws' | 'http'
 
 /** A server and the connections to it. */
@@ -16,14 +16,14 @@ export interface StreamTarget {
   readonly transport: Transport
   readonly sent: Sent
   readonly connections: number
-  /** Where it listens; a server over stdio is started here. */
+  /** The port it listens on; unused for stdio, where the server is started here. */
   readonly port: number
   readonly pid: number
   readonly file: string
   readonly options: string
 }
 
-/** One round: what was answered, how long that took, in microseconds, and what the server used for it. */
+/** One round: the number of answers, their latencies in microseconds, and the CPU time of the server. */
 export interface StreamRound {
   readonly count: number
   readonly seconds: number
@@ -35,21 +35,21 @@ export interface StreamRound {
 }
 
 const GRACE_MS = 20_000
-/** A position in the series that differs from connection to connection. */
+/** The distance in the series between the first requests of two connections. */
 const STEP = 61
-/** Requests that one connection takes before the next must wait: HTTP answers one at a time. */
-const ROOM = 256
+/** The maximum number of requests in flight on a connection; HTTP allows only one. */
+const MAX_IN_FLIGHT = 256
 
 /** All connections to one server, over any transport. */
 export class Streams {
-  readonly #links: readonly Link[]
-  readonly #room: number
+  readonly #connections: readonly Connection[]
+  readonly #maxInFlight: number
   readonly #pid: number
   readonly #child: Child | undefined
 
-  private constructor(links: readonly Link[], target: StreamTarget, child?: Child) {
-    this.#links = links
-    this.#room = target.transport === 'http' ? 1 : ROOM
+  private constructor(connections: readonly Connection[], target: StreamTarget, child?: Child) {
+    this.#connections = connections
+    this.#maxInFlight = target.transport === 'http' ? 1 : MAX_IN_FLIGHT
     this.#pid = child?.pid ?? target.pid
     this.#child = child
   }
@@ -59,54 +59,54 @@ export class Streams {
     const { transport, sent, port } = target
     if (transport === 'stdio') {
       const { child, ...ends } = openPipes(target.file, target.options)
-      await greet(ends, LINES)
-      const link = new Link(ends.wire, ends.ears, {
+      await openSessionOver(ends, LINES)
+      const connection = new Connection(ends.wire, ends.handlers, {
         series: new Series(sent, LINES),
         framing: LINES,
         first: 0,
       })
-      return new Streams([link], target, child)
+      return new Streams([connection], target, child)
     }
     const framing = transport === 'tcp' ? LINES : transport === 'ws' ? FRAMES : undefined
     const shared = framing && new Series(sent, framing)
-    const links: Link[] = []
+    const connections: Connection[] = []
     for (let number = 0; number < target.connections; number++) {
       const own = framing ?? posts(port, (await openSession(port)).id)
       const ends = await openSocket(port, transport === 'ws' ? upgradeText(port) : undefined)
-      if (framing) await greet(ends, framing)
+      if (framing) await openSessionOver(ends, framing)
       const options = { series: shared ?? new Series(sent, own), framing: own, first: number * STEP }
-      links.push(new Link(ends.wire, ends.ears, options))
+      connections.push(new Connection(ends.wire, ends.handlers, options))
     }
-    return new Streams(links, target)
+    return new Streams(connections, target)
   }
 
-  /** Keeps so many requests in flight on each connection for a while; throws at the first wrong answer. */
+  /** Keeps `inFlight` requests in flight on each connection for a while; throws at the first wrong answer. */
   flood(inFlight: number, seconds: number): Promise<StreamRound> {
     return this.#measure(seconds, (round, done) => {
-      let openLinks = this.#links.length
-      for (const link of this.#links) {
-        link.onAnswers = (count) => {
+      let openLinks = this.#connections.length
+      for (const connection of this.#connections) {
+        connection.onAnswers = (count) => {
           round.count += count
-          if (performance.now() < round.until) return void link.send(count)
-          if (link.open === 0 && --openLinks === 0) done()
+          if (performance.now() < round.until) return void connection.send(count)
+          if (connection.open === 0 && --openLinks === 0) done()
         }
-        link.send(inFlight)
+        connection.send(inFlight)
       }
     })
   }
 
   /**
-   * Sends at a fixed rate, whatever is answered; the time of a request counts from when it was to be sent. What is due at
-   * once leaves at once, spread over the connections.
+   * Sends at a fixed rate, regardless of the answers; latency counts from the scheduled send time. Requests that are due
+   * together are sent together, spread over the connections.
    */
   pace(rate: number, seconds: number): Promise<StreamRound> {
     return this.#measure(seconds, (round, done) => {
       const total = Math.floor(rate * seconds)
       const start = performance.now()
       const dueAt = (number: number): number => start + (number * 1000) / rate
-      const times = this.#links.map(() => new Float64Array(SERIES))
-      for (const [number, link] of this.#links.entries())
-        link.onAnswer = (index) => {
+      const times = this.#connections.map(() => new Float64Array(SERIES))
+      for (const [number, connection] of this.#connections.entries())
+        connection.onAnswer = (index) => {
           round.latencies.add(performance.now() - times[number]![index]!)
           round.count++
         }
@@ -114,13 +114,13 @@ export class Streams {
       let turnOf = 0
       const sendDue = (): void => {
         const due = Math.min(total, Math.floor(((performance.now() - start) * rate) / 1000) + 1) - next
-        const share = Math.ceil(due / this.#links.length)
-        for (let tried = 0, left = due; left > 0 && tried < this.#links.length; tried++) {
-          const number = turnOf++ % this.#links.length
-          const link = this.#links[number]!
-          const count = Math.min(share, left, this.#room - link.open)
+        const share = Math.ceil(due / this.#connections.length)
+        for (let tried = 0, left = due; left > 0 && tried < this.#connections.length; tried++) {
+          const number = turnOf++ % this.#connections.length
+          const connection = this.#connections[number]!
+          const count = Math.min(share, left, this.#maxInFlight - connection.open)
           if (count <= 0) continue
-          const first = link.send(count)
+          const first = connection.send(count)
           for (let sent = 0; sent < count; sent++) times[number]![(first + sent) % SERIES] = dueAt(next++)
           left -= count
         }
@@ -136,7 +136,7 @@ export class Streams {
   }
 
   async close(): Promise<void> {
-    for (const link of this.#links) link.close()
+    for (const connection of this.#connections) connection.close()
     if (this.#child) await endChild(this.#child)
   }
 
@@ -148,16 +148,16 @@ export class Streams {
     let timer: NodeJS.Timeout | undefined
     try {
       await new Promise<void>((done, fail) => {
-        timer = setTimeout(() => fail(new Error('an answer did not come in time')), seconds * 1000 + GRACE_MS)
-        for (const link of this.#links) link.onFail = fail
+        timer = setTimeout(() => fail(new Error('an answer timed out')), seconds * 1000 + GRACE_MS)
+        for (const connection of this.#connections) connection.onFail = fail
         work(round, done)
       })
     } finally {
       round.over = true
       clearTimeout(timer)
-      for (const link of this.#links) {
-        link.onAnswer = () => {}
-        link.onAnswers = () => {}
+      for (const connection of this.#connections) {
+        connection.onAnswer = () => {}
+        connection.onAnswers = () => {}
       }
     }
     const { latencies, count } = round
@@ -180,7 +180,7 @@ interface Round {
   over: boolean
 }
 
-/** What asks a server to speak WebSocket from now on. */
+/** The HTTP request that upgrades a connection to WebSocket. */
 export function upgradeText(port: number): string {
   const lines = [
     'GET /mcp HTTP/1.1',

@@ -12,7 +12,7 @@ export const textInput = {
   required: ['text'],
 }
 
-/** So many tools of ten fields: their names, descriptions and schemas. */
+/** `count` tools with ten fields each: their names, descriptions and schemas. */
 export function wideToolsOf(count) {
   return Array.from({ length: count }, (_, index) => ({
     name: `wide-${index}`,

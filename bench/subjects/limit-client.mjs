@@ -3,9 +3,9 @@ import { about } from './options.mjs'
 
 const types = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-/** Calls `add` with nothing but JSON and `fetch`, or JSON and the pipes of a child. */
+/** Calls `add` with only JSON and `fetch`, or JSON and the pipes of a child process. */
 export async function connect({ url, command, args }, revision) {
-  const { ask, tell, close } = url ? overHttp(url) : overPipes(command, args)
+  const { request, notify, close } = url ? overHttp(url) : overPipes(command, args)
   const envelope = {
     'io.modelcontextprotocol/protocolVersion': revision,
     'io.modelcontextprotocol/clientInfo': about,
@@ -14,15 +14,15 @@ export async function connect({ url, command, args }, revision) {
   let id = 0
   if (revision === '2025-11-25') {
     const params = { protocolVersion: revision, capabilities: {}, clientInfo: about }
-    await ask({ jsonrpc: '2.0', id, method: 'initialize', params }, {})
-    await tell({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    await request({ jsonrpc: '2.0', id, method: 'initialize', params }, {})
+    await notify({ jsonrpc: '2.0', method: 'notifications/initialized' })
   }
   const own = { 'mcp-method': 'tools/call', 'mcp-name': 'add' }
   const [_meta, headers] = revision === '2025-11-25' ? [undefined, {}] : [envelope, own]
   return {
     async call(a, b) {
       const params = { name: 'add', arguments: { a, b }, _meta }
-      const answer = await ask({ jsonrpc: '2.0', id: ++id, method: 'tools/call', params }, headers)
+      const answer = await request({ jsonrpc: '2.0', id: ++id, method: 'tools/call', params }, headers)
       if (answer.id !== id) throw new Error(`request ${id} was answered as ${answer.id}`)
       return answer.result.content[0].text
     },
@@ -36,13 +36,13 @@ export async function connect({ url, command, args }, revision) {
       return fetch(to, { method: 'POST', headers: fields, body: JSON.stringify(message) })
     }
     return {
-      async ask(message, more) {
+      async request(message, more) {
         const response = await post(message, more)
-        const granted = message.method === 'initialize' && response.headers.get('mcp-session-id')
-        if (granted) session = { 'mcp-session-id': granted }
+        const id = message.method === 'initialize' && response.headers.get('mcp-session-id')
+        if (id) session = { 'mcp-session-id': id }
         return response.json()
       },
-      tell: async (message) => void (await (await post(message, {})).text()),
+      notify: async (message) => void (await (await post(message, {})).text()),
       close: async () => {},
     }
   }
@@ -61,14 +61,14 @@ function overPipes(command, args) {
       receive(JSON.parse(line))
     }
   })
-  const tell = (message) => void child.stdin.write(`${JSON.stringify(message)}\n`)
+  const notify = (message) => void child.stdin.write(`${JSON.stringify(message)}\n`)
   return {
-    ask: (message) =>
+    request: (message) =>
       new Promise((done) => {
         receive = done
-        tell(message)
+        notify(message)
       }),
-    tell,
+    notify,
     close: async () => void child.stdin.end(),
   }
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { announce } from './listening.mjs'
 import { options } from './options.mjs'
 
-// What our server wrote for one call: its headers, and of each event what stands before its message, and the message.
+// The response of our server to one call: its headers, and for each event the text before its message and the message.
 const { headers, events } = JSON.parse(readFileSync(options.body, 'utf8'))
 
 const server = createServer((req, res) => {
@@ -20,7 +20,7 @@ const server = createServer((req, res) => {
 })
 server.listen(0, '127.0.0.1', () => announce(server.address().port))
 
-/** The text of a message of the stream for this request; an event that only opens the stream has none. */
+/** The text of a message, filled in for this request; an event that only opens the stream has no message. */
 function filledIn(message, id, { arguments: operands, _meta }) {
   if (message === null) return ''
   if (message.id === undefined) message.params.progressToken = _meta.progressToken

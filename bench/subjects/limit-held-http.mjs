@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { answerTo } from './limit-answer.mjs'
 import { announce } from './listening.mjs'
 
-const NEWS = 'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
+const LIST_CHANGED = 'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
 const streams = new Set()
 
 /** Bare `node:http` that keeps the responses to GET open, and writes to all of them after a call of `change`. */
@@ -19,7 +19,7 @@ const server = createServer((req, res) => {
   req.setEncoding('utf8')
   req.on('data', (piece) => (text += piece))
   req.on('end', () => {
-    if (text.includes('"change"')) for (const stream of streams) stream.write(NEWS)
+    if (text.includes('"change"')) for (const stream of streams) stream.write(LIST_CHANGED)
     const body = answerTo(text)
     const length = {
       'content-type': 'application/json',

@@ -1,4 +1,4 @@
-/** Answers a text with a text, with nothing but the language; a list of requests with a list of answers. */
+/** Answers text with text in plain JavaScript; a batch of requests gets an array of answers. */
 export function connect(receive) {
   return {
     send(text) {

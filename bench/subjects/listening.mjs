@@ -1,4 +1,4 @@
-/** Tells the bench on which ports a subject listens, and measures its heap whenever a line arrives on its input. */
+/** Reports the ports of a subject to the bench, and its memory use whenever a line arrives on its input. */
 export function announce(...ports) {
   process.stdout.write(`${JSON.stringify({ ports })}\n`)
   process.stdin.on('data', () => {

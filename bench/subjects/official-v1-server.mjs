@@ -4,7 +4,7 @@ import { addInput, wideToolsOf } from './zod-tools.mjs'
 
 const wideTools = wideToolsOf(options.wide)
 
-/** A server of the official SDK, version 1: one for each connection or session. */
+/** A server of the official SDK, version 1: one per connection or session. */
 export function createOfficialV1() {
   const server = new McpServer(about)
   const described = { description: 'Adds two numbers.', inputSchema: addInput.shape }

@@ -4,7 +4,7 @@ import { addInput, wideToolsOf } from './zod-tools.mjs'
 
 const wideTools = wideToolsOf(options.wide)
 
-/** A server of the official SDK, version 2, whose schemas are made once for all its servers. */
+/** A server of the official SDK, version 2; all servers share their schemas. */
 export function createOfficialV2() {
   const server = new McpServer(about)
   const described = { description: 'Adds two numbers.', inputSchema: addInput }

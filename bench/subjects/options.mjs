@@ -1,9 +1,9 @@
 /**
- * What a subject serves, given as JSON in its only argument: `add` (the tool that adds two numbers), `progress` (whether
- * it reports progress once before it answers), `text` (the tools that take 4 KB of text), `change` (a tool that
- * changes the list of tools), `wait` (a tool that does not answer, and resources that can be followed), `wide` (how many tools of ten fields), `schema` (how the tools of a
- * server that takes both are described: 'zod' or 'json'), `sessions` (how many are held at most, where that is limited),
- * `listeners` (how many servers listen, each on its own port), `body` (for the limit: a file with the answer to serve).
+ * The options of a subject, given as JSON in its only argument: `add` (serve the tool that adds two numbers), `progress`
+ * (report progress once before answering), `text` (serve the tools that take 4 KB of text), `change` (serve a tool that
+ * changes the list of tools), `wait` (serve a tool that does not answer, and resources to subscribe to), `wide` (the number
+ * of tools with ten fields), `schema` ('zod' or 'json', for servers that accept both), `sessions` (the limit of sessions,
+ * if there is one), `listeners` (the number of servers, each on its own port), `body` (for the limit: a file with the answer).
  */
 export const options = {
   add: true,

@@ -3,7 +3,7 @@ import { createServer } from 'pierhead'
 import { announce } from './listening.mjs'
 import { about } from './options.mjs'
 
-/** A server whose only tool keeps the processor busy for some milliseconds. */
+/** A server whose only tool keeps the CPU busy for some milliseconds. */
 const app = createServer(about).tool('work', {}, () =>
   pbkdf2Sync('x', 'y', 32_000, 32, 'sha256').toString('hex'),
 )

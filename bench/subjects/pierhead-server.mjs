@@ -3,7 +3,7 @@ import { about, options } from './options.mjs'
 
 const { addInput, textInput, wideToolsOf } = await import(`./${options.schema}-tools.mjs`)
 
-/** Our server with so many tools of ten fields, from the built package. */
+/** Our server with `wide` tools of ten fields, from the built package. */
 export function createApp(wide) {
   const app = createServer({ ...about, pageSize: 100_000, limits: { sessions: options.sessions } })
   const described = { description: 'Adds two numbers.', input: addInput }

@@ -1,4 +1,4 @@
-/** A transport of the official SDKs that takes and gives text, with no checks of its own: the cheapest one possible. */
+/** A transport for the official SDKs, text in and text out, without checks: the cheapest one possible. */
 export class TextTransport {
   constructor(receive) {
     this.receive = receive

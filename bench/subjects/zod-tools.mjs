@@ -6,7 +6,7 @@ export const addInput = z.object({ a: z.number(), b: z.number() })
 /** The schema of tools that take a text. */
 export const textInput = z.object({ text: z.string() })
 
-/** So many tools of ten fields: their names, descriptions and schemas. */
+/** `count` tools with ten fields each: their names, descriptions and schemas. */
 export function wideToolsOf(count) {
   return Array.from({ length: count }, (_, index) => ({
     name: `wide-${index}`,

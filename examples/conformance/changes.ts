@@ -2,19 +2,19 @@ import type { App } from 'pierhead'
 
 /** Adds the tools that change the lists, so that clients are notified. */
 export function addChanges(app: App): void {
-  let toolShown = false
+  let hasTool = false
   app.tool('test_trigger_tool_change', { description: 'Adds a tool, or removes it again' }, () => {
-    if (toolShown) app.remove('tool', 'test_passing_tool')
+    if (hasTool) app.remove('tool', 'test_passing_tool')
     else app.tool('test_passing_tool', { description: 'Is not always here' }, () => 'Still here')
-    toolShown = !toolShown
+    hasTool = !hasTool
     return 'The list of tools changed'
   })
 
-  let promptShown = false
+  let hasPrompt = false
   app.tool('test_trigger_prompt_change', { description: 'Adds a prompt, or removes it again' }, () => {
-    if (promptShown) app.remove('prompt', 'test_passing_prompt')
+    if (hasPrompt) app.remove('prompt', 'test_passing_prompt')
     else app.prompt('test_passing_prompt', { description: 'Is not always here' }, () => 'Still here')
-    promptShown = !promptShown
+    hasPrompt = !hasPrompt
     return 'The list of prompts changed'
   })
 }

@@ -16,8 +16,8 @@ export const CONFIRM_FORM = {
 export const USER_FORM = {
   type: 'object',
   properties: {
-    username: { type: 'string', description: 'How the user is called' },
-    email: { type: 'string', description: 'Where the user can be reached' },
+    username: { type: 'string', description: 'The name of the user' },
+    email: { type: 'string', description: 'The email address of the user' },
   },
   required: ['username', 'email'],
 } as const

@@ -41,7 +41,7 @@ export function addQuestions(app: App): void {
     return `Elicitation completed: ${describe(answer)}`
   })
 
-  const streaming = { description: 'Asks the user after it began to report' }
+  const streaming = { description: 'Asks the user after its first progress report' }
   app.tool('test_streaming_elicitation', streaming, async (_input, ctx) => {
     ctx.progress(1, 2)
     const answer = await ctx.elicit('What is your name?', NAME_FORM, { key: 'user_name' })

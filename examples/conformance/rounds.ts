@@ -56,7 +56,7 @@ function addSeveral(app: App): void {
     return `${describe(name)}; ${describe(color)}`
   })
 
-  const declared = { description: 'Asks only what the client declared that it can answer' }
+  const declared = { description: 'Asks only questions that the client declared support for' }
   app.tool('test_input_required_result_capabilities', declared, async (_input, ctx) => {
     const questions: Promise<unknown>[] = []
     if (ctx.client.supports('elicitation.form')) {
@@ -78,7 +78,7 @@ function addState(app: App): void {
     return `state-ok: opened ${opened}, ${describe(answer)}`
   })
 
-  const sealed = { description: 'Refuses a state that it did not seal' }
+  const sealed = { description: 'Rejects a state that it did not sign' }
   app.tool('test_input_required_result_tampered_state', sealed, async (_input, ctx) => {
     return describe(await ctx.elicit('Please confirm', CONFIRM_FORM, { key: 'confirm' }))
   })

@@ -14,12 +14,12 @@ export const SCENARIOS: ReadonlyMap<string, Scenario> = new Map<string, Scenario
   ['initialize', { run: listTools }],
   ['tools_call', { run: addNumbers }],
   ['elicitation-sep1034-client-defaults', { answers: { elicit: agree }, run: fillInDefaults }],
-  ['sse-retry', { run: outliveStream }],
+  ['sse-retry', { run: reconnectStream }],
   ['request-metadata', { answers: { elicit: agree, sample: answerPlainly, roots: [] }, run: listTools }],
   ['sep-2322-client-request-state', { answers: { elicit: agree }, run: keepRoundsApart }],
   ['http-standard-headers', { run: useFirstOfEach }],
-  ['http-custom-headers', { run: callAsTold }],
-  ['http-invalid-tool-headers', { run: callWhatIsListed }],
+  ['http-custom-headers', { run: callAsRequested }],
+  ['http-invalid-tool-headers', { run: callListedTools }],
   ['json-schema-ref-no-deref', { run: listTools }],
   ['json-schema-2020-12-preservation', { run: echoSchema }],
 ])
@@ -42,7 +42,7 @@ async function fillInDefaults(client: Client): Promise<void> {
   await client.call('test_client_elicitation_defaults')
 }
 
-async function outliveStream(client: Client): Promise<void> {
+async function reconnectStream(client: Client): Promise<void> {
   await listTools(client)
   assert.equal(await client.call('test_reconnection'), 'Reconnection test completed successfully')
 }
@@ -71,13 +71,13 @@ async function useFirstOfEach(client: Client): Promise<void> {
   }
 }
 
-async function callAsTold(client: Client, context: Readonly<Record<string, unknown>>): Promise<void> {
+async function callAsRequested(client: Client, context: Readonly<Record<string, unknown>>): Promise<void> {
   const calls = context['toolCalls'] as readonly { name: string; arguments: Record<string, unknown> }[]
   await listTools(client)
   for (const { name, arguments: input } of calls) await client.call(name, input)
 }
 
-async function callWhatIsListed(client: Client): Promise<void> {
+async function callListedTools(client: Client): Promise<void> {
   const names: string[] = []
   for await (const { name } of client.tools()) names.push(name)
   for (const name of names) await client.call(name, { region: 'us-east1' })

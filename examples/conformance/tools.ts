@@ -54,7 +54,7 @@ function addReports(app: App): void {
     },
   )
 
-  app.tool('test_logging_tool', { description: 'Logs once, for those who asked for logs' }, (_input, ctx) => {
+  app.tool('test_logging_tool', { description: 'Logs once, if the client asked for logs' }, (_input, ctx) => {
     ctx.log.info('The logging tool was called')
     return 'Logged once'
   })
@@ -72,15 +72,19 @@ function addReports(app: App): void {
     },
   )
 
-  app.tool('test_reconnection', { description: 'Hangs up before it answers' }, async (_input, ctx) => {
-    ctx.closeStream(500)
-    await pause(100, undefined, { signal: ctx.signal })
-    return 'The answer came after the client returned'
-  })
+  app.tool(
+    'test_reconnection',
+    { description: 'Closes the stream before it answers' },
+    async (_input, ctx) => {
+      ctx.closeStream(500)
+      await pause(100, undefined, { signal: ctx.signal })
+      return 'The answer arrived after the client reconnected'
+    },
+  )
 }
 
 function addSchemas(app: App): void {
-  const description = 'Shows that a schema of 2020-12 is listed as it was written'
+  const description = 'Has a 2020-12 schema that is listed unchanged'
   app.tool('json_schema_2020_12_tool', { description, input: CONTACT }, (contact) => {
     return `Received ${JSON.stringify(contact)}`
   })

@@ -13,15 +13,15 @@ export function createStation(): App {
   })
   app.resource('station://log', {}, () => 'all quiet')
 
-  app.extend(health({ checks: { sensors: () => areSensorsThere() }, timeout: '1s' }))
+  app.extend(health({ checks: { sensors: () => sensorsRespond() }, timeout: '1s' }))
   app.extend(apps([{ name: 'measuring', tools: ['measure'], start: () => warmUp() }]))
   app.extend(subscriptions)
   app.extend(toolStream)
-  app.extend(toolCompletion({ measure: { place: (begun) => placesThatBegin(begun) } }))
+  app.extend(toolCompletion({ measure: { place: (prefix) => placesStartingWith(prefix) } }))
   return withTides(app)
 }
 
-async function areSensorsThere(): Promise<boolean> {
+async function sensorsRespond(): Promise<boolean> {
   return true
 }
 
@@ -29,9 +29,11 @@ async function warmUp(): Promise<void> {
   await Promise.resolve()
 }
 
-function placesThatBegin(begun: string): readonly { readonly value: string; readonly description: string }[] {
+function placesStartingWith(
+  prefix: string,
+): readonly { readonly value: string; readonly description: string }[] {
   return [
     { value: 'north mole', description: 'exposed' },
     { value: 'north quay', description: 'sheltered' },
-  ].filter(({ value }) => value.startsWith(begun))
+  ].filter(({ value }) => value.startsWith(prefix))
 }

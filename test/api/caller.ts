@@ -1,7 +1,7 @@
 import type { App } from 'pierhead'
 import type { Revision } from '../../src/protocol/revisions.ts'
 import { open, type Client, type OpenOptions } from '../harness/client.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 
 interface CallerOptions extends Omit<OpenOptions, 'transport' | 'revision'> {
   /** Whom the transport vouches for. */

@@ -1,7 +1,7 @@
 import type { LocalServer } from '../../src/client/target.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
-import { complaints, type Entry } from '../harness/transcript.ts'
+import { schemaErrors, type Entry } from '../harness/transcript.ts'
 
 /** A server in this process, and every text that was sent to it and by it, connection by connection. */
 export interface Tap extends LocalServer {
@@ -46,6 +46,6 @@ export function tap(server: LocalServer): Tap {
 
 /** Fails when a message broke the official schema of its revision. */
 export function judge({ connections }: Tap, revision: Revision): void {
-  const found = connections.flatMap((entries) => complaints(entries, revision))
-  if (found.length > 0) throw new Error(`the schema of ${revision} is broken:\n${found.join('\n')}`)
+  const found = connections.flatMap((entries) => schemaErrors(entries, revision))
+  if (found.length > 0) throw new Error(`messages break the schema of ${revision}:\n${found.join('\n')}`)
 }

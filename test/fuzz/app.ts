@@ -3,7 +3,7 @@ import { createServer } from '../../src/index.ts'
 import type { Context } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { decodeHeaderValue } from '../../src/wire/headers.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 
 /** What a handler throws and nobody may ever see. */
 export const SECRET = 'hunter2-canary /srv/private/keys.pem'

@@ -12,13 +12,13 @@ export interface Identity {
   readonly fingerprint: string
 }
 
-/** Somebody who makes certificates for others. */
+/** A certificate authority. */
 export interface Authority extends Identity {
-  /** Makes a certificate; names are DNS names or IP addresses. */
+  /** Issues a certificate; names are DNS names or IP addresses. */
   issue(commonName: string, names?: readonly string[], days?: number): Identity
 }
 
-/** An authority of its own, made anew. */
+/** Creates a new certificate authority. */
 export function createAuthority(commonName: string): Authority {
   const own = selfSigned(commonName, [], 'CA:TRUE')
   return {
@@ -29,21 +29,21 @@ export function createAuthority(commonName: string): Authority {
         writeFileSync(join(folder, 'ca.crt'), own.cert)
         writeFileSync(join(folder, 'extensions'), `basicConstraints=CA:FALSE${subjectAltName(names)}\n`)
         openssl(folder, 'req -new -out request', ...KEY, '-subj', `/O=Harbour/CN=${name}`)
-        const number = `${Date.now()}${serial++}`
+        const serialNumber = `${Date.now()}${serial++}`
         openssl(
           folder,
           'x509 -req -in request -out crt -CA ca.crt -CAkey ca.key -extfile extensions',
           '-days',
           String(days),
           '-set_serial',
-          number,
+          serialNumber,
         )
         return identityIn(folder)
       }),
   }
 }
 
-/** A certificate that nobody vouches for. */
+/** Creates a self-signed certificate. */
 export function selfSigned(
   commonName: string,
   names: readonly string[] = [],

@@ -2,11 +2,11 @@ import { idText, type JsonObject, type RequestId } from '../../src/protocol/json
 import { META } from '../../src/protocol/meta.ts'
 import { methodRow } from '../../src/protocol/methods.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
-import { openLine, type AnyApp, type Line, type Transport } from './line.ts'
+import { openConnection, type AnyApp, type Connection, type Transport } from './connection.ts'
 import type { Entry } from './transcript.ts'
 import { WireError } from './wire-error.ts'
 
-/** Answers a question of the server; a thrown WireError is sent as it is. */
+/** Answers a request from the server; a thrown WireError is sent unchanged. */
 export type Answer = (params: JsonObject) => JsonObject | Promise<JsonObject>
 
 export interface OpenOptions {
@@ -23,9 +23,9 @@ export interface RequestOptions {
   readonly id?: RequestId
   readonly meta?: JsonObject
   readonly signal?: AbortSignal
-  /** False gives back a result that asks for input as it is. */
+  /** False returns a result that asks for input instead of answering it. */
   readonly rounds?: boolean
-  /** Other capabilities than those of the client, where each request declares them. */
+  /** Capabilities to declare instead of the client's, at revisions where each request declares them. */
   readonly capabilities?: JsonObject
 }
 
@@ -33,18 +33,18 @@ export interface RequestOptions {
 export interface Notice {
   readonly method: string
   readonly params: JsonObject
-  /** The id of the request whose stream brought it, on transports where streams belong to requests. */
+  /** The id of the request whose stream delivered it, on transports with one stream per request. */
   readonly carrier: string | undefined
 }
 
 const MAX_ROUNDS = 10
 export const CLIENT_INFO: JsonObject = { name: 'scenario', version: '1.2.3' }
 
-/** Connects a client and, where the revision has one, does the handshake. */
+/** Connects a client and does the handshake, if the revision has one. */
 export async function open(app: AnyApp, options: OpenOptions): Promise<Client> {
   const client = new Client(options)
   await client.connect(app)
-  if (options.handshake !== false) await client.shake()
+  if (options.handshake !== false) await client.handshake()
   return client
 }
 
@@ -53,20 +53,20 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** A minimal client: enough to see everything a server does, at every revision. */
+/** A minimal client that sees everything a server does, at every revision. */
 export class Client {
   readonly revision: Revision
   readonly capabilities: JsonObject
   readonly clientInfo: JsonObject
-  /** What `initialize` was answered with. */
+  /** The result of `initialize`. */
   opening: JsonObject = {}
   /** Every notification, in the order of arrival. */
   readonly notices: Notice[] = []
-  /** Every question that the server put, in the order of arrival. */
+  /** Every request from the server, in the order of arrival. */
   readonly questions: { readonly method: string; readonly params: JsonObject }[] = []
-  /** Every text that was sent and received. */
+  /** Every text sent or received. */
   readonly transcript: Entry[] = []
-  /** The rounds that the last request took. */
+  /** The number of rounds of the last request. */
   rounds = 0
   readonly #transport: Transport
   readonly #answers: Map<string, Answer>
@@ -74,7 +74,7 @@ export class Client {
   readonly #listeners = new Set<() => void>()
   #raw: Waiting[] = []
   #answersRaw = false
-  #line: Line | undefined
+  #connection: Connection | undefined
   #next = 1
 
   constructor(options: OpenOptions) {
@@ -85,24 +85,24 @@ export class Client {
     this.#answers = new Map(Object.entries(options.answers ?? {}))
   }
 
-  /** Whether the revision opens by a handshake and keeps a session. */
+  /** Whether the revision has a handshake and sessions. */
   get hasSession(): boolean {
     return this.revision !== '2026-07-28'
   }
 
   async connect(app: AnyApp): Promise<void> {
     const receive = (text: string, carrier: string | undefined): void => this.#receive(text, carrier)
-    this.#line = await openLine(app, this.#transport, { revision: this.revision, receive })
+    this.#connection = await openConnection(app, this.#transport, { revision: this.revision, receive })
   }
 
-  async shake(): Promise<void> {
+  async handshake(): Promise<void> {
     if (!this.hasSession) return
     const { revision: protocolVersion, capabilities, clientInfo } = this
     this.opening = await this.request('initialize', { protocolVersion, capabilities, clientInfo })
     await this.notify('notifications/initialized')
   }
 
-  /** Sends a request and gives back its result; an error reply is thrown as a WireError. */
+  /** Sends a request and returns its result; an error reply is thrown as a WireError. */
   async request(method: string, params?: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
     let result = await this.#once(method, params, options)
     for (
@@ -125,13 +125,13 @@ export class Client {
     return result
   }
 
-  /** The result without what the revision adds to all of its kind: for comparing across revisions. */
+  /** The result without members that only some revisions add, for comparison across revisions. */
   async get(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
     const { resultType: _type, _meta, ...rest } = await this.request(method, params, options)
     const { [META.serverInfo]: _server, ...meta } = (_meta ?? {}) as JsonObject
     const { ttlMs: _ttl, cacheScope: _scope, ...plain } = rest
-    const shown = methodRow(method)?.cached === true ? plain : rest
-    return Object.keys(meta).length === 0 ? shown : { ...shown, _meta: meta }
+    const result = methodRow(method)?.cached === true ? plain : rest
+    return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
   }
 
   /** Calls a tool. */
@@ -146,31 +146,31 @@ export class Client {
     )
   }
 
-  /** Sends a text as it is and gives back the next reply that belongs to no other request. */
+  /** Sends a raw text and returns the next reply that belongs to no other request. */
   async post(text: string): Promise<unknown> {
     const replied = new Promise<unknown>((resolve, reject) => this.#raw.push({ resolve, reject }))
     await this.#send(text, true)
     return replied
   }
 
-  /** Sends a text as it is; nothing is expected back. */
+  /** Sends a raw text without expecting a reply. */
   async put(text: string): Promise<void> {
     await this.#send(text, true)
   }
 
-  /** Says how to answer a question of the server; a raw answer may break the schema. */
+  /** Sets the answer to a request from the server; a raw answer may break the schema. */
   answer(method: string, answer: Answer, form: 'checked' | 'raw' = 'checked'): void {
     this.#answers.set(method, answer)
     this.#answersRaw = form === 'raw'
   }
 
-  /** Hears of changes: by listening at 2026-07-28, otherwise in the session. Resolves when the server knows. */
+  /** Subscribes to changes: by a listen request at 2026-07-28, otherwise in the session. Resolves when the server has confirmed. */
   async follow(wanted: {
     readonly lists?: readonly string[]
     readonly uris?: readonly string[]
   }): Promise<() => void> {
     const { lists = [], uris = [] } = wanted
-    await this.#line?.watch()
+    await this.#connection?.watch()
     if (this.hasSession) {
       for (const uri of uris) await this.request('resources/subscribe', { uri })
       return () => undefined
@@ -188,7 +188,7 @@ export class Client {
     return () => stop.abort()
   }
 
-  /** What the server honours of a listen request. */
+  /** The part of a listen request that the server accepted. */
   acknowledged(id: RequestId): JsonObject | undefined {
     return this.heard('notifications/subscriptions/acknowledged').find(
       ({ _meta }) => (_meta as JsonObject)[META.subscriptionId] === id,
@@ -200,39 +200,39 @@ export class Client {
     return this.notices.filter((notice) => notice.method === method).map((notice) => notice.params)
   }
 
-  /** Waits until so many notifications of a method came. */
+  /** Waits until `count` notifications of a method have arrived. */
   async hear(method: string, count = 1): Promise<readonly JsonObject[]> {
     await this.until(() => this.heard(method).length >= count)
     return this.heard(method)
   }
 
-  /** Waits until something is true, looking whenever a text arrives. */
+  /** Waits until a condition is true, checking whenever a text arrives. */
   until(condition: () => boolean): Promise<void> {
     return new Promise((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         if (!condition()) return
-        this.#listeners.delete(look)
+        this.#listeners.delete(check)
         resolve()
       }
-      this.#listeners.add(look)
-      look()
+      this.#listeners.add(check)
+      check()
     })
   }
 
-  /** A request that every server answers: what was sent before it has been taken. */
+  /** Waits until the server has read everything sent so far, with a request that every server answers. */
   async settle(): Promise<void> {
     await this.request(this.hasSession ? 'ping' : 'server/discover')
   }
 
   async close(): Promise<void> {
-    await this.#line?.close()
+    await this.#connection?.close()
   }
 
   nextId(): number {
     return this.#next++
   }
 
-  /** The text of a request, with the metadata that the revision wants. */
+  /** The text of a request, with the metadata that the revision requires. */
   requestText(id: RequestId, method: string, params?: JsonObject, options: RequestOptions = {}): string {
     const whole = this.#enveloped(params, options)
     const rest = JSON.stringify({ method, ...(whole === undefined ? {} : { params: whole }) })
@@ -248,7 +248,8 @@ export class Client {
       signal?.addEventListener('abort', () => {
         this.#waiting.delete(key)
         reject(signal.reason as Error)
-        if (this.#line?.abandon(key) === false) void this.notify('notifications/cancelled', { requestId: id })
+        if (this.#connection?.abandon(key) === false)
+          void this.notify('notifications/cancelled', { requestId: id })
       })
     })
     replied.catch(() => undefined)
@@ -281,13 +282,14 @@ export class Client {
   #answer(method: string, params: JsonObject): JsonObject | Promise<JsonObject> {
     this.questions.push({ method, params })
     const answer = this.#answers.get(method)
-    if (answer === undefined) throw new WireError({ code: -32601, message: `nobody answers ${method}` })
+    if (answer === undefined)
+      throw new WireError({ code: -32601, message: `there is no answer to ${method}` })
     return answer(params)
   }
 
   async #send(text: string, raw: boolean): Promise<void> {
     this.transcript.push({ from: 'client', text, raw })
-    await this.#line?.send(text)
+    await this.#connection?.send(text)
   }
 
   #receive(text: string, carrier: string | undefined): void {
@@ -295,7 +297,7 @@ export class Client {
     const message = JSON.parse(text) as JsonObject | readonly JsonObject[]
     if (Array.isArray(message)) this.#raw.shift()?.resolve(message as unknown as JsonObject)
     else this.#take(message as JsonObject, text, carrier)
-    for (const look of this.#listeners) look()
+    for (const listener of this.#listeners) listener()
   }
 
   #take(message: JsonObject, text: string, carrier: string | undefined): void {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { McpError } from '../../src/index.ts'
 
-/** The error with which a promise is rejected, which must be one of ours. */
+/** The error of a rejected promise, which must be an McpError. */
 export async function failureOf(promise: Promise<unknown>): Promise<McpError> {
   const error = await promise.then(
     () => undefined,

@@ -9,15 +9,15 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ['id error', 'error'],
 ])
 
-/** What a message is by the rules of JSON-RPC 2.0; one that breaks them is shown as it is. */
+/** The kind of a message according to JSON-RPC 2.0; an invalid message is returned as JSON. */
 export function kindOf(message: JsonObject): string {
   const { jsonrpc, id, method, error } = message
   const members = ['id', 'method', 'params', 'result', 'error'].filter((name) => name in message)
   const kind = KINDS.get(members.join(' '))
   const isId = !('id' in message) || typeof id === 'string' || Number.isInteger(id)
   const isMethod = !('method' in message) || typeof method === 'string'
-  const isFit = jsonrpc === '2.0' && isId && isMethod && (kind !== 'error' || isError(error))
-  return kind !== undefined && isFit ? kind : JSON.stringify(message)
+  const isValid = jsonrpc === '2.0' && isId && isMethod && (kind !== 'error' || isError(error))
+  return kind !== undefined && isValid ? kind : JSON.stringify(message)
 }
 
 function isError(error: unknown): boolean {

@@ -1,4 +1,4 @@
-/** Milliseconds of processor time that this process spends on some work. Other programs make it wait, but not work more. */
+/** The CPU time in milliseconds that this process spends on some work, which other programs affect less than elapsed time. */
 export async function processorMs(work: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   await work()

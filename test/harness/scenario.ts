@@ -3,25 +3,25 @@ import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { open, type Client } from './client.ts'
 import { withErlmcp } from './erlmcp.ts'
-import { closeListener, closeListeners } from './line-http.ts'
-import { carries, TRANSPORTS, type AnyApp, type Transport } from './line.ts'
-import { complaints } from './transcript.ts'
+import { closeListener, closeListeners } from './connection-http.ts'
+import { carries, TRANSPORTS, type AnyApp, type Transport } from './connection.ts'
+import { schemaErrors } from './transcript.ts'
 
 export interface ScenarioOptions {
-  /** First and last revision that has what is shown. */
+  /** The first and last revision that have the behaviour. */
   readonly since?: Revision
   readonly until?: Revision
   readonly only?: readonly Revision[]
-  /** What the client declares. */
+  /** The capabilities that the client declares. */
   readonly capabilities?: JsonObject
   readonly clientInfo?: JsonObject
-  /** False where what is shown is the official form itself. */
+  /** False if the scenario is about the official form itself. */
   readonly profiles?: boolean
   /** False leaves the handshake to the scenario. */
   readonly handshake?: boolean
 }
 
-/** What a scenario may need besides its client. */
+/** The surroundings of a scenario besides its client. */
 export interface Stage {
   readonly app: AnyApp
   readonly transport: Transport
@@ -53,17 +53,17 @@ export function scenario(
 /** The revision that profiles are about. */
 const PROFILED: Revision = '2025-11-25'
 
-/** The same behaviour with a server that speaks as a profile does, for a client that understands it. */
+/** Runs a scenario against a server with the profile, for a client that understands it. */
 async function assertProfile(
   given: AnyApp | (() => AnyApp),
   run: Run,
   options: ScenarioOptions,
 ): Promise<void> {
   const app = typeof given === 'function' ? given() : given
-  const spoken = withErlmcp(app)
+  const profiled = withErlmcp(app)
   const clients: Client[] = []
   const join: Stage['join'] = async (more = {}) => {
-    const client = await open(spoken.app, { ...options, ...more, transport: 'memory', revision: PROFILED })
+    const client = await open(profiled.app, { ...options, ...more, transport: 'memory', revision: PROFILED })
     clients.push(client)
     return client
   }
@@ -71,11 +71,11 @@ async function assertProfile(
     await run(await join(), PROFILED, { app, transport: 'memory', join })
   } finally {
     for (const client of clients) await client.close()
-    spoken.restore()
+    profiled.restore()
   }
 }
 
-/** Runs a scenario once, and checks every message of its clients against the schema. */
+/** Runs a scenario once and checks every message of its clients against the schema. */
 export async function assertScenario(
   given: AnyApp | (() => AnyApp),
   run: Run,
@@ -92,20 +92,20 @@ export async function assertScenario(
   }
   try {
     await run(await join(), revision, { app, transport, join })
-    judge(clients)
+    checkSchemas(clients)
   } finally {
     for (const client of clients) await client.close()
     if (given !== app) closeListener(app)
   }
 }
 
-/** Fails when a message broke the official schema of its revision, or when there is no message at all to check. */
-function judge(clients: readonly Client[]): void {
+/** Throws if a message breaks the official schema of its revision, or if there is no message to check. */
+function checkSchemas(clients: readonly Client[]): void {
   if (clients.every(({ transcript }) => transcript.length === 0))
     throw new Error('no message was sent or received, so there is nothing to check')
   for (const { transcript, revision } of clients) {
-    const found = complaints(transcript, revision)
-    if (found.length > 0) throw new Error(`the schema of ${revision} is broken:\n${found.join('\n')}`)
+    const found = schemaErrors(transcript, revision)
+    if (found.length > 0) throw new Error(`messages break the schema of ${revision}:\n${found.join('\n')}`)
   }
 }
 

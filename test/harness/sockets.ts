@@ -5,13 +5,13 @@ import { selfSigned, type Identity } from './certificates.ts'
 let identity: Identity | undefined
 let sockets = 0
 
-/** A key and a certificate for servers on this machine, made when first needed. */
+/** A key and a certificate for servers on this machine, created when first needed. */
 export function testIdentity(): Identity {
   identity ??= selfSigned('localhost', ['localhost', '127.0.0.1'])
   return identity
 }
 
-/** The path of a socket file that nobody else uses. */
+/** A unique path for a socket file. */
 export function testSocket(): string {
   return join(
     tmpdir(),
@@ -19,7 +19,7 @@ export function testSocket(): string {
   )
 }
 
-/** What a server is told to use it. */
+/** The TLS options of a server with the test identity. */
 export function testTls(): { readonly key: string; readonly cert: string } {
   const { key, cert } = testIdentity()
   return { key, cert }

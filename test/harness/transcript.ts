@@ -7,7 +7,7 @@ import type { Source } from '../corpus/source.ts'
 export interface Entry {
   readonly from: 'client' | 'server'
   readonly text: string
-  /** Sent as it is, to see what the server makes of it; may break the schema. */
+  /** Sent unchecked to see how the server reacts; it may break the schema. */
   readonly raw: boolean
 }
 
@@ -18,8 +18,8 @@ interface Message extends JsonObject {
   readonly error?: JsonObject
 }
 
-/** What the official schema of the revision says against the messages of a connection. */
-export function complaints(
+/** The errors that the official schema of the revision finds in the messages of a connection. */
+export function schemaErrors(
   entries: readonly Entry[],
   revision: Revision,
   source: Source = SOURCE,
@@ -31,7 +31,7 @@ export function complaints(
 class Check {
   readonly #official: Official
   readonly #revision: Revision
-  /** The requests of each side that were not answered yet, by id. */
+  /** The unanswered requests of each side, by id. */
   readonly #asked = { client: new Map<unknown, Message[]>(), server: new Map<unknown, Message[]>() }
   readonly #raw = new Set<unknown>()
 
@@ -44,21 +44,17 @@ class Check {
     const messages = parse(text)
     if (messages === undefined) return raw ? [] : [`not JSON: ${text.slice(0, 200)}`]
     return messages.flatMap((message) => {
-      const complaint = raw ? this.#remember(from, message, raw) : this.#message(from, message)
-      return complaint === undefined
-        ? []
-        : [`${from} sent ${JSON.stringify(message).slice(0, 600)}: ${complaint}`]
+      const error = raw ? this.#remember(from, message, raw) : this.#message(from, message)
+      return error === undefined ? [] : [`${from} sent ${JSON.stringify(message).slice(0, 600)}: ${error}`]
     })
   }
 
-  /** Requests that nobody answered; those of servers were checked when they were sent. */
+  /** Checks the unanswered client requests; those of servers were checked when they were sent. */
   unanswered(): readonly string[] {
     return [...this.#asked.client.values()].flat().flatMap((request) => {
       const { id, method = '' } = request
-      const complaint = this.#raw.has(id) ? undefined : this.#official.message(method, request)
-      return complaint === undefined
-        ? []
-        : [`client sent ${JSON.stringify(request).slice(0, 600)}: ${complaint}`]
+      const error = this.#raw.has(id) ? undefined : this.#official.message(method, request)
+      return error === undefined ? [] : [`client sent ${JSON.stringify(request).slice(0, 600)}: ${error}`]
     })
   }
 
@@ -67,14 +63,14 @@ class Check {
     if (message['jsonrpc'] !== '2.0') return 'jsonrpc is not 2.0'
     const stateless = this.#revision === '2026-07-28'
     if (stateless && from === 'server' && id !== undefined && method !== undefined)
-      return 'a server sends no requests'
-    if (stateless && from === 'client' && method === undefined) return 'a client sends no responses'
+      return 'servers do not send requests'
+    if (stateless && from === 'client' && method === undefined) return 'clients do not send responses'
     if (method === undefined) return this.#answer(from === 'client' ? 'server' : 'client', message)
     if (from === 'server') {
       if (id !== undefined) this.#remember(from, message, false)
       return this.#official.message(method, message)
     }
-    // What a client asks is judged when it is answered: a request that is refused may be wrong on purpose.
+    // A client's request is checked when it is answered: a refused one may be invalid on purpose.
     if (id !== undefined) return this.#remember(from, message, false)
     return this.#official.message(method, message)
   }
@@ -88,7 +84,7 @@ class Check {
   }
 
   #answer(asker: 'client' | 'server', { id, result, error }: Message): string | undefined {
-    // An id that is used twice belongs to the later request: the earlier was cancelled, or the later is refused first.
+    // A reused id belongs to the later request: the earlier one was cancelled, or the later one is refused first.
     const asked = this.#asked[asker].get(id) ?? []
     const request = asked.pop()
     if (error !== undefined) {
@@ -97,15 +93,15 @@ class Check {
       const name = this.#revision >= '2025-11-25' ? 'JSONRPCErrorResponse' : 'JSONRPCError'
       return this.#official.shape(name, { jsonrpc: '2.0', id: id ?? 0, error })
     }
-    if (request?.method === undefined || result === undefined) return 'it answers nothing that was asked'
+    if (request?.method === undefined || result === undefined) return 'it answers no known request'
     const wrong = this.#raw.has(id) ? undefined : this.#official.message(request.method, request)
-    if (wrong !== undefined) return `the request that it answers: ${wrong}`
+    if (wrong !== undefined) return `its request is invalid: ${wrong}`
     if (result['resultType'] === 'input_required') return this.#official.shape('InputRequiredResult', result)
     return this.#official.result(request.method, result)
   }
 }
 
-/** Codes that the protocol keeps for itself, without those that it gave a meaning to. */
+/** Whether the protocol reserves a code without defining it. */
 function isReserved(code: number): boolean {
   const known = [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022]
   return code >= -32768 && code <= -32000 && !known.includes(code)

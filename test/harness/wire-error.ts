@@ -1,4 +1,4 @@
-/** An error reply as it came over the wire, or as it is to be sent. */
+/** An error reply that was received, or is to be sent. */
 export class WireError extends Error {
   readonly code: number
   readonly data: unknown
@@ -22,7 +22,7 @@ export class WireError extends Error {
   }
 }
 
-/** The error that a request ends in. */
+/** The error reply to a request. */
 export async function refusal(request: Promise<unknown>): Promise<WireError> {
   try {
     await request

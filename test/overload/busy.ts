@@ -5,7 +5,7 @@ import type { Limits } from '../../src/protocol/limits.ts'
 import type { Load } from '../../src/rpc/load.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
 import { open, type Client } from '../harness/client.ts'
-import type { AnyApp, Transport } from '../harness/line.ts'
+import type { AnyApp, Transport } from '../harness/connection.ts'
 import { until } from '../hostile/peer.ts'
 import { Gate } from '../http/server.ts'
 

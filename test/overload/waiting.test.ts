@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import { closeListeners } from '../harness/line-http.ts'
-import { carries, TRANSPORTS } from '../harness/line.ts'
+import { closeListeners } from '../harness/connection-http.ts'
+import { carries, TRANSPORTS } from '../harness/connection.ts'
 import { Busy, expectFinished, expectQueued, expectRefused, OFTEN } from './busy.ts'
 
 afterEach(() => closeListeners())

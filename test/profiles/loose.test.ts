@@ -3,7 +3,7 @@ import { defineExtension } from '../../src/extensions.ts'
 import { createServer } from '../../src/index.ts'
 import { official } from '../../src/profiles.ts'
 import { open } from '../harness/client.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 
 const ID = 'com.example/gives'
 const VALUES = {

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { open, type Client } from '../harness/client.ts'
-import { closeListeners } from '../harness/line-http.ts'
-import type { Transport } from '../harness/line.ts'
+import { closeListeners } from '../harness/connection-http.ts'
+import type { Transport } from '../harness/connection.ts'
 
 const CLIENTS = 1000
 const WAYS: readonly [Transport, Revision][] = [

@@ -153,7 +153,7 @@ scenario(
       expect(reply).toMatchObject({ error: { code: -32602 } })
     }
     await client.put(note('notifications/cancelled', { requestId: 'open' }))
-    await client.shake()
+    await client.handshake()
     const again = client.requestText('again', 'initialize', {
       ...params,
       protocolVersion: '2024-11-05',

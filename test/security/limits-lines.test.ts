@@ -10,8 +10,8 @@ import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { serveStdio } from '../../src/transport/stdio/server.ts'
 import { open } from '../harness/client.ts'
-import { closeListeners } from '../harness/line-http.ts'
-import { carries, TRANSPORTS, type AnyApp } from '../harness/line.ts'
+import { closeListeners } from '../harness/connection-http.ts'
+import { carries, TRANSPORTS, type AnyApp } from '../harness/connection.ts'
 import { Gate } from '../http/server.ts'
 
 afterAll(() => closeListeners())

@@ -6,7 +6,7 @@ import type { Revision } from '../../src/protocol/revisions.ts'
 import { ALL_ERRORS } from '../../tools/pages/errors.ts'
 import { OUTCOMES } from '../../tools/pages/limits.ts'
 import type { Client } from '../harness/client.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 import { scenario } from '../harness/scenario.ts'
 
 /** One limit on what a message may hold. */

@@ -4,7 +4,7 @@ import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
 import type { Auth } from '../../src/rpc/call.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 
 const SECRET = 'a secret of enough letters'
 const OLDER = 'the secret of the year before'

@@ -4,7 +4,7 @@ import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
 import type { Client } from '../harness/client.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 
 export const SECRET_PATH = '/srv/private/keys.pem'
 export const SECRET_WORD = 'hunter2-canary'

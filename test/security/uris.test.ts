@@ -7,7 +7,7 @@ import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { Context } from '../../src/server/context.ts'
 import { open } from '../harness/client.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 import { scenario } from '../harness/scenario.ts'
 import { processorMs } from '../harness/processor.ts'
 

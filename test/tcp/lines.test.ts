@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 import { until } from '../hostile/peer.ts'
 import { target } from '../security/target.ts'
 import { dial, echo, greet, serve, serveOver, SOCKETS, type Wire } from './wire.ts'

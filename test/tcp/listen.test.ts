@@ -17,7 +17,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import { createAuthority } from '../harness/certificates.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 import { testTls } from '../harness/sockets.ts'
 import { after, serve } from './wire.ts'
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createServer } from '../../src/index.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 import { dial, echo, greet, serve, type Reply, type Wire } from './wire.ts'
 
 const LATEST = '2026-07-28'

@@ -3,7 +3,7 @@ import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { createAuthority, selfSigned, type Identity } from '../harness/certificates.ts'
-import type { AnyApp } from '../harness/line.ts'
+import type { AnyApp } from '../harness/connection.ts'
 import { failure } from '../hostile/peer.ts'
 import { after, dial, serve } from './wire.ts'
 

@@ -25,7 +25,7 @@ export function sourcesOf(root: string): ReadonlyMap<string, string> {
   return new Map(files.toSorted().map((file) => [file, readFileSync(join(root, file), 'utf8')]))
 }
 
-/** Copies what Git knows or would add; installed packages are linked. What the folder held before is gone. */
+/** Copies the files that Git tracks or would add, and links installed packages. The previous contents of the folder are deleted. */
 export function copyTree(root: string, folder: string): Copy {
   rmSync(folder, { recursive: true, force: true })
   for (const file of filesOf(root)) {
@@ -50,7 +50,7 @@ function filesOf(root: string): readonly string[] {
     .filter((file) => !['', 'node_modules'].includes(file) && existsSync(join(root, file)))
 }
 
-/** Some tests read the official schemas in a folder beside the repository, where there is one. */
+/** Some tests read the official schemas from a folder next to the repository, if it exists. */
 function linkSpecification(root: string, folder: string): void {
   const beside = resolve(root, '..', 'shared')
   const link = join(dirname(folder), 'shared')

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { Mutant } from './mutants.ts'
 
-/** A mutant that was judged to change nothing that anyone can observe. */
+/** A mutant that was judged to change nothing observable. */
 export interface Equivalent {
   readonly file: string
-  /** The line of the source on which it begins, without the space around it. */
+  /** The source line on which it begins, without surrounding space. */
   readonly line: string
   readonly original: string
   readonly mutated: string
@@ -16,7 +16,7 @@ export function readEquivalents(file: string): readonly Equivalent[] {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as readonly Equivalent[]) : []
 }
 
-/** The row for a mutant, found by its text, so that it is still found when lines above it change. */
+/** The row for a mutant. It is matched by text, so that changes above it do not matter. */
 export function equivalentOf(
   rows: readonly Equivalent[],
   mutant: Mutant,

@@ -3,16 +3,16 @@ import { dirname, join } from 'node:path'
 
 /** What earlier runs showed about a test file. */
 export interface Known {
-  /** How long it took. */
+  /** Its duration. */
   readonly seconds: number
   /** The units of the sources that ran, as `src/file.ts#unit`. */
   readonly hits: ReadonlySet<string>
 }
 
-/** Where each instrumented process of a copy writes down the units that it ran. */
+/** The folder in which each instrumented process of a copy logs the units that it ran. */
 export const HITS: string = join('.cache', 'hits')
 
-/** What is known about test files. It only orders them, so what is out of date costs time and nothing else. */
+/** What is known about test files. It only determines their order, so stale data costs only time. */
 export class Knowledge {
   readonly #file: string
   readonly #tests = new Map<string, Known>()
@@ -29,7 +29,7 @@ export class Knowledge {
     return this.#tests.get(test)
   }
 
-  /** Adds what passing test files showed; a run may have left some of their tests out. */
+  /** Adds the hits of passing test files; a run may have skipped some of their tests. */
   learn(hits: ReadonlyMap<string, ReadonlySet<string>>, seconds: ReadonlyMap<string, number>): void {
     for (const [test, units] of hits) {
       const took = seconds.get(test)
@@ -45,13 +45,13 @@ export class Knowledge {
   }
 }
 
-/** Forgets the hits of the run before. */
+/** Deletes the hits of the previous run. */
 export function clearHits(folder: string): void {
   rmSync(join(folder, HITS), { recursive: true, force: true })
   mkdirSync(join(folder, HITS), { recursive: true })
 }
 
-/** The units that each test file ran, in its own process and in those it started; by no name, all that ran. */
+/** The units that each test file ran, in its own process and in child processes; the empty name has all units. */
 export function readHits(folder: string): ReadonlyMap<string, ReadonlySet<string>> {
   const parents = new Map<string, string>()
   const owners = new Map<string, string>()

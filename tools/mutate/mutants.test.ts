@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { apply, draw, sitesOf } from './mutants.ts'
 
-/** Every mutated text of a source, with the spaces squeezed. */
+/** Every mutated text of a source, with whitespace collapsed. */
 function mutantsOf(text: string): readonly string[] {
   const all = sitesOf('src/planted.ts', text).flat()
   return all.map((mutant) => apply(text, mutant).replace(/\s+/g, ' ').trim())
@@ -23,7 +23,7 @@ test('conditions are negated and forced, and their operators swapped', () => {
   )
 })
 
-test('statements, early ends, return values and elements are removed', () => {
+test('statements, early exits, return values and elements are removed', () => {
   const found = mutantsOf(`for (const a of list) { if (a) break; clearTimeout(a) }`)
   expect(found).toContain('for (const a of list) { if (a) {} clearTimeout(a) }')
   expect(found).toContain('for (const a of list) { if (a) break; {} }')
@@ -34,7 +34,7 @@ test('statements, early ends, return values and elements are removed', () => {
   )
 })
 
-test('literals, defaults, chains and the anchors of patterns are changed', () => {
+test('literals, defaults, optional chains and the anchors of patterns are changed', () => {
   expect(mutantsOf(`x = -1`)).toEqual(expect.arrayContaining(['x = 1', 'x = -2']))
   expect(mutantsOf(`x = a ?? true`)).toEqual(expect.arrayContaining(['x = a', 'x = true', 'x = a ?? false']))
   expect(mutantsOf(`x = a?.b?.[c]?.()`)).toEqual(
@@ -43,7 +43,7 @@ test('literals, defaults, chains and the anchors of patterns are changed', () =>
   expect(mutantsOf(`x = /^a$/u`)).toEqual(expect.arrayContaining(['x = /a$/u', 'x = /^a/u']))
 })
 
-test('types, imports, keys, comments and words for people are left alone', () => {
+test('types, imports, keys, comments and prose are left alone', () => {
   expect(
     mutantsOf(`import { a } from './a.ts'\ntype A = 'b' | 3\n// c\nexport { a }\nexport { b } from './b.ts'`),
   ).toEqual([])
@@ -63,7 +63,7 @@ const SOURCES = new Map([
   ['src/b.ts', 'export const names = ["one", "two", "three"].map((name) => name.length)\n'],
 ])
 
-test('the same seed draws the same mutants, another seed others, and no place twice', () => {
+test('the same seed draws the same mutants, another seed draws others, and no place is drawn twice', () => {
   const drawn = draw(SOURCES, 7, 6)
   expect(drawn).toHaveLength(6)
   expect(draw(SOURCES, 7, 6)).toEqual(drawn)
@@ -72,7 +72,7 @@ test('the same seed draws the same mutants, another seed others, and no place tw
   expect(all).toHaveLength([...SOURCES].flatMap(([file, text]) => sitesOf(file, text)).length)
 })
 
-test('each mutant says where it is and what it changes', () => {
+test('each mutant has its place and its change', () => {
   const [mutant] = sitesOf('src/planted.ts', '\n\nrun(true)').flat().slice(-1)
   expect(mutant).toEqual({
     file: 'src/planted.ts',

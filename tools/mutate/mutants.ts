@@ -1,20 +1,20 @@
 import { Random } from '../../test/fuzz/random.ts'
 import { bare, childrenOf, isNode, lineAt, parse, type Node } from './syntax.ts'
 
-/** One change of one place of a source file. */
+/** One change at one place in a source file. */
 export interface Mutant {
   readonly file: string
   readonly line: number
   readonly start: number
   readonly end: number
-  /** What kind of change it is. */
+  /** The kind of change. */
   readonly kind: string
-  /** The text between `start` and `end`, and what takes its place. */
+  /** The text between `start` and `end`, and its replacement. */
   readonly original: string
   readonly mutated: string
 }
 
-/** A place and the changes that can be made there. */
+/** The possible changes at one place. */
 export type Site = readonly Mutant[]
 
 type Change = readonly [kind: string, node: Place, mutated: string]
@@ -27,10 +27,10 @@ const SWAPPED: Readonly<Record<string, string>> = {
   '&&': '||', '||': '&&', '+=': '-=', '-=': '+=', '*=': '/=', '|=': '&=', '&=': '|=',
 }
 
-/** Columns of tables that only people and checks of the sources read. */
+/** Table columns that only people and source checks read. */
 const UNREAD: ReadonlySet<string> = new Set(['reader', 'text', 'hint', 'about', 'description'])
 
-/** Every place of a source text that can be changed so that the program behaves differently. */
+/** Every place in a source text where a change may alter the behaviour. */
 export function sitesOf(file: string, text: string): readonly Site[] {
   const sites: Site[] = []
   const visit = (node: Node, parent: Node | undefined, member: string): void => {
@@ -48,14 +48,14 @@ export function sitesOf(file: string, text: string): readonly Site[] {
   return sites
 }
 
-/** The text with the change made. */
+/** The text with the change applied. */
 export function apply(text: string, { start, end, mutated }: Mutant): string {
   return text.slice(0, start) + mutated + text.slice(end)
 }
 
 /**
- * So many mutants of a tree, which depend on nothing but the seed and the sources: places are drawn first, without
- * repeating one, then a change of each. A change that does not parse is drawn again.
+ * Draws `count` mutants of a tree, which depend only on the seed and the sources: first a place, each at most once, then one
+ * of its changes. A change that does not parse is discarded.
  */
 export function draw(sources: ReadonlyMap<string, string>, seed: number, count: number): readonly Mutant[] {
   const random = new Random(seed, 'mutate')
@@ -69,14 +69,14 @@ export function draw(sources: ReadonlyMap<string, string>, seed: number, count: 
   return drawn
 }
 
-/** Whether a node is only what people read: no test should pin the words of a message. */
+/** Whether a node is only prose for people: no test should pin the words of a message. */
 function isWording(node: Node, parent: Node | undefined): boolean {
   const key = parent?.type === 'Property' && parent['value'] === node ? parent['key'] : undefined
   const isLiteral = node.type === 'Literal' || node.type === 'TemplateLiteral'
   return hasWords(node) || (isLiteral && isNode(key) && UNREAD.has(String(key['name'])))
 }
 
-/** Two words with a space between them, outside what a template inserts. */
+/** Whether a literal has two words separated by space, outside the expressions of a template. */
 function hasWords(node: Node): boolean {
   if (node.type === 'Literal') return typeof node['value'] === 'string' && WORDS.test(node['value'])
   if (node.type !== 'TemplateLiteral' || !Array.isArray(node['quasis'])) return false
@@ -93,7 +93,7 @@ function changesOf(node: Node, parent: Node | undefined, member: string, text: s
 const TESTED: ReadonlySet<string> = new Set(['IfStatement', 'ConditionalExpression'])
 const LOOPS: ReadonlySet<string> = new Set(['WhileStatement', 'ForStatement', 'DoWhileStatement'])
 
-/** Conditions are negated and forced. Loops are only forced to end, since hanging proves little and takes long. */
+/** Conditions are negated and forced. Loops are only forced to end, since a hang proves little and takes long. */
 function conditionChanges(
   node: Node,
   parent: Node | undefined,
@@ -160,12 +160,12 @@ const CHANGES: Readonly<
   ObjectExpression: ({ properties }, text) => dropChanges(properties, text),
 }
 
-/** `TABLE satisfies Type` and a lone name do nothing. */
+/** `TABLE satisfies Type` and a lone name have no effect. */
 function isPlainAssertion({ expression }: Node): boolean {
   return isNode(expression) && ['Identifier', 'Literal'].includes(bare(expression).type)
 }
 
-/** A literal that is flipped already. */
+/** Boolean literals are flipped elsewhere. */
 function isBoolean(node: Node): boolean {
   return node.type === 'Literal' && typeof node['value'] === 'boolean'
 }
@@ -207,7 +207,7 @@ function literalChanges(node: Node, text: string, parent: Node | undefined): rea
   return isNode(node) && node['regex'] != null ? patternChanges(node, text) : []
 }
 
-/** A pattern loses the anchor at its start or end. */
+/** Drops the anchor at the start or end of a pattern. */
 function patternChanges(node: Node, text: string): readonly Change[] {
   const whole = text.slice(node.start, node.end)
   const first: readonly Change[] =
@@ -224,7 +224,7 @@ function chainChanges(node: Node, text: string): readonly Change[] {
   return [['drop ?.', { start, end: start + 2 }, dotted ? '.' : '']]
 }
 
-/** Elements and properties are dropped one at a time. */
+/** Drops elements and properties one at a time. */
 function dropChanges(items: unknown, text: string): readonly Change[] {
   if (!Array.isArray(items)) return []
   return items.filter(isNode).map((item) => {

@@ -22,7 +22,7 @@ test('not in memory · http 2025-11-25', () => expect(spare).toBeUndefined())
 `,
 }
 
-/** A repository with a source of which the tests check one half. */
+/** A repository with a source that the tests check only in part. */
 function plant(files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'pierhead-mutate-'))
   onTestFinished(() => rmSync(root, { recursive: true }))
@@ -47,7 +47,7 @@ function settingsFor(root: string, progress: string[] = []): Settings {
   }
 }
 
-test('mutants that no test notices survive, and the tree is left as it was', async () => {
+test('mutants that no test detects survive, and the tree is left unchanged', async () => {
   const root = plant(FILES)
   const progress: string[] = []
   const verdicts = await mutate(settingsFor(root, progress))
@@ -67,7 +67,7 @@ test('mutants that no test notices survive, and the tree is left as it was', asy
   for (const [file, text] of Object.entries(FILES)) expect(readFileSync(join(root, file), 'utf8')).toBe(text)
 }, 600_000)
 
-test('a test file that fails without a mutant kills none, and is named', async () => {
+test('a test file that fails without a mutant kills none and is reported', async () => {
   const root = plant({
     ...FILES,
     'src/door.test.ts': `import { expect, test } from 'vitest'
@@ -78,7 +78,7 @@ test('the door is shut', () => expect(isOpen()).toBe(false))
   const progress: string[] = []
   const verdicts = await mutate({ ...settingsFor(root, progress), count: 1, equivalents: [] })
   expect(verdicts.map(({ killed }) => killed)).toEqual([false])
-  expect(progress.at(-1)).toBe('left out, since it fails without a mutant: src/door.test.ts')
+  expect(progress.at(-1)).toBe('ignored, since it fails without a mutant: src/door.test.ts')
 }, 600_000)
 
 test('a failure in a test file that does not run the mutant does not count', async () => {

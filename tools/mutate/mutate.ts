@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { Bench, Soundness } from './bench.ts'
+import { Judge, Soundness } from './judge.ts'
 import { copyTree, sourcesOf } from './copies.ts'
 import { equivalentOf, type Equivalent } from './equivalents.ts'
 import { Knowledge } from './knowledge.ts'
@@ -12,26 +12,26 @@ export interface Settings {
   readonly seed: number
   readonly count: number
   readonly jobs: number
-  /** Mutates only the files whose path begins so. */
+  /** Mutates only the files whose path begins with this. */
   readonly only?: string
   readonly equivalents: readonly Equivalent[]
-  /** Called with one line whenever something was done. */
+  /** Called with one line after each step. */
   progress(line: string): void
 }
 
 export interface Verdict {
   readonly mutant: Mutant
   readonly killed: boolean
-  /** The test that failed, or what was run in vain. */
+  /** The test that failed, or the tests that passed. */
   readonly by: string
-  /** The row that says why nobody can notice it; such a mutant meets no test. */
+  /** The row that says why it changes nothing observable; such a mutant is not tested. */
   readonly equivalent?: Equivalent
-  /** Set where no test noticed it, but the compiler refuses it. */
+  /** Set if no test detected it but the compiler rejects it. */
   readonly refused?: true
   readonly seconds: number
 }
 
-/** Draws mutants, lets each meet the tests that should notice it, and tells which of them no test noticed. */
+/** Draws mutants, runs the tests that should detect each one, and returns the verdicts. */
 export async function mutate(settings: Settings): Promise<readonly Verdict[]> {
   const { root, seed, count, only = 'src/', equivalents, progress } = settings
   const sources = sourcesOf(root)
@@ -43,23 +43,23 @@ export async function mutate(settings: Settings): Promise<readonly Verdict[]> {
   const soundness = new Soundness()
   const types = new Types(root, join(base, 'types'), sources)
   const ranking = new Ranking(root, sources, knowledge)
-  const benches = Array.from({ length: Math.min(settings.jobs, mutants.length) }, (_, index) => {
+  const judges = Array.from({ length: Math.min(settings.jobs, mutants.length) }, (_, index) => {
     const copy = copyTree(root, join(base, String(index + 1)))
-    return new Bench({ copy, sources, ranking, knowledge, soundness })
+    return new Judge({ copy, sources, ranking, knowledge, soundness })
   })
-  await benches[0]?.prove()
+  await judges[0]?.checkScenarios()
   progress('the in-memory scenarios pass without a mutant')
   const verdicts: Verdict[] = []
   let next = 0
-  const work = async (bench: Bench): Promise<void> => {
+  const work = async (judge: Judge): Promise<void> => {
     while (next < mutants.length) {
       const at = next++
       const mutant = mutants[at]!
       const began = performance.now()
       const equivalent = equivalentOf(equivalents, mutant, sources.get(mutant.file) ?? '')
       const { killed, by } =
-        equivalent !== undefined ? { killed: false, by: 'known' } : await bench.judge(mutant)
-      const refused = equivalent === undefined && !killed && (await types.refuse(mutant))
+        equivalent !== undefined ? { killed: false, by: 'known' } : await judge.judge(mutant)
+      const refused = equivalent === undefined && !killed && (await types.reject(mutant))
       const seconds = (performance.now() - began) / 1000
       const why = { ...(equivalent && { equivalent }), ...(refused && { refused }) }
       const verdict: Verdict = { mutant, killed, by, seconds, ...why }
@@ -70,8 +70,8 @@ export async function mutate(settings: Settings): Promise<readonly Verdict[]> {
       knowledge.save()
     }
   }
-  await Promise.all(benches.map(work))
-  for (const file of soundness.broken) progress(`left out, since it fails without a mutant: ${file}`)
+  await Promise.all(judges.map(work))
+  for (const file of soundness.broken) progress(`ignored, since it fails without a mutant: ${file}`)
   return verdicts
 }
 

@@ -5,18 +5,18 @@ import type { Knowledge } from './knowledge.ts'
 import type { Mutant } from './mutants.ts'
 import { functionOf, unitAt, unitsOf } from './units.ts'
 
-/** How many test files a mutant meets at most. */
-const MOST = 14
+/** The maximum number of test files that run for a mutant. */
+const MAX_FILES = 14
 const USUAL_SECONDS = 4
 const FAR = 10
 
 type Words = ReadonlyMap<string, number>
 
-/** Orders the test files of a tree by how likely and how soon they notice a mutant. */
+/** Orders the test files of a tree by how likely and how quickly they detect a mutant. */
 export class Ranking {
   readonly #sources: ReadonlyMap<string, string>
   readonly #knowledge: Knowledge
-  /** The files that each test file imports, with their distance, and the words that it and its own parts use. */
+  /** The files that each test file imports, with their distance, and the words used in it and in the test code it imports. */
   readonly #tests = new Map<
     string,
     { readonly reach: ReadonlyMap<string, number>; readonly words: ReadonlySet<string> }
@@ -39,14 +39,14 @@ export class Ranking {
     this.#rarity = new Map([...counts].map(([word, count]) => [word, Math.log(this.#tests.size / count)]))
   }
 
-  /** The test files that a mutant meets, the best first. */
+  /** The test files to run for a mutant, the best first. */
   choose(mutant: Mutant, excluded: ReadonlySet<string>): readonly string[] {
     const ranked = [...this.#tests.keys()]
       .filter((test) => !excluded.has(test))
       .map((test) => [test, this.#score(mutant, test)] as const)
       .filter(([, score]) => score > 0)
       .toSorted(([, one], [, other]) => other - one)
-    return ranked.slice(0, MOST).map(([test]) => test)
+    return ranked.slice(0, MAX_FILES).map(([test]) => test)
   }
 
   #score(mutant: Mutant, test: string): number {
@@ -61,7 +61,7 @@ export class Ranking {
     return (likelihood * affinity ** 2) / Math.sqrt((known?.seconds ?? USUAL_SECONDS) + 1)
   }
 
-  /** How likely a test notices by what it ran: the very branch, the function, or only the file. */
+  /** The likelihood of detection by what the test ran: the same branch, the function, or only the file. */
   #likelihood({ file, start }: Mutant, hits: ReadonlySet<string>): number {
     const unit = unitAt(unitsOf(file, this.#sources.get(file) ?? ''), start).name
     if (!hits.has(`${file}#`)) return 0
@@ -69,7 +69,7 @@ export class Ranking {
     return hits.has(`${file}#${functionOf(unit)}`) ? 5 : 1
   }
 
-  /** How much of what the source around the mutant talks about the test talks about too: from 0 to 1. */
+  /** The similarity between the words of the test and those of the source around the mutant. */
   #affinity({ file, start }: Mutant, test: string): number {
     const text = this.#sources.get(file) ?? ''
     const unit = unitAt(
@@ -88,7 +88,7 @@ export class Ranking {
   }
 }
 
-/** The test files that can notice a change of a source. Those of the tool itself run other sources. */
+/** The test files that can detect a change of a source. The tests of this tool run other sources. */
 function testsOf(root: string): readonly string[] {
   const folders = ['src', 'test', 'tools'].filter((folder) => existsSync(join(root, folder)))
   return folders.flatMap((folder) =>
@@ -120,7 +120,7 @@ function reachOf(root: string, test: string, texts: Texts): ReadonlyMap<string, 
   return reach
 }
 
-/** What package.json calls the transports that browsers have not. */
+/** The aliases in package.json for the transports that browsers lack. */
 const ALIASES: Readonly<Record<string, string>> = {
   '#stdio': 'src/transport/stdio/client.ts',
   '#ws': 'src/transport/ws/socket.ts',
@@ -130,11 +130,11 @@ const ALIASES: Readonly<Record<string, string>> = {
 function wordsOf(text: string): readonly string[] {
   return (text.match(/[a-z]+|[A-Z][a-z]*|\d{3,}/g) ?? [])
     .map((word) => word.toLowerCase().replace(/s$/, ''))
-    .filter((word) => word.length > 2 && !SILENT.has(word))
+    .filter((word) => word.length > 2 && !STOP_WORDS.has(word))
 }
 
-/** Words that every path or file has. */
-const SILENT: ReadonlySet<string> = new Set([
+/** Words that occur in every path or file. */
+const STOP_WORDS: ReadonlySet<string> = new Set([
   'src',
   'test',
   'const',

@@ -1,6 +1,6 @@
 import { stateOf, type State, type Verdict } from './mutate.ts'
 
-/** The share of mutants that change behaviour which the tests must notice. */
+/** The share of behaviour-changing mutants that the tests must kill. */
 const GOAL = 0.95
 
 type Counts = Readonly<Record<State, number>>
@@ -11,13 +11,13 @@ function countsOf(verdicts: readonly Verdict[]): Counts {
   return counts
 }
 
-/** Whether less than the goal of the mutants that compile and change behaviour was killed. */
+/** Whether the killed share of the mutants that compile and change behaviour is below the goal. */
 export function tooFew(verdicts: readonly Verdict[]): boolean {
   const { killed, survived } = countsOf(verdicts)
   return killed < GOAL * (killed + survived)
 }
 
-/** What `--json` prints: one row for each mutant. */
+/** The output of `--json`: one row per mutant. */
 export function toRows(verdicts: readonly Verdict[]): readonly object[] {
   return verdicts.map((verdict) => {
     const { file, line, kind, original, mutated } = verdict.mutant
@@ -27,7 +27,7 @@ export function toRows(verdicts: readonly Verdict[]): readonly object[] {
   })
 }
 
-/** The survivors, one after the other, and the closing line. */
+/** The survivors and a summary. */
 export function report(verdicts: readonly Verdict[]): string {
   const { killed, survived, equivalent, refused } = countsOf(verdicts)
   const share = killed + survived === 0 ? 100 : (100 * killed) / (killed + survived)
@@ -35,7 +35,7 @@ export function report(verdicts: readonly Verdict[]): string {
     ...verdicts.filter((verdict) => stateOf(verdict) === 'survived').flatMap(describe),
     '',
     `${killed} killed, ${survived + equivalent} survived, ${equivalent} of them judged equivalent`,
-    ...(refused > 0 ? [`${refused} more that no test noticed do not compile`] : []),
+    ...(refused > 0 ? [`${refused} more that no test detected do not compile`] : []),
     `${share.toFixed(1)} % of the mutants that change behaviour were killed; the goal is ${GOAL * 100} %`,
   ].join('\n')
 }

@@ -1,12 +1,12 @@
 import { relative, resolve } from 'node:path'
 import { startVitest, type Reporter, type TestModule, type TestSpecification } from 'vitest/node'
 import { isBroken } from '../reporter.ts'
-import type { Event, Order } from './trial.ts'
+import type { Event, RunOptions } from './test-run.ts'
 
-/** Runs the test files that its argument names, in their order, and writes what happens to standard output. */
-const order = JSON.parse(process.argv[2] ?? '') as Order
+/** Runs the test files named in its argument, in that order, and writes events to standard output. */
+const options = JSON.parse(process.argv[2] ?? '') as RunOptions
 
-function tell(event: Event): void {
+function emit(event: Event): void {
   process.stdout.write(`\n@${JSON.stringify(event)}\n`)
 }
 
@@ -17,32 +17,34 @@ class Sequence {
 
   sort(files: TestSpecification[]): TestSpecification[] {
     const place = (file: TestSpecification): number =>
-      order.files.indexOf(relative(process.cwd(), file.moduleId))
+      options.files.indexOf(relative(process.cwd(), file.moduleId))
     return files.toSorted((one, other) => place(one) - place(other))
   }
 }
 
-/** How long a test may take that says nothing else: many mutants are noticed because something never comes. */
-const HANGS_MS = 30_000
+/** The default test timeout: many mutants are detected because something never happens. */
+const TEST_TIMEOUT_MS = 30_000
 
-/** What Vitest says when a busy machine delays its own messages. */
-const OWN_TROUBLE = /Timeout (calling|waiting)|\[vitest/
+/** The errors of Vitest itself when a busy machine delays its internal messages. */
+const VITEST_TIMEOUT = /Timeout (calling|waiting)|\[vitest/
 
 const began = new Map<string, number>()
 const reporter: Reporter = {
   onTestModuleQueued: (module) => void began.set(module.moduleId, performance.now()),
-  onTestModuleCollected: () => tell({ type: 'alive' }),
-  onTestCaseReady: () => tell({ type: 'alive' }),
+  onTestModuleCollected: () => emit({ type: 'alive' }),
+  onTestCaseReady: () => emit({ type: 'alive' }),
   onTestCaseResult: (found) => {
     const file = relative(process.cwd(), found.module.moduleId)
-    if (found.result().state === 'failed') tell({ type: 'failed', file, title: found.fullName })
-    else tell({ type: 'alive' })
+    if (found.result().state === 'failed') emit({ type: 'failed', file, title: found.fullName })
+    else emit({ type: 'alive' })
   },
-  onTestModuleEnd: (module) => tell(toEvent(module)),
+  onTestModuleEnd: (module) => emit(toEvent(module)),
   onTestRunEnd: (modules, unhandled) => {
-    for (const module of modules) if (isBroken(module)) tell(toEvent(module))
-    const messages = unhandled.map(({ message }) => message).filter((message) => !OWN_TROUBLE.test(message))
-    tell({ type: 'end', unhandled: messages })
+    for (const module of modules) if (isBroken(module)) emit(toEvent(module))
+    const messages = unhandled
+      .map(({ message }) => message)
+      .filter((message) => !VITEST_TIMEOUT.test(message))
+    emit({ type: 'end', unhandled: messages })
   },
 }
 
@@ -57,7 +59,7 @@ function toEvent(module: TestModule): Event {
   }
 }
 
-const { files, only, together, workers, setup, bail } = order
+const { files, only, together, workers, setup, bail } = options
 const vitest = await startVitest(
   'test',
   [],
@@ -71,7 +73,7 @@ const vitest = await startVitest(
     isolate: !together,
     fileParallelism: workers > 1,
     bail: bail ? 1 : 0,
-    testTimeout: HANGS_MS,
+    testTimeout: TEST_TIMEOUT_MS,
     experimental: { fsModuleCache: true, fsModuleCachePath: resolve('.cache/modules') },
     ...(only !== undefined && { testNamePattern: only }),
     ...(setup !== undefined && { setupFiles: [setup] }),

@@ -8,7 +8,7 @@ export interface Node {
   readonly [member: string]: unknown
 }
 
-/** Members that hold types, which do nothing when the program runs. */
+/** Members that contain types, which have no effect at run time. */
 const TYPES: ReadonlySet<string> = new Set([
   'typeAnnotation',
   'typeParameters',
@@ -29,13 +29,13 @@ const SKIPPED: ReadonlySet<string> = new Set([
   'ImportExpression',
 ])
 
-/** The program of a TypeScript file, or undefined when the text has a syntax error. */
+/** The syntax tree of a TypeScript file, or undefined if the text has a syntax error. */
 export function parse(file: string, text: string): Node | undefined {
   const { program, errors } = parseSync(file, text)
   return errors.length > 0 ? undefined : (program as unknown as Node)
 }
 
-/** The children that run, in the order of the text, each with the member that holds it. */
+/** The children that run, in source order, each with the name of its member. */
 export function childrenOf(node: Node): readonly (readonly [Node, string])[] {
   if (SKIPPED.has(node.type)) return []
   if (node.type.startsWith('TS') && !WRAPPERS.has(node.type)) return []

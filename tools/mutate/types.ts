@@ -7,7 +7,7 @@ import { apply, type Mutant } from './mutants.ts'
 
 const PROJECT = 'tsconfig.build.json'
 
-/** Tells whether the compiler refuses a mutant, in a plain copy of the tree. One at a time. */
+/** Checks whether the compiler rejects a mutant, one at a time, in an unmodified copy of the tree. */
 export class Types {
   readonly #root: string
   readonly #folder: string
@@ -21,7 +21,7 @@ export class Types {
     this.#sources = sources
   }
 
-  refuse(mutant: Mutant): Promise<boolean> {
+  reject(mutant: Mutant): Promise<boolean> {
     const result = this.#turn.then(() => this.#check(mutant))
     this.#turn = result.catch(() => undefined)
     return result
@@ -49,7 +49,7 @@ export class Types {
     const args = [compiler, '-p', PROJECT, '--noEmit']
     const child = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore' })
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
-    if (code === null) throw new Error(`the compiler was ended by ${signal}`)
+    if (code === null) throw new Error(`the compiler was killed by ${signal}`)
     return code === 0
   }
 }

@@ -46,7 +46,7 @@ test('units are the module, its functions and their branches', () => {
   ])
 })
 
-test('an instrumented program does the same on the same lines, and tells what ran for which test', () => {
+test('an instrumented program behaves the same on the same lines, and logs the units of each test', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-units-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   clearHits(folder)

@@ -1,6 +1,6 @@
 import { childrenOf, isNode, parse, type Node } from './syntax.ts'
 
-/** A part of a file that runs as a whole: a function, or one branch inside it. */
+/** A part of a file that runs as a whole: a function, or one of its branches. */
 export interface Unit {
   /** `Queue.wait` for a function, `Queue.wait/2` for its second branch; empty for the module itself. */
   readonly name: string
@@ -9,7 +9,7 @@ export interface Unit {
 }
 
 interface Found extends Unit {
-  /** The text that reports a hit is put in at `open`; what `shut` closes is put in at `end`. */
+  /** `before`, which reports a hit, is inserted at `open`; `shut`, which closes it, at `end`. */
   readonly open: number
   readonly before: string
   readonly shut: string
@@ -39,8 +39,8 @@ export function functionOf(unit: string): string {
 }
 
 /**
- * The same program, which also appends to the file of its process in `folder` which units run.
- * Nothing moves to another line.
+ * The same program, which also logs the units that run to a file per process in `folder`.
+ * All code stays on its line.
  */
 export function instrument(file: string, text: string, folder: string): string {
   const units = find(file, text)
@@ -58,7 +58,7 @@ export function instrument(file: string, text: string, folder: string): string {
   return `${header(file, folder)}${out}${text.slice(from)}`
 }
 
-/** Each unit is written once per process and at once, so that a killed process leaves it too. */
+/** Each unit is logged once per process, synchronously, so that the log survives a killed process. */
 function header(file: string, folder: string): string {
   const write = `__fs.appendFileSync(${JSON.stringify(`${folder}/`)} + process.pid, line + '\\n')`
   return [
@@ -120,7 +120,7 @@ function nameOf(node: Node, hint: string): string {
   return isNode(id) && typeof id['name'] === 'string' ? id['name'] : hint === '' ? 'fn' : hint
 }
 
-/** What a function is called by the place it is put in. */
+/** The name that a function gets from its context. */
 function hintFor(node: Node, hint: string): string {
   const named = node['key'] ?? (node.type === 'VariableDeclarator' ? node['id'] : undefined)
   if (isNode(named) && typeof named['name'] === 'string') return named['name']

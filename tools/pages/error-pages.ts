@@ -51,8 +51,8 @@ function refusalExamples(name: RefusalName, row: RefusalRow): readonly string[] 
   const kinds = kindsOf(name)
   const sent = kinds.find((kind) => kind in ALL_ERRORS && ALL_ERRORS[kind]?.where === undefined)
   if (sent !== undefined) return ['On the wire:', json(sampleObject(sent, name))]
-  const shown = kinds.find((kind) => ALL_ERRORS[kind]?.where === 'result')
-  if (shown !== undefined) return ['As the model reads it:', json(sampleResult(shown))]
+  const inResult = kinds.find((kind) => ALL_ERRORS[kind]?.where === 'result')
+  if (inResult !== undefined) return ['As the model reads it:', json(sampleResult(inResult))]
   if (kinds.length > 0)
     return [
       `It is thrown in the same process, as an ${code('McpError')} whose ${code('refusal')} is ${code(name)}.`,

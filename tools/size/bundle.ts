@@ -9,35 +9,35 @@ export interface BundleOptions {
   readonly from?: 'source' | 'built'
 }
 
-/** A program as esbuild makes it with splitting: what is loaded first, and what is loaded on demand. */
+/** A program bundled by esbuild with splitting into initial chunks and chunks loaded on demand. */
 export interface SplitBundle {
-  /** The code of the first chunk and of all that it imports statically. */
+  /** The code of the initial chunks: the first one and those that it imports statically. */
   readonly code: string
-  /** What the first chunks weigh compressed. */
+  /** The compressed size of the initial chunks. */
   readonly initial: number
-  /** What all chunks weigh compressed. */
+  /** The compressed size of all chunks. */
   readonly total: number
-  /** The files in the first chunks. */
+  /** The files in the initial chunks. */
   readonly inputs: readonly string[]
-  /** The imports from outside that any chunk keeps. */
+  /** The external imports of all chunks. */
   readonly imports: readonly string[]
-  /** The globals of Node that any chunk uses. */
+  /** The Node globals used in any chunk. */
   readonly nodeGlobals: readonly string[]
   /** The files that are loaded on demand. */
   readonly later: readonly string[]
 }
 
 export interface SingleBundle {
-  /** What the file weighs compressed. */
+  /** The compressed size of the file. */
   readonly gzip: number
-  /** What it is made of: file and bytes before compression, largest first. */
+  /** Its source files with their bytes before compression, largest first. */
   readonly inputs: ReadonlyMap<string, number>
 }
 
 const FREE = 'node_global_'
 const NODE_GLOBALS = ['process', 'Buffer', 'global', 'setImmediate', '__dirname', '__filename']
 
-/** What code weighs as it travels. */
+/** The size of code after compression. */
 export function gzipSize(code: string | Uint8Array): number {
   return gzipSync(code).length
 }
@@ -55,10 +55,10 @@ export async function bundleSingle(options: BundleOptions): Promise<SingleBundle
   }
 }
 
-/** Bundles a program into chunks, so that what it imports dynamically is loaded when it is needed. */
+/** Bundles a program into chunks, so that dynamic imports are loaded on demand. */
 export async function bundleSplit(options: BundleOptions): Promise<SplitBundle> {
   const settings = settingsOf(options)
-  // Renames free names only, so that a global of Node can be told from the same word in a text.
+  // Renames only free names, which distinguishes a Node global from the same word in a string.
   const marks = Object.fromEntries(NODE_GLOBALS.map((name) => [name, FREE + name]))
   const define = options.platform === 'browser' ? { ...marks, ...settings.define } : settings.define
   const { metafile, outputFiles } = await build({
@@ -112,10 +112,10 @@ function settingsOf({ text, platform, from = 'built' }: BundleOptions) {
   }
 }
 
-/** The chunks that are loaded before the program runs: its own, and what that imports statically. */
+/** The chunks that are loaded before the program runs: its own, and those that it imports statically. */
 function firstOf({ outputs }: Metafile): ReadonlySet<string> {
   const own = Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === 'program.js')
-  // A set visits what is added to it on the way.
+  // Iterating a set also visits elements added meanwhile.
   const first = new Set(own)
   for (const path of first)
     for (const { path: next, kind } of outputs[path]?.imports ?? [])

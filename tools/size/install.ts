@@ -6,7 +6,7 @@ import { run } from '../run.ts'
 
 const LIMITS = { packages: 6, bytes: 6_000_000 }
 
-/** Installs the package as its users do and refuses an install that is too large. */
+/** Installs the package as its users do, and fails if the install is too large. */
 export function checkInstall(): void {
   const { packages, bytes } = measureInstall()
   console.log(

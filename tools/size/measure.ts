@@ -2,21 +2,21 @@ import { bundleSingle, bundleSplit } from './bundle.ts'
 import { requireInstalled, type Program, type Subject } from './programs.ts'
 import { bundleVite } from './vite.ts'
 
-/** What a program weighs, minified and compressed with gzip, in bytes. */
+/** The size of a program in bytes, minified and compressed with gzip. */
 export interface Size {
   readonly subject: Subject
   readonly task: string
   /** As one file, with esbuild. */
   readonly single: number
-  /** In chunks, with esbuild: those that are loaded first, and all. */
+  /** In chunks, with esbuild: the initial ones, and all. */
   readonly initial: number
   readonly total: number
-  /** The same with Vite, where it was measured. */
+  /** The same with Vite, if measured. */
   readonly viteInitial?: number
   readonly viteTotal?: number
 }
 
-/** Measures one program. Vite takes longer than esbuild and is asked only for the whole table. */
+/** Measures one program. Vite is slower than esbuild and is used only for the complete table. */
 export async function measure(program: Program, { vite }: { readonly vite: boolean }): Promise<Size> {
   requireInstalled(program)
   const { subject, task } = program
@@ -24,6 +24,6 @@ export async function measure(program: Program, { vite }: { readonly vite: boole
   const { initial, total } = await bundleSplit(program)
   const size: Size = { subject, task, single: gzip, initial, total }
   if (!vite) return size
-  const made = await bundleVite(program)
-  return { ...size, viteInitial: made.initial, viteTotal: made.total }
+  const bundle = await bundleVite(program)
+  return { ...size, viteInitial: bundle.initial, viteTotal: bundle.total }
 }

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What is measured. */
+/** A measured library. */
 export type Subject = 'Pierhead' | 'official v1' | 'official v2' | 'tmcp'
 
-/** A program as the users of one package write it. */
+/** A program as the users of a library write it. */
 export interface Program {
   readonly subject: Subject
-  /** The same for the programs that do the same. */
+  /** Programs with the same task do the same thing. */
   readonly task: string
   readonly platform: 'browser' | 'node'
   /** The packages that it imports. */
@@ -15,7 +15,7 @@ export interface Program {
   readonly text: string
 }
 
-/** What the programs do. */
+/** The tasks of the programs. */
 export const TASKS = {
   zod: 'stdio server, schemas in zod',
   json: 'stdio server, schemas in JSON Schema',
@@ -24,7 +24,7 @@ export const TASKS = {
 
 export const SUBJECTS: readonly Subject[] = ['Pierhead', 'official v1', 'official v2', 'tmcp']
 
-// Named imports of `z` would bring all of zod into a file that esbuild makes.
+// With a named import of `z`, esbuild would bundle all of zod.
 const ZOD = `import * as z from 'zod'`
 const INPUT = 'z.object({ city: z.string() })'
 const OUTPUT = 'z.object({ high: z.number(), low: z.number() })'
@@ -33,7 +33,7 @@ const JSON_OUTPUT = `{ type: 'object', properties: { high: { type: 'number' }, l
 const ABOUT = `{ name: 'weather', version: '1.0.0' }`
 const DESCRIPTION = `'Tomorrow’s weather for a city.'`
 const HANDLER = 'async ({ city }) => ({ high: city.length, low: 0 })'
-/** For servers that do not turn a value into a result by themselves. */
+/** For servers that do not convert a value into a result. */
 const RESULT_HANDLER = `async ({ city }) => {
   const weather = { high: city.length, low: 0 }
   return { content: [{ type: 'text', text: JSON.stringify(weather) }], structuredContent: weather }
@@ -134,7 +134,7 @@ const CLIENTS: readonly Program[] = [
   },
 ]
 
-/** Every program that is measured: of the server in the README, and of a client in a browser. */
+/** Every measured program: the server of the README and a browser client, in each library. */
 export const PROGRAMS: readonly Program[] = [...SERVERS, ...CLIENTS]
 
 /** The program of a subject for a task. */
@@ -144,7 +144,7 @@ export function programOf(subject: Subject, task: string): Program {
   return found
 }
 
-/** Refuses to measure a program whose packages are not installed. */
+/** Throws if the packages of a program are not installed. */
 export function requireInstalled({ subject, packages }: Program, folder: string = 'node_modules'): void {
   const missing = packages.filter((name) => !existsSync(join(folder, name, 'package.json')))
   if (missing.length === 0) return

@@ -35,7 +35,7 @@ test('a server that is larger than official v2 exceeds its target', () => {
   ])
 })
 
-test('how far our server is from its target is told', () => {
+test('the excess is the distance of our server from its target', () => {
   expect(excessOf(sizes({ server: 130_100, v2: 116_000 }))).toBe(14_100)
   expect(excessOf(sizes({ server: 115_000, v2: 116_000 }))).toBe(-1000)
 })
@@ -47,12 +47,12 @@ test('a client exceeds its targets as one file and in its initial chunk', () => 
   ])
 })
 
-test('a size that was not measured is an error, not a target that holds', () => {
+test('a missing measurement is an error, not a met target', () => {
   const [own, , client] = sizes()
   expect(() => breaches([own!, client!])).toThrow(`official v2 was not measured: ${TASKS.zod}`)
 })
 
-test('a peer that is not installed is named with what is missing', () => {
+test('the error for a peer that is not installed names the missing packages', () => {
   const folder = mkdtempSync(join(tmpdir(), 'size-'))
   folders.push(folder)
   mkdirSync(join(folder, 'zod'))
@@ -63,19 +63,19 @@ test('a peer that is not installed is named with what is missing', () => {
   )
 })
 
-test('every peer that the table shows is installed here', () => {
+test('every peer in the table is installed here', () => {
   for (const program of PROGRAMS) requireInstalled(program)
   expect(new Set(PROGRAMS.map(({ subject }) => subject))).toEqual(new Set(SUBJECTS))
 })
 
-test('a task that a package cannot do has no program', () => {
+test('a library has no program for a task that it does not support', () => {
   expect(() => programOf('tmcp', TASKS.client)).toThrow(`tmcp has no program for: ${TASKS.client}`)
 })
 
-test('the table shows each size in its column and leaves out what was not measured', () => {
+test('the table has each size in its column and leaves out what was not measured', () => {
   const lines = linesOf(sizes({ server: 100_400, v2: 99_940 }))
-  const find = (task: string, way: string) =>
-    lines.find((line) => line.task === task && line.way === way)?.cells
+  const find = (task: string, form: string) =>
+    lines.find((line) => line.task === task && line.form === form)?.cells
   expect(find(TASKS.zod, 'one file, esbuild')).toEqual(['100', '', '99.9', ''])
   expect(find(TASKS.client, 'initial / all chunks, esbuild')).toEqual(['0.5 / 1.1', '', '', ''])
   expect(find(TASKS.client, 'initial / all chunks, Vite')).toEqual(['', '', '', ''])
@@ -84,14 +84,14 @@ test('the table shows each size in its column and leaves out what was not measur
   )
 })
 
-test('the README gets the table between its marks, and keeps the rest', () => {
+test('the README gets the table between its markers, and the rest stays', () => {
   const readme = withSizes('a\n<!-- size -->\nold\n<!-- /size -->\nb', sizes({ v2: 99_940 }))
   expect(readme).toMatch(/^a\n<!-- size -->\n\n\| KB gzip[\s\S]*\| 99\.9 \|[\s\S]*<!-- \/size -->\nb$/)
   expect(readme).not.toContain('old')
-  expect(() => withSizes('no marks', sizes())).toThrow('README.md has no <!-- size --> marks')
+  expect(() => withSizes('no markers', sizes())).toThrow('README.md has no <!-- size --> markers')
 })
 
-test('a part that is imported dynamically is in the one file, and not in the initial chunk', async () => {
+test('a dynamically imported module is in the single file but not in the initial chunk', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'size-'))
   folders.push(folder)
   writeFileSync(join(folder, 'first.js'), `export const first = 'first part'`)

@@ -3,7 +3,7 @@ import { SUBJECTS, TASKS, type Subject } from './programs.ts'
 
 type Column = keyof Omit<Size, 'subject' | 'task'>
 
-const WAYS: readonly (readonly [label: string, columns: readonly Column[]])[] = [
+const FORMS: readonly (readonly [label: string, columns: readonly Column[]])[] = [
   ['one file, esbuild', ['single']],
   ['initial / all chunks, esbuild', ['initial', 'total']],
   ['initial / all chunks, Vite', ['viteInitial', 'viteTotal']],
@@ -11,21 +11,23 @@ const WAYS: readonly (readonly [label: string, columns: readonly Column[]])[] = 
 
 interface Line {
   readonly task: string
-  readonly way: string
-  /** One for each subject, in order; empty where there is no such program. */
+  readonly form: string
+  /** One for each subject, in order; empty if there is no such program. */
   readonly cells: readonly string[]
 }
 
-/** What was measured, as lines: each task in each way, in KB. */
+/** The lines of the table: each task in each form, in KB. */
 export function linesOf(sizes: readonly Size[]): readonly Line[] {
   const cell = (task: string, subject: Subject, columns: readonly Column[]): string => {
     const size = sizes.find((one) => one.task === task && one.subject === subject)
-    return columns.flatMap((column) => (size?.[column] === undefined ? [] : shown(size[column]))).join(' / ')
+    return columns
+      .flatMap((column) => (size?.[column] === undefined ? [] : formatted(size[column])))
+      .join(' / ')
   }
   return Object.values(TASKS).flatMap((task) =>
-    WAYS.map(([way, columns]) => ({
+    FORMS.map(([form, columns]) => ({
       task,
-      way,
+      form,
       cells: SUBJECTS.map((subject) => cell(task, subject, columns)),
     })),
   )
@@ -35,7 +37,7 @@ export function linesOf(sizes: readonly Size[]): readonly Line[] {
 export function tableText(sizes: readonly Size[]): string {
   const rows = [
     ['KB gzip, minified', '', ...SUBJECTS],
-    ...linesOf(sizes).map(({ task, way, cells }) => [task, way, ...cells]),
+    ...linesOf(sizes).map(({ task, form, cells }) => [task, form, ...cells]),
   ]
   const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)))
   return rows
@@ -50,15 +52,15 @@ export function tableText(sizes: readonly Size[]): string {
 
 /** The table for the README. */
 export function markdownTable(sizes: readonly Size[]): string {
-  const rows = linesOf(sizes).map(({ task, way, cells }) => {
+  const rows = linesOf(sizes).map(({ task, form, cells }) => {
     const [own = '', ...peers] = cells
-    return [`${task}: ${way}`, `**${own}**`, ...peers.map((text) => text || '–')]
+    return [`${task}: ${form}`, `**${own}**`, ...peers.map((text) => text || '–')]
   })
   const [own, ...peers] = SUBJECTS
   const head = [['KB gzip, minified', `**${own}**`, ...peers], SUBJECTS.map(() => '---').concat('---')]
   return [...head, ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
 }
 
-function shown(bytes: number): string {
+function formatted(bytes: number): string {
   return (bytes / 1000).toFixed(bytes < 99_950 ? 1 : 0)
 }

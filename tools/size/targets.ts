@@ -1,22 +1,22 @@
 import type { Size } from './measure.ts'
 import { TASKS } from './programs.ts'
 
-/** What the browser client may weigh, in bytes, compressed. */
+/** The maximum compressed size of the browser client, in bytes. */
 export const CLIENT_TARGETS = { single: 60_000, initial: 25_000 } as const
 
 /**
- * How far our server may still be above its target, the size of official v2. It only goes down: the WebSocket library, which
- * every server includes, makes up as much (docs/notes/004-bundle-size.md).
+ * How far our server may still be above its target, the size of official v2. Only lower this: the difference is about the
+ * size of the WebSocket library, which every server includes (docs/notes/004-bundle-size.md).
  */
 export const SERVER_EXCESS = 15_200
 
-/** What exceeds its target: our server as one file must not outweigh the one of official v2, our client has fixed targets. */
+/** The exceeded targets: our server as one file must not be larger than official v2, and our client has fixed targets. */
 export function breaches(sizes: readonly Size[]): readonly string[] {
   const server = find(sizes, 'Pierhead', TASKS.zod)
   const peer = find(sizes, 'official v2', TASKS.zod)
   const client = find(sizes, 'Pierhead', TASKS.client)
-  const over = (what: string, value: number, most: number): readonly string[] =>
-    value > most ? [`${what} is ${kilobytes(value)}, more than ${kilobytes(most)}`] : []
+  const over = (subject: string, value: number, target: number): readonly string[] =>
+    value > target ? [`${subject} is ${kilobytes(value)}, more than ${kilobytes(target)}`] : []
   return [
     ...over('the stdio server with zod, as one file,', server.single, peer.single + SERVER_EXCESS),
     ...over('the browser client, as one file,', client.single, CLIENT_TARGETS.single),

@@ -5,7 +5,7 @@ import { gzipSize } from './bundle.ts'
 import type { Program } from './programs.ts'
 
 export interface ViteBundle {
-  /** What the first chunk and all that it imports statically weigh compressed. */
+  /** The compressed size of the first chunk and those that it imports statically. */
   readonly initial: number
   readonly total: number
 }
@@ -15,7 +15,7 @@ export async function bundleVite({
   text,
   platform,
 }: Pick<Program, 'text' | 'platform'>): Promise<ViteBundle> {
-  // Vite finds packages from the folder of the program, so that it lies in the repository.
+  // Vite resolves packages from the folder of the program, so it must be inside the repository.
   mkdirSync('.cache', { recursive: true })
   const folder = mkdtempSync(resolve('.cache', 'size-'))
   try {
@@ -46,7 +46,7 @@ function sizesOf(output: Rollup.RollupOutput['output']): ViteBundle {
   const chunks = new Map(
     output.flatMap((one) => (one.type === 'chunk' ? [[one.fileName, one] as const] : [])),
   )
-  // A set visits what is added to it on the way.
+  // Iterating a set also visits elements added meanwhile.
   const first = new Set([...chunks.values()].filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName))
   for (const name of first) for (const next of chunks.get(name)?.imports ?? []) first.add(next)
   let [initial, total] = [0, 0]

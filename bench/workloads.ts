@@ -1,0 +1,57 @@
+import type { Workload } from './measure.ts'
+import { clientHttp, clientStdio } from './workloads/client.ts'
+import { events2026, eventsSession } from './workloads/events.ts'
+import { manyTools, sustained } from './workloads/growth.ts'
+import { heldBusy, heldSse, heldTcp, heldWs } from './workloads/held-sessions.ts'
+import { http2026, httpSession } from './workloads/http.ts'
+import { batches, inProcess2025, inProcess2026 } from './workloads/in-process.ts'
+import { install } from './workloads/install.ts'
+import { list100, list1000 } from './workloads/lists.ts'
+import { overload } from './workloads/overload.ts'
+import { scanCost } from './workloads/scan.ts'
+import { idleSessions, manySessions } from './workloads/sessions.ts'
+import { layers } from './workloads/layers.ts'
+import { latency } from './workloads/latency.ts'
+import { startHttp, startStdio, stdioMany, stdioOne } from './workloads/stdio.ts'
+import { tcp, ws } from './workloads/streams.ts'
+import { typeCost } from './workloads/types.ts'
+
+/** The workloads that a short run compares with the record. */
+export const SHORT_WORKLOADS: readonly Workload[] = [
+  httpSession,
+  http2026,
+  eventsSession,
+  events2026,
+  inProcess2025,
+  inProcess2026,
+  batches,
+  stdioMany,
+  stdioOne,
+  tcp,
+  ws,
+  startStdio,
+  list100,
+]
+
+/** All workloads, in order; those after the short ones take too long for a short run or do not depend on the machine. */
+export const WORKLOADS: readonly Workload[] = [
+  ...SHORT_WORKLOADS,
+  sustained,
+  layers,
+  latency,
+  startHttp,
+  clientHttp,
+  clientStdio,
+  list1000,
+  manyTools,
+  idleSessions,
+  manySessions,
+  heldTcp,
+  heldWs,
+  heldSse,
+  heldBusy,
+  overload,
+  scanCost,
+  install,
+  typeCost,
+]

@@ -1,0 +1,111 @@
+import { type HttpServer, startHttp, startWorker, type Worker } from '../children.ts'
+import type { PingResult, HeldCommands, HeldTransport } from '../held-sessions.ts'
+import type { Plan, Sample, Workload } from '../measure.ts'
+import { LIMIT, OURS, type Subject, argumentOf, programOf } from '../subjects.ts'
+
+/** The number of servers, and of client processes: a process may have only 20,000 open files. */
+const PROCESSES = 3
+/** The sessions opened before the measurement, so that loading and compiling code does not count. */
+const FIRST = 200
+
+/** Sessions held over TCP. */
+export const heldTcp: Workload = { name: 'held-tcp', run: (plan, log) => hold('tcp', 'TCP', plan, log) }
+
+/** Sessions held over WebSocket. */
+export const heldWs: Workload = { name: 'held-ws', run: (plan, log) => hold('ws', 'WebSocket', plan, log) }
+
+/** Streamable HTTP sessions of 2025-11-25, each held with its stream from the server. */
+export const heldSse: Workload = { name: 'held-sse', run: (plan, log) => hold('sse', 'SSE', plan, log) }
+
+const SUBSCRIPTIONS = 100
+
+/** The memory of a session that is subscribed to resources and waits for an answer. */
+export const heldBusy: Workload = {
+  name: 'held-busy',
+  run: async (plan, log) => {
+    const each = Math.ceil(plan.held.busy / PROCESSES)
+    const { kilobytes } = await holdOnce(OURS, 'tcp', { each, seconds: 0, subscriptions: SUBSCRIPTIONS })
+    log(`${kilobytes.toFixed(1)} KB each`)
+    const work = `session held over TCP with ${SUBSCRIPTIONS} subscriptions and a call that waits`
+    return [{ work, subject: OURS, value: kilobytes, unit: 'KB', better: 'less' }]
+  },
+}
+
+interface Sum {
+  readonly answered: number
+  readonly kilobytes: number
+}
+
+/** Opens sessions, holds them for a while, and counts those that answer a last ping; then does the same with a bare server. */
+async function hold(
+  transport: HeldTransport,
+  title: string,
+  plan: Plan,
+  log: (line: string) => void,
+): Promise<readonly Sample[]> {
+  const each = Math.ceil(plan.held[transport] / PROCESSES)
+  const samples: Sample[] = []
+  for (const subject of [OURS, LIMIT]) {
+    const seconds = subject === OURS ? plan.held.seconds : 0
+    const { answered, kilobytes } = await holdOnce(subject, transport, { each, seconds })
+    log(
+      `${subject.name}: ${answered} answered a last ping after ${seconds} s, ${kilobytes.toFixed(1)} KB each`,
+    )
+    const work = `sessions held over ${title}`
+    samples.push({ work, subject, value: answered, unit: 'answered', better: 'more' })
+    samples.push({ work, subject, value: kilobytes, unit: 'KB', better: 'less' })
+  }
+  return samples
+}
+
+async function holdOnce(
+  subject: Subject,
+  transport: HeldTransport,
+  {
+    each,
+    seconds,
+    subscriptions,
+  }: { readonly each: number; readonly seconds: number; readonly subscriptions?: number },
+): Promise<Sum> {
+  const pairs = await Promise.all(Array.from({ length: PROCESSES }, () => openPair(subject, transport)))
+  const openAll = (count: number): Promise<unknown> =>
+    Promise.all(
+      pairs.map(({ server, clients }) => clients.ask('open', { transport, port: server.port, count })),
+    )
+  const residentBytes = async (): Promise<number> =>
+    sumOf(await Promise.all(pairs.map(async ({ server }) => (await server.memory()).rss)))
+  try {
+    const first = Math.min(FIRST, Math.ceil(each / 10))
+    await openAll(first)
+    const before = await residentBytes()
+    await openAll(each - first)
+    if (subscriptions !== undefined)
+      await Promise.all(pairs.map(({ clients }) => clients.ask('makeBusy', { subscriptions })))
+    const after = await residentBytes()
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+    const alive = await Promise.all(pairs.map(({ clients }) => clients.ask<PingResult>('ping', {})))
+    return {
+      answered: sumOf(alive.map(({ answered }) => answered)),
+      kilobytes: (after - before) / (each - first) / PROCESSES / 1000,
+    }
+  } finally {
+    await Promise.all(pairs.map(({ clients }) => clients.close()))
+    await Promise.all(pairs.map(({ server }) => server.close()))
+  }
+}
+
+interface Pair {
+  readonly server: HttpServer
+  readonly clients: Worker<HeldCommands>
+}
+
+async function openPair(subject: Subject, transport: HeldTransport): Promise<Pair> {
+  const file = transport === 'sse' && subject === LIMIT ? 'limit-held' : subject.file
+  const program = programOf({ ...subject, file }, transport === 'sse' ? 'http' : transport)
+  const server = await startHttp(program, argumentOf(subject, { change: true, wait: true, sessions: 20_000 }))
+  return { server, clients: startWorker('held-sessions') }
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
