@@ -1,6 +1,6 @@
 /**
- * Loads something large when it is first asked for, and from then on gives it at once. Whoever asks while it is being loaded
- * is served in turn; a failure is not remembered.
+ * Loads a module on first use; later calls return it synchronously. Concurrent callers share one load; after a failure
+ * the next call tries again.
  */
 export function lazy<Module>(load: () => Promise<Module>): () => Module | Promise<Module> {
   let module: Module | undefined

@@ -7,18 +7,18 @@ type Kinds = Readonly<
   Record<string, Kind<unknown> & Partial<Pick<RequiredKind<unknown>, 'required' | 'missing'>>>
 >
 
-/** Rejects unknown, unfit and missing options; `elsewhere` maps other libraries' names to ours. */
+/** Rejects unknown, unfit and missing options; `aliases` maps other libraries' names to ours. */
 export function checkOptions<Options>(
   where: string,
   given: unknown,
   kinds: KindsOf<Options>,
-  elsewhere?: ReadonlyMap<string, string>,
+  aliases?: ReadonlyMap<string, string>,
 ): void {
   const known = kinds as unknown as Kinds
-  if (!isOptions(given)) throw noOptions(where, Object.keys(known))
+  if (!isOptions(given)) throw notAnObject(where, Object.keys(known))
   for (const name of Object.keys(given)) {
     const kind = Object.hasOwn(known, name) ? known[name] : undefined
-    if (kind === undefined) throw unknown(where, 'option', name, Object.keys(known), elsewhere?.get(name))
+    if (kind === undefined) throw unknownWord(where, 'option', name, Object.keys(known), aliases?.get(name))
     const value = given[name]
     if (value !== undefined && !kind.is(value)) throw unfit(where, name, value, kind)
   }
@@ -29,34 +29,34 @@ export function checkOptions<Options>(
   }
 }
 
-/** Refuses options that are none of the names that are known, whatever their values. */
+/** Rejects unknown option names; values are not checked. */
 export function checkNames(where: string, given: unknown, known: readonly string[]): void {
-  if (!isOptions(given)) throw noOptions(where, known)
+  if (!isOptions(given)) throw notAnObject(where, known)
   for (const name of Object.keys(given))
-    if (!known.includes(name)) throw unknown(where, 'option', name, known)
+    if (!known.includes(name)) throw unknownWord(where, 'option', name, known)
 }
 
 /** Rejects an unknown word and suggests the one that was probably meant. */
 export function checkWord(where: string, what: string, word: string, known: readonly string[]): void {
-  if (!known.includes(word)) throw unknown(where, what, String(word).slice(0, 64), known)
+  if (!known.includes(word)) throw unknownWord(where, what, String(word).slice(0, 64), known)
 }
 
 function isOptions(given: unknown): given is Readonly<Record<string, unknown>> {
   return typeof given === 'object' && given !== null && !Array.isArray(given)
 }
 
-function noOptions(where: string, known: readonly string[]): McpError {
+function notAnObject(where: string, known: readonly string[]): McpError {
   return badOption(where, `expected an object with options: ${known.join(', ')}`)
 }
 
-function unknown(
+function unknownWord(
   where: string,
   what: string,
   word: string,
   known: readonly string[],
-  other?: string,
+  alias?: string,
 ): McpError {
-  const meant = known.find((one) => one === other) ?? nearest(word, known)
+  const meant = known.find((one) => one === alias) ?? nearest(word, known)
   const remedy = meant === undefined ? `the ${what}s are ${known.join(', ')}` : `did you mean "${meant}"?`
   return badOption(where, `there is no ${what} "${word}"; ${remedy}`)
 }
@@ -67,7 +67,7 @@ function unfit(where: string, name: string, value: unknown, kind: Kind<unknown>)
   return badOption(where, `${name} must be ${kind.must}${end}`)
 }
 
-/** What was given. Of text only that it is one, where it may be a secret. */
+/** Describes a value. Strings are shown only if they cannot be secret. */
 function describe(value: unknown, { repeats = false }: Kind<unknown>): string {
   if (typeof value === 'string') return repeats ? JSON.stringify(value.slice(0, 64)) : 'a string'
   if (typeof value === 'function') return 'a function'

@@ -1,6 +1,9 @@
 const PAUSE_MS = 1000
 
-/** Limits reports to one per second; `skipped` is the number of reports suppressed since the last one. */
+/**
+ * Limits reports to one per second. `skipped` is the number of reports suppressed since the last one; those before a
+ * silence are only counted with the next report.
+ */
 export function throttle<Fact>(report: (fact: Fact, skipped: number) => void): (fact: Fact) => void {
   let reportedAt = Number.NEGATIVE_INFINITY
   let skipped = 0

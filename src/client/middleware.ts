@@ -41,10 +41,10 @@ export class Middleware {
     return this.#run(request, handler, false)
   }
 
-  async #run(request: ClientRequest, handler: Handler, general: boolean): Promise<JsonObject> {
+  async #run(request: ClientRequest, handler: Handler, includeUnscoped: boolean): Promise<JsonObject> {
     if (this.#entries.length === 0) return handler(request)
     const wraps = this.#entries.filter(({ method }) =>
-      method === undefined ? general : method === request.method,
+      method === undefined ? includeUnscoped : method === request.method,
     )
     const run = wraps.reduceRight<(request: ClientRequest) => Promise<JsonObject>>(
       (next, { wrap }) =>

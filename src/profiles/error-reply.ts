@@ -2,12 +2,12 @@ import { isObject } from './shapes.ts'
 
 export type Fetch = typeof globalThis.fetch
 
-/** Refusals that concern the session or the credentials rather than the request. */
+/** Refusals that concern the credentials or the session (1011 to 1016) or its id (1026) rather than the request. */
 const ABOUT_CALLER: ReadonlySet<unknown> = new Set([1011, 1012, 1013, 1014, 1015, 1016, 1026])
-const MAX_LETTERS = 1_048_576
+const MAX_CHARS = 1_048_576
 
 /** Turns a reply with an error status into an ordinary one, if it contains the error that answers a request. */
-export async function errorReply(response: Response): Promise<Response> {
+export async function toOrdinaryReply(response: Response): Promise<Response> {
   const { headers, status, statusText } = response
   if (headers.get('content-type')?.startsWith('application/json') !== true) return response
   const text = await readText(response)
@@ -22,7 +22,7 @@ async function readText({ body }: Response): Promise<string> {
   let text = ''
   for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
     text += decoder.decode(part.value, { stream: true })
-    if (text.length > MAX_LETTERS) {
+    if (text.length > MAX_CHARS) {
       await reader?.cancel()
       break
     }

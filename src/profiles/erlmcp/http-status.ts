@@ -1,7 +1,7 @@
 import type { Choices } from '../../protocol/choices.ts'
 import { REFUSALS, type SentRefusalName } from '../../protocol/refusals.ts'
 import type { CreateAdapter } from '../adapter.ts'
-import { errorReply, type Fetch } from '../error-reply.ts'
+import { toOrdinaryReply, type Fetch } from '../error-reply.ts'
 
 /** Statuses that mean that the client must authenticate, or that its session has ended. */
 const TAKEN: ReadonlySet<number> = new Set([401, 404])
@@ -24,6 +24,6 @@ export function fetchOf(choices: Choices): ((fetch: Fetch) => Fetch) | undefined
   if (choices.httpStatusFromRefusal === false) return undefined
   return (fetch) => async (input, init) => {
     const response = await fetch(input, init)
-    return response.ok ? response : errorReply(response)
+    return response.ok ? response : toOrdinaryReply(response)
   }
 }
