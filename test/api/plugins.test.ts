@@ -158,5 +158,5 @@ test('the plug-in of the guide counts outcomes, and its interceptor pauses calls
   isPaused = true
   await expect(client.call('open')).rejects.toThrow('read-only until 14:00')
   const totals = await (await fetch(new URL('/metrics', url))).text()
-  expect(totals).toContain('tools/call result 1\ntools/call tool_error 1\n')
+  expect(totals).toContain('tool_error 1\n')
 })
