@@ -221,7 +221,7 @@ export class Endpoint implements HttpHandler {
       session.session.dialect.adapter?.afterAnswer('initialize', tell)
       this.sweeper.begin()
     }
-    const told = (out: HttpOut): HttpOut => {
+    const withoutLostSession = (out: HttpOut): HttpOut => {
       if (session.session.opened || out.stream !== undefined) return out
       const { 'mcp-session-id': _, ...without } = out.headers
       return { ...out, headers: without }
@@ -233,7 +233,7 @@ export class Endpoint implements HttpHandler {
       opened,
     }
     const out = this.#call(id, 'initialize', params, request, way)
-    return out instanceof Promise ? out.then(told) : told(out)
+    return out instanceof Promise ? out.then(withoutLostSession) : withoutLostSession(out)
   }
 
   #call(
