@@ -64,7 +64,9 @@ export class GistResponder implements Responder<HttpOut, string> {
 
   pending(call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
     this.#sweeper.begin()
-    this.#way.request.onGone(() => call.cancel(gone(call.method)))
+    this.#way.request.onGone(() => {
+      if (!call.ended) call.cancel(gone(call.method))
+    })
     return this.#way.exchange.replyLater(response)
   }
 

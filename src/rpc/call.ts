@@ -135,6 +135,11 @@ export class Call {
     if (methodRow(this.method)?.lasting === true) this.abort(mcpError(SHUTTING_DOWN, {}))
   }
 
+  /** Whether the request was answered. */
+  get ended(): boolean {
+    return this.#ended
+  }
+
   /** Marks the request as answered. */
   end(): void {
     this.#ended = true

@@ -251,7 +251,8 @@ export class Endpoint implements HttpHandler {
     const { batch } = request
     const cancelsOnDisconnect = peer.dialect.disconnect === 'cancel'
     const onGone = (): void => {
-      if (cancelsOnDisconnect) call.cancel(mcpError(CONNECTION_CLOSED, { method }))
+      // Every reply ends with this event, and an error with its stack is not free.
+      if (cancelsOnDisconnect && !call.ended) call.cancel(mcpError(CONNECTION_CLOSED, { method }))
     }
     const streams = this.#streams
     const exchange = new Exchange({ limits, accepts, headers, session, batch, streams, onGone })
