@@ -191,3 +191,31 @@ test('the plug-in of the guide counts outcomes, and its interceptor pauses calls
   const totals = await (await fetch(new URL('/metrics', url))).text()
   expect(totals).toContain('tools/call result 1\ntools/call tool_error 1\n')
 })
+
+test('endpoints may come again once HTTP is closed, or could not be opened', async () => {
+  const app = server()
+  const taken = Number((await serve(server())).port)
+  const running = await app.listen({ http: { port: 0 }, ws: { port: 0 } })
+  await running.close()
+  await expect(app.listen({ http: { port: taken } })).rejects.toThrow('is in use')
+  await expect(app.listen({ ws: { port: taken } })).rejects.toThrow('is in use')
+  app.use({ endpoints: { '/late': () => new Response('late') } })
+  const url = await serve(app)
+  expect(await (await fetch(new URL('/late', url))).text()).toBe('late')
+})
+
+test('closing the app while it begins to listen closes the listener too', async () => {
+  const app = server()
+  const opening = app.listen({ http: { port: 0 } })
+  await app.close()
+  const { url, closed } = await opening
+  await closed
+  await expect(fetch(url as string)).rejects.toThrow('fetch failed')
+})
+
+test('closing the app while it fails to listen is fine', async () => {
+  const app = server()
+  const opening = expect(app.listen({ nonsense: true } as never)).rejects.toThrow('nonsense')
+  await app.close()
+  await opening
+})

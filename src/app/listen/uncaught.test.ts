@@ -67,7 +67,7 @@ test('while one server wants the process to exit, nothing keeps it from that, an
   const [mortal, other] = [record(), record()]
   const ends = [watchUncaught(other.service, false), watchUncaught(mortal.service, true)]
   expect(listening()).toEqual([0, 0])
-  process.emit('uncaughtExceptionMonitor', new Error('a'), 'uncaughtException')
+  process.emit('uncaughtExceptionMonitor' as 'uncaughtException', new Error('a'))
   expect([mortal.counted, other.counted]).toEqual([['unhandled'], ['unhandled']])
   ends[1]?.()
   expect(listening()).toEqual([1, 1])
