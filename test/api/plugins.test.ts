@@ -215,7 +215,6 @@ test('closing the app while it begins to listen closes the listener too', async 
 
 test('closing the app while it fails to listen is fine', async () => {
   const app = server()
-  const opening = expect(app.listen({ nonsense: true } as never)).rejects.toThrow('nonsense')
-  await app.close()
-  await opening
+  const [opened, closed] = await Promise.allSettled([app.listen({ nonsense: true } as never), app.close()])
+  expect([opened.status, closed.status]).toEqual(['rejected', 'fulfilled'])
 })
