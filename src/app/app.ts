@@ -67,7 +67,8 @@ export class App<Ctx extends Context = Context> {
   readonly #service: ServerService
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
-  readonly #running = new Set<Running>()
+  /** The listeners that are open or opening. */
+  readonly #running = new Set<Promise<Running>>()
   readonly #mounts = new Mounts((choice) => this.#open(choice))
   /** Web handlers of plug-ins, by path. */
   readonly #handlers = new Map<string, WebHandler>()
@@ -258,11 +259,13 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Opens transports; by default stdio. */
-  async listen(options: ListenOptions = {}): Promise<Running> {
-    const { listen } = await import('./listen/listen.ts')
-    const running = await listen(this, options, this.#defaultListen())
+  listen(options: ListenOptions = {}): Promise<Running> {
+    const running = import('./listen/listen.ts').then(({ listen }) =>
+      listen(this, options, this.#defaultListen()),
+    )
     this.#running.add(running)
-    void running.closed.then(() => this.#running.delete(running))
+    const closed = running.then((one) => one.closed).catch(() => undefined)
+    void closed.then(() => this.#running.delete(running))
     return running
   }
 
@@ -295,7 +298,8 @@ export class App<Ctx extends Context = Context> {
   async #open(options: EndpointChoice): Promise<Endpoint> {
     releaseStdout()
     const { Endpoint } = await import('../transport/http/server/endpoint.ts')
-    const endpoint = new Endpoint(this.#service, { limits: this.limits, ...options })
+    const onClosed = (): unknown => this.#endpoints.delete(endpoint)
+    const endpoint = new Endpoint(this.#service, { limits: this.limits, ...options, onClosed })
     if (options.sse || (options.gist ?? false) !== false || this.#handlers.size > 0) {
       await serveExtraEndpoints(endpoint, { ...options, handlers: this.#handlers })
     }
@@ -310,8 +314,13 @@ export class App<Ctx extends Context = Context> {
 
   /** Finishes running requests, ends sessions and streams, and closes the transports that `listen` opened. */
   async close(): Promise<void> {
-    await Promise.all([...this.#endpoints, ...this.#running].map((one) => one.close()))
-    this.#endpoints.clear()
+    const running = [...this.#running].map((one) =>
+      one.then(
+        (opened) => opened.close(),
+        () => undefined,
+      ),
+    )
+    await Promise.all([...running, ...[...this.#endpoints].map((one) => one.close())])
     this.#mounts.clear()
   }
 

@@ -127,7 +127,8 @@ export interface ListenOptions {
   readonly unix?: false | string | UnixOptions
   /**
    * What happens when an error escapes from user code, such as from a promise that nobody awaits: `report` (the default)
-   * counts and logs it and keeps the process alive, `exit` leaves it to Node, which ends the process.
+   * counts and logs it and keeps the process alive; `exit` leaves it to Node, which ends the process, and goes before
+   * the `report` of other servers.
    */
   readonly onUncaught?: 'report' | 'exit'
 }

@@ -44,14 +44,13 @@ const LATER = { retryAfterMs: 5000 }
 export class InFlight<Out, Encoded extends Sized> {
   readonly #service: Service
   readonly #limits: Limits
-  readonly #calls = new Set<Call>()
+  /** The unanswered requests, each with what ends it before its handler does. */
+  readonly #calls = new Map<Call, (error: McpError) => void>()
   /** The number of finished responses that observers delay. */
   #delayed = 0
   #closing = false
   #onIdle: (() => void) | undefined
   #drained: Promise<void> | undefined
-  /** The requests that took longer than draining may take. */
-  #stopped: ReadonlySet<Call> | undefined
 
   constructor(service: Service, limits: Limits) {
     this.#service = service
@@ -112,14 +111,17 @@ export class InFlight<Out, Encoded extends Sized> {
   /** Rejects new requests, asks long-lived ones to end, and waits up to `limitMs` until all are answered. */
   drain(limitMs: number): Promise<void> {
     this.#closing = true
-    for (const call of this.#calls) call.endIfLasting()
+    for (const call of this.#calls.keys()) call.endIfLasting()
     return (this.#drained ??= this.#waitUntilIdle(limitMs))
   }
 
-  /** Stops the remaining requests because the server is closing. Each is answered with that error. */
+  /** Answers the remaining requests with the error that the server is closing, and stops their handlers. */
   abortAll(): void {
-    this.#stopped = new Set(this.#calls)
-    for (const call of this.#calls) call.abort(mcpError(SHUTTING_DOWN, {}, LATER))
+    for (const [call, end] of this.#calls) {
+      const error = mcpError(SHUTTING_DOWN, {}, LATER)
+      end(error)
+      call.abort(error)
+    }
   }
 
   /** Throws when the request is rejected; says whether it must be queued. */
@@ -149,12 +151,11 @@ export class InFlight<Out, Encoded extends Sized> {
     isQueued: boolean,
   ): Promise<Out> {
     const leave = isQueued ? undefined : this.#service.load.enter(call, responder.caller)
-    this.#calls.add(call)
     responder.calls?.add(call)
     let out: Out | Promise<Out>
     try {
       try {
-        out = this.#succeed(call, await result, responder, observed)
+        out = this.#succeed(call, await this.#orEnded(call, result), responder, observed)
       } catch (thrown) {
         out = this.#fail(call, thrown, responder, observed)
       }
@@ -167,13 +168,21 @@ export class InFlight<Out, Encoded extends Sized> {
     }
   }
 
+  /** Settles as the result does, or when the request is ended before. */
+  #orEnded(call: Call, result: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#calls.set(call, reject)
+      result.then(resolve, reject)
+    })
+  }
+
   #succeed(
     call: Call,
     result: Result,
     responder: Responder<Out, Encoded>,
     observed: Observed | undefined,
   ): Out | Promise<Out> {
-    if (call.cancelled || this.#stopped?.has(call)) return this.#fail(call, undefined, responder, observed)
+    if (call.cancelled) return this.#fail(call, undefined, responder, observed)
     const encoded = responder.encode(call, result)
     call.end()
     if (observed === undefined) return responder.result(call, encoded)
@@ -192,7 +201,7 @@ export class InFlight<Out, Encoded extends Sized> {
       if (observed === undefined) return responder.cancelled(call)
       return this.#after(observed.end({ outcome: 'cancelled' }), () => responder.cancelled(call))
     }
-    const error = this.#stopped?.has(call) ? mcpError(SHUTTING_DOWN, {}, LATER) : this.#toError(thrown)
+    const error = this.#toError(thrown)
     this.#service.observers.count(error.kind)
     if (observed === undefined) return responder.error(call, error)
     return this.#after(observed.end({ outcome: 'error', error }), () => responder.error(call, error))

@@ -225,6 +225,10 @@ describe('a check', () => {
     expect(check({ uniqueItems: false }, [1, 1])).toBe(true)
     expect(check({ enum: [{ a: [1] }] }, { a: [1] })).toBe(true)
     expect(check({ const: { length: 0 } }, [])).toBe(false)
+    const many = Array.from({ length: 2000 }, (_, at) => `word ${at}`)
+    const items = Array.from({ length: 100_000 }, (_, at) => `word ${at % 2000}`)
+    expect(check({ items: { enum: many } }, items)).toBe(true)
+    expect(check({ items: { enum: many } }, [...items, 'word 2000'])).toBe(false)
   })
 
   test.each([
@@ -236,6 +240,14 @@ describe('a check', () => {
     [1e308, 0.123456789, false],
     [-0.3, 0.1, true],
     [0, 7, true],
+    [1, 1e9, false],
+    [5, 1e10, false],
+    [1.000_000_000_1, 1, false],
+    [0.3, 0.1, true],
+    [19.99, 0.01, true],
+    [4.35, 0.01, true],
+    [123_456_789.01, 0.01, true],
+    [123_456_789.015, 0.01, false],
   ])('says of %d as a multiple of %d: %o', (value, multipleOf, verdict) => {
     expect(check({ multipleOf }, value)).toBe(verdict)
   })

@@ -59,12 +59,12 @@ export const numberRule: Rule = ({ minimum, maximum, exclusiveMinimum, exclusive
       (step === undefined || isMultiple(value, step)))
 }
 
-/** Whether a number is a multiple of a step, forgiving what decimal fractions lose as numbers. */
+/** Whether a number is a multiple of a step, forgiving the rounding of decimal fractions to binary ones. */
 export function isMultiple(value: number, step: number): boolean {
   const rest = Math.abs(value % step)
   if (Number.isInteger(value) && Number.isInteger(step)) return rest === 0
   if (Number.isInteger(value) && Number.isInteger(1 / step)) return true
-  return Math.min(rest, step - rest) <= Math.min(step * 1e-9, 2 * Number.EPSILON * Math.abs(value))
+  return Math.min(rest, step - rest) <= Math.min(step * 1e-3, 2 * Number.EPSILON * Math.abs(value))
 }
 
 export const stringRule: Rule = ({ minLength, maxLength, pattern }) => {

@@ -71,7 +71,7 @@ export class List<Kind extends Item> {
   /** Caches the first page and pages that follow a cached one, because cursors could start a page anywhere. */
   #keep(key: string, page: Result, view: string): void {
     if (this.#pages.size >= MAX_KEPT_PAGES) this.#forgetPages()
-    this.#pages.set(key, page)
+    this.#pages.set(key, Object.freeze(page))
     const { nextCursor } = page
     if (typeof nextCursor === 'string')
       this.#following.add(`${toPlace(this.#name, nextCursor, this.#options.limits)}:${view}`)

@@ -29,10 +29,10 @@ export async function rethrown<Value>(
   try {
     return await run()
   } catch (thrown) {
-    if (thrown instanceof McpError && rowOf(thrown.kind).where === undefined) throw thrown
-    if (thrown instanceof ToolError || thrown instanceof McpError) {
-      throw new McpError('internal', thrown.message, { cause: thrown })
-    }
+    const where = thrown instanceof McpError ? rowOf(thrown.kind).where : 'local'
+    if (where === undefined || callOf(context).cancelled) throw thrown
+    if (thrown instanceof ToolError || where === 'result')
+      throw new McpError('internal', (thrown as Error).message, { cause: thrown })
     const reference = crypto.randomUUID()
     partsOf(context).report('error', `${what} failed`, { reference, error: thrown })
     throw mcpError(INTERNAL, { reference }, { cause: thrown })

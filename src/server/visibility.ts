@@ -27,9 +27,9 @@ export function restrictList<Kind extends Item>(
   isAllowed: (item: VisibleItem, context: Context) => boolean,
 ): void {
   list.transformAll((item) => {
-    const { key, visible } = item
-    const shown = (context: Context): boolean =>
-      (visible === undefined || visible(context)) && isAllowed({ kind, key }, context)
-    return { ...item, visible: shown }
+    const { key } = item
+    const visible = (context: Context): boolean =>
+      isVisible(item, context) && isAllowed({ kind, key }, context)
+    return { ...item, visible }
   })
 }

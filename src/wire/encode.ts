@@ -7,7 +7,7 @@ import { CachedText } from './reply.ts'
 import { resultText } from './result-text.ts'
 import { loweringFor, lowerNotification, lowerRequest, lowerResult } from './lower.ts'
 
-/** Encodes a result in a dialect. The text of a list is cached. */
+/** Encodes a result in a dialect. The text of a list that is frozen is cached. */
 export function encodeResult(
   method: string,
   result: JsonObject,
@@ -20,9 +20,9 @@ export function encodeResult(
     if (other !== undefined) return other
     throw new TypeError(`the result of ${method} is not an object`)
   }
-  return methodRow(method)?.list === undefined
-    ? toText(method, result, dialect, info)
-    : cachedText(method, result, dialect, info)
+  return methodRow(method)?.list !== undefined && Object.isFrozen(result)
+    ? cachedText(method, result, dialect, info)
+    : toText(method, result, dialect, info)
 }
 
 /** Encodes a notification in a dialect. */

@@ -1,6 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/client.ts'
 import { createServer, McpError, type App } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { namesOf, open, TRANSPORTS_OF_TEST } from './observed.ts'
 
 function server(): App {
@@ -68,4 +69,68 @@ test('a method that does not exist, and what is not a function, are rejected wit
   expect(() => server().intercept('tools/call', 5 as never)).toThrow(
     'intercept: the interceptor is not a function',
   )
+})
+
+type Tools = { tools: { name: string; description?: string }[] }
+type Edit = (result: Tools) => object
+
+const EDITS: readonly [string, Edit][] = [
+  ['assigns a shorter list', (result) => Object.assign(result, { tools: result.tools.slice(0, 1) })],
+  ['removes an item in place', (result) => (result.tools.splice(1, 1), result)],
+  ['changes an item', (result) => ((result.tools[1]!.name = 'changed'), result)],
+  ['returns another list', (result) => ({ ...result, tools: result.tools.slice(0, 1) })],
+]
+
+describe.each(['use', 'intercept'] as const)('with %s for a list', (way) => {
+  test.each(EDITS)('code that %s changes it for its caller alone', async (_what, edit) => {
+    const app = server().tool('secret', {}, () => 'secret')
+    let edits = true
+    app[way]('tools/list', async (_context: unknown, next: () => Promise<JsonObject>) => {
+      const result = await next()
+      return (edits ? edit(result as Tools) : result) as JsonObject
+    })
+    const client = await open(app, 'memory')
+    const list = async (): Promise<string[]> =>
+      ((await client.request('tools/list', {})) as Tools).tools.map(({ name }) => name)
+    expect(await list()).not.toContain('secret')
+    edits = false
+    expect(await list()).toEqual(['echo', 'secret'])
+    edits = true
+    expect(await list()).not.toContain('secret')
+  })
+
+  test('the same object may have another content for each caller', async () => {
+    const app = server()
+    const result: Tools = { tools: [] }
+    app[way]('tools/list', () => {
+      result.tools = [{ name: `${result.tools[0]?.name ?? ''}x`, inputSchema: { type: 'object' } } as never]
+      return result as unknown as JsonObject
+    })
+    const client = await open(app, 'memory')
+    for (const name of ['x', 'xx'])
+      expect(await client.request('tools/list', {})).toMatchObject({ tools: [{ name }] })
+  })
+
+  test('what one caller gets is not for others to cache', async () => {
+    const app = server()
+    app[way]('tools/list', (_context: unknown, next: () => Promise<JsonObject>) => next())
+    const client = await connect(app, { revision: '2026-07-28' })
+    onTestFinished(() => client.close())
+    expect(await client.request('tools/list', {})).toMatchObject({ cacheScope: 'private' })
+  })
+
+  test('a second call of next() fails', async () => {
+    const errors: unknown[] = []
+    const app = server()
+    app[way]('tools/call', async (_context: unknown, next: () => Promise<JsonObject>) => {
+      await next()
+      return next().catch((error: Error) => {
+        errors.push(error.message)
+        return { content: [] }
+      })
+    })
+    const client = await open(app, 'memory')
+    await client.call('echo')
+    expect(errors).toEqual([expect.stringContaining('called next() twice for tools/call')])
+  })
 })

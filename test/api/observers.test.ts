@@ -6,6 +6,8 @@ import {
   type Observer,
   type RequestEnd,
 } from '../../src/index.ts'
+import { call, initialize, message } from '../http/messages.ts'
+import { open as openSession, start } from '../http/server.ts'
 import { open, TRANSPORTS_OF_TEST } from './observed.ts'
 
 interface Seen extends Observer {
@@ -140,6 +142,49 @@ test.each(['http', 'tcp', 'ws'] as const)(
     await closed
   },
 )
+
+test('a promise from the end hook also delays a response that follows progress on an event stream', async () => {
+  const app = server().tool('steps', {}, async (_, { progress }) => {
+    progress(1, 2)
+    return 'done'
+  })
+  const [gate, release] = createGate()
+  const [ended, end] = createGate()
+  app.use({ observer: { end: ({ target }) => (target === 'steps' ? (end(), gate) : undefined) } })
+  const { port } = await start(app)
+  const session = await openSession(port)
+  const reply = await session.stream(call('steps', {}, 5, { progressToken: 't' }))
+  await ended
+  await session.post(message('ping', {}, 6))
+  expect(reply.messages).toMatchObject([{ method: 'notifications/progress' }])
+  release()
+  await reply.end()
+  expect(reply.messages[1]).toMatchObject({ id: 5, result: { content: [{ text: 'done' }] } })
+})
+
+test('an observer learns the size of the response, also of a list that is sent from a cache', async () => {
+  const app = server()
+  const seen = watch(app)
+  const sizes = (): (number | undefined)[] => seen.ends.map(({ end }) => end.size)
+  const { port } = await start(app)
+  const session = await openSession(port)
+  const replies: string[] = []
+  const memory = app.connect({ receive: (text) => void replies.push(text) })
+  onTestFinished(() => memory.close())
+  memory.send(initialize())
+  seen.ends.length = 0
+  for (const [id, body] of [
+    message('tools/list', {}, 1),
+    message('tools/list', {}, 2),
+    call('now', {}, 3),
+    call('later', {}, 4),
+  ].entries()) {
+    const { text } = await session.post(body)
+    memory.send(body)
+    await expect.poll(() => replies.length).toBe(id + 2)
+    expect(sizes().slice(-2)).toEqual([text.length, replies.at(-1)?.length])
+  }
+})
 
 test('the end hook also delays the response to a request rejected before any handler ran', async () => {
   const app = server()

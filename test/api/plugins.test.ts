@@ -1,5 +1,6 @@
 import { request } from 'node:http'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { connect } from '../../src/client.ts'
 import { createServer, type App, type Plugin } from '../../src/index.ts'
 import { counters, pauseCalls } from '../../examples/orders/counters.ts'
@@ -44,6 +45,36 @@ test('visible hides items of every kind, those defined before and after', async 
   for (const name of ['secret', 'late_secret', 'last'])
     await expect(client.request('tools/call', { name })).rejects.toMatchObject({ kind: 'unknown_tool' })
   await expect(client.read('note://secret')).rejects.toMatchObject({ kind: 'unknown_resource' })
+})
+
+test('visible takes effect even if the list was served before', async () => {
+  const app = server()
+  const client = await open(app, 'memory')
+  const list = async (): Promise<unknown> => (await client.request('tools/list', {}))['tools']
+  expect(await list()).toHaveLength(2)
+  app.use({ visible: ({ key }) => key === 'open' })
+  expect(await list()).toMatchObject([{ name: 'open' }])
+})
+
+test.each([
+  ['of a plug-in', (visible: () => never) => server().use({ visible })],
+  ['of a tool', (visible: () => never) => server().tool('own', { visible }, () => 'own')],
+  [
+    'of a tool that a plug-in shows',
+    (visible: () => never) =>
+      server()
+        .tool('own', { visible }, () => 'own')
+        .use({ visible: () => true }),
+  ],
+])('visible %s that returns a promise shows nothing, and the log says why', async (_what, create) => {
+  const app = create((() => Promise.resolve(true)) as unknown as () => never)
+  const report = vi.spyOn(serviceOf(app), 'report')
+  const client = await open(app, 'memory')
+  const name = 'own'
+  for (const request of [client.request('tools/list', {}), client.request('tools/call', { name })])
+    await expect(request).rejects.toThrow(/^internal error \(reference /)
+  expect(report).toHaveBeenCalledTimes(2)
+  expect(String(report.mock.calls[0]?.[2]?.['error'])).toMatch(/visible of "\w+" returned a promise/)
 })
 
 test('endpoints answer web requests at their paths beside MCP', async () => {
@@ -159,4 +190,31 @@ test('the plug-in of the guide counts outcomes, and its interceptor pauses calls
   await expect(client.call('open')).rejects.toThrow('read-only until 14:00')
   const totals = await (await fetch(new URL('/metrics', url))).text()
   expect(totals).toContain('tool_error 1\n')
+})
+
+test('endpoints may come again once HTTP is closed, or could not be opened', async () => {
+  const app = server()
+  const taken = Number((await serve(server())).port)
+  const running = await app.listen({ http: { port: 0 }, ws: { port: 0 } })
+  await running.close()
+  await expect(app.listen({ http: { port: taken } })).rejects.toThrow('is in use')
+  await expect(app.listen({ ws: { port: taken } })).rejects.toThrow('is in use')
+  app.use({ endpoints: { '/late': () => new Response('late') } })
+  const url = await serve(app)
+  expect(await (await fetch(new URL('/late', url))).text()).toBe('late')
+})
+
+test('closing the app while it begins to listen closes the listener too', async () => {
+  const app = server()
+  const opening = app.listen({ http: { port: 0 } })
+  await app.close()
+  const { url, closed } = await opening
+  await closed
+  await expect(fetch(url as string)).rejects.toThrow('fetch failed')
+})
+
+test('closing the app while it fails to listen is fine', async () => {
+  const app = server()
+  const [opened, closed] = await Promise.allSettled([app.listen({ nonsense: true } as never), app.close()])
+  expect([opened.status, closed.status]).toEqual(['rejected', 'fulfilled'])
 })

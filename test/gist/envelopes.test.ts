@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createServer, ToolError } from '../../src/index.ts'
 import { erlmcp } from '../../src/profiles/erlmcp.ts'
 import { headed } from '../http/messages.ts'
+import { Gate } from '../http/server.ts'
 import { send } from '../http/wire.ts'
 import { envelope, follow, post, shake, start, tools } from './server.ts'
 
@@ -100,6 +101,24 @@ describe('the handshake', () => {
     expect(who.json).toMatchObject({ result: { content: [{ text: 'friend' }] } })
     expect((await post(port, { mcp_version: '2025-11', client_id: 'stranger' })).status).toBe(503)
     expect(seen).toEqual(['friend', 'stranger'])
+  })
+
+  test('leaves no more sessions than allowed, though many run at the same time', async () => {
+    const gate = new Gate()
+    let waiting = 0
+    const app = tools({ sessions: 5 })
+    app.use('initialize', async (_context, next) => {
+      waiting++
+      await gate.opened
+      return next()
+    })
+    const { port } = await start(app)
+    const handshakes = Array.from({ length: 60 }, () => post(port, { mcp_version: '2025-11' }))
+    await expect.poll(() => waiting).toBe(60)
+    gate.open()
+    const replies = await Promise.all(handshakes)
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(5)
+    expect(app.counts.get('session_limit')).toBe(55)
   })
 
   test('is refused by a server that has only the newest revision', async () => {

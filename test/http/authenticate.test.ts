@@ -82,6 +82,21 @@ test('web requests are asked the same, unless the framework knows who calls', as
   expect(await known.json()).toMatchObject({ result: { content: [{ text: 'eve' }] } })
 })
 
+test('the authenticator is not asked about a page that may not connect', async () => {
+  const asked: (string | undefined)[] = []
+  const { url, port } = await serve((head) => {
+    asked.push(head.header('origin'))
+    return { auth: { sub: 'ann' } }
+  })
+  const socket = new WebSocket(url, { origin: 'https://evil.example' })
+  const refused = await new Promise<IncomingMessage>((resolve) =>
+    socket.once('unexpected-response', (_request, response) => resolve(response)),
+  )
+  refused.destroy()
+  const posted = await send(port, { body, headers: { ...headers, origin: 'https://evil.example' } })
+  expect([refused.statusCode, posted.status, asked]).toEqual([403, 403, []])
+})
+
 test('WebSocket connections are asked before they are accepted', async () => {
   const { url } = await serve(byToken)
   const good = new WebSocket(url, { headers: { authorization: 'Bearer good' } })

@@ -1,8 +1,11 @@
 import { Agent } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
+import { createServer } from '../../src/index.ts'
+import { budgetsOf } from '../../src/transport/io/budgets.ts'
 import { LIMITS } from '../../src/protocol/limits.ts'
 import { BOTH, call, initialize, message } from './messages.ts'
-import { open, start, tools } from './server.ts'
+import { Gate, open, start, tools } from './server.ts'
 import { post, Raw, send } from './wire.ts'
 
 const HEAD = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
@@ -243,4 +246,65 @@ describe('broken clients', () => {
     expect(reply.status).toBe(200)
     expect(({} as Record<string, unknown>)['x']).toBeUndefined()
   })
+})
+
+test.each([
+  ['sends nothing', 0],
+  ['sends a part', 90_000],
+])(
+  'over fetch, a body that %s and stalls is given up in time, and its bytes are free again',
+  async (_what, size) => {
+    const limits = { bodyMs: 1, unparsedBytes: 100_000, httpBytes: 100_000 }
+    const app = createServer({ name: 'x', version: '1', log: () => undefined, limits })
+    let isCancelled = false
+    const body = new ReadableStream<Uint8Array>({
+      start: (stream) => (size === 0 ? undefined : stream.enqueue(new Uint8Array(size).fill(32))),
+      cancel: () => void (isCancelled = true),
+    })
+    const ask = (sent: unknown): Promise<Response> => {
+      const init = { method: 'POST', headers: BOTH, body: sent, duplex: 'half' } as RequestInit
+      return app.fetch(new Request('http://localhost/mcp', init))
+    }
+    const stalled = await ask(body)
+    expect([stalled.status, isCancelled, app.counts.get('slow_sender')]).toEqual([408, true, 1])
+    expect(budgetsOf(serviceOf(app), app.limits).read.total).toBe(0)
+    expect((await ask(sized(90_000))).status).toBe(200)
+  },
+)
+
+/** A batch of calls at 2025-03-26 while another call runs, so that its members are queued. */
+async function queueBatch(
+  members: number,
+  pad: number,
+  isChunked: boolean,
+): Promise<ReadonlyMap<string, number>> {
+  const gate = new Gate()
+  const limits = { allInFlight: 1, queuedBytes: 20_000 }
+  const app = createServer({ name: 'x', version: '1', log: () => undefined, limits })
+  const input = { type: 'object', properties: { pad: { type: 'string' } } } as const
+  app.tool('wait', { input }, async () => {
+    gate.enter()
+    await gate.opened
+    return 'ok'
+  })
+  const { port } = await start(app, { limits })
+  const session = await open(port, '2025-03-26')
+  const running = session.post(call('wait', {}, 1))
+  await gate.entered
+  const batch = `[${Array.from({ length: members }, (_, at) => call('wait', { pad: 'x'.repeat(pad) }, at + 2)).join()}]`
+  const headers = isChunked ? { 'transfer-encoding': 'chunked' } : {}
+  const answered = session.post(batch, headers)
+  const { load, observers } = serviceOf(app)
+  await expect.poll(() => load.waiting + (observers.counts.get('queue_bytes') ?? 0)).toBe(members)
+  gate.open()
+  await Promise.all([running, answered])
+  return app.counts
+}
+
+test.each([
+  ['with Content-Length', false],
+  ['in chunks', true],
+])('members of a batch %s count for the queue as much as the batch itself', async (_how, isChunked) => {
+  expect([...(await queueBatch(20, 300, isChunked))]).toEqual([])
+  expect([...(await queueBatch(5, 100_000, isChunked))]).toEqual([['queue_bytes', 5]])
 })

@@ -410,3 +410,30 @@ test('a handshake that a middleware answers by itself opens no session, and take
   }
   expect(endpoint.sessions.size).toBe(0)
 })
+
+test('S.flood handshakes that run at the same time leave no more sessions than allowed', async () => {
+  const gate = new Gate()
+  let waiting = 0
+  const app = tools()
+  app.use('initialize', async (_context, next) => {
+    waiting++
+    await gate.opened
+    return next()
+  })
+  const { port, endpoint } = await start(app, { limits: { sessions: 5 } })
+  const handshakes = Array.from({ length: 60 }, () => post(port, initialize(), BOTH))
+  await expect.poll(() => waiting).toBe(60)
+  gate.open()
+  const replies = await Promise.all(handshakes)
+  const [opened, refused] = [replies.filter(({ status }) => status === 200), replies.filter(isRefused)]
+  expect([opened.length, refused.length, endpoint.sessions.size]).toEqual([5, 55, 5])
+  for (const { headers, json } of refused) {
+    expect([headers['retry-after'], headers['mcp-session-id']]).toEqual(['30', undefined])
+    expect(json['error']).toMatchObject({ data: { refusal: { name: 'RESOURCE_EXHAUSTED' } } })
+  }
+  expect(serviceOf(app).changes.listeners).toBe(5)
+})
+
+function isRefused({ status }: { readonly status: number }): boolean {
+  return status === 503
+}

@@ -2,12 +2,19 @@ import { Agent, type OutgoingHttpHeaders } from 'node:http'
 import { Agent as SecureAgent, request } from 'node:https'
 import { connect as connectNet, createServer as createNet, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import { META } from '../../src/protocol/meta.ts'
 import { testTls } from '../harness/sockets.ts'
 import { BOTH, call, headed, initialize, message } from './messages.ts'
 import { Gate, open, start, tools } from './server.ts'
 import { post, send, stream } from './wire.ts'
+
+const AT = { type: 'object', properties: { at: { type: 'integer' } }, required: ['at'] } as const
+const CLOSING = {
+  message: 'the server is shutting down',
+  data: { refusal: { code: 1077, retryable: true, retryAfterMs: 5000 } },
+}
 
 test('running requests finish, and new ones get 503 with Retry-After [S2-8.5-6] [S4-5-10] [S2-9.4-11]', async () => {
   const gate = new Gate()
@@ -156,23 +163,61 @@ test('listening ends with an empty result that carries its id, sessions end thei
   expect(listening.messages.at(-1)).toMatchObject({ id: 7, result: { _meta: { [META.subscriptionId]: 7 } } })
 })
 
-test('what does not finish in time is stopped', async () => {
+test.each([
+  ['does not stop', () => new Promise<never>(() => undefined)],
+  ['stops', (signal: AbortSignal) => new Promise<never>((_, reject) => onAbort(signal, reject))],
+  [
+    'returns',
+    (signal: AbortSignal) => new Promise<string>((resolve) => onAbort(signal, () => resolve('late'))),
+  ],
+])(
+  'a handler that does not finish in time is stopped, and its client told; one that %s',
+  async (_what, wait) => {
+    const gates = [new Gate(), new Gate(), new Gate()] as const
+    let stopped = 0
+    const app = tools().tool('hang', { input: AT }, ({ at }, { signal, progress }) => {
+      onAbort(signal, () => stopped++)
+      if (at === 2) progress(1, 2)
+      ;(gates[at] as Gate).enter()
+      return wait(signal)
+    })
+    const { port, server } = await start(app, { limits: { drainMs: 1 } })
+    const session = await open(port)
+    const { body, headers } = headed('tools/call', { name: 'hang', arguments: { at: 0 } })
+    const replies = [post(port, body, headers), session.post(call('hang', { at: 1 }, 2))]
+    const streamed = session.stream(call('hang', { at: 2 }, 3, { progressToken: 't' }))
+    await Promise.all(gates.map(({ entered }) => entered))
+    await server.close()
+    for (const reply of await Promise.all(replies)) {
+      expect([reply.status, reply.headers['retry-after']]).toEqual([503, '5'])
+      expect(reply.json['error']).toMatchObject(CLOSING)
+    }
+    expect((await (await streamed).end()).messages).toMatchObject([
+      { params: { progress: 1 } },
+      { error: CLOSING },
+    ])
+    expect(stopped).toBe(3)
+  },
+)
+
+test('requests that are still queued when time is up are told too', async () => {
   const gate = new Gate()
-  let stopped = false
-  const app = tools().tool('hang', {}, async (_, { signal }) => {
-    signal.addEventListener('abort', () => (stopped = true))
+  const begun: unknown[] = []
+  const app = tools().tool('hang', { input: AT }, ({ at }) => {
+    begun.push(at)
     gate.enter()
-    await new Promise(() => undefined)
+    return new Promise(() => undefined)
   })
-  const { port, server } = await start(app, { limits: { drainMs: 50 } })
-  const { body, headers } = headed('tools/call', { name: 'hang' })
-  const failed = post(port, body, headers).then(
-    () => 'answered',
-    () => 'cut off',
-  )
+  const { port, server } = await start(app, { limits: { drainMs: 1, allInFlight: 1 } })
+  const session = await open(port)
+  const replies = [session.post(call('hang', { at: 0 }, 2))]
   await gate.entered
+  replies.push(session.post(call('hang', { at: 1 }, 3)), session.post(call('hang', { at: 2 }, 4)))
+  await expect.poll(() => serviceOf(app).load.waiting).toBe(2)
   await server.close()
-  expect([await failed, stopped]).toEqual(['cut off', true])
+  for (const { status, json } of await Promise.all(replies))
+    expect([status, json]).toMatchObject([503, { error: CLOSING }])
+  expect(begun).toEqual([0])
 })
 
 test('connections that wait for another request do not delay the end', async () => {
@@ -237,6 +282,10 @@ test('a query does not change the path', async () => {
   const { port } = await start()
   expect((await send(port, { path: '/mcp?x=1', body: initialize(), headers: BOTH })).status).toBe(200)
 })
+
+function onAbort(signal: AbortSignal, act: (reason: Error) => void): void {
+  signal.addEventListener('abort', () => act(signal.reason as Error))
+}
 
 /** Posts over TLS, whoever the server is, and gives back the body of the reply. */
 function postSecurely(

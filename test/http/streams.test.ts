@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/index.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { call, message } from './messages.ts'
-import { Gate, open, start, tools } from './server.ts'
+import { Gate, open, start, tools, type Session } from './server.ts'
 import { send, type Stream } from './wire.ts'
 
 const HANDSHAKES = REVISIONS.filter((revision) => revision !== '2026-07-28')
@@ -357,4 +357,22 @@ describe('questions to the client', () => {
     const reply = await session.post(call('ask'), { accept: 'application/json' })
     expect(reply.json['result']).toMatchObject({ isError: true })
   })
+})
+
+test('closing the stream of a request that was answered does nothing', async () => {
+  let closeLate = (): void => undefined
+  const app = tools().tool('early', {}, (_, { closeStream }) => {
+    closeLate = closeStream
+    return 'answered'
+  })
+  const { port } = await start(app)
+  const firstEvent = async (session: Session): Promise<string | undefined> => {
+    const reply = await session.stream(call('steps', { count: 1 }, 9, { progressToken: 't' }))
+    return (await reply.end()).events[0]?.id
+  }
+  const session = await open(port)
+  await session.post(call('early'))
+  closeLate()
+  // Events are numbered by stream: another stream of this session would have been counted.
+  expect(await firstEvent(session)).toBe(await firstEvent(await open(port)))
 })

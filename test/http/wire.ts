@@ -15,6 +15,7 @@ export interface Received {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
+  readonly bytes: Uint8Array
   /** The body as JSON. */
   readonly json: JsonObject
   /** The body as an event stream. */
@@ -32,6 +33,7 @@ export async function send(port: number, sent: Sent): Promise<Received> {
     status: response.statusCode ?? 0,
     headers: response.headers,
     text,
+    bytes,
     get json() {
       return JSON.parse(text) as JsonObject
     },

@@ -2,8 +2,10 @@ import { createServer as createHttp, type IncomingMessage, type ServerResponse }
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { serviceOf } from '../../src/app/app.ts'
+import { connect, type Client } from '../../src/client.ts'
 import { createServer, type App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { createAuthority, type Identity } from '../harness/certificates.ts'
 import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
 import { Gate, open, start, tools } from '../http/server.ts'
 import { Raw, send, type Received } from '../http/wire.ts'
@@ -156,3 +158,33 @@ function textOf({ body, headers }: { body: string; headers: Readonly<Record<stri
   const head = Object.entries({ host: 'localhost', 'content-length': String(body.length), ...headers })
   return `POST /mcp HTTP/1.1\r\n${head.map((pair) => pair.join(': ')).join('\r\n')}\r\n\r\n${body}`
 }
+
+test('the requests of an authenticated caller count together, whatever connections they use', async () => {
+  const authority = createAuthority('Harbour authority')
+  const { key, cert } = authority.issue('server', ['127.0.0.1'])
+  const { app, gate, running } = waiting({ inFlight: 2 })
+  const tls = { key, cert, ca: authority.cert }
+  const { addresses, close } = await app.listen({ ws: { port: 0, tls }, tcp: { port: 0, tls } })
+  onTestFinished(() => close())
+  onTestFinished(() => gate.open())
+  const [anna, bob] = [authority.issue('anna'), authority.issue('bob')]
+  const dial = async (transport: 'ws' | 'tcp', own: Identity): Promise<Client> => {
+    const identity = { key: own.key, cert: own.cert, ca: authority.cert }
+    const client = await connect(addresses[transport] as string, { tls: identity })
+    onTestFinished(() => client.close())
+    return client
+  }
+  const [first, second, third, fourth] = [
+    await dial('tcp', anna),
+    await dial('ws', anna),
+    await dial('tcp', anna),
+    await dial('ws', anna),
+  ]
+  const calls = [first.call('wait'), second.call('wait')]
+  await expect.poll(running).toBe(2)
+  for (const client of [third, fourth])
+    await expect(client.call('echo')).rejects.toMatchObject({ kind: 'too_many_calls' })
+  expect(await (await dial('tcp', bob)).call('echo')).toBe('echo')
+  gate.open()
+  expect(await Promise.all(calls)).toEqual(['waited', 'waited'])
+})

@@ -128,4 +128,7 @@ function collected(): number {
 }
 
 const running = await app.listen({ http: { port }, onUncaught })
+// Another server in the process, with the default, must not change that this one wants it to exit.
+if (onUncaught === 'exit')
+  await createServer({ name: 'neighbour', version: '1.0.0' }).listen({ http: { port: 0 } })
 process.send?.(running.url)

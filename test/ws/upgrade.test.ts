@@ -1,7 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { BOTH, initialize, message } from '../http/messages.ts'
-import { tools } from '../http/server.ts'
-import { send } from '../http/wire.ts'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { BOTH, headed, initialize, message } from '../http/messages.ts'
+import { Gate, tools } from '../http/server.ts'
+import { Raw as HttpRaw, send } from '../http/wire.ts'
 import { frame, handshake, Raw } from './raw.ts'
 import { open, start } from './server.ts'
 
@@ -188,4 +190,83 @@ test.each([
   [{ http: { port: 0 }, ws: { path: 'socket' } }, /must begin with \//],
 ])('options that make no sense are refused: %j', async (options, why) => {
   await expect(tools().listen(options as object)).rejects.toThrow(why)
+})
+
+describe('a request for an upgrade that we do not know', () => {
+  const post = (body: string, more = ''): string => {
+    const lines = [
+      'POST /mcp HTTP/1.1',
+      'Host: localhost',
+      'Content-Type: application/json',
+      'Accept: application/json',
+    ]
+    return `${lines.join('\r\n')}\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`
+  }
+  const upgrading = (id: number): string =>
+    post(headed('tools/call', { name: 'echo', arguments: { text: `echo ${id}` } }, id).body, H2C)
+  const H2C =
+    'Connection: Upgrade\r\nUpgrade: h2c\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\n'
+  const WAIT = 'MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: wait\r\n'
+  const idsIn = (text: string): string[] => [...text.matchAll(/"id":(\d+)/g)].map(([, id]) => id as string)
+
+  /** Sees the server's end of the connection with every request. */
+  const onRequest = (see: (socket: Socket) => void): void => {
+    const listener = (message: unknown): void => see((message as { readonly socket: Socket }).socket)
+    subscribe('http.server.request.start', listener)
+    onTestFinished(() => void unsubscribe('http.server.request.start', listener))
+  }
+
+  test('is answered after those before it on the connection, and before those after it', async () => {
+    const gates = [new Gate(), new Gate()] as const
+    let begun = 0
+    const app = tools().tool('wait', {}, async () => {
+      const gate = gates[begun++] as Gate
+      gate.enter()
+      await gate.opened
+      return 'waited'
+    })
+    const { port } = await start(app)
+    const raw = new HttpRaw(port)
+    const waits = [1, 2].map((id) => post(headed('tools/call', { name: 'wait' }, id).body, WAIT))
+    raw.write(`${waits.join('')}${upgrading(3)}${upgrading(4)}`)
+    await Promise.all(gates.map(({ entered }) => entered))
+    gates[1].open()
+    gates[0].open()
+    await raw.until(/"id":4/)
+    expect(idsIn(raw.text)).toEqual(['1', '2', '3', '4'])
+    raw.destroy()
+  })
+
+  test('may leave while it waits for those before it', async () => {
+    const gate = new Gate()
+    const sockets: Socket[] = []
+    onRequest((socket) => void sockets.push(socket))
+    const app = tools().tool('wait', {}, async () => {
+      gate.enter()
+      await gate.opened
+      return 'waited'
+    })
+    const { port } = await start(app)
+    const raw = new HttpRaw(port)
+    raw.write(`${post(headed('tools/call', { name: 'wait' }, 1).body, WAIT)}${upgrading(2)}`)
+    await gate.entered
+    const closed = new Promise((resolve) => sockets[0]?.once('close', resolve))
+    raw.socket.resetAndDestroy()
+    expect(await closed).toBe(true)
+    gate.open()
+    expect((await send(port, { body: initialize(), headers: BOTH })).status).toBe(200)
+  })
+
+  test('leaves nothing behind on the connection', async () => {
+    const counts: number[] = []
+    onRequest((socket) => {
+      counts.push(socket.eventNames().reduce((sum, event) => sum + socket.listenerCount(event), 0))
+    })
+    const { port } = await start(tools())
+    const raw = new HttpRaw(port)
+    for (let id = 1; id <= 12; id++) await raw.write(upgrading(id)).until(new RegExp(`"id":${id}\\b`))
+    expect(idsIn(raw.text)).toHaveLength(12)
+    expect(new Set(counts.slice(1)).size).toBe(1)
+    raw.destroy()
+  })
 })

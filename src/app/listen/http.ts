@@ -1,6 +1,8 @@
-import { openEndpoint } from '../app.ts'
+import { openEndpoint, type App } from '../app.ts'
 import { checkOptions } from '../../base/options.ts'
-import { listenHttp } from '../../transport/http/server/listen.ts'
+import type { Context } from '../../server/context.ts'
+import { listenHttp, type HttpListenOptions, type HttpServer } from '../../transport/http/server/listen.ts'
+import type { EndpointChoice } from '../mounts.ts'
 import type { Opener } from './listen.ts'
 import { checkScopes, readTls, servedHosts } from './checks.ts'
 import type { HttpOptions } from '../options.ts'
@@ -17,10 +19,20 @@ export const openHttp: Opener<'http'> = async (app, option) => {
   const hosts = servedHosts('listen http', host, options.hosts)
   checkScopes('listen http', app)
   const secure = await readTls('listen http tls', options.tls)
-  return listenHttp(await openEndpoint(app, { hosts, cors, sessions, sse, gist }), {
-    host,
-    port,
-    path,
-    secure,
-  })
+  return openListener(app, { hosts, cors, sessions, sse, gist }, { host, port, path, secure })
+}
+
+/** Opens an endpoint on a port of its own. */
+export async function openListener(
+  app: App<Context>,
+  choice: EndpointChoice,
+  options: HttpListenOptions,
+): Promise<HttpServer> {
+  const endpoint = await openEndpoint(app, choice)
+  try {
+    return await listenHttp(endpoint, options)
+  } catch (error) {
+    await endpoint.close()
+    throw error
+  }
 }

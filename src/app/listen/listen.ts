@@ -5,7 +5,7 @@ import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
-import { reportUncaught } from './uncaught.ts'
+import { watchUncaught } from './uncaught.ts'
 import type { ListenOptions } from '../options.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS } from './options.ts'
 
@@ -84,11 +84,7 @@ export async function listen<Ctx extends Context>(
   if (wantsStdio) guardStdout()
   const opened = await openAll(app as unknown as App<Context>, wanted, asked)
   const stdio = wantsStdio ? serveStdio(serviceOf(app), { limits: app.limits }) : undefined
-  return running(
-    opened,
-    stdio,
-    options.onUncaught === 'exit' ? () => undefined : reportUncaught(serviceOf(app)),
-  )
+  return running(opened, stdio, watchUncaught(serviceOf(app), options.onUncaught === 'exit'))
 }
 
 /** Opens the transports one after the other. If one fails, it closes those that are open. */

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Service } from '../../rpc/service.ts'
-import { reportUncaught } from './uncaught.ts'
+import { watchUncaught } from './uncaught.ts'
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const
 
@@ -36,7 +36,7 @@ test('every server reports uncaught errors, at most one per second, with the num
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const [one, two] = [record(), record()]
-  const ends = [reportUncaught(one.service), reportUncaught(two.service)]
+  const ends = [watchUncaught(one.service, false), watchUncaught(two.service, false)]
   expect(listening()).toEqual([1, 1])
   const errors = ['a', 'b', 'c', 'd'].map((message) => new Error(message))
   process.emit('uncaughtException', errors[0] as Error)
@@ -52,12 +52,39 @@ test('every server reports uncaught errors, at most one per second, with the num
 
 test('the process handlers are removed when the last server closes, even if one closes twice', () => {
   removeRunnerListeners()
-  const [one, two] = [reportUncaught(record().service), reportUncaught(record().service)]
+  const [one, two] = [watchUncaught(record().service, false), watchUncaught(record().service, false)]
   one()
   one()
   expect(listening()).toEqual([1, 1])
   two()
   expect(listening()).toEqual([0, 0])
-  reportUncaught(record().service)()
+  watchUncaught(record().service, false)()
+  expect(listening()).toEqual([0, 0])
+})
+
+test('while one server wants the process to exit, nothing keeps it from that, and every server counts', () => {
+  removeRunnerListeners()
+  const [mortal, other] = [record(), record()]
+  const ends = [watchUncaught(other.service, false), watchUncaught(mortal.service, true)]
+  expect(listening()).toEqual([0, 0])
+  process.emit('uncaughtExceptionMonitor' as 'uncaughtException', new Error('a'))
+  expect([mortal.counted, other.counted]).toEqual([['unhandled'], ['unhandled']])
+  ends[1]?.()
+  expect(listening()).toEqual([1, 1])
+  ends[0]?.()
+  expect(process.listenerCount('uncaughtExceptionMonitor')).toBe(0)
+})
+
+test('a server that listens twice counts an error once, until both have closed', () => {
+  removeRunnerListeners()
+  const { service, counted } = record()
+  const ends = [watchUncaught(service, false), watchUncaught(service, false)]
+  ends[0]?.()
+  expect(listening()).toEqual([1, 1])
+  const third = watchUncaught(service, false)
+  process.emit('uncaughtException', new Error('a'))
+  expect(counted).toEqual(['unhandled'])
+  ends[1]?.()
+  third()
   expect(listening()).toEqual([0, 0])
 })

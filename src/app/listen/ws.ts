@@ -1,11 +1,12 @@
-import { openEndpoint, type App } from '../app.ts'
+import type { App } from '../app.ts'
+import { openListener } from './http.ts'
 import { checkScopes, readTls, servedHosts } from './checks.ts'
 import type { Opener } from './listen.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
-import { listenHttp, type HttpServer } from '../../transport/http/server/listen.ts'
+import type { HttpServer } from '../../transport/http/server/listen.ts'
 import { serveWs } from '../../transport/ws/server.ts'
 import type { WsOptions } from '../options.ts'
 import { WS_OPTIONS } from './options.ts'
@@ -33,8 +34,8 @@ async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServ
   const hosts = servedHosts(WHERE, host, options.hosts)
   checkScopes(WHERE, app)
   const secure = await readTls(`${WHERE} tls`, options.tls)
-  const endpoint = await openEndpoint(app, { hosts, cors, sessions: false, sse: false })
-  return listenHttp(endpoint, { host, port, path, secure, upgradesOnly: true })
+  const choice = { hosts, cors, sessions: false, sse: false }
+  return openListener(app, choice, { host, port, path, secure, upgradesOnly: true })
 }
 
 function checkShared(options: WsOptions): void {

@@ -42,6 +42,8 @@ export interface EndpointOptions extends GuardOptions {
   /** Identifies the caller, if the adapter does not. */
   readonly authenticate?: Authenticator | undefined
   readonly now?: () => number
+  /** Called when it has closed. */
+  readonly onClosed?: () => void
 }
 
 /** One URL that serves every revision. It takes a request as plain parts and returns the reply. */
@@ -55,6 +57,7 @@ export class Endpoint implements HttpHandler {
   readonly sessions: Sessions
   readonly limits: Limits
   readonly #stateful: boolean
+  readonly #onClosed: EndpointOptions['onClosed']
   readonly #read: typeof readBounded
   readonly #inFlight: InFlight<HttpOut, Reply>
   readonly #written: WritePool
@@ -68,6 +71,7 @@ export class Endpoint implements HttpHandler {
   constructor(service: Service, options: EndpointOptions) {
     this.service = service
     this.limits = options.limits
+    this.#onClosed = options.onClosed
     this.#inFlight = new InFlight(service, options.limits)
     this.#written = budgetsOf(service, options.limits).write
     service.load.check = () => this.#written.check()
@@ -148,6 +152,7 @@ export class Endpoint implements HttpHandler {
     await Promise.all([this.#drain(), ...this.extraEndpoints.map((extra) => extra.close())])
     this.sessions.close()
     this.sweeper.end()
+    this.#onClosed?.()
   }
 
   async #drain(): Promise<void> {
@@ -215,14 +220,16 @@ export class Endpoint implements HttpHandler {
       throw mcpError(ALREADY_INITIALIZED, {})
     }
     const session = this.sessions.create(request.auth)
+    let isKept = false
     const opened = (): void => {
       if (session.session.opened) this.sessions.keep(session)
+      isKept = session.session.opened
       const tell = ({ method, params: more }: MethodParams): void => session.session.notify(method, more)
       session.session.dialect.adapter?.afterAnswer('initialize', tell)
       this.sweeper.begin()
     }
     const withoutLostSession = (out: HttpOut): HttpOut => {
-      if (session.session.opened || out.stream !== undefined) return out
+      if (isKept || out.stream !== undefined) return out
       const { 'mcp-session-id': _, ...without } = out.headers
       return { ...out, headers: without }
     }

@@ -182,6 +182,7 @@ async function createListener(
 }
 
 function keep(socket: Socket, sockets: Set<Socket>): void {
+  if (sockets.has(socket)) return
   sockets.add(socket)
   socket.once('close', () => sockets.delete(socket))
 }
@@ -236,18 +237,29 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: En
   replyRaw(socket, failure(endpoint, toProblem(error, endpoint.limits)))
 }
 
-/** Ignores an upgrade to anything but WebSocket, such as HTTP/2, and continues in HTTP/1.1. */
-function ignoreUpgrade(
-  server: Server,
-  { method, url, rawHeaders }: IncomingMessage,
-  socket: Duplex,
-  rest: Buffer,
-): void {
+/**
+ * Ignores an upgrade to anything but WebSocket, such as HTTP/2, and continues in HTTP/1.1 once the earlier requests of
+ * the connection are answered.
+ */
+function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, rest: Buffer): void {
+  const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse | null }
+  if (earlier !== undefined && earlier !== null) {
+    const onError = (): void => void socket.destroy()
+    socket.once('error', onError)
+    earlier.once('finish', () => {
+      socket.off('error', onError)
+      ignoreUpgrade(server, request, socket, rest)
+    })
+    return
+  }
+  const { method, url, rawHeaders } = request
   let head = `${method} ${url} HTTP/1.1\r\n`
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (!/^(?:connection|upgrade|http2-settings)$/i.test(rawHeaders[at] as string))
       head += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`
   socket.unshift(Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), rest]))
+  // Node leaves these behind, and will add them again.
+  for (const event of ['pause', 'resume']) socket.removeAllListeners(event)
   // On a TLS connection the handshake is already complete.
   server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
 }

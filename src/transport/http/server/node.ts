@@ -34,6 +34,7 @@ type NodeRequest = IncomingMessage & {
 const SMALL_BYTES = 65_536
 /** How long a client that is still sending has to read the reply. */
 const LINGER_MS = 500
+const NO_BYTES = new Uint8Array()
 
 /**
  * Serves an endpoint to Node's own HTTP server and to frameworks built on it. A framework may mount it at any path, so
@@ -257,11 +258,7 @@ function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler): v
     out.stream.attach(sink)
     return sink.open()
   }
-  if (out.cookies !== undefined && out.cookies.length > 0) response.setHeader('set-cookie', out.cookies)
-  if (out.bytes !== undefined) return writeBytes(response, out, out.bytes, handler)
-  if (out.body === undefined) {
-    return void response.writeHead(out.status, { ...out.headers, 'content-length': '0' }).end()
-  }
+  if (out.body === undefined) return writeBytes(response, out, handler)
   const { body } = out
   const length = lengthOf(body)
   const headers =
@@ -274,13 +271,11 @@ function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler): v
   if (length > SMALL_BYTES && handler !== undefined) countUnsent(response, length, handler)
 }
 
-function writeBytes(
-  response: ServerResponse,
-  { status, headers }: HttpOut,
-  bytes: Uint8Array,
-  handler: HttpHandler | undefined,
-): void {
-  response.writeHead(status, { ...headers, 'content-length': bytes.length }).end(bytes)
+function writeBytes(response: ServerResponse, out: HttpOut, handler: HttpHandler | undefined): void {
+  const { status, headers, cookies, bytes = NO_BYTES } = out
+  // Only a reply to HEAD has a length of its own: that of the body it leaves out.
+  const all = { 'content-length': bytes.length, ...headers, ...(cookies && { 'set-cookie': [...cookies] }) }
+  response.writeHead(status, all).end(bytes)
   if (bytes.length > SMALL_BYTES && handler !== undefined) countUnsent(response, bytes.length, handler)
 }
 

@@ -68,6 +68,8 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
     const { dialect } = call.peer
     const text = encodeError(call.id, toErrorObject(error, dialect))
     const headers = this.#endpoint.errorHeaders(error, this.#options.headers)
+    // The handshake may have failed after it opened the session.
+    if (this.#options.opened !== undefined) call.peer.session?.close()
     return this.#end(call, this.#exchange.reply(toStatus(error, dialect), text, headers))
   }
 

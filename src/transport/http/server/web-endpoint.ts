@@ -6,7 +6,7 @@ import type { Limits } from '../../../protocol/limits.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
-import { afterMs, type Timer } from '../../io/timer.ts'
+import { within } from '../../io/timer.ts'
 import type { Guard } from './guard.ts'
 import {
   hasBody,
@@ -97,10 +97,7 @@ export class WebEndpoint implements ExtraEndpoint {
 
   async close(): Promise<void> {
     this.#closing = true
-    let timer: Timer
-    const limit = new Promise<void>((resolve) => (timer = afterMs(this.limits.drainMs, resolve)))
-    await Promise.race([Promise.allSettled(this.#running), limit])
-    clearTimeout(timer)
+    await within(this.limits.drainMs, (done) => void Promise.allSettled(this.#running).then(done))
   }
 
   async #run(request: HttpIn, cors: HeaderRecord): Promise<HttpOut> {
@@ -110,12 +107,14 @@ export class WebEndpoint implements ExtraEndpoint {
     const response = await handle(toWebRequest(request, gone.signal), { auth: request.auth })
     const { status } = response
     if (status === 0) throw new Error('the web handler returned Response.error()')
-    const { 'set-cookie': _, ...others } = Object.fromEntries(response.headers)
+    const { 'set-cookie': _, 'content-length': length, ...others } = Object.fromEntries(response.headers)
     const vary = [others['vary'], cors['vary']].filter((value) => value !== undefined).join(', ')
     const headers = { ...others, ...cors, ...(vary !== '' && { vary }) }
-    const out = { status, headers, cookies: response.headers.getSetCookie() }
-    if (response.body === null) return out
-    return { ...out, bytes: new Uint8Array(await response.arrayBuffer()) }
+    const cookies = response.headers.getSetCookie()
+    const out = { status, headers, ...(cookies.length > 0 && { cookies }) }
+    const bytes = response.body === null ? undefined : new Uint8Array(await response.arrayBuffer())
+    if (request.method !== 'HEAD') return bytes === undefined ? out : { ...out, bytes }
+    return { ...out, headers: { ...headers, 'content-length': length ?? String(bytes?.length ?? 0) } }
   }
 
   /** The handler for a target, wherever the server is mounted. */
