@@ -215,14 +215,18 @@ export class Endpoint implements HttpHandler {
       throw mcpError(ALREADY_INITIALIZED, {})
     }
     const session = this.sessions.create(request.auth)
+    let kept = false
     const opened = (): void => {
-      if (session.session.opened) this.sessions.keep(session)
+      if (session.session.opened) {
+        this.sessions.keep(session)
+        kept = true
+      }
       const tell = ({ method, params: more }: MethodParams): void => session.session.notify(method, more)
       session.session.dialect.adapter?.afterAnswer('initialize', tell)
       this.sweeper.begin()
     }
     const told = (out: HttpOut): HttpOut => {
-      if (session.session.opened || out.stream !== undefined) return out
+      if (kept || out.stream !== undefined) return out
       const { 'mcp-session-id': _, ...without } = out.headers
       return { ...out, headers: without }
     }

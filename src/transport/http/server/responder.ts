@@ -56,8 +56,9 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
 
   encode({ id, method, peer }: Call, result: JsonObject): Reply {
     const encoded = encodeResult(method, result, peer.dialect, this.#endpoint.service.info)
+    const reply = encodeReply(id as RequestId, encoded)
     this.#options.opened?.()
-    return encodeReply(id as RequestId, encoded)
+    return reply
   }
 
   result(call: Call, text: Reply): HttpOut {
@@ -68,11 +69,11 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
     const { dialect } = call.peer
     const text = encodeError(call.id, toErrorObject(error, dialect))
     const headers = this.#endpoint.errorHeaders(error, this.#options.headers)
-    return this.#end(call, this.#exchange.reply(toStatus(error, dialect), text, headers))
+    return this.#end(call, this.#exchange.reply(toStatus(error, dialect), text, headers), true)
   }
 
   cancelled(call: Call): HttpOut {
-    return this.#end(call, this.#exchange.reply(204, undefined, this.#options.headers))
+    return this.#end(call, this.#exchange.reply(204, undefined, this.#options.headers), true)
   }
 
   pending(_call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
@@ -81,9 +82,10 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
     return this.#exchange.replyLater(response)
   }
 
-  /** Closes a session that was created for this call alone. */
-  #end(call: Call, out: HttpOut): HttpOut {
-    if (this.#options.session === undefined) call.peer.session?.close()
+  /** Closes a session that was created for this call alone, or whose handshake failed. */
+  #end(call: Call, out: HttpOut, failed = false): HttpOut {
+    const { session, opened } = this.#options
+    if (session === undefined || (failed && opened !== undefined)) call.peer.session?.close()
     return out
   }
 }
