@@ -6,7 +6,7 @@ import { toCheck } from './checking.ts'
 function useClock(...times: readonly number[]): void {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(times.at(-1) ?? 0)
   for (const time of times) clock.mockReturnValueOnce(time)
-  onTestFinished(() => void clock.mockRestore())
+  onTestFinished(() => clock.mockRestore())
 }
 
 /** A schema with this many patterns, all of which numbers fail. */
