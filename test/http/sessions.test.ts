@@ -319,7 +319,7 @@ describe('how long and how many', () => {
     expect(endpoint.sessions.size).toBe(3)
   })
 
-  test('S.flood of handshakes that run at the same time only as many succeed as there is room', async () => {
+  test('of handshakes that run at the same time only as many succeed as there is room', async () => {
     const gate = new Gate()
     let waiting = 0
     const app = tools().use('initialize', async (_context, next) => {
@@ -338,7 +338,7 @@ describe('how long and how many', () => {
     expect([endpoint.sessions.size, serviceOf(app).changes.listeners - before]).toEqual([2, 2])
   })
 
-  test('S.flood of two handshakes that run at the same time the later one evicts a session that was idle for long', async () => {
+  test('of two handshakes that run at the same time the later one evicts a session that was idle for long', async () => {
     let now = 0
     const gate = new Gate()
     let count = 0
@@ -355,11 +355,14 @@ describe('how long and how many', () => {
     expect((await first.post(message('ping', {}, 1))).status).toBe(404)
   })
 
-  test('S.flood a handshake that fails after all opens no session and leaves no listener', async () => {
-    const app = tools().use('initialize', async (_context, next) => {
-      await next()
-      throw new Error('not today')
-    })
+  test.each([
+    ['a middleware throws', () => Promise.reject(new Error('not today'))],
+    ['its result cannot be encoded', () => Promise.resolve({ instructions: 1n as never })],
+  ])('a handshake that fails because %s opens no session and leaves no listener', async (_why, more) => {
+    const app = tools().use('initialize', async (_context, next) => ({
+      ...(await next()),
+      ...(await more()),
+    }))
     const { port, endpoint } = await start(app)
     const before = serviceOf(app).changes.listeners
     const reply = await post(port, initialize(), BOTH)

@@ -56,9 +56,8 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
 
   encode({ id, method, peer }: Call, result: JsonObject): Reply {
     const encoded = encodeResult(method, result, peer.dialect, this.#endpoint.service.info)
-    const reply = encodeReply(id as RequestId, encoded)
     this.#options.opened?.()
-    return reply
+    return encodeReply(id as RequestId, encoded)
   }
 
   result(call: Call, text: Reply): HttpOut {
@@ -69,11 +68,11 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
     const { dialect } = call.peer
     const text = encodeError(call.id, toErrorObject(error, dialect))
     const headers = this.#endpoint.errorHeaders(error, this.#options.headers)
-    return this.#end(call, this.#exchange.reply(toStatus(error, dialect), text, headers), true)
+    return this.#end(call, this.#exchange.reply(toStatus(error, dialect), text, headers))
   }
 
   cancelled(call: Call): HttpOut {
-    return this.#end(call, this.#exchange.reply(204, undefined, this.#options.headers), true)
+    return this.#end(call, this.#exchange.reply(204, undefined, this.#options.headers))
   }
 
   pending(_call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
@@ -83,9 +82,9 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
   }
 
   /** Closes a session that was created for this call alone, or whose handshake failed. */
-  #end(call: Call, out: HttpOut, failed = false): HttpOut {
-    const { session, opened } = this.#options
-    if (session === undefined || (failed && opened !== undefined)) call.peer.session?.close()
+  #end(call: Call, out: HttpOut): HttpOut {
+    const { session } = this.#options
+    if (session === undefined || !this.#endpoint.sessions.has(session)) call.peer.session?.close()
     return out
   }
 }
