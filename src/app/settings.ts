@@ -56,7 +56,7 @@ export function checkMount(where: string, options: MountOptions): MountOptions {
 }
 
 /** Checks the options of the gist endpoint. */
-export function checkGist(where: string, { gist = false }: MountOptions): void {
+export function checkGist(where: string, { gist }: MountOptions): void {
   if (typeof gist === 'object') checkOptions(`${where} gist`, gist, GIST_OPTIONS)
 }
 

@@ -78,6 +78,14 @@ describe('an error of a server', () => {
     }
   })
 
+  test('keeps its data: objects as they came, and anything else as a value', () => {
+    const dataOf = (data: unknown): unknown =>
+      fromErrorObject({ code: -32000, message: 'm', data: data as never }).data
+    expect(dataOf({ a: 1 })).toEqual({ a: 1 })
+    for (const data of ['text', 5, null, false, [1, 2]]) expect(dataOf(data)).toEqual({ value: data })
+    expect(dataOf(undefined)).toBeUndefined()
+  })
+
   test('has the kind that says the same, and keeps the code that came', () => {
     const kindOf = (code: number, name?: RefusalName): unknown[] => {
       const data = name === undefined ? {} : { data: { refusal: { name } } }

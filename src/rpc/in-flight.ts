@@ -143,7 +143,8 @@ export class InFlight<Out, Encoded extends Sized> {
     return this.#service.load.inTurn({ call, caller, bytes: size, answer }, this.#limits)
   }
 
-  async #runLater(
+  /** Tracks a request until its result settles or `abortAll` ends it. */
+  #runLater(
     call: Call,
     result: Promise<Result>,
     responder: Responder<Out, Encoded>,
@@ -152,27 +153,34 @@ export class InFlight<Out, Encoded extends Sized> {
   ): Promise<Out> {
     const leave = isQueued ? undefined : this.#service.load.enter(call, responder.caller)
     responder.calls?.add(call)
-    let out: Out | Promise<Out>
-    try {
-      try {
-        out = this.#succeed(call, await this.#orEnded(call, result), responder, observed)
-      } catch (thrown) {
-        out = this.#fail(call, thrown, responder, observed)
-      }
-      return out instanceof Promise ? await out : out
-    } finally {
-      leave?.()
-      this.#calls.delete(call)
-      responder.calls?.delete(call)
-      if (this.#isIdle) this.#onIdle?.()
-    }
-  }
-
-  /** Settles as the result does, or when the request is ended before. */
-  #orEnded(call: Call, result: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#calls.set(call, reject)
-      result.then(resolve, reject)
+      const fail = (thrown: unknown): void => {
+        if (!this.#calls.delete(call)) return
+        try {
+          respond(this.#fail(call, thrown, responder, observed))
+        } catch (broken) {
+          reject(broken as Error)
+        }
+      }
+      const respond = (out: Out | Promise<Out>): void => {
+        if (out instanceof Promise) return void out.then(respond, reject)
+        leave?.()
+        responder.calls?.delete(call)
+        resolve(out)
+        if (this.#isIdle) this.#onIdle?.()
+      }
+      this.#calls.set(call, fail)
+      result.then((value) => {
+        let out: Out | Promise<Out>
+        try {
+          if (!this.#calls.has(call)) return
+          out = this.#succeed(call, value, responder, observed)
+        } catch (thrown) {
+          return fail(thrown)
+        }
+        this.#calls.delete(call)
+        respond(out)
+      }, fail)
     })
   }
 

@@ -8,8 +8,6 @@ import { holds, look, opens, pairAt, pairsEnd, seen, type Cell, type Run, type W
 export type Matched = Record<string, string | string[]>
 
 const MAX_URI_LENGTH = 8192
-// Longer than any value: use the whole value.
-const UNCUT = 10_000
 
 /**
  * Extracts the values from a URI, or returns undefined. The work is proportional to the length of the URI times the length
@@ -101,7 +99,7 @@ function takePairs(run: Run, step: PairsStep, { index, at, found }: PairsCell): 
 
 function collect(slots: readonly Variable[], found: readonly (readonly string[])[]): Matched | undefined {
   const values = Object.create(null) as Matched
-  const cutAt = (index: number): number => slots[index]?.prefix ?? UNCUT
+  const cutAt = (index: number): number => slots[index]?.prefix ?? Number.MAX_SAFE_INTEGER
   const order = [...slots.keys()].sort((a, b) => cutAt(b) - cutAt(a))
   for (const index of order) {
     const slot = slots[index]

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
+import { toLimits } from '../../src/base/limits.ts'
 import { isAlive } from './alive.ts'
 import { kindOf, open, program, until } from './open.ts'
 
@@ -35,6 +36,26 @@ test('closing twice is closing once, and what waited is rejected', async () => {
   expect(await waiting).toBe('closed')
   await expect(call('late')).rejects.toMatchObject({ kind: 'closed' })
   await line.close()
+})
+
+test('what a server writes to stdout after closing reaches nobody', async () => {
+  const code = `
+    const late = '{"jsonrpc":"2.0","method":"notifications/late"}\\nno message\\n'
+    process.stdin.resume().on('end', () => process.stdout.write(late, () => console.error('written')))`
+  const { line, messages, notes } = await open({ args: ['-e', code], closeMs: 600_000 })
+  await line.close()
+  expect([messages, notes]).toEqual([[], ['stderr: written']])
+})
+
+test('what a server writes after its connection broke reaches nobody, not even in the same chunk', async () => {
+  const { line, call, messages, notes, down } = await open({ limits: { ...toLimits(), clientBytes: 1000 } })
+  const waiting = [kindOf(call('silence')), kindOf(call('silence'))]
+  const late = `{"x":"${'x'.repeat(1000)}"}\n{"jsonrpc":"2.0","method":"notifications/late"}\n\xff\n`
+  waiting.push(kindOf(call('bytes', { hex: Buffer.from(late, 'latin1').toString('hex') })))
+  expect(await down).toMatchObject({ kind: 'answer_too_large' })
+  expect(await Promise.all(waiting)).toEqual(Array.from({ length: 3 }, () => 'answer_too_large'))
+  await line.close()
+  expect([messages, notes]).toEqual([[], []])
 })
 
 test('a server that neither the end of stdin nor SIGTERM moves is killed [R063]', async () => {

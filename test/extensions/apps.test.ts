@@ -6,7 +6,7 @@ import { testClient } from '../../src/testing.ts'
 import type { Client } from '../harness/client.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
-import { joinWith } from './declare.ts'
+import { declaredBy, joinWith } from './declare.ts'
 
 const ID = 'dev.pierhead/apps'
 const CHANGED = `notifications/${ID}/list_changed`
@@ -59,6 +59,8 @@ scenario(
   () => createWithApps(),
   async (official, revision, stage) => {
     const client = await joinWith(stage, revision, ID)
+    const place = revision === '2026-07-28' ? 'extensions' : 'experimental'
+    expect((await declaredBy(client))[place]).toEqual({ [ID]: { listChanged: true } })
     await official.follow({ lists: ['tools'] })
     if (client.hasSession) await client.follow({})
     else {

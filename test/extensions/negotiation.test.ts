@@ -80,7 +80,13 @@ scenario(
     const { experimental, extensions, ...rest } = await declaredBy(client)
     expect(rest).toEqual({ tools: { listChanged: true }, logging: {} })
     const [own, other] = revision === '2026-07-28' ? [extensions, experimental] : [experimental, extensions]
-    expect(Object.keys(own as object).every((key) => key.startsWith('dev.pierhead/'))).toBe(true)
+    expect(own).toEqual({
+      'dev.pierhead/health': {},
+      'dev.pierhead/apps': { listChanged: true },
+      'dev.pierhead/subscriptions': {},
+      'dev.pierhead/tools': {},
+      'dev.pierhead/completion': {},
+    })
     expect(other).toBeUndefined()
     expect(await client.call('one')).toEqual({ content: [{ type: 'text', text: '1' }], isError: false })
     expect(await client.get('tools/list')).toMatchObject({ tools: [{ name: 'one' }] })

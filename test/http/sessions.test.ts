@@ -319,6 +319,69 @@ describe('how long and how many', () => {
     expect(endpoint.sessions.size).toBe(3)
   })
 
+  test('of handshakes that run at the same time only as many succeed as there is room', async () => {
+    const gate = new Gate()
+    let waiting = 0
+    const app = tools().use('initialize', async (_context, next) => {
+      if (++waiting === 3) gate.open()
+      await gate.opened
+      return next()
+    })
+    const { port, endpoint } = await start(app, { limits: { sessions: 2 } })
+    const before = serviceOf(app).changes.listeners
+    const replies = await Promise.all([1, 2, 3].map(() => post(port, initialize(), BOTH)))
+    const [refused, ...others] = replies.toSorted((one, other) => other.status - one.status)
+    expect(others.map(({ status }) => status)).toEqual([200, 200])
+    expect([refused?.status, refused?.headers['retry-after']]).toEqual([503, '30'])
+    expect(refused?.json['error']).toMatchObject({ data: { refusal: { name: 'RESOURCE_EXHAUSTED' } } })
+    expect(refused?.headers).not.toHaveProperty('mcp-session-id')
+    expect([endpoint.sessions.size, serviceOf(app).changes.listeners - before]).toEqual([2, 2])
+  })
+
+  test('of two handshakes that run at the same time the later one evicts a session that was idle for long', async () => {
+    let now = 0
+    const gate = new Gate()
+    let count = 0
+    const app = tools().use('initialize', async (_context, next) => {
+      if (++count === 3) gate.open()
+      if (count > 1) await gate.opened
+      return next()
+    })
+    const { port, endpoint } = await start(app, { limits: { sessions: 2 }, now: () => now })
+    const first = await open(port)
+    now = 10_000
+    await Promise.all([open(port), open(port)])
+    expect([endpoint.sessions.size, app.counts.get('session_evicted')]).toEqual([2, 1])
+    expect((await first.post(message('ping', {}, 1))).status).toBe(404)
+  })
+
+  test.each([
+    ['a middleware throws', () => Promise.reject(new Error('not today'))],
+    ['its result cannot be encoded', () => Promise.resolve({ instructions: 1n as never })],
+  ])('a handshake that fails because %s opens no session and leaves no listener', async (_why, more) => {
+    const app = tools().use('initialize', async (_context, next) => ({
+      ...(await next()),
+      ...(await more()),
+    }))
+    const { port, endpoint } = await start(app)
+    const before = serviceOf(app).changes.listeners
+    const reply = await post(port, initialize(), BOTH)
+    expect(reply.json['error']).toMatchObject({ code: -32603 })
+    expect(reply.headers).not.toHaveProperty('mcp-session-id')
+    expect([endpoint.sessions.size, serviceOf(app).changes.listeners]).toEqual([0, before])
+  })
+
+  test('while there is room, a newcomer evicts nobody, however long others were idle', async () => {
+    let now = 0
+    const { port, endpoint, app } = await start(tools(), { limits: { sessions: 3 }, now: () => now })
+    const first = await open(port)
+    now = 20_000
+    await open(port)
+    expect(endpoint.sessions.size).toBe(2)
+    expect((await first.post(message('ping', {}, 1))).status).toBe(200)
+    expect(app.counts.get('session_evicted')).toBeUndefined()
+  })
+
   test('S.flood abandoned sessions make room when their time is over', async () => {
     let now = 0
     const limits = { sessions: 3, sessionIdleMs: 1000 }

@@ -29,6 +29,16 @@ function make(secret: string | string[] = SECRET): ReturnType<typeof createServe
       ])
       return JSON.stringify([user.content?.name, greeting.content, folders])
     })
+    .tool('unnamed', {}, async (_, { elicit, elicitUrl, sample, roots }) => {
+      const messages = [{ role: 'user', content: 'Greet' }] as const
+      await Promise.all([
+        elicit('Your name?', name),
+        sample({ messages, maxTokens: 9 }),
+        roots(),
+        elicitUrl('Sign here', 'https://example.com/'),
+      ])
+      return 'asked'
+    })
     .tool('pay', {}, async (_, { elicit, once }) => {
       const order = await once('order', () => ({ number: ++charged }))
       const first = await elicit('Pay?', z.object({ ok: z.boolean() }))
@@ -65,7 +75,7 @@ const question = {
 
 interface Asking extends JsonObject {
   readonly requestState: string
-  readonly inputRequests: JsonObject
+  readonly inputRequests: Readonly<Record<string, JsonObject>>
 }
 
 /** The first round of a call. */
@@ -144,6 +154,23 @@ scenario(
     ])
     const sent = client.transcript.filter(({ from }) => from === 'server')
     for (const { text } of sent) expect(JSON.parse(text)).not.toHaveProperty('method')
+  },
+  since,
+)
+
+scenario(
+  'a question without a key of its own is named after its kind and its turn',
+  app,
+  async (_client, _revision, stage) => {
+    const elicitation = { form: {}, url: {} }
+    const client = await stage.join({ capabilities: { ...capabilities, elicitation } })
+    const { inputRequests } = await begin(client, { name: 'unnamed' })
+    expect(Object.entries(inputRequests).map(([key, { method }]) => [key, method])).toEqual([
+      ['elicit-1', ASK],
+      ['sample-2', 'sampling/createMessage'],
+      ['roots-3', 'roots/list'],
+      ['elicit-4', ASK],
+    ])
   },
   since,
 )

@@ -53,6 +53,8 @@ export class Ranking {
     const { file } = mutant
     if (test.startsWith(`${file.slice(0, -3)}.`)) return Infinity
     const reach = this.#tests.get(test)?.reach
+    // A table is often pinned by a test of another name beside it; every test that loads the table runs all of it.
+    if (posix.dirname(test) === posix.dirname(file) && reach?.get(file) === 1) return Number.MAX_VALUE
     const known = this.#knowledge.get(test)
     if (known === undefined && !reach?.has(file)) return 0
     const likelihood = known ? this.#likelihood(mutant, known.hits) : 10

@@ -71,13 +71,13 @@ export function createMessageReader(
 
   function onLine(text: string): void {
     // A server that dies while writing has not answered.
-    if (isOver && !isWhole(text)) return
+    if (isStopped || (isOver && !isWhole(text))) return
     check(mayBeMessage(text) && receiveText(messages, text, limits.depth), text)
   }
 
   function onBadEncoding(bytes: Uint8Array): void {
     const text = toText(bytes)
-    if (!isOver) check(refuseAnswer(messages, text, 'it is not valid UTF-8'), text)
+    if (!isStopped && !isOver) check(refuseAnswer(messages, text, 'it is not valid UTF-8'), text)
   }
 
   /** Reports, once, that the server writes something other than messages. */

@@ -3,6 +3,14 @@ import { isBatchFile, toBatchCall } from './batch-file.ts'
 import { toEnvironment } from './environment.ts'
 import { findExecutable, type Lookup } from './executable.ts'
 
+test('quotes around a directory in PATH are removed, and those within its name are not', () => {
+  const find = (path: string): string =>
+    findExecutable('tool', { cwd: '/', path, endings: '', platform: 'linux', probe: () => 'program' })
+  expect(find('"/opt/some tools"')).toBe('/opt/some tools/tool')
+  expect(find('/opt/"some" "tools"')).toBe('/opt/"some" "tools"/tool')
+  expect(find('"/opt"/tools:/bin')).toBe('/bin/tool')
+})
+
 describe('on Windows', () => {
   const lookup = (...files: string[]): Lookup => ({
     cwd: 'C:\\work',

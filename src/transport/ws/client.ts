@@ -65,7 +65,6 @@ function open(url: URL, options: ConnectWsOptions, opening: Opening): Promise<vo
 
     function fail(reason: string): void {
       end()
-      socket.onclose = null
       drop(socket)
       const status = statusOf(cause)
       const extras = { cause, ...(status !== undefined && { data: { status } }) }

@@ -220,16 +220,14 @@ export class Endpoint implements HttpHandler {
       throw mcpError(ALREADY_INITIALIZED, {})
     }
     const session = this.sessions.create(request.auth)
-    let isKept = false
     const opened = (): void => {
       if (session.session.opened) this.sessions.keep(session)
-      isKept = session.session.opened
       const tell = ({ method, params: more }: MethodParams): void => session.session.notify(method, more)
       session.session.dialect.adapter?.afterAnswer('initialize', tell)
       this.sweeper.begin()
     }
     const withoutLostSession = (out: HttpOut): HttpOut => {
-      if (isKept || out.stream !== undefined) return out
+      if (this.sessions.has(session) || out.stream !== undefined) return out
       const { 'mcp-session-id': _, ...without } = out.headers
       return { ...out, headers: without }
     }

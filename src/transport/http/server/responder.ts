@@ -68,8 +68,6 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
     const { dialect } = call.peer
     const text = encodeError(call.id, toErrorObject(error, dialect))
     const headers = this.#endpoint.errorHeaders(error, this.#options.headers)
-    // The handshake may have failed after it opened the session.
-    if (this.#options.opened !== undefined) call.peer.session?.close()
     return this.#end(call, this.#exchange.reply(toStatus(error, dialect), text, headers))
   }
 
@@ -83,9 +81,11 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
     return this.#exchange.replyLater(response)
   }
 
-  /** Closes a session that was created for this call alone. */
+  /** Closes a session that was created for this call alone, or whose handshake failed. */
   #end(call: Call, out: HttpOut): HttpOut {
-    if (this.#options.session === undefined) call.peer.session?.close()
+    const { session, opened } = this.#options
+    const isUnused = session === undefined || (opened !== undefined && !this.#endpoint.sessions.has(session))
+    if (isUnused) call.peer.session?.close()
     return out
   }
 }

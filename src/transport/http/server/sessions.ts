@@ -148,7 +148,7 @@ export class Sessions {
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
   readonly #onKept = (session: HttpSession, chars: number): void => {
-    if (this.#table.has(session.id)) this.#count(chars)
+    if (this.has(session)) this.#count(chars)
   }
   /** How many characters the streams of all sessions buffer. */
   #kept = 0
@@ -185,6 +185,10 @@ export class Sessions {
     if (this.#table.size >= this.#limits.sessions) throw this.#full()
     this.#table.set(session.id, session)
     this.#count(session.kept)
+  }
+
+  has({ id }: HttpSession): boolean {
+    return this.#table.has(id)
   }
 
   /** Finds a session by id, for its owner only. */

@@ -59,34 +59,68 @@ const DOCUMENTED = `
   1089 RESOURCE_EXHAUSTED 503 critical
 `
 
-/** Five about elicitation, then five about tasks, from 1090 on. */
-const EXPERIMENTAL = [
-  'ELICITATION_FAILED',
-  'ELICITATION_TIMEOUT',
-  'ELICITATION_CANCELLED',
-  'INVALID_ELICITATION_MODE',
-  'ELICITATION_SECURITY_ERROR',
-  'TASK_NOT_FOUND',
-  'TASK_DEPENDENCY_FAILED',
-  'TASK_CANCELLED',
-  'TASK_TIMEOUT',
-  'INVALID_TASK_STATE',
-]
+/** Five about elicitation, then five about tasks; their statuses and severities are ours. */
+const EXPERIMENTAL = `
+  1090 ELICITATION_FAILED 500 warn
+  1091 ELICITATION_TIMEOUT 408 warn
+  1092 ELICITATION_CANCELLED 409 warn
+  1093 INVALID_ELICITATION_MODE 400 warn
+  1094 ELICITATION_SECURITY_ERROR 400 critical
+  1095 TASK_NOT_FOUND 404 warn
+  1096 TASK_DEPENDENCY_FAILED 500 warn
+  1097 TASK_CANCELLED 409 warn
+  1098 TASK_TIMEOUT 408 warn
+  1099 INVALID_TASK_STATE 409 warn
+`
 
-test('every refusal has the code, the name, the HTTP status and the severity that were asked for [S2-8.3-2] [S2-0-3] [S2-13-S3]', () => {
-  const documented = DOCUMENTED.trim()
+function linesOf(table: string): readonly string[] {
+  return table
+    .trim()
     .split('\n')
     .map((line) => line.trim())
-  expect(documented).toHaveLength(51)
-  const found = Object.entries(CATALOGUE)
-    .filter(([, { code }]) => code < 1090)
+}
+
+/** The rows of the catalogue with codes in a range, in the form of the tables above. */
+function rowsOf(first: number, last: number): readonly string[] {
+  return Object.entries(CATALOGUE)
+    .filter(([, { code }]) => code >= first && code <= last)
     .map(([name, { code, http, severity }]) => `${code} ${name} ${http} ${severity}`)
-  expect(found.toSorted()).toEqual(documented)
+    .toSorted()
+}
+
+test('every refusal has the code, the name, the HTTP status and the severity that were asked for [S2-8.3-2] [S2-0-3] [S2-13-S3]', () => {
+  expect(linesOf(DOCUMENTED)).toHaveLength(51)
+  expect(rowsOf(0, 1089)).toEqual(linesOf(DOCUMENTED))
 })
 
 test('from 1090 to 1099 five refusals are about elicitation and five about tasks [S2-8.3-12]', () => {
-  const found = Object.entries(CATALOGUE).filter(([, { code }]) => code >= 1090)
-  expect(found.map(([name, { code }]) => [name, code])).toEqual(
-    EXPERIMENTAL.map((name, at) => [name, 1090 + at]),
+  expect(rowsOf(1090, Infinity)).toEqual(linesOf(EXPERIMENTAL))
+})
+
+/** The codes of the refusals after which a client does something other than correct its request. */
+const REACTIONS: Readonly<Partial<Record<RefusalRow['reaction'], string>>> = {
+  'back off': '1001 1002 1003 1004 1005 1056 1057 1058 1059 1060 1069 1078 1079 1080 1086 1087 1088 1089',
+  authenticate: '1011 1012 1013 1015',
+  initialize: '1016 1026',
+  reconnect: '1067 1076 1077',
+  'give up': '1014 1036 1038 1094',
+}
+
+test('a refusal tells the client how to react, which is to correct its request except for those listed', () => {
+  const asked = Object.values(CATALOGUE).map(({ code, reaction }) => [String(code), reaction] as const)
+  const others = Object.entries(REACTIONS).flatMap(([reaction, codes]) =>
+    codes.split(' ').map((code) => [code, reaction] as const),
   )
+  const expected = new Map<string, string>([...asked.map(([code]) => [code, 'fix'] as const), ...others])
+  expect(new Map<string, string>(asked)).toEqual(expected)
+})
+
+test('the request may have run anyway only where the outcome is unknown', () => {
+  const ran = Object.entries(CATALOGUE).filter(([, row]) => row.ran === true)
+  expect(ran.map(([name]) => name)).toEqual([
+    'TRANSPORT_ERROR',
+    'TIMEOUT',
+    'INTERNAL_ERROR',
+    'DEPENDENCY_UNAVAILABLE',
+  ])
 })

@@ -1,0 +1,51 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { toCheck } from './checking.ts'
+
+/** A clock that shows these times, and then stays at the last. */
+function useClock(...times: readonly number[]): void {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(times.at(-1) ?? 0)
+  for (const time of times) clock.mockReturnValueOnce(time)
+  onTestFinished(() => clock.mockRestore())
+}
+
+/** A schema with this many patterns, all of which numbers fail. */
+function withPatterns(count: number): JsonObject {
+  const named = Array.from({ length: count - 1 }, (_, at) => [
+    `p${at}`,
+    { type: 'string', pattern: `^${at}$` },
+  ])
+  return {
+    type: 'object',
+    patternProperties: { '^other': { type: 'string' } },
+    properties: Object.fromEntries(named) as JsonObject,
+  }
+}
+
+test('a schema with 500 patterns is checked, and one with more lets every value pass', async () => {
+  useClock(0)
+  expect(await toCheck(withPatterns(500), 'output')({ p1: 1 })).toMatchObject({ ok: false })
+  expect(await toCheck(withPatterns(500), 'output')({ p1: '1' })).toEqual({ ok: true, value: { p1: '1' } })
+  expect(await toCheck(withPatterns(501), 'output')({ p1: 1 })).toEqual({ ok: true, value: { p1: 1 } })
+})
+
+test('the same pattern counts once, however often it is used', async () => {
+  useClock(0)
+  const names = Array.from({ length: 501 }, (_, at) => [`p${at}`, { type: 'string', pattern: '^a$' }])
+  const schema = { type: 'object', properties: Object.fromEntries(names) as JsonObject }
+  expect(await toCheck(schema, 'output')({ p500: 'b' })).toMatchObject({ ok: false })
+})
+
+test('patterns that take more than half a second to analyse let every value pass', async () => {
+  const schema = withPatterns(3)
+  useClock(1000, 1000, 1500)
+  expect(await toCheck(schema, 'output')({ p1: 1 })).toMatchObject({ ok: false })
+  vi.restoreAllMocks()
+  useClock(1000, 1000, 1501)
+  expect(await toCheck(schema, 'output')({ p1: 1 })).toMatchObject({ ok: true })
+})
+
+test('an invalid schema lets every value pass', async () => {
+  expect(await toCheck({ type: 'nothing' }, 'output')(1)).toEqual({ ok: true, value: 1 })
+  expect(await toCheck({ pattern: '(' }, 'output')('a')).toEqual({ ok: true, value: 'a' })
+})

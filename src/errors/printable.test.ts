@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { printable } from './printable.ts'
+
+test('control and direction characters are written as escapes of four digits', () => {
+  expect(printable('\u0000\u0007\u001b[31m\r\u007f\u0085')).toBe(
+    String.raw`\u0000\u0007\u001b[31m\u000d\u007f\u0085`,
+  )
+  expect(printable('\u061c\u200e\u200f\u202a\u202e\u2066\u2069')).toBe(
+    String.raw`\u061c\u200e\u200f\u202a\u202e\u2066\u2069`,
+  )
+})
+
+test('line breaks, tabs and every other character stay', () => {
+  const text = 'a\tb\nc – Ü 漢字 👍 \\u0000'
+  expect(printable(text)).toBe(text)
+})

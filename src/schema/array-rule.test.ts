@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { compile } from './compile.ts'
+import { inspect } from './inspect.ts'
+
+type Row = readonly [schema: object, fits: readonly unknown[], others: readonly unknown[]]
+
+/** Every keyword alone, with values at both sides of its boundary; values of other kinds pass. */
+const ROWS: readonly Row[] = [
+  [{ minItems: 2 }, [[1, 2], [1, 2, 3], 'a', {}], [[], [1]]],
+  [{ maxItems: 2 }, [[], [1, 2], 'abc', { a: 1, b: 2, c: 3 }], [[1, 2, 3]]],
+  [{ maxItems: 0 }, [[]], [[1]]],
+  [{ minItems: 1, maxItems: 1 }, [[1]], [[], [1, 2]]],
+  [
+    { uniqueItems: true },
+    [[], [1], [1, 2], 'aa'],
+    [
+      [1, 1],
+      [[1], [1]],
+      [{ a: 1 }, { a: 1 }],
+    ],
+  ],
+  [{ uniqueItems: false }, [[1, 1]], []],
+  [{ items: { type: 'number' } }, [[], [1, 2], 'a'], [['a'], [1, 'a']]],
+  [{ items: false }, [[]], [[1]]],
+  [
+    { prefixItems: [{ type: 'number' }, { type: 'string' }] },
+    [[], [1], [1, 'a'], [1, 'a', null]],
+    [['a'], [1, 1]],
+  ],
+  [
+    { prefixItems: [{ type: 'number' }], items: { type: 'string' } },
+    [[], [1], [1, 'a', 'b']],
+    [['a'], [1, 1], [1, 'a', 1]],
+  ],
+  [{ contains: { type: 'number' } }, [[1], ['a', 1], 'a'], [[], ['a']]],
+  [
+    { contains: { type: 'number' }, minContains: 2 },
+    [
+      [1, 2],
+      [1, 'a', 2],
+    ],
+    [[1], ['a', 1]],
+  ],
+  [{ contains: { type: 'number' }, maxContains: 1 }, [[1], ['a', 1, 'b']], [[], [1, 2]]],
+  [{ contains: { type: 'number' }, minContains: 0, maxContains: 1 }, [[], ['a'], [1]], [[1, 2]]],
+]
+
+test.each(ROWS.map((row) => [JSON.stringify(row[0]), row] as const))(
+  '%s accepts and rejects what it should',
+  (_text, [schema, fits, others]) => {
+    const check = compile(inspect(schema))
+    for (const value of fits) expect([value, check(value)]).toEqual([value, true])
+    for (const value of others) expect([value, check(value)]).toEqual([value, false])
+  },
+)
