@@ -119,8 +119,8 @@ export class InFlight<Out, Encoded extends Sized> {
   abortAll(): void {
     for (const [call, end] of this.#calls) {
       const error = mcpError(SHUTTING_DOWN, {}, LATER)
-      end(error)
       call.abort(error)
+      end(error)
     }
   }
 
