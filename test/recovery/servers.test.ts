@@ -59,7 +59,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
       const { app, gate, ran } = make({ allInFlight: 1, queued: 0 })
       const client = await join(await listen(app, transport), transport, { revision })
       const told = new Promise<string>((resolve) => {
-        client.on('warning', (text) => text.includes('sent again') && resolve(text))
+        client.on('warning', (text) => text.includes('retrying') && resolve(text))
       })
       const first = client.call('wait')
       await expect.poll(() => ran).toEqual(['wait'])
