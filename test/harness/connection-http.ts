@@ -83,15 +83,15 @@ class HttpConnection implements Connection {
     const abort = new AbortController()
     if (carrier !== undefined) this.#open.set(carrier, abort)
     const signal = AbortSignal.any([abort.signal, this.#all.signal])
-    const response = await fetch(this.#url, {
-      method: 'POST',
-      headers: this.#headers(message),
-      body: text,
-      signal,
+    const post = { method: 'POST', headers: this.#headers(message), body: text, signal }
+    // The server may just have closed a connection that was opened ahead of time and never used.
+    const response = await fetch(this.#url, post).catch((error: unknown) => {
+      if (signal.aborted || !isClosedUnused(error)) throw error
+      return fetch(this.#url, post)
     })
     const session = response.headers.get('mcp-session-id')
     if (session !== null) [this.#session, this.#agreed] = [session, this.#revision]
-    void this.#take(response, carrier).catch(() => undefined)
+    this.#takeAll(response, carrier, signal)
   }
 
   async watch(): Promise<void> {
@@ -100,7 +100,7 @@ class HttpConnection implements Connection {
     const headers = { ...this.#headers(undefined), accept: 'text/event-stream' }
     const response = await fetch(this.#url, { headers, signal: this.#all.signal })
     if (response.status !== 200) throw new Error(`GET was answered with ${response.status}`)
-    void this.#take(response, undefined).catch(() => undefined)
+    this.#takeAll(response, undefined, this.#all.signal)
   }
 
   abandon(id: string): boolean {
@@ -125,6 +125,13 @@ class HttpConnection implements Connection {
     if (this.#agreed !== undefined && this.#revision >= '2025-06-18')
       headers['mcp-protocol-version'] = this.#agreed
     return headers
+  }
+
+  /** A body that breaks off fails the run instead of letting the test wait for it. */
+  #takeAll(response: Response, carrier: string | undefined, signal: AbortSignal): void {
+    this.#take(response, carrier).catch((error: unknown) => {
+      if (!signal.aborted) throw error
+    })
   }
 
   async #take(response: Response, carrier: string | undefined): Promise<void> {
@@ -156,6 +163,11 @@ class HttpConnection implements Connection {
     const headers = { ...this.#headers(undefined), accept: 'text/event-stream', 'last-event-id': lastEventId }
     await this.#take(await fetch(this.#url, { headers, signal: this.#all.signal }), carrier)
   }
+}
+
+function isClosedUnused(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as { readonly code?: string }
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET'
 }
 
 function read(text: string): Outgoing | undefined {

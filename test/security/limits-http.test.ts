@@ -84,6 +84,12 @@ describe('time', () => {
     expect(counted('slow_sender')).toBe(1)
   })
 
+  test('limits.headersMs a connection on which nothing was sent is closed without a reply', async () => {
+    const { port, counted } = await serve({ headersMs: 200 })
+    const raw = await new Raw(port).gone()
+    expect([raw.text, counted('slow_sender')]).toEqual(['', 1])
+  })
+
   test('limits.bodyMs a body that is late is refused, and one that is just in time is served', async () => {
     const { port, counted } = await serve({ bodyMs: 2000 })
     const begun = `${HEAD}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.slice(0, 9)}`

@@ -52,6 +52,7 @@ export interface HttpServer {
 
 const TEXT = { 'content-type': 'text/plain' }
 const CHECK_MS = 5000
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 /** After this much silence the system sends TCP keep-alive probes. */
 const PROBE_MS = 15_000
 /** Close to the longest timeout that Node supports. */
@@ -231,8 +232,10 @@ function settingsOf(limits: Limits): ServerOptions {
 function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: Endpoint): void {
   // Only this internal property shows whether a reply has started.
   const { _httpMessage: begun } = socket as { _httpMessage?: { readonly headersSent: boolean } | null }
-  const isMute = error.code === 'ECONNRESET' || error.code === NO_HANDSHAKE
-  if (error.code === NO_HANDSHAKE) endpoint.service.observers.count('slow_sender')
+  // A client may open a connection ahead of time; it would take a reply for the response to its first request.
+  const isUnused = error.code === REQUEST_TIMEOUT && socket.bytesRead === 0
+  const isMute = error.code === 'ECONNRESET' || error.code === NO_HANDSHAKE || isUnused
+  if (error.code === NO_HANDSHAKE || isUnused) endpoint.service.observers.count('slow_sender')
   if (!socket.writable || isMute || begun?.headersSent === true) return void socket.destroy()
   replyRaw(socket, failure(endpoint, toProblem(error, endpoint.limits)))
 }
@@ -314,7 +317,7 @@ function replyRaw(socket: Duplex, { status, headers, body = '' }: HttpOut): void
 
 function toProblem({ code }: NodeJS.ErrnoException, { headBytes }: Limits): Error {
   if (code === 'HPE_HEADER_OVERFLOW') return mcpError(HEAD_TOO_LARGE, { limit: headBytes })
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? mcpError(SLOW_SENDER, {}) : mcpError(BAD_HTTP, {})
+  return code === REQUEST_TIMEOUT ? mcpError(SLOW_SENDER, {}) : mcpError(BAD_HTTP, {})
 }
 
 /** Accepts connections that are already waiting, so that they get an error. Node accepts one per turn of the loop. */
