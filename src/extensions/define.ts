@@ -116,14 +116,15 @@ function check(definition: Erased): void {
   checkOptions('defineExtension', definition, DEFINITION)
   const { id, methods, notices = [] } = definition
   if (typeof id !== 'string' || !ID.test(id))
-    throw refused('the id must be a name under your reversed domain: "com.example/tides"')
+    throw badDefinition('the id must be a name under your reversed domain: "com.example/tides"')
   const problem = metaKeyProblem(id)
-  if (problem !== undefined) throw refused(`the id "${id}" cannot be used: ${problem}`)
+  if (problem !== undefined) throw badDefinition(`the id "${id}" cannot be used: ${problem}`)
   for (const name of [...Object.keys(methods ?? {}), ...notices]) {
-    if (!NAME.test(name)) throw refused(`"${name}" is not a valid name: use at most 64 letters, digits and _`)
+    if (!NAME.test(name))
+      throw badDefinition(`"${name}" is not a valid name: use at most 64 letters, digits and _`)
   }
 }
 
-function refused(reason: string): Error {
+function badDefinition(reason: string): Error {
   return mcpError(BAD_OPTION, { where: 'defineExtension', reason })
 }

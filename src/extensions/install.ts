@@ -49,13 +49,13 @@ export function install(extension: Installed, service: ServerService, checkerOf:
   const { id, methods, serve, settings = {} } = extension
   const item = `extension "${id}"`
   if (service.extensions.has(id))
-    throw refused(item, 'it was already added to this server', 'ENTITY_DUPLICATE')
-  if (serve === undefined) throw refused(item, 'it has no serve function, so only clients can use it')
+    throw badDefinition(item, 'it was already added to this server', 'ENTITY_DUPLICATE')
+  if (serve === undefined) throw badDefinition(item, 'it has no serve function, so only clients can use it')
   const handlers = serve(extension.options, { service, notify: notifier(extension, service) })
   for (const [name, { params }] of Object.entries(handlers === undefined ? {} : methods)) {
     const method = `${id}/${name}`
     const run = handlers?.[name]
-    if (typeof run !== 'function') throw refused(item, `serve returns no handler for "${name}"`)
+    if (typeof run !== 'function') throw badDefinition(item, `serve returns no handler for "${name}"`)
     const checker = params === undefined ? undefined : checkerOf(`${item}, ${name}`, params)
     const parts = { id, checker, run }
     service.methods.set(
@@ -70,7 +70,8 @@ const answering = () => import('./answer.ts')
 
 function notifier({ id, notices }: Installed, service: ServerService): Host['notify'] {
   return (name, params = {}) => {
-    if (!notices.includes(name)) throw refused(`extension "${id}"`, `"${name}" is not one of its notices`)
+    if (!notices.includes(name))
+      throw badDefinition(`extension "${id}"`, `"${name}" is not one of its notices`)
     const method = `notifications/${id}/${name}`
     const tell = (session: Session): void => {
       if (!isFor(session, id)) return
@@ -82,6 +83,6 @@ function notifier({ id, notices }: Installed, service: ServerService): Host['not
   }
 }
 
-function refused(item: string, reason: string, refusal?: RefusalName): Error {
+function badDefinition(item: string, reason: string, refusal?: RefusalName): Error {
   return mcpError(BAD_DEFINITION, { item, reason }, refusal === undefined ? {} : { refusal })
 }

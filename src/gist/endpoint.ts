@@ -90,7 +90,7 @@ export class GistEndpoint implements ExtraEndpoint {
   }
 
   /** Rejects a request by its head alone. */
-  refuse(head: HttpHead): HttpOut | undefined {
+  rejectHead(head: HttpHead): HttpOut | undefined {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
       head.cors = this.#guard.check(head)

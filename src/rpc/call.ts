@@ -52,7 +52,7 @@ export interface Channel {
   /** Cancels another request from the same client, if that request is known. */
   cancel?(params: JsonObject): void
   /** Rejects all further requests from the client. */
-  refuseFurther?(): void
+  rejectFurther?(): void
   /** Receives progress reports in place of the usual progress notifications. */
   readonly report?: (progress: number, total?: number, message?: string, content?: unknown) => void
   /** Closes the connection but keeps the stream, so the client can reconnect for the rest. */

@@ -104,7 +104,7 @@ export class InFlight<Out, Encoded extends Sized> {
   }
 
   /** Rejects new requests from now on. */
-  refuseFurther(): void {
+  rejectFurther(): void {
     this.#closing = true
   }
 

@@ -21,7 +21,7 @@ export function toShown(schema: AnySchema, use: Use, limits?: SchemaLimits): Jso
   const json = withObjectType(convert(schema, use))
   // The library matches its own patterns.
   inspect(json, { ...root, patterns: false })
-  refuseEmptied(schema, json)
+  rejectEmptied(schema, json)
   return json
 }
 
@@ -92,7 +92,7 @@ const ANNOTATIONS = new Set([
 ])
 
 /** Rejects a conversion that lost the schema, as happens with two copies of a library: the result accepts more than the schema. */
-function refuseEmptied(schema: StandardSchema, json: JsonSchema): void {
+function rejectEmptied(schema: StandardSchema, json: JsonSchema): void {
   const said = Object.keys(json).filter((keyword) => !ANNOTATIONS.has(keyword))
   const vacuous = said.every((keyword) => keyword === 'type' || isEmptyKeyword(json, keyword))
   if (!vacuous) return

@@ -126,13 +126,13 @@ export function toTool(
   const item = `tool "${name}"`
   checkName(item, name, limits)
   if (typeof spec === 'function')
-    throw refused(item, 'the options are missing: write tool(name, {}, handler)')
+    throw badDefinition(item, 'the options are missing: write tool(name, {}, handler)')
   checkOptions(item, spec, TOOL_OPTIONS, ELSEWHERE)
-  if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
+  if (typeof run !== 'function') throw badDefinition(item, 'the handler is not a function')
   checkDescription(item, spec.description ?? '', limits)
   const input = checkerOf(item, 'input', spec.input === undefined ? NO_INPUT : spec.input, limits)
   if (input.json['type'] !== 'object')
-    throw refused(item, 'the input must be an object schema; wrap it in an object')
+    throw badDefinition(item, 'the input must be an object schema; wrap it in an object')
   const output = spec.output === undefined ? undefined : checkerOf(item, 'output', spec.output, limits)
   const descriptor = {
     name,
@@ -154,9 +154,9 @@ export function toResource(
 ): ResourceDefinition | TemplateDefinition {
   const item = `resource "${uri}"`
   if (typeof spec === 'function')
-    throw refused(item, 'the options are missing: write resource(uri, {}, handler)')
+    throw badDefinition(item, 'the options are missing: write resource(uri, {}, handler)')
   checkOptions(item, spec, RESOURCE_OPTIONS)
-  if (typeof read !== 'function') throw refused(item, 'the handler is not a function')
+  if (typeof read !== 'function') throw badDefinition(item, 'the handler is not a function')
   const { mimeType, size, annotations } = spec
   const { known, free } = sortAnnotations(annotations ?? {})
   const meta = free === undefined ? spec._meta : { ...spec._meta, [FREE_ANNOTATIONS]: free }
@@ -172,7 +172,7 @@ export function toResource(
     return { ...toItem(uri, { uriTemplate: uri, ...about }, spec), mimeType, read, template }
   }
   if (!URL.canParse(uri))
-    throw refused(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
+    throw badDefinition(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
   const descriptor = { uri, ...about, ...(size === undefined ? {} : { size }) }
   return { ...toItem(uri, descriptor, spec), mimeType, read }
 }
@@ -187,9 +187,9 @@ export function toPrompt(
   const item = `prompt "${name}"`
   checkName(item, name, limits)
   if (typeof spec === 'function')
-    throw refused(item, 'the options are missing: write prompt(name, {}, handler)')
+    throw badDefinition(item, 'the options are missing: write prompt(name, {}, handler)')
   checkOptions(item, spec, PROMPT_OPTIONS, ELSEWHERE)
-  if (typeof run !== 'function') throw refused(item, 'the handler is not a function')
+  if (typeof run !== 'function') throw badDefinition(item, 'the handler is not a function')
   const args = spec.args === undefined ? undefined : checkerOf(item, 'args', spec.args, limits)
   const shownArgs = args === undefined ? [] : toArguments(item, args.json)
   const descriptor = {
@@ -210,7 +210,8 @@ export function isTemplate(
 function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Context>): Item {
   for (const name of Object.keys(spec._meta ?? {})) {
     const problem = metaKeyProblem(name)
-    if (problem !== undefined) throw refused(`"${key}"`, `the _meta key "${name}" cannot be used: ${problem}`)
+    if (problem !== undefined)
+      throw badDefinition(`"${key}"`, `the _meta key "${name}" cannot be used: ${problem}`)
   }
   return { key, place: ++places, descriptor, visible: spec.visible, scopes: spec.scopes }
 }
@@ -249,12 +250,12 @@ function sortAnnotations(annotations: ResourceAnnotations): Sorted {
 }
 
 function toArguments(item: string, schema: JsonObject): { readonly name: string }[] {
-  if (schema['type'] !== 'object') throw refused(item, 'args must be an object schema')
+  if (schema['type'] !== 'object') throw badDefinition(item, 'args must be an object schema')
   const required = (schema['required'] ?? []) as readonly string[]
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)
   const never = properties.find(([, { type }]) => type !== undefined && ![type].flat().includes('string'))
   if (never !== undefined)
-    throw refused(
+    throw badDefinition(
       item,
       `the argument "${never[0]}" does not accept strings, but clients send only strings; accept a string and convert it`,
     )
@@ -276,7 +277,8 @@ export function checkerOf(
   try {
     return toChecker(schema, part === 'output' ? 'output' : 'input', limits)
   } catch (error) {
-    if (error instanceof SchemaError) throw refused(item, `${part}: ${error.message}`, 'INVALID_JSON_SCHEMA')
+    if (error instanceof SchemaError)
+      throw badDefinition(item, `${part}: ${error.message}`, 'INVALID_JSON_SCHEMA')
     throw error
   }
 }
@@ -285,13 +287,13 @@ function templateOf(item: string, uri: string): TemplateDefinition['template'] {
   try {
     return parseTemplate(uri)
   } catch (error) {
-    throw refused(item, (error as Error).message)
+    throw badDefinition(item, (error as Error).message)
   }
 }
 
 function checkName(item: string, name: string, { nameLength }: Limits): void {
   if (name.length <= nameLength && /^[A-Za-z0-9_.-]+$/.test(name)) return
-  throw refused(item, `a name has 1 to ${nameLength} of the characters A-Z a-z 0-9 _ . -`)
+  throw badDefinition(item, `a name has 1 to ${nameLength} of the characters A-Z a-z 0-9 _ . -`)
 }
 
 function checkDescription(item: string, { length }: string, { descriptionLength }: Limits): void {
@@ -304,7 +306,7 @@ function nameOf(uri: string): string {
   return parts.findLast((part) => part !== '') ?? uri
 }
 
-function refused(item: string, reason: string, refusal?: RefusalName): Error {
+function badDefinition(item: string, reason: string, refusal?: RefusalName): Error {
   const extras = refusal === undefined ? {} : { refusal }
   return mcpError(BAD_DEFINITION, { item: item.slice(0, 256), reason }, extras)
 }

@@ -16,18 +16,18 @@ export function checkSampling(
   dialect: Dialect,
 ): JsonObject & { readonly includeContext?: string } {
   const { maxTokens = DEFAULT_MAX_TOKENS, modelPreferences = {}, temperature = 0 } = params
-  if (!Number.isInteger(maxTokens) || maxTokens < 1) throw refused('maxTokens must be a positive integer')
+  if (!Number.isInteger(maxTokens) || maxTokens < 1) throw badSampling('maxTokens must be a positive integer')
   if (dialect.temperature === 'checked' && !(temperature >= 0 && temperature <= 2))
-    throw refused('temperature must be between 0 and 2')
+    throw badSampling('temperature must be between 0 and 2')
   const odd = params.messages.find(({ role }) => !isRole(role, dialect))
   if (odd !== undefined)
-    throw refused(
+    throw badSampling(
       `a message has the role "user" or "assistant", not "${odd.role}"; put instructions for the model into systemPrompt`,
     )
   for (const name of PRIORITIES) {
     const priority = modelPreferences[name]
     if (priority !== undefined && !(Number(priority) >= 0 && Number(priority) <= 1))
-      throw refused(`modelPreferences.${name} must be between 0 and 1`)
+      throw badSampling(`modelPreferences.${name} must be between 0 and 1`)
   }
   const messages = params.messages.map((message) => ({ role: message.role, content: toContent(message) }))
   let open: readonly string[] = []
@@ -37,9 +37,10 @@ export function checkSampling(
       .filter((block) => block.type === 'tool_result')
       .map((block) => String((block as JsonObject)['toolUseId']))
     if (results.length > 0 && results.length < blocks.length)
-      throw refused('a message with tool results must not contain anything else')
+      throw badSampling('a message with tool results must not contain anything else')
     const missing = open.find((id) => !results.includes(id))
-    if (missing !== undefined) throw refused(`the tool use "${missing}" is not answered by the next message`)
+    if (missing !== undefined)
+      throw badSampling(`the tool use "${missing}" is not answered by the next message`)
     open =
       role === 'assistant'
         ? blocks
@@ -47,7 +48,7 @@ export function checkSampling(
             .map((block) => String((block as JsonObject)['id']))
         : []
   }
-  if (open.length > 0) throw refused(`the tool use "${open[0]}" is not answered by the next message`)
+  if (open.length > 0) throw badSampling(`the tool use "${open[0]}" is not answered by the next message`)
   return { ...params, messages, maxTokens }
 }
 
@@ -55,6 +56,6 @@ function toContent({ content }: SampleMessage): unknown {
   return typeof content === 'string' ? text(content) : content
 }
 
-function refused(reason: string): Error {
+function badSampling(reason: string): Error {
   return mcpError(BAD_OPTION, { where: 'ctx.sample', reason })
 }

@@ -64,7 +64,7 @@ function checkHeaders(tool: ToolDefinition, context: Context): void {
 }
 
 function run(tool: ToolDefinition, input: Checked<unknown>, context: Context): Result | Promise<Result> {
-  if (!input.ok) return refuseInput(tool, input, context)
+  if (!input.ok) return rejectInput(tool, input, context)
   try {
     const value =
       tool.timeoutMs === undefined ? tool.run(input.value, context) : withTimeout(tool, input.value, context)
@@ -143,7 +143,7 @@ function toModel(error: McpError, context: Context): Result {
   return toFailure(error)
 }
 
-function refuseInput(tool: ToolDefinition, { issue, first }: Unfit, context: Context): Result {
+function rejectInput(tool: ToolDefinition, { issue, first }: Unfit, context: Context): Result {
   const facts = { name: tool.key, issue }
   const { params, peer } = callOf(context)
   const extras = issueExtras(first, { value: params['arguments'], dialect: peer.dialect })

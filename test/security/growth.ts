@@ -62,7 +62,7 @@ const endpoint = new Endpoint(serviceOf(app), {
 const http = (method: string, headers: Record<string, string>, body = ''): HttpOut | Promise<HttpOut> => {
   const all: Record<string, string> = { host: 'localhost', 'content-type': 'application/json', ...headers }
   const head = { method, header: (name: string) => all[name] }
-  return endpoint.refuse(head) ?? endpoint.answer({ ...head, body, onGone: () => undefined } as never)
+  return endpoint.rejectHead(head) ?? endpoint.answer({ ...head, body, onGone: () => undefined } as never)
 }
 
 const KINDS: Record<string, (at: number) => unknown> = {

@@ -8,7 +8,7 @@ export function shutdown(choices: Choices): readonly (readonly [string, Route])[
     [
       'shutdown',
       (call) => {
-        call.channel.refuseFurther?.()
+        call.channel.rejectFurther?.()
         return {}
       },
     ],

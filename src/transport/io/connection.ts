@@ -81,14 +81,14 @@ export class Connection implements Channel, Responder<Reply, string> {
       const message = this.#read(text, this.#limits)
       reply = Array.isArray(message) ? this.#takeBatch(message) : this.#take(message as Message)
     } catch (thrown) {
-      return this.refuse(thrown)
+      return this.reject(thrown)
     }
     if (reply instanceof Promise) void reply.then((late) => this.#reply(late))
     else this.#reply(reply)
   }
 
   /** Sends an error for something that could not be read as a message, with its id if that is known. */
-  refuse(thrown: unknown, id: RequestId | undefined = readableId(thrown)): void {
+  reject(thrown: unknown, id: RequestId | undefined = readableId(thrown)): void {
     this.#send(this.#errorText(id, this.#inFlight.reject(thrown), this.#session))
   }
 
@@ -113,8 +113,8 @@ export class Connection implements Channel, Responder<Reply, string> {
     return decodeAnswer(method, answer, params, dialect)
   }
 
-  refuseFurther(): void {
-    this.#inFlight.refuseFurther()
+  rejectFurther(): void {
+    this.#inFlight.rejectFurther()
   }
 
   /** Fails the requests sent to the client because it will send no more responses. */

@@ -14,7 +14,7 @@ export function receiveText(messages: MessageStream, text: string, maxDepth: num
   try {
     message = readText(text, maxDepth)
   } catch (thrown) {
-    return refuseAnswer(messages, text, (thrown as Error).message)
+    return rejectAnswer(messages, text, (thrown as Error).message)
   }
   if (!Array.isArray(message)) {
     messages.take(message as Message)
@@ -26,7 +26,7 @@ export function receiveText(messages: MessageStream, text: string, maxDepth: num
 }
 
 /** Fails the request that a malformed response belongs to; false when that is unknown. */
-export function refuseAnswer(messages: MessageStream, text: string, issue: string): boolean {
+export function rejectAnswer(messages: MessageStream, text: string, issue: string): boolean {
   return messages.reject(answeredId(text), (method) => mcpError(BAD_ANSWER, { method, issue }))
 }
 

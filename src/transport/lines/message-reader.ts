@@ -4,7 +4,7 @@ import { type McpError, mcpError } from '../../errors/error.ts'
 import { ANSWER_TOO_LARGE } from '../../errors/client.ts'
 import type { TransportEvents } from '../../rpc/client-transport.ts'
 import type { MessageStream } from '../../rpc/message-stream.ts'
-import { answeredId, receiveText, refuseAnswer } from '../io/receive.ts'
+import { answeredId, receiveText, rejectAnswer } from '../io/receive.ts'
 import { LINES, type Framing } from './framing.ts'
 import { plainText } from './plain.ts'
 import { decodeLine, toText } from './text.ts'
@@ -77,7 +77,7 @@ export function createMessageReader(
 
   function onBadEncoding(bytes: Uint8Array): void {
     const text = toText(bytes)
-    if (!isStopped && !isOver) check(refuseAnswer(messages, text, 'it is not valid UTF-8'), text)
+    if (!isStopped && !isOver) check(rejectAnswer(messages, text, 'it is not valid UTF-8'), text)
   }
 
   /** Reports, once, that the server writes something other than messages. */

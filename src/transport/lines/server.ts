@@ -73,11 +73,11 @@ export class LineServer implements LineReaderOptions {
 
   onOversize(head: Uint8Array): void {
     const id = askedId(toText(head.subarray(0, 512)))
-    this.#inbox.push(() => this.connection.refuse(mcpError(TOO_LARGE, { limit: this.maxBytes }), id))
+    this.#inbox.push(() => this.connection.reject(mcpError(TOO_LARGE, { limit: this.maxBytes }), id))
   }
 
   onBadEncoding(): void {
-    this.#inbox.push(() => this.connection.refuse(mcpError(PARSE_FAILED, {})))
+    this.#inbox.push(() => this.connection.reject(mcpError(PARSE_FAILED, {})))
   }
 
   /** The client has ended its side; the last line does not need a line break. */

@@ -33,7 +33,7 @@ export function serveMemory(service: Service, { limits, source = {}, receive }: 
     send(text) {
       if (!open) throw mcpError(CONNECTION_CLOSED, { method: 'the message' })
       const problem = sizeProblem(text.length, limits.memoryBytes)
-      if (problem !== undefined) return connection.refuse(problem, askedId(text))
+      if (problem !== undefined) return connection.reject(problem, askedId(text))
       connection.receive(text)
     },
     close() {

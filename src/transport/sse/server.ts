@@ -76,7 +76,7 @@ export class SseEndpoint implements ExtraEndpoint {
   }
 
   /** Rejects a request by its head alone. */
-  refuse(head: HttpHead): HttpOut | undefined {
+  rejectHead(head: HttpHead): HttpOut | undefined {
     const verb = isStream(head) ? 'GET' : 'POST'
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }

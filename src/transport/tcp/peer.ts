@@ -101,7 +101,7 @@ export class Peer {
       this.#insideAt = now
       this.#before = count
     } else if (now - this.#insideAt > bodyMs) {
-      connection.refuse(this.#reading.late())
+      connection.reject(this.#reading.late())
       this.#closeSoon()
     }
   }
@@ -124,7 +124,7 @@ export class Peer {
   #checkFraming(chunk: Uint8Array): void {
     const reason = mismatchOf(this.#framing, chunk)
     if (reason === undefined) return
-    this.#server.connection.refuse(mcpError(BAD_MESSAGE, { reason }))
+    this.#server.connection.reject(mcpError(BAD_MESSAGE, { reason }))
     this.#closeSoon()
   }
 
@@ -138,7 +138,7 @@ export class Peer {
     if (problem === undefined || problem.kind === 'too_large') return
     this.#reading.end()
     lines.discard()
-    this.#server.connection.refuse(problem)
+    this.#server.connection.reject(problem)
   }
 
   /** The client ended its side but may still be reading, so its requests are answered. */

@@ -111,7 +111,7 @@ export async function listenTcp(
     const limit = limits.connections
     const send = (text: string): void => void socket.write(framing.encode(text), framing.encoding)
     socket.on('error', () => undefined)
-    new Connection({ service, limits, source: {}, send }).refuse(
+    new Connection({ service, limits, source: {}, send }).reject(
       mcpError(TOO_MANY_CONNECTIONS, { limit }, { retryAfterMs: 5000 }),
     )
     void linger(socket, CLOSE_MS)

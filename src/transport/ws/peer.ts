@@ -99,7 +99,7 @@ export class Peer implements Carrier {
     })
     // The library closes connections that violate the protocol with the right code.
     socket.on('error', () => undefined)
-    socket.onOversize = () => this.#connection.refuse(mcpError(TOO_LARGE, { limit: limits.wsBytes }))
+    socket.onOversize = () => this.#connection.reject(mcpError(TOO_LARGE, { limit: limits.wsBytes }))
   }
 
   get isBehind(): boolean {
@@ -172,7 +172,7 @@ export class Peer implements Carrier {
     const problem = this.#reading.take(bytes)
     // The frame reader already rejects messages that are too large.
     if (problem === undefined || problem.kind === 'too_large') return
-    this.#connection.refuse(problem)
+    this.#connection.reject(problem)
     this.#socket.close(CLOSE.tryLater, 'the server is reading too much at once')
     this.#socket.pause()
     afterMs(CLOSE_MS, () => this.#socket.terminate())

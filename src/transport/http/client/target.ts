@@ -3,13 +3,13 @@ import { BAD_OPTION } from '../../../errors/base.ts'
 
 /** Reads the URL of a server; throws unless it is an HTTP URL. */
 export function readTarget(url: string | URL): URL {
-  const refuse = (reason: string): McpError => mcpError(BAD_OPTION, { where: 'url', reason })
-  if (!URL.canParse(String(url))) throw refuse('it is not a URL')
+  const badUrl = (reason: string): McpError => mcpError(BAD_OPTION, { where: 'url', reason })
+  if (!URL.canParse(String(url))) throw badUrl('it is not a URL')
   const target = new URL(url)
   if (target.protocol !== 'http:' && target.protocol !== 'https:')
-    throw refuse('it is not an http or https URL')
+    throw badUrl('it is not an http or https URL')
   if (target.username !== '' || target.password !== '')
-    throw refuse('put credentials into headers, not into the URL')
+    throw badUrl('put credentials into headers, not into the URL')
   target.hash = ''
   return target
 }

@@ -91,7 +91,7 @@ export class Endpoint implements HttpHandler {
   }
 
   /** Rejects a request by its head: if this returns a reply, the body is not read. */
-  refuse(head: HttpHead): HttpOut | undefined {
+  rejectHead(head: HttpHead): HttpOut | undefined {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
       head.cors = this.guard.check(head)

@@ -29,8 +29,8 @@ export function serveFetch(
   return async (request, extras) => {
     const head = headOf(request)
     const handler: HttpHandler = extraEndpoints.find((extra) => extra.owns(head.target)) ?? endpoint
-    const refused = handler.refuse(head)
-    if (refused !== undefined) return toResponse(refused)
+    const rejection = handler.rejectHead(head)
+    if (rejection !== undefined) return toResponse(rejection)
     try {
       const caller = extras?.auth === undefined ? await handler.authenticate?.(head) : extras
       if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply)

@@ -75,7 +75,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const serve = serveNode(endpoint, ({ paths }, target) => paths.has(pathOf({ url: target })))
   let ready = true
   const server = await createListener(endpoint.limits, secure, answer)
-  server.on('clientError', (error, socket) => refuseSocket(error, socket as Socket, endpoint))
+  server.on('clientError', (error, socket) => rejectSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
   let accepted = 0
   let upgraded: UpgradeHandler | undefined
@@ -106,8 +106,8 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
-    const refused = tooManyHeaders(request) ?? identify(request)
-    if (refused !== undefined) return rejectUnread(request, response, refused)
+    const rejection = tooManyHeaders(request) ?? identify(request)
+    if (rejection !== undefined) return rejectUnread(request, response, rejection)
     const asked = request.url === path ? path : pathOf(request)
     if (asked === path && upgradesOnly) return rejectUnread(request, response, upgradeRequired(endpoint))
     if (asked === path || extraEndpoints.some(({ paths }) => paths.has(asked)))
@@ -121,8 +121,8 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (request.headers.upgrade?.toLowerCase() !== 'websocket')
         return ignoreUpgrade(server, request, socket, head)
-      const refused = tooManyHeaders(request) ?? identify(request)
-      if (refused !== undefined) replyRaw(socket, refused)
+      const rejection = tooManyHeaders(request) ?? identify(request)
+      if (rejection !== undefined) replyRaw(socket, rejection)
       else if (pathOf(request) === at) accept(endpoint, { request, socket, head }, handler)
       else replyRaw(socket, failure(endpoint, mcpError(UNKNOWN_PATH, {})))
     })
@@ -229,7 +229,7 @@ function settingsOf(limits: Limits): ServerOptions {
 }
 
 /** Replies to a malformed request, unless a reply has already started, and closes the connection. */
-function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: Endpoint): void {
+function rejectSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: Endpoint): void {
   // Only this internal property shows whether a reply has started.
   const { _httpMessage: begun } = socket as { _httpMessage?: { readonly headersSent: boolean } | null }
   // A client may open a connection ahead of time; it would take a reply for the response to its first request.

@@ -65,8 +65,8 @@ function serveHandler(
   const pool = budgetsOf(handler.service, handler.limits).read
   return (request, response) => {
     const parts = new NodeIn(request, response)
-    const refused = handler.refuse(parts)
-    if (refused !== undefined) return rejectUnread(request, response, refused)
+    const rejection = handler.rejectHead(parts)
+    if (rejection !== undefined) return rejectUnread(request, response, rejection)
     if (handler.authenticate === undefined) return readAndAnswer(request, parts)
     void Promise.resolve(handler.authenticate(parts)).then((caller) => {
       if ('reply' in caller) return rejectUnread(request, response, caller.reply)

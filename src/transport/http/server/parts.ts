@@ -62,7 +62,7 @@ export interface HttpHandler {
   /** Whether responses use other connections than requests, so that they matter even if the request's is closed. */
   readonly answersElsewhere?: boolean
   /** Rejects a request by its head: if this returns a reply, the body is not read. */
-  refuse(head: HttpHead): HttpOut | undefined
+  rejectHead(head: HttpHead): HttpOut | undefined
   /** Identifies the caller before the body is read; absent where the adapter does that. */
   readonly authenticate?: ((head: HttpHead) => Authenticated | Promise<Authenticated>) | undefined
   /** The reply to a request whose body is not read. */

@@ -55,7 +55,7 @@ export class WebEndpoint implements ExtraEndpoint {
     return this.#find(target) !== undefined
   }
 
-  refuse(head: HttpHead): HttpOut | undefined {
+  rejectHead(head: HttpHead): HttpOut | undefined {
     try {
       const { guard } = this.#options
       if (head.method === 'OPTIONS') return { status: 204, headers: guard.preflight(head, ALLOWED) }
