@@ -5,7 +5,7 @@ export interface Kind<Value> {
   /** The end of a sentence: "port must be …". */
   readonly must: string
   is(value: unknown): boolean
-  /** What to write instead, where that can be said. */
+  /** Suggests what to write instead, if there is an obvious correction. */
   write?(name: string, value: unknown): string | undefined
   /** Whether errors may repeat a text that was given; not where it may be a secret. */
   readonly repeats?: boolean
@@ -95,7 +95,7 @@ export function listOf<Value>(kind: Kind<Value>): Kind<readonly Value[]> {
   }
 }
 
-/** What is of one of two kinds. */
+/** A value of either of two kinds. */
 export function either<One, Other>(one: Kind<One>, other: Kind<Other>): Kind<One | Other> {
   return {
     must: `${one.must}, or ${other.must}`,

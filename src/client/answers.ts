@@ -45,7 +45,7 @@ export interface Answers {
   readonly roots?: readonly Root[] | (() => Soon<readonly Root[]>)
 }
 
-/** Answers a question. Throws the error to send back if there is no answer. */
+/** Answers a question, or throws the error to send back. */
 export async function answerQuestion(
   answers: Answers,
   method: string,

@@ -20,7 +20,7 @@ export interface ErrorRow {
   readonly text: string
   /** A member of `error.data` and the slot whose fact it holds. */
   readonly tells?: readonly [string, string]
-  /** What the reader should do about it. */
+  /** The advice to the reader of the error. */
   readonly hint: string
 }
 

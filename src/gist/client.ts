@@ -117,7 +117,7 @@ export class GistClient implements AsyncDisposable {
     this.#parts = parts
   }
 
-  /** What the handshake agreed on. */
+  /** The result of the handshake. */
   get descriptor(): ConnectionDescriptor {
     if (this.#descriptor === undefined) throw mcpError(CLOSED, {})
     return this.#descriptor

@@ -7,7 +7,7 @@ export interface CapabilityFlag {
 }
 
 export interface CapabilityRow {
-  /** Who declares it. */
+  /** The side that declares it. */
   readonly side: 'client' | 'server' | 'both'
   /** First and last revision that has the capability; without `until` it is current. */
   readonly since: Revision
@@ -16,7 +16,7 @@ export interface CapabilityRow {
   readonly deprecated?: Revision
   /** Members of the capability that add to it. */
   readonly flags?: Readonly<Record<string, CapabilityFlag>>
-  /** What a side that declares it does. */
+  /** The meaning of the declaration. */
   readonly about: string
 }
 

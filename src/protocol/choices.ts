@@ -4,7 +4,7 @@ export interface ChoiceRow {
   /** The value in profile `erlmcp`. */
   readonly erlmcp: string | boolean
   readonly reader: string
-  /** What the choice decides. */
+  /** Describes the choice, for the reference pages. */
   readonly about: string
 }
 

@@ -37,7 +37,7 @@ export function ownerOf(auth: Auth | undefined): string {
   return JSON.stringify(auth.sub === undefined ? auth : names)
 }
 
-/** What the transport knows about where a request came from. */
+/** The origin of a request, as far as the transport knows it. */
 export interface RequestSource {
   readonly auth?: Auth | undefined
   /** Looks up an HTTP header by its lower-case name; absent on transports without headers. */

@@ -154,20 +154,27 @@ export class InFlight<Out, Encoded extends Sized> {
     const leave = isQueued ? undefined : this.#service.load.enter(call, responder.caller)
     responder.calls?.add(call)
     return new Promise((resolve, reject) => {
+      const finish = (): void => {
+        leave?.()
+        responder.calls?.delete(call)
+        if (this.#isIdle) this.#onIdle?.()
+      }
+      const giveUp = (broken: unknown): void => {
+        finish()
+        reject(broken as Error)
+      }
+      const respond = (out: Out | Promise<Out>): void => {
+        if (out instanceof Promise) return void out.then(respond, giveUp)
+        finish()
+        resolve(out)
+      }
       const fail = (thrown: unknown): void => {
         if (!this.#calls.delete(call)) return
         try {
           respond(this.#fail(call, thrown, responder, observed))
         } catch (broken) {
-          reject(broken as Error)
+          giveUp(broken)
         }
-      }
-      const respond = (out: Out | Promise<Out>): void => {
-        if (out instanceof Promise) return void out.then(respond, reject)
-        leave?.()
-        responder.calls?.delete(call)
-        resolve(out)
-        if (this.#isIdle) this.#onIdle?.()
       }
       this.#calls.set(call, fail)
       result.then((value) => {

@@ -17,7 +17,7 @@ export interface Turn {
 
 /** The requests that a server is running and queueing at the moment, over all its transports. */
 export class Load {
-  /** Throws when new requests should be rejected for now; set by transports that can be overloaded. */
+  /** Throws while the server is too busy for new requests; set by transports that can be overloaded. */
   check: (() => void) | undefined
   /** Queued requests; created when one is first queued. */
   queue: Queue | undefined

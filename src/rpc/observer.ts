@@ -43,7 +43,7 @@ export interface RejectedRequest {
   readonly source: RequestSource
 }
 
-/** What is counted: errors that were sent, by kind, and events that send none. */
+/** The names of the counters: errors by kind, and events for which no error is sent. */
 export type Counted =
   | ErrorKind
   /** A connection was aborted because the client did not read what it requested. */

@@ -62,7 +62,7 @@ export function unevaluatedRule(node: Node, schema: Schema, { part }: Compiler):
   const item = unevaluatedItems === undefined ? undefined : part(unevaluatedItems)
   if (member === undefined && item === undefined) return node
   return (value, outer) => {
-    // What a neighbour evaluated does not count here.
+    // Members that a sibling branch evaluated do not count here.
     const marks = newMarks()
     if (!node(value, marks)) return false
     if (item !== undefined && Array.isArray(value)) {

@@ -60,7 +60,7 @@ function fits(member: Member, value: Schema): boolean {
   return Object.hasOwn(value, member.name) && member.test(item)
 }
 
-/** What is said of the names of members, and of the members that `properties` does not name. */
+/** Checks the names of members, and the members that `properties` does not name. */
 function namesNode(schema: Schema, { part }: Compiler): ObjectNode | undefined {
   const { properties = {}, patternProperties = {}, additionalProperties, propertyNames } = schema
   const { minProperties, maxProperties } = schema

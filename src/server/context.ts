@@ -24,7 +24,7 @@ export interface RequestClient {
 
 /** The request behind a context, for the modules of the server; handlers see only what `Context` shows. */
 export let callOf: (context: Context) => Call
-/** What the handlers of the server share. */
+/** The parts of a server that all contexts share. */
 export let partsOf: (context: Context) => ServerParts
 /** The rounds of a request; undefined until it asks, or remembers, something. */
 export let roundsOf: (context: Context) => Rounds | undefined
@@ -38,7 +38,7 @@ export let beginRounds: (context: Context) => Rounds
 export class Context {
   readonly #call: Call
   readonly #parts: ServerParts
-  /** What the request knows of its rounds; made when it first asks, or remembers, something. */
+  /** The rounds of the request; created when it first asks or remembers something. */
   #rounds: Rounds | undefined
   #log: Log | undefined
   #progress: ReportProgress | undefined

@@ -15,7 +15,7 @@ export interface Item {
   readonly scopes: readonly string[] | undefined
 }
 
-/** What the handler of a tool may return; reply.ts distinguishes the shapes. */
+/** The values that the handler of a tool may return; reply.ts distinguishes their shapes. */
 export type Returned = unknown
 
 export interface ToolDefinition extends Item {

@@ -9,7 +9,7 @@ import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import { callOf, type Context } from './context.ts'
 
-/** What a server tells a client that connects. */
+/** The description of a server that connecting clients receive. */
 export interface Greeting {
   readonly info: JsonObject
   readonly capabilities: JsonObject

@@ -105,7 +105,7 @@ export function subscribedBy(context: Context): Set<string> | undefined {
   return callOf(context).peer.session?.subscriptions
 }
 
-/** Whose streams are counted and listed together: those of an authenticated caller, otherwise those of a connection. */
+/** The key under which streams are counted and listed together: the authenticated caller, or else the connection. */
 export function listenerOf(context: Context): unknown {
   const { auth } = context
   return auth === undefined ? callOf(context).channel : ownerOf(auth)

@@ -2,7 +2,7 @@ import type { Context } from './context.ts'
 import type { Item } from './definitions.ts'
 import type { List } from './lists.ts'
 
-/** What a plug-in that hides items is asked about. */
+/** An item whose visibility a plug-in decides. */
 export interface VisibleItem {
   readonly kind: 'tool' | 'resource' | 'template' | 'prompt'
   /** The name of a tool or prompt; the URI of a resource or template. */

@@ -1,4 +1,4 @@
-/** What stands around a value in base64. */
+/** The marks around a value in base64. */
 export const PREFIX = '=?base64?'
 export const SUFFIX = '?='
 

@@ -109,7 +109,7 @@ export interface ServerCapabilities {
 
 // Content
 
-/** What every content block may say about itself. */
+/** Members that every content block may have. */
 export interface BlockOptions {
   readonly annotations?: Annotations
   readonly _meta?: Meta

@@ -8,7 +8,7 @@ export interface Tree {
   /** Whether any of them is still running. */
   isAlive(): boolean
   signal(name: 'SIGTERM' | 'SIGKILL'): void
-  /** Resolves when none is running any more, or after `ms`. */
+  /** Resolves when all have ended, or after `ms`. */
   gone(ms: number): Promise<void>
   /** Kills the rest at once, without waiting. */
   killNow(): void

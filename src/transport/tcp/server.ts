@@ -79,7 +79,7 @@ export async function listenTcp(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     const room = limits.connections + (tls === undefined ? SPARE : 0)
-    // Before the TLS handshake no error can be sent, and during a flood none is.
+    // Before the TLS handshake, errors cannot be sent; during a flood, they are not sent either.
     if (sockets.size <= room) return
     service.observers.count('too_many_connections')
     socket.destroy()

@@ -1,4 +1,4 @@
-/** What to do about a system or TLS error, by code. */
+/** The remedies for system and TLS errors, by code. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'nothing listens there; start the server, or correct the address'],
   ['ECONNRESET', 'the server aborted the connection'],

@@ -100,7 +100,7 @@ export function serveWs(source: UpgradeSource): WsServer {
   }
 }
 
-/** Rejects a client that offers subprotocols of which none is supported. */
+/** Rejects a client that offers only unsupported subprotocols. */
 function checkProtocols(offered: string | undefined): void {
   if (offered === undefined || chooseProtocol(offered.split(',').map((name) => name.trim())) !== undefined)
     return

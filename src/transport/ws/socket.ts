@@ -35,7 +35,7 @@ export function dial(url: URL, options: DialOptions): ClientSocket {
   return socket as ClientSocket
 }
 
-/** What to do about a failed connection. */
+/** The remedy for a failed connection. */
 export function remedyOf(cause: unknown, url: URL): string | undefined {
   return cause instanceof Error ? explain(cause, url) : undefined
 }

@@ -41,7 +41,7 @@ export interface HttpConnectOptions extends BackoffOptions {
   ) => Promise<ClientTransport | undefined>
 }
 
-/** What the older transport needs to connect to the same server. */
+/** The parts that the older transport needs to connect to the same server. */
 export interface OlderParts {
   readonly target: URL
   readonly fetch: typeof globalThis.fetch

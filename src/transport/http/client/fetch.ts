@@ -9,7 +9,7 @@ export interface Sending {
   readonly headers: HeaderRecord
   readonly body?: string
   readonly signal: AbortSignal
-  /** What is sent, for use in errors. */
+  /** Names the message, for errors. */
   readonly method: string
 }
 

@@ -54,7 +54,7 @@ export interface HttpOut {
 /** The caller of a request, or the reply to send instead of an answer. */
 export type Authenticated = { readonly auth: Auth | undefined } | { readonly reply: HttpOut }
 
-/** What adapters serve. It sees the head of a request first, and then all of it. */
+/** Handles HTTP requests for any adapter. It sees the head of a request first, and then all of it. */
 export interface HttpHandler {
   readonly limits: Limits
   /** The server behind it. */
