@@ -26,6 +26,8 @@ const MARKS = fileURLToPath(new URL('marks.ts', import.meta.url))
 const SCENARIOS = 'test/scenarios'
 const IN_MEMORY = '· memory '
 const MAX_TRIES = 5
+/** The number of test files that run before the scenarios; the other related ones run after them. */
+const NEAR = 14
 
 // oxfmt-ignore
 const TRANSPORTS: Readonly<Record<string, readonly string[]>> = {
@@ -60,8 +62,8 @@ export class Judge {
   }
 
   /**
-   * Whether the tests detect a mutant: first those nearest to it, then the in-memory scenarios. A failure counts only in
-   * a test file that ran the mutant and passes without it.
+   * Whether the tests detect a mutant: first those nearest to it, then the in-memory scenarios, then the other related
+   * ones. A failure counts only in a test file that ran the mutant and passes without it.
    */
   async judge(mutant: Mutant): Promise<{ readonly killed: boolean; readonly by: string }> {
     const { sources, ranking, soundness } = this.#tools
@@ -73,14 +75,18 @@ export class Judge {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const tests = ranking.choose(mutant, new Set([...soundness.broken, ...unrelated]))
         this.#write(file, text)
-        const near: Outcome = tests.length > 0 ? await this.#run(tests, file) : { state: 'passed', files: [] }
-        const found = near.state === 'passed' ? await this.#runScenarios() : near
+        const near = await this.#run(tests.slice(0, NEAR), file)
+        const inScenarios = near.state === 'passed' ? await this.#runScenarios() : near
+        const rest = tests.slice(NEAR)
+        const found = inScenarios.state === 'passed' ? await this.#run(rest, file) : inScenarios
         if (found.state === 'passed')
           return { killed: false, by: `${tests.length} test files and the scenarios pass` }
         if (found.state === 'broken') continue
-        if (found !== near || found.file === undefined) {
+        const isScenario = found === inScenarios && found !== near
+        if (isScenario || found.file === undefined) {
           // The scenarios passed before the first mutant, so a second failure or hang is due to this one.
-          const again = found === near ? await this.#run(tests, file) : await this.#runScenarios()
+          const same = found === near ? tests.slice(0, NEAR) : rest
+          const again = isScenario ? await this.#runScenarios() : await this.#run(same, file)
           if (again.state === 'passed' || again.state === 'broken') continue
           return { killed: true, by: describe(found) }
         }
@@ -109,7 +115,8 @@ export class Judge {
     return (await this.#run([test], file)).state === 'passed'
   }
 
-  #run(files: readonly string[], source: string): Promise<Outcome> {
+  async #run(files: readonly string[], source: string): Promise<Outcome> {
+    if (files.length === 0) return { state: 'passed', files: [] }
     return this.#runAndLearn({ files, workers: 1, bail: true, only: withoutForeign(source) })
   }
 

@@ -111,3 +111,24 @@ test('never · memory 2025-11-25', () => expect(1).toBe(2))
     'without a mutant, test/scenarios/door.test.ts failed: never · memory 2025-11-25',
   )
 }, 600_000)
+
+test('related tests beyond the nearest ones run too, after the scenarios', async () => {
+  const idle = `import { expect, test } from 'vitest'
+import { spare } from './door.ts'
+test('there are doors', () => expect(spare).toBeDefined())
+`
+  const near = Object.fromEntries(
+    Array.from({ length: 14 }, (_, index) => [`src/near-${index}.test.ts`, idle]),
+  )
+  const far = FILES['src/door.test.ts']!.replace('./door.ts', '../src/door.ts')
+  const door = 'export const isOpen = (): boolean => true\nexport const spare = isOpen\n'
+  const root = plant({
+    ...FILES,
+    ...near,
+    'src/door.ts': door,
+    'src/door.test.ts': idle,
+    'test/far.test.ts': far,
+  })
+  const verdicts = await mutate({ ...settingsFor(root), count: 1, only: 'src/door.ts', equivalents: [] })
+  expect(verdicts.map(({ by }) => by)).toEqual(['test/far.test.ts › the door is open'])
+}, 600_000)

@@ -6,7 +6,7 @@ import type { Mutant } from './mutants.ts'
 import { functionOf, unitAt, unitsOf } from './units.ts'
 
 /** The maximum number of test files that run for a mutant. */
-const MAX_FILES = 14
+const MAX_FILES = 60
 const USUAL_SECONDS = 4
 const FAR = 10
 
