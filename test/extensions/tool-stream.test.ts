@@ -245,11 +245,11 @@ test('pieces keep a slow call alive beyond the silence that would end it', async
     .tool('slow', {}, async function* () {
       for (let at = 0; at < 6; at++) {
         yield `${at}`
-        await new Promise((resolve) => setTimeout(resolve, 40))
+        await new Promise((resolve) => setTimeout(resolve, 400))
       }
     })
     .extend(toolStream)
-  const client = await connect(app, { extensions: [toolStream], timeout: '150ms' })
+  const client = await connect(app, { extensions: [toolStream], timeout: '1500ms' })
   const pieces = []
   for await (const piece of toolStream.of(client).stream('slow')) pieces.push(piece)
   expect(pieces).toHaveLength(6)

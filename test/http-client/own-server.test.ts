@@ -12,12 +12,16 @@ const NAME = { type: 'object', properties: { name: { type: 'string' } }, require
 
 interface Work {
   readonly url: string
+  /** Resolves when the tool `wait` runs. */
+  readonly waits: Promise<void>
   readonly stopped: string[]
   change(): void
 }
 
 async function start(sessions = true): Promise<Work> {
   const stopped: string[] = []
+  let begun = (): void => undefined
+  const waits = new Promise<void>((resolve) => (begun = resolve))
   let changes = 0
   const app = createServer({ name: 'works', version: '1', log: () => undefined, limits: { drainMs: 20 } })
     .tool(
@@ -40,6 +44,7 @@ async function start(sessions = true): Promise<Work> {
     })
     .tool('who', {}, async (_, { elicit }) => JSON.stringify(await elicit('Who?', NAME)))
     .tool('wait', {}, async (_, { signal }) => {
+      begun()
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
       stopped.push((signal.reason as Error).message)
       return ''
@@ -47,7 +52,7 @@ async function start(sessions = true): Promise<Work> {
   const running = await app.listen({ http: { port: 0, sessions } })
   after(() => running.close())
   const change = (): void => void app.tool(`late-${++changes}`, {}, () => '')
-  return { url: running.url as string, stopped, change }
+  return { url: running.url as string, waits, stopped, change }
 }
 
 /** A request as the client would seal it. */
@@ -73,8 +78,8 @@ function sealed(
   return outgoing(method, { headers, ...parts, params: { ...params, _meta: meta } })
 }
 
-async function connect(url: string, revision: Revision): Promise<Opened> {
-  const opened = await open(url)
+async function connect(url: string, revision: Revision, own: typeof fetch = fetch): Promise<Opened> {
+  const opened = await open(url, { fetch: own })
   const { line } = opened
   if (revision === LATEST) {
     await line.request(sealed(revision, 'server/discover', {}))
@@ -135,12 +140,12 @@ describe.each(REVISIONS)('against our own server at %s', (revision) => {
   })
 
   test('cancelling stops the work, in the way of the revision [R127]', async () => {
-    const { url, stopped } = await start()
+    const { url, waits, stopped } = await start()
     const { line } = await connect(url, revision)
     expect(line.cancels).toBe(revision === LATEST ? 'itself' : 'message')
     const abort = new AbortController()
     const waiting = call(line, revision, 'wait', { id: 77, signal: abort.signal })
-    setTimeout(() => abort.abort(new Error('enough')), 50)
+    void waits.then(() => abort.abort(new Error('enough')))
     await expect(waiting).rejects.toMatchObject({ kind: 'cancelled', cause: { message: 'enough' } })
     const early = stopped.length
     const text = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}'
@@ -157,11 +162,11 @@ describe.each(REVISIONS)('against our own server at %s', (revision) => {
   })
 
   test('a line that is closed leaves nothing behind', async () => {
-    const { url } = await start()
+    const { url, waits } = await start()
     const { line } = await connect(url, revision)
     line.listen?.()
     const waiting = failure(call(line, revision, 'wait'))
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await waits
     await line.close()
     expect(await waiting).toMatchObject({ kind: 'closed' })
   })
@@ -172,9 +177,15 @@ describe.each(REVISIONS.filter((revision) => revision !== LATEST))(
   (revision) => {
     test('changes come on the stream for notifications', async () => {
       const { url, change } = await start()
-      const { line, messages } = await connect(url, revision)
+      let opened = false
+      const watched: typeof fetch = async (input, init) => {
+        const response = await fetch(input, init)
+        if (init?.method === 'GET') opened = true
+        return response
+      }
+      const { line, messages } = await connect(url, revision, watched)
       line.listen?.()
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await until(() => opened)
       change()
       await until(() => messages.length === 1)
       expect(messages[0]!.method).toBe('notifications/tools/list_changed')

@@ -77,12 +77,13 @@ test('a closing server answers running requests, rejects new ones, and accepts n
 
 test('responses in transit when the server closes arrive, though the client keeps sending', async () => {
   const app = make(new Gate())
-  app.tool('large', {}, () => 'x'.repeat(3_000_000))
+  let answered = 0
+  app.tool('large', {}, () => (answered++, 'x'.repeat(3_000_000)))
   const running = await app.listen({ tcp: { port: 0 } })
   const wire = await greet(await dial(running.addresses.tcp))
   wire.socket.pause()
   await wire.write(`${call('large', {}, 5)}\n`, `${call('large', {}, 6)}\n`)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await expect.poll(() => answered).toBe(2)
   const closing = running.close()
   wire.socket.write(`${echo('2025-11-25', 7)}\n`)
   wire.socket.resume()

@@ -214,11 +214,11 @@ describe('keep-alive', () => {
   })
 
   test('a client that speaks is not asked', async () => {
-    const { port } = await start(server({ pingMs: 300, pongMs: 100 }))
+    const { port } = await start(server({ pingMs: 1500, pongMs: 100 }))
     const raw = await open(port)
     for (let said = 1; said <= 20; said++) {
       raw.write(frame(PING))
-      await new Promise((resolve) => setTimeout(resolve, 30))
+      await new Promise((resolve) => setTimeout(resolve, 100))
       await raw.until(() => raw.texts.length === said)
     }
     expect(raw.frames.filter(({ opcode }) => opcode === OPCODE.ping)).toEqual([])
