@@ -39,6 +39,14 @@ test('several run in the order they were added, before providers and middleware'
   expect(order).toEqual(['first', 'second', 'provider', 'middleware', 'first again'])
 })
 
+test('an interceptor takes effect even if requests were answered before', async () => {
+  const app = server()
+  const client = await open(app, 'memory')
+  expect(await client.call('echo')).toBe('echo')
+  app.intercept('tools/call', () => ({ content: [{ type: 'text', text: 'intercepted' }] }))
+  expect(await client.call('echo')).toBe('intercepted')
+})
+
 test('other methods pass by, also one that the server does not offer', async () => {
   const app = createServer({ name: 'x', version: '1', log: () => undefined, capabilities: ['tools'] })
   app.intercept('tools/list', () => ({ tools: [{ name: 'far', inputSchema: { type: 'object' } }] }))

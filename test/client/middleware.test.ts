@@ -64,5 +64,8 @@ scenario('no call goes out before somebody agreed [S4-7-1] [S4-7-3]', async (_, 
 test('anything but middleware is rejected when it is added', async () => {
   const client = createClient(createEverything())
   expect(() => client.use('tools/call', 'no function' as never)).toThrow('the middleware is not a function')
+  expect(() => client.use({ clientMidleware: () => ({}) } as never)).toThrow(
+    'there is no option "clientMidleware"; did you mean "clientMiddleware"?',
+  )
   await client.close()
 })
