@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ReconnectBackoff } from './reconnect-backoff.ts'
 import { resume } from './resume.ts'
+import { Place } from './stream.ts'
 
 test('the body of a reply that is not wanted is discarded, so that its connection can be used again', async () => {
   let discarded = 0
@@ -9,7 +10,7 @@ test('the body of a reply that is not wanted is discarded, so that its connectio
   const replies = [busy(), busy(), new Response('', { headers: { 'content-type': 'text/event-stream' } })]
   const response = await resume(
     {
-      place: { lastId: undefined, retryMs: undefined },
+      place: new Place(),
       backoff: new ReconnectBackoff({ floorMs: 0, firstMs: 0, maxMs: 0 }),
       signal: new AbortController().signal,
       counted: true,
