@@ -1,3 +1,4 @@
+import { Deferred } from '../base/deferred.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Channel } from '../rpc/call.ts'
@@ -24,7 +25,7 @@ export interface GistExchangeOptions {
 export class GistExchange implements Channel {
   readonly #options: GistExchangeOptions
   #stream: EventStream | undefined
-  #begin: ((out: HttpOut) => void) | undefined
+  #pending: Deferred<HttpOut> | undefined
 
   constructor(options: GistExchangeOptions) {
     this.#options = options
@@ -48,19 +49,16 @@ export class GistExchange implements Channel {
   }
 
   /** The reply to a running call: a stream as soon as progress is sent, otherwise the result itself. */
-  replyLater(answered: Promise<HttpOut>): Promise<HttpOut> {
-    const { headers } = this.#options
-    if (this.#stream !== undefined) return Promise.resolve(toStream(this.#stream, headers))
-    return new Promise((resolve, reject) => {
-      this.#begin = resolve
-      answered.then(resolve, reject)
-    })
+  pending(): Deferred<HttpOut> {
+    this.#pending = new Deferred()
+    if (this.#stream !== undefined) this.#pending.resolve(toStream(this.#stream, this.#options.headers))
+    return this.#pending
   }
 
   #open(): EventStream {
     if (this.#stream !== undefined) return this.#stream
     const stream = (this.#stream = this.#newStream())
-    this.#begin?.(toStream(stream, this.#options.headers))
+    this.#pending?.resolve(toStream(stream, this.#options.headers))
     return stream
   }
 

@@ -3,7 +3,7 @@ import { CONNECTION_CLOSED } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call } from '../rpc/call.ts'
 import type { CallTable } from '../rpc/call-table.ts'
-import type { Responder } from '../rpc/in-flight.ts'
+import type { Pending, Responder } from '../rpc/in-flight.ts'
 import type { Headers, HttpIn, HttpOut } from '../transport/http/server/parts.ts'
 import { callerOf, sizeOf } from '../transport/http/server/responder.ts'
 import type { HttpSession } from '../transport/http/server/sessions.ts'
@@ -62,12 +62,12 @@ export class GistResponder implements Responder<HttpOut, string> {
     return this.#end(call, this.#way.exchange.reply(204, undefined, this.#way.headers))
   }
 
-  pending(call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
+  pending(call: Call): Pending<HttpOut> {
     this.#sweeper.begin()
     this.#way.request.onGone(() => {
       if (!call.ended) call.cancel(gone(call.method))
     })
-    return this.#way.exchange.replyLater(response)
+    return this.#way.exchange.pending()
   }
 
   /** Closes a session that was created for this call alone. */

@@ -1,12 +1,13 @@
+import { Bag } from '../base/bag.ts'
 import { mcpError } from '../errors/error.ts'
 import { CANCELLED, CONNECTION_CLOSED } from '../errors/rpc.ts'
-import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
+import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Call } from './call.ts'
 
-/** The unanswered requests of one client, by id: those of a connection, or of an HTTP session. */
+/** The unanswered requests of one client: those of a connection, or of an HTTP session. */
 export class CallTable {
   /** Created by the first asynchronous request: most connected clients are idle. */
-  #calls: Map<string, Call> | undefined
+  #calls: Bag<Call> | undefined
   /** The request whose handler is running synchronously; an in-process client may send more before it returns. */
   starting: Call | undefined = undefined
 
@@ -15,17 +16,17 @@ export class CallTable {
   }
 
   add(call: Call): void {
-    this.#calls ??= new Map()
-    this.#calls.set(idText(call.id as RequestId), call)
+    this.#calls ??= new Bag()
+    this.#calls.add(call)
   }
 
   delete(call: Call): void {
-    this.#calls?.delete(idText(call.id as RequestId))
+    this.#calls?.delete(call)
   }
 
   find(id: RequestId): Call | undefined {
     if (this.starting?.id === id) return this.starting
-    return this.#calls === undefined || this.#calls.size === 0 ? undefined : this.#calls.get(idText(id))
+    return this.#calls?.find((call) => call.id === id)
   }
 
   /** Cancels a request as `notifications/cancelled` asks. */
@@ -40,7 +41,6 @@ export class CallTable {
 
   /** Cancels all requests because the client disconnected. */
   close(): void {
-    for (const call of this.#calls?.values() ?? [])
-      call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
+    for (const call of this.#calls ?? []) call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Deferred } from '../base/deferred.ts'
 import { toLimits } from '../base/limits.ts'
 import { Call } from './call.ts'
 import { CallTable } from './call-table.ts'
@@ -27,7 +28,7 @@ function responder(parts: Partial<Responder<string, string>>): Responder<string,
     result: (_call, text) => text,
     error: (_call, { kind }) => kind,
     cancelled: () => 'cancelled',
-    pending: (_call, response) => response,
+    pending: () => new Deferred(),
     ...parts,
   }
 }

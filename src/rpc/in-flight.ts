@@ -1,4 +1,5 @@
 import { ID_IN_USE, TOO_MANY_CALLS } from '../errors/limits.ts'
+import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError, rowOf } from '../errors/error.ts'
 import { SHUTTING_DOWN } from '../errors/rpc.ts'
@@ -26,7 +27,27 @@ export interface Responder<Out, Encoded extends Sized> {
   /** The client no longer wants the response. */
   cancelled(call: Call): Out
   /** The response comes later. */
-  pending(call: Call, response: Promise<Out>): Promise<Out>
+  pending(call: Call): Pending<Out>
+}
+
+/** A response that comes later. */
+export interface Pending<Out> {
+  /** What the transport has until then: a promise, or nothing to send. */
+  readonly promise: Out | Promise<Out>
+  readonly resolve: (out: Out) => void
+  /** No response can be sent. */
+  readonly reject: (error: unknown) => void
+}
+
+/** An unanswered request. */
+interface Running<Out, Encoded extends Sized> {
+  readonly call: Call
+  readonly responder: Responder<Out, Encoded>
+  readonly observed: Observed | undefined
+  readonly pending: Pending<Out>
+  readonly caller: unknown
+  /** Whether the load counts it, which a queued request arranges by itself. */
+  readonly isCounted: boolean
 }
 
 /** An encoded result, which tells its size in characters. */
@@ -44,8 +65,7 @@ const LATER = { retryAfterMs: 5000 }
 export class InFlight<Out, Encoded extends Sized> {
   readonly #service: Service
   readonly #limits: Limits
-  /** The unanswered requests, each with what ends it before its handler does. */
-  readonly #calls = new Map<Call, (error: McpError) => void>()
+  readonly #running = new Bag<Running<Out, Encoded>>()
   /** The number of finished responses that observers delay. */
   #delayed = 0
   #closing = false
@@ -59,7 +79,7 @@ export class InFlight<Out, Encoded extends Sized> {
 
   /** The number of unanswered requests. */
   get size(): number {
-    return this.#calls.size
+    return this.#running.size
   }
 
   /** Whether new requests are rejected. */
@@ -77,8 +97,7 @@ export class InFlight<Out, Encoded extends Sized> {
       if (calls !== undefined) calls.starting = call
       const result = isQueued ? this.#runInTurn(call, responder) : this.#service.answer(call)
       if (!(result instanceof Promise)) return this.#succeed(call, result, responder, observed)
-      const response = this.#runLater(call, result, responder, observed, isQueued)
-      return responder.pending(call, response)
+      return this.#track(call, result, responder, observed, isQueued)
     } catch (thrown) {
       return this.#fail(call, thrown, responder, observed)
     } finally {
@@ -111,16 +130,16 @@ export class InFlight<Out, Encoded extends Sized> {
   /** Rejects new requests, asks long-lived ones to end, and waits up to `limitMs` until all are answered. */
   drain(limitMs: number): Promise<void> {
     this.#closing = true
-    for (const call of this.#calls.keys()) call.endIfLasting()
+    for (const { call } of this.#running) call.endIfLasting()
     return (this.#drained ??= this.#waitUntilIdle(limitMs))
   }
 
   /** Answers the remaining requests with the error that the server is closing, and stops their handlers. */
   abortAll(): void {
-    for (const [call, end] of this.#calls) {
+    for (const running of this.#running) {
       const error = mcpError(SHUTTING_DOWN, {}, LATER)
-      call.abort(error)
-      end(error)
+      running.call.abort(error)
+      if (this.#running.delete(running)) this.#answerError(running, error)
     }
   }
 
@@ -144,51 +163,65 @@ export class InFlight<Out, Encoded extends Sized> {
   }
 
   /** Tracks a request until its result settles or `abortAll` ends it. */
-  #runLater(
+  #track(
     call: Call,
     result: Promise<Result>,
     responder: Responder<Out, Encoded>,
     observed: Observed | undefined,
     isQueued: boolean,
-  ): Promise<Out> {
-    const leave = isQueued ? undefined : this.#service.load.enter(call, responder.caller)
+  ): Out | Promise<Out> {
+    const { caller } = responder
+    const isCounted = !isQueued && this.#service.load.enter(call, caller)
+    const pending = responder.pending(call)
+    const running = { call, responder, observed, pending, caller, isCounted }
     responder.calls?.add(call)
-    return new Promise((resolve, reject) => {
-      const finish = (): void => {
-        leave?.()
-        responder.calls?.delete(call)
-        if (this.#isIdle) this.#onIdle?.()
-      }
-      const giveUp = (broken: unknown): void => {
-        finish()
-        reject(broken as Error)
-      }
-      const respond = (out: Out | Promise<Out>): void => {
-        if (out instanceof Promise) return void out.then(respond, giveUp)
-        finish()
-        resolve(out)
-      }
-      const fail = (thrown: unknown): void => {
-        if (!this.#calls.delete(call)) return
-        try {
-          respond(this.#fail(call, thrown, responder, observed))
-        } catch (broken) {
-          giveUp(broken)
-        }
-      }
-      this.#calls.set(call, fail)
-      result.then((value) => {
-        let out: Out | Promise<Out>
-        try {
-          if (!this.#calls.has(call)) return
-          out = this.#succeed(call, value, responder, observed)
-        } catch (thrown) {
-          return fail(thrown)
-        }
-        this.#calls.delete(call)
-        respond(out)
-      }, fail)
-    })
+    this.#running.add(running)
+    result.then(
+      (value) => this.#answerResult(running, value),
+      (thrown: unknown) => this.#running.delete(running) && this.#answerError(running, thrown),
+    )
+    return pending.promise
+  }
+
+  #answerResult(running: Running<Out, Encoded>, result: Result): void {
+    if (!this.#running.delete(running)) return
+    let out: Out | Promise<Out>
+    try {
+      out = this.#succeed(running.call, result, running.responder, running.observed)
+    } catch (thrown) {
+      return this.#answerError(running, thrown)
+    }
+    this.#respond(running, out)
+  }
+
+  #answerError(running: Running<Out, Encoded>, thrown: unknown): void {
+    let out: Out | Promise<Out>
+    try {
+      out = this.#fail(running.call, thrown, running.responder, running.observed)
+    } catch (broken) {
+      return this.#giveUp(running, broken)
+    }
+    this.#respond(running, out)
+  }
+
+  #respond(running: Running<Out, Encoded>, out: Out | Promise<Out>): void {
+    if (out instanceof Promise) {
+      const giveUp = (broken: unknown): void => this.#giveUp(running, broken)
+      return void out.then((late) => this.#respond(running, late), giveUp)
+    }
+    this.#leave(running)
+    running.pending.resolve(out)
+  }
+
+  #giveUp(running: Running<Out, Encoded>, broken: unknown): void {
+    this.#leave(running)
+    running.pending.reject(broken)
+  }
+
+  #leave({ call, responder, caller, isCounted }: Running<Out, Encoded>): void {
+    if (isCounted) this.#service.load.leave(caller)
+    responder.calls?.delete(call)
+    if (this.#onIdle !== undefined && this.#isIdle) this.#onIdle()
   }
 
   #succeed(
@@ -242,7 +275,7 @@ export class InFlight<Out, Encoded extends Sized> {
   }
 
   get #isIdle(): boolean {
-    return this.#calls.size === 0 && this.#delayed === 0
+    return this.#running.size === 0 && this.#delayed === 0
   }
 
   /** Converts anything thrown to an error for the peer. Unexpected errors are masked and reported. */

@@ -39,12 +39,23 @@ export class Load {
     return this.queue?.size ?? 0
   }
 
-  /** Counts a request as running until the returned function is called, which must happen exactly once. */
-  enter(call: Call, caller: unknown): () => void {
-    if (methodRow(call.method)?.lasting === true) return NOTHING
+  /** Counts a request as running until `leave` is called for it; says no to a long-lived one, which is not counted. */
+  enter(call: Call, caller: unknown): boolean {
+    if (methodRow(call.method)?.lasting === true) return false
     this.#running++
     if (caller !== undefined) this.#callers.set(caller, this.runningFor(caller) + 1)
-    return () => this.#leave(caller)
+    return true
+  }
+
+  /** Counts a request no longer, and starts the next queued one. */
+  leave(caller: unknown): void {
+    this.#running--
+    if (caller !== undefined) {
+      const left = this.runningFor(caller) - 1
+      if (left > 0) this.#callers.set(caller, left)
+      else this.#callers.delete(caller)
+    }
+    if (this.queue !== undefined) this.queue.next()
   }
 
   /**
@@ -56,16 +67,4 @@ export class Load {
     const { answerInTurn } = await import('./queue.ts')
     return answerInTurn(this, turn, limits)
   }
-
-  #leave(caller: unknown): void {
-    this.#running--
-    if (caller !== undefined) {
-      const left = this.runningFor(caller) - 1
-      if (left > 0) this.#callers.set(caller, left)
-      else this.#callers.delete(caller)
-    }
-    if (this.queue !== undefined) this.queue.next()
-  }
 }
-
-const NOTHING = (): void => undefined

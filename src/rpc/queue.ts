@@ -33,12 +33,8 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
   const { call, caller, bytes, answer } = turn
   const { signal } = call
   const queue = (load.queue ??= new Queue())
-  let leave: (() => void) | undefined
-  const begin = (): boolean => {
-    const { running } = load
-    leave = load.enter(call, caller)
-    return load.running > running
-  }
+  let isCounted = false
+  const begin = (): boolean => (isCounted = load.enter(call, caller))
   signal.throwIfAborted()
   if (load.running < limits.allInFlight && queue.size === 0) begin()
   else await queue.wait({ caller, bytes, signal, begin }, limits)
@@ -46,7 +42,7 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
     signal.throwIfAborted()
     return await answer(call)
   } finally {
-    leave?.()
+    if (isCounted) load.leave(caller)
   }
 }
 

@@ -68,25 +68,30 @@ function run(tool: ToolDefinition, input: Checked<unknown>, context: Context): R
   try {
     const value =
       tool.timeoutMs === undefined ? tool.run(input.value, context) : withTimeout(tool, input.value, context)
-    if (value instanceof Promise) return finishLater(tool, value, context)
-    if (isGenerator(value)) return finishLater(tool, drain(value, context), context)
-    const done = finish(tool, value, context)
-    return done instanceof Promise ? done.catch((thrown: unknown) => failed(tool, thrown, context)) : done
+    if (!(value instanceof Promise)) return conclude(tool, value, context)
+    return value.then(
+      (arrived) => conclude(tool, arrived, context),
+      (thrown: unknown) => failed(tool, thrown, context),
+    )
   } catch (thrown) {
     return failed(tool, thrown, context)
   }
 }
 
-async function finishLater(tool: ToolDefinition, value: Promise<unknown>, context: Context): Promise<Result> {
+/** The result of what a handler returned; whatever fails on the way is a failure of the tool. */
+function conclude(tool: ToolDefinition, value: unknown, context: Context): Result | Promise<Result> {
   try {
-    const arrived = await value
-    return await finish(tool, isGenerator(arrived) ? await drain(arrived, context) : arrived, context)
+    const result = isGenerator(value)
+      ? drain(value, context).then((last) => resultOf(tool, last, context))
+      : resultOf(tool, value, context)
+    if (!(result instanceof Promise)) return result
+    return result.catch((thrown: unknown) => failed(tool, thrown, context))
   } catch (thrown) {
     return failed(tool, thrown, context)
   }
 }
 
-function finish(tool: ToolDefinition, value: unknown, context: Context): Result | Promise<Result> {
+function resultOf(tool: ToolDefinition, value: unknown, context: Context): Result | Promise<Result> {
   const rounds = roundsOf(context)
   if (rounds !== undefined && rounds.questions.size > 0) return inputRequired(context, rounds)
   if (tool.output === undefined) return toResult(value)

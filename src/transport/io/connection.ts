@@ -1,3 +1,4 @@
+import { Deferred } from '../../base/deferred.ts'
 import { toErrorObject } from '../../errors/reply.ts'
 import { mcpError, type McpError } from '../../errors/error.ts'
 import { NOT_INITIALIZED } from '../../errors/server.ts'
@@ -5,7 +6,7 @@ import type { JsonObject, RequestId, Message } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { Call, ownerOf, type Channel, type RequestSource, type Peer } from '../../rpc/call.ts'
 import { CallTable } from '../../rpc/call-table.ts'
-import { InFlight, type Responder } from '../../rpc/in-flight.ts'
+import { InFlight, type Pending, type Responder } from '../../rpc/in-flight.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Session } from '../../rpc/session.ts'
 import { hasEnvelope, decodeEnvelope } from '../../wire/2026-07-28/decode.ts'
@@ -48,6 +49,9 @@ export class Connection implements Channel, Responder<Reply, string> {
   readonly calls: CallTable = new CallTable()
   /** The size of the message that is being received, in characters. */
   size = 0
+  #isInBatch = false
+  /** Created by the first asynchronous request: most connected clients are idle. */
+  #late: Pending<Reply> | undefined
 
   constructor({ service, limits, source, send, isBehind = () => false }: ConnectionOptions) {
     this.#service = service
@@ -83,8 +87,9 @@ export class Connection implements Channel, Responder<Reply, string> {
     } catch (thrown) {
       return this.reject(thrown)
     }
-    if (reply instanceof Promise) void reply.then((late) => this.#reply(late))
-    else this.#reply(reply)
+    if (!(reply instanceof Promise)) return this.#reply(reply)
+    const { resolve, reject } = this.#sending
+    void reply.then(resolve, reject)
   }
 
   /** Sends an error for something that could not be read as a message, with its id if that is known. */
@@ -140,6 +145,8 @@ export class Connection implements Channel, Responder<Reply, string> {
   #takeBatch(members: readonly unknown[]): Reply | Promise<Reply> {
     checkBatch(members, this.#session.dialect, this.#limits.batch)
     this.size /= members.length
+    const outer = this.#isInBatch
+    this.#isInBatch = true
     const replies = members.map((member) => {
       try {
         return this.#take(readMessage(member))
@@ -147,6 +154,7 @@ export class Connection implements Channel, Responder<Reply, string> {
         return this.#errorText(readableId(thrown), this.#inFlight.reject(thrown), this.#session)
       }
     })
+    this.#isInBatch = outer
     if (replies.some((reply) => reply instanceof Promise))
       return Promise.all(replies.map(async (reply) => reply)).then(joined)
     return joined(replies as readonly Reply[])
@@ -214,8 +222,17 @@ export class Connection implements Channel, Responder<Reply, string> {
     return undefined
   }
 
-  pending(_call: Call, response: Promise<Reply>): Promise<Reply> {
-    return response
+  pending(): Pending<Reply> {
+    return this.#isInBatch ? new Deferred() : this.#sending
+  }
+
+  /** Sends late responses as they come. */
+  get #sending(): Pending<Reply> {
+    return (this.#late ??= {
+      promise: undefined,
+      resolve: (text) => this.#reply(text),
+      reject: (error) => this.#service.report('error', 'a response could not be encoded', { error }),
+    })
   }
 
   #errorText(id: RequestId | undefined, error: McpError, peer: Peer): string {

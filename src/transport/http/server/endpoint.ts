@@ -309,7 +309,9 @@ export class Endpoint implements HttpHandler {
     const take = (member: unknown): HttpOut | Promise<HttpOut> =>
       this.#take(readMessage(member), part, headers)
     const fail = (thrown: unknown): HttpOut => this.fail(readableId(thrown), thrown, undefined, headers)
-    return whole.replyLater(answerBatch(members, { whole, headers, take, fail }))
+    const { promise, resolve } = whole.pending()
+    resolve(answerBatch(members, { whole, headers, take, fail }))
+    return promise
   }
 
   /** Opens the stream of a session, or resumes one whose connection broke. */

@@ -1,3 +1,4 @@
+import { Deferred } from '../../../base/deferred.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { CONNECTION_CLOSED } from '../../../errors/rpc.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
@@ -27,7 +28,7 @@ export interface ExchangeOptions {
 export class Exchange implements Channel {
   readonly #options: ExchangeOptions
   #stream: EventStream | undefined
-  #begin: ((out: HttpOut) => void) | undefined
+  #pending: Deferred<HttpOut> | undefined
 
   constructor(options: ExchangeOptions) {
     this.#options = options
@@ -71,19 +72,17 @@ export class Exchange implements Channel {
   }
 
   /** The reply to a running request: a stream as soon as something is sent, otherwise the response itself. */
-  replyLater(answered: Promise<HttpOut>): Promise<HttpOut> {
-    if (this.#stream !== undefined) return Promise.resolve(toStream(this.#stream, this.#options.headers))
-    return new Promise((resolve, reject) => {
-      this.#begin = resolve
-      answered.then(resolve, reject)
-    })
+  pending(): Deferred<HttpOut> {
+    this.#pending = new Deferred()
+    if (this.#stream !== undefined) this.#pending.resolve(toStream(this.#stream, this.#options.headers))
+    return this.#pending
   }
 
   #open(peer: Peer): EventStream {
     if (this.#stream !== undefined) return this.#stream
     const stream = (this.#stream = this.#newStream())
     stream.prime(peer.dialect)
-    this.#begin?.(toStream(stream, this.#options.headers))
+    this.#pending?.resolve(toStream(stream, this.#options.headers))
     return stream
   }
 

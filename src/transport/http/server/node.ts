@@ -245,9 +245,15 @@ export function rejectUnread(request: IncomingMessage, response: ServerResponse,
 function respond(response: ServerResponse, handler: HttpHandler, out: HttpOut | Promise<HttpOut>): void {
   if (!(out instanceof Promise)) return write(response, out, handler)
   // A web handler or an authenticator may have given headers that Node does not accept.
-  void out
-    .then((late) => write(response, late, handler))
-    .catch((thrown: unknown) => write(response, handler.fail(undefined, thrown, undefined, NO_HEADERS)))
+  const fail = (thrown: unknown): void =>
+    write(response, handler.fail(undefined, thrown, undefined, NO_HEADERS))
+  void out.then((late) => {
+    try {
+      write(response, late, handler)
+    } catch (thrown) {
+      fail(thrown)
+    }
+  }, fail)
 }
 
 /** Writes a reply. The unread bytes of a large reply or a stream are counted. */

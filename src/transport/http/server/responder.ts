@@ -3,7 +3,7 @@ import { toErrorObject, toStatus } from '../../../errors/reply.ts'
 import type { JsonObject, RequestId } from '../../../protocol/jsonrpc.ts'
 import { ownerOf, type Call } from '../../../rpc/call.ts'
 import type { CallTable } from '../../../rpc/call-table.ts'
-import type { Responder } from '../../../rpc/in-flight.ts'
+import type { Pending, Responder } from '../../../rpc/in-flight.ts'
 import { encodeResult } from '../../../wire/encode.ts'
 import { encodeError, encodeReply, type Reply } from '../../../wire/reply.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -75,10 +75,10 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
     return this.#end(call, this.#exchange.reply(204, undefined, this.#options.headers))
   }
 
-  pending(_call: Call, response: Promise<HttpOut>): Promise<HttpOut> {
+  pending(): Pending<HttpOut> {
     this.#endpoint.sweeper.begin()
     if (this.#onGone !== undefined) this.#request.onGone(this.#onGone)
-    return this.#exchange.replyLater(response)
+    return this.#exchange.pending()
   }
 
   /** Closes a session that was created for this call alone, or whose handshake failed. */
