@@ -116,10 +116,17 @@ export interface UnixOptions {
   /** The file permissions of the socket; by default only its owner may use it. */
   readonly mode?: number
   readonly framing?: FramingName
+  /** The scopes of everyone who can use the socket; by default all. */
+  readonly scopes?: readonly string[]
+}
+
+export interface StdioOptions {
+  /** The scopes of the program that started the server; by default all. */
+  readonly scopes?: readonly string[]
 }
 
 export interface ListenOptions {
-  readonly stdio?: boolean
+  readonly stdio?: boolean | StdioOptions
   readonly http?: boolean | HttpOptions
   readonly ws?: boolean | WsOptions
   readonly tcp?: false | TcpOptions

@@ -42,6 +42,7 @@ export type ErrorKind =
   | 'uri_too_long'
   | 'unknown_resource'
   | 'resource_denied'
+  | 'insufficient_scope'
   | 'unknown_prompt'
   | 'prompt_arguments'
   | 'unknown_completion'
