@@ -214,7 +214,13 @@ function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Context>)
     if (problem !== undefined)
       throw badDefinition(`"${key}"`, `the _meta key "${name}" cannot be used: ${problem}`)
   }
-  return { key, place: ++places, descriptor, visible: spec.visible, scopes: spec.scopes?.length === 0 ? undefined : spec.scopes }
+  return {
+    key,
+    place: ++places,
+    descriptor,
+    visible: spec.visible,
+    scopes: spec.scopes?.length === 0 ? undefined : spec.scopes,
+  }
 }
 
 function describe({ title, description, icons }: ItemOptions<Context>): JsonObject {

@@ -166,8 +166,8 @@ export class ServerService implements Service {
   #warnOfScopes(item: string): void {
     if (this.#hasWarned) return
     this.#hasWarned = true
-    const needs = `"${item.slice(0, 512)}" needs scopes, but callers are not authenticated`
-    this.report('warning', `${needs}; requests for it are rejected`)
+    const needs = `"${item.slice(0, 512)}" needs scopes, which callers without authentication do not have`
+    this.report('warning', `${needs}; their requests for it are rejected`)
   }
 
   /** Folds anew at the next request: something was added that decides how requests are answered. */

@@ -3,7 +3,7 @@ import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, type Client } from '../../src/client.ts'
 import { toolCompletion } from '../../src/extensions.ts'
-import { createServer, type App, type Auth, type ListenOptions } from '../../src/index.ts'
+import { createServer, McpError, type App, type Auth, type ListenOptions } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { testClient } from '../../src/testing.ts'
@@ -16,7 +16,10 @@ const scopes = ['notes:read', 'notes:write']
 const READER: Auth = { sub: 'ann', scopes: ['notes:read', 'other'] }
 const WRITER: Auth = { sub: 'bob', scopes: ['notes:write', 'notes:read'] }
 /** A name that contains a scope is not that scope. */
-const NEARLY: Auth = { sub: 'eve', scopes: ['notes', 'notes:read notes:write', 'xnotes:read', 'notes:write2'] }
+const NEARLY: Auth = {
+  sub: 'eve',
+  scopes: ['notes', 'notes:read notes:write', 'xnotes:read', 'notes:write2'],
+}
 
 interface Logged {
   readonly app: App
@@ -121,6 +124,32 @@ describe.each(REVISIONS)('at %s', (revision) => {
   })
 })
 
+test('a scope that no token could name is rejected where it is defined', () => {
+  for (const scope of ['', 'a b', 'a"b', 'a\\b', 'ä', 'a\n']) {
+    const app = createServer({ name: 'x', version: '1' })
+    expect(() => app.tool('a', { scopes: [scope] }, () => 'a')).toThrow('scopes must be')
+  }
+})
+
+test('a framework that sets scopes as one text grants none', async () => {
+  const auth = { sub: 'ann', scopes: 'notes:read notes:write' } as unknown as Auth
+  expect(await outcome((await member('2025-11-25', auth, notes().app)).call('save'))).toMatchObject(REJECTED)
+})
+
+test('a handler may ask for scopes as well', async () => {
+  const app = createServer({ name: 'x', version: '1' }).tool('a', {}, () => {
+    throw new McpError('insufficient_scope', 'large orders need more', {
+      data: { scopes: ['x', 'a"\r\nb', 1] },
+    })
+  })
+  const { port } = await start(app)
+  const reply = await (await open(port)).post(call('a'))
+  expect([reply.status, reply.headers['www-authenticate']]).toEqual([
+    403,
+    'Bearer error="insufficient_scope", scope="x"',
+  ])
+})
+
 test('an empty list of scopes lets everybody in', async () => {
   const app = createServer({ name: 'x', version: '1' }).tool('a', { scopes: [] }, () => 'a')
   expect(await (await member('2025-11-25', undefined, app)).call('a')).toBe('a')
@@ -180,7 +209,9 @@ describe('over HTTP the answer is 403 with a challenge that names the scopes', (
 
   async function mounted(app: App): Promise<string> {
     const site = express()
-    site.use((request, _, next) => next(void Object.assign(request, { auth: known[request.header('x-user')!] })))
+    site.use((request, _, next) =>
+      next(void Object.assign(request, { auth: known[request.header('x-user')!] })),
+    )
     site.use('/mcp', app.node())
     return listen(createHttp(site))
   }
@@ -216,7 +247,10 @@ describe('over HTTP the answer is 403 with a challenge that names the scopes', (
     const reply = await session.post(call('save'))
     expect([reply.status, reply.headers['www-authenticate']]).toEqual([403, CHALLENGE])
     const ask = async (body: string, auth: Auth, more = {}): Promise<Response> =>
-      serve(new Request('http://localhost/', { method: 'POST', body, headers: { ...session.headers, ...more } }), { auth })
+      serve(
+        new Request('http://localhost/', { method: 'POST', body, headers: { ...session.headers, ...more } }),
+        { auth },
+      )
     const opening = new Request('http://localhost/', {
       method: 'POST',
       body: JSON.stringify({
@@ -236,7 +270,13 @@ describe('over HTTP the answer is 403 with a challenge that names the scopes', (
   test('our client reports the error of the server', async () => {
     const client = await connect(await mounted(notes().app), { headers: { 'x-user': 'reader' } })
     onTestFinished(() => client.close())
-    expect(await outcome(client.call('save'))).toMatchObject({ kind: 'insufficient_scope', ...REJECTED })
+    const error = (await outcome(client.call('save'))) as Error
+    expect(error).toMatchObject({
+      refusal: 'AUTHZ_FORBIDDEN',
+      retryable: false,
+      data: { wwwAuthenticate: CHALLENGE },
+    })
+    expect(error.message).toContain('the caller lacks notes:write')
   })
 
   test('the developer envelopes reject it with 403 too', async () => {
@@ -266,8 +306,9 @@ describe('without authentication', () => {
     expect(warnings[0]).toContain('"save"')
     const client = await connect(running.addresses[name as 'http'] as string)
     onTestFinished(() => client.close())
-    expect(await outcome(client.call('save'))).toMatchObject(REJECTED)
-    expect(await outcome(client.read('note://1'))).toMatchObject(REJECTED)
+    const { refusal, retryable } = REJECTED
+    expect(await outcome(client.call('save'))).toMatchObject({ refusal, retryable })
+    expect(await outcome(client.read('note://1'))).toMatchObject({ refusal, retryable })
     expect(await client.call('open')).toBe('open')
     expect(warnings).toHaveLength(1)
   })

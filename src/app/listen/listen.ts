@@ -85,7 +85,8 @@ export async function listen<Ctx extends Context>(
   // Output that was held back must not reach stdout while another transport opens.
   if (wantsStdio !== false) guardStdout()
   const opened = await openAll(app as unknown as App<Context>, wanted, asked)
-  const stdio = wantsStdio !== false ? serveStdio(serviceOf(app), { limits: app.limits, ...stdioOptions }) : undefined
+  const stdio =
+    wantsStdio !== false ? serveStdio(serviceOf(app), { limits: app.limits, ...stdioOptions }) : undefined
   return running(opened, stdio, watchUncaught(serviceOf(app), options.onUncaught === 'exit'))
 }
 

@@ -26,7 +26,11 @@ export function portDoor(host: string, port: number, { tls, framing }: Pick<Door
  * Listens on a socket file with the given permissions, which decide who can connect and therefore has all scopes by
  * default. The file is removed when the server closes.
  */
-export function fileDoor(path: string, mode: number, { framing, scopes }: Pick<Door, 'framing' | 'scopes'>): Door {
+export function fileDoor(
+  path: string,
+  mode: number,
+  { framing, scopes }: Pick<Door, 'framing' | 'scopes'>,
+): Door {
   const file = resolve(path)
   if (Buffer.byteLength(file) > MAX_PATH_BYTES) {
     const reason = `the path is longer than ${MAX_PATH_BYTES} bytes, the most a socket allows; choose a shorter one`
