@@ -92,6 +92,7 @@ export type ErrorKind =
   | 'bad_accept'
   | 'bad_type'
   | 'bad_encoding'
+  | 'bad_transfer'
   | 'bad_verb'
   | 'unknown_path'
   | 'upgrade_required'
