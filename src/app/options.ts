@@ -68,9 +68,9 @@ export interface HttpOptions {
   readonly port?: number
   readonly host?: string
   readonly path?: string
-  /** The host names that clients may use; required unless the server listens on loopback. */
+  /** The host names that clients may use; required unless the server listens on loopback. Their own pages may send requests. */
   readonly hosts?: readonly string[]
-  /** Origins of web pages that may send requests. */
+  /** Origins of other web pages that may send requests and read the replies. */
   readonly cors?: readonly string[]
   /** Whether clients get sessions at the revisions that have a handshake. */
   readonly sessions?: boolean

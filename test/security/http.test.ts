@@ -87,7 +87,10 @@ describe('heads', () => {
 
   test('H.te-gzip a chunked body is read', async () => {
     const { port } = await serve()
-    const reply = await send(port, { body: initialize(), headers: { ...BOTH, 'transfer-encoding': 'Chunked' } })
+    const reply = await send(port, {
+      body: initialize(),
+      headers: { ...BOTH, 'transfer-encoding': 'Chunked' },
+    })
     expect(reply.status).toBe(200)
   })
 

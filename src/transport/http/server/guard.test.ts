@@ -49,10 +49,18 @@ test.each([
   [['loopback'], OWN, 'readable'],
   [['loopback'], { ...OWN, host: 'localhost:4000' }, 'readable'],
   [['loopback'], { ...OWN, origin: EVIL.origin }, 'forbidden_origin'],
-  [['loopback', 'mcp.example'], { ...OWN, host: 'mcp.example' }, 'served'],
-  [['localhost'], { ...OWN, host: 'localhost:4000' }, 'served'],
+  [['loopback', '127.0.0.2'], { ...OWN, host: '127.0.0.2:4000' }, 'readable'],
+  [['loopback', '127.0.0.2'], { host: '127.0.0.2:4000', origin: 'http://127.0.0.2:4000' }, 'served'],
+  [['localhost'], OWN, 'served'],
+  [['localhost'], { ...OWN, host: 'localhost:4000' }, 'forbidden_origin'],
   [['mcp.example'], { host: 'mcp.example', origin: 'https://mcp.example' }, 'served'],
-  [['mcp.example'], { host: 'mcp.example', origin: 'https://mcp.example:8443' }, 'served'],
+  [['mcp.example'], { host: 'MCP.example', origin: 'HTTP://mcp.EXAMPLE' }, 'served'],
+  [['mcp.example'], { host: 'mcp.example:443', origin: 'https://mcp.example' }, 'served'],
+  [['mcp.example'], { host: 'mcp.example:80', origin: 'http://mcp.example' }, 'served'],
+  [['mcp.example'], { host: 'mcp.example:80', origin: 'https://mcp.example' }, 'forbidden_origin'],
+  [['mcp.example'], { host: 'mcp.example', origin: 'https://mcp.example:8443' }, 'forbidden_origin'],
+  [['mcp.example'], { host: 'mcp.example', origin: 'ftp://mcp.example' }, 'forbidden_origin'],
+  [['a.example', 'b.example'], { host: 'a.example', origin: 'https://b.example' }, 'forbidden_origin'],
   [['mcp.example'], { host: 'mcp.example', origin: 'https://app.example' }, 'forbidden_origin'],
   [['mcp.example'], { host: 'mcp.example', origin: 'http://localhost' }, 'forbidden_origin'],
   [['mcp.example'], { host: 'localhost' }, 'forbidden_host'],
@@ -61,14 +69,17 @@ test.each([
   expect(verdict({ hosts }, asked)).toBe(said)
 })
 
-test.each([undefined, ['mcp.example'], ['*']])('with the hosts %o, a listed origin may read the reply', (hosts) => {
-  const cors = ['https://App.example:444']
-  const host = 'mcp.example'
-  expect(verdict({ hosts, cors }, { host, origin: 'https://app.example:444' })).toBe('readable')
-  for (const origin of ['https://app.example', 'http://app.example:444', 'https://x.app.example:444'])
-    expect(verdict({ hosts, cors }, { host, origin })).toBe('forbidden_origin')
-  expect(verdict({ hosts, cors: ['*'] }, { host, origin: 'https://any.example' })).toBe('readable')
-})
+test.each([undefined, ['mcp.example'], ['*']])(
+  'with the hosts %o, a listed origin may read the reply',
+  (hosts) => {
+    const cors = ['https://App.example:444']
+    const host = 'mcp.example'
+    expect(verdict({ hosts, cors }, { host, origin: 'https://app.example:444' })).toBe('readable')
+    for (const origin of ['https://app.example', 'http://app.example:444', 'https://x.app.example:444'])
+      expect(verdict({ hosts, cors }, { host, origin })).toBe('forbidden_origin')
+    expect(verdict({ hosts, cors: ['*'] }, { host, origin: 'https://any.example' })).toBe('readable')
+  },
+)
 
 test('a rejected host is rejected again, even between two accepted ones', () => {
   const { check } = createGuard({ hosts: ['a.example', 'b.example'], cors: [] })

@@ -5,8 +5,8 @@ import { NO_HEADERS, type Headers, type HttpHead } from './parts.ts'
 
 export interface GuardOptions {
   /**
-   * Accepted hosts, without port, whose own pages may send requests. `loopback` stands for every loopback name. If it is
-   * undefined, any host is accepted, but only pages of loopback names.
+   * Accepted hosts, without port, whose own pages may send requests. `loopback` stands for every loopback name, on any
+   * port. If it is undefined, any host is accepted, but only pages of loopback names.
    */
   readonly hosts: readonly string[] | undefined
   /** Origins of web pages that may send requests and read the replies, or `'*'`. */
@@ -47,7 +47,11 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
     const origin = head.header('origin')
     if (origin === undefined) return NO_HEADERS
     if (mayRead(origin, host))
-      return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' }
+      return {
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': EXPOSED,
+        vary: 'Origin',
+      }
     if (isOwn(origin, host)) return NO_HEADERS
     throw mcpError(FORBIDDEN_ORIGIN, { origin: origin.slice(0, 128) })
   }
@@ -80,23 +84,37 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
   /** Whether a page may read replies: a listed one, or one of this machine that calls this machine. */
   function mayRead(origin: string, host: string | undefined): boolean {
     if (origins.has('*') || origins.has(origin.toLowerCase())) return true
-    return served.has('loopback') && LOOPBACK.has(originHost(origin) ?? '') && LOOPBACK.has(hostOf(host) ?? '')
+    return isLocal(origin) && (hosts !== undefined || LOOPBACK.has(hostOf(host) ?? ''))
   }
 
   /**
-   * Whether a page belongs to the server, so that it needs no headers to read replies. If no hosts were named, a page
-   * whose origin equals the Host does not: after DNS rebinding, every foreign page looks like that.
+   * Whether a page belongs to the server, so that its browser needs no headers. If no hosts were named, a page whose
+   * origin equals the Host does not belong to it: after DNS rebinding, every foreign page looks like that.
    */
   function isOwn(origin: string, host: string | undefined): boolean {
-    if (isServed(originHost(origin))) return true
-    return hosts !== undefined && anyHost && originHost(origin) !== undefined && sameHost(origin, host)
+    return isLocal(origin) || (hosts !== undefined && isSame(origin, host))
+  }
+
+  /** Whether a page comes from this machine, and such pages are let in. */
+  function isLocal(origin: string): boolean {
+    return served.has('loopback') && LOOPBACK.has(hostOf(pageOf(origin)?.host) ?? '')
   }
 }
 
-function sameHost(origin: string, host: string | undefined): boolean {
-  return origin.toLowerCase().replace(/^https?:\/\//, '') === host?.toLowerCase()
+/** Whether a page has the same host and port as the server. The scheme is unknown behind a proxy. */
+function isSame(origin: string, host: string | undefined): boolean {
+  const page = pageOf(origin)
+  const asked = host?.toLowerCase()
+  return page !== undefined && (asked === page.host || asked === `${page.host}:${page.usualPort}`)
 }
 
-function originHost(origin: string): string | undefined {
-  return hostOf(/^https?:\/\/(.+)$/i.exec(origin)?.[1])
+interface PageHost {
+  /** The host of the page and its port, if that is not the usual one, in lower case. */
+  readonly host: string
+  readonly usualPort: number
+}
+
+function pageOf(origin: string): PageHost | undefined {
+  const [, scheme, host] = /^(https?):\/\/(.+)$/.exec(origin.toLowerCase()) ?? []
+  return host === undefined ? undefined : { host, usualPort: scheme === 'https' ? 443 : 80 }
 }
