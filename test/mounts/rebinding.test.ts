@@ -52,7 +52,7 @@ const MOUNTS: Readonly<Record<string, (options: MountOptions) => Promise<number>
     })
   },
 }
-const RUNTIMES = {
+const RUNTIMES: typeof MOUNTS = {
   'Bun with app.fetch': () => startUnder('bun'),
   'Deno with app.fetch': () => startUnder('deno'),
 }
