@@ -32,8 +32,7 @@ test('no two items of any servers have the same name, and each name leads back t
           expect([name, found.get(name)]).toEqual([name, undefined])
           found.set(name, item)
           const read = names.read(name)
-          expect(read?.server).toBe(server)
-          if (read?.item !== undefined) expect(read.item).toBe(item)
+          expect(read).toEqual({ server, item: read?.item === undefined ? undefined : item })
         }
       }
     }),

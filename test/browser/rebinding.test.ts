@@ -60,7 +60,7 @@ const MOUNTS: Readonly<Record<string, Mount>> = {
   },
   'app.node()': async (app, options) => {
     const server = createHttp(app.node(options))
-    onTestFinished(() => void server.close().closeAllConnections())
+    onTestFinished(() => server.close().closeAllConnections())
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     return (server.address() as AddressInfo).port
   },

@@ -16,9 +16,9 @@ function headOf({ host, origin }: Asked): HttpHead {
 function verdict(options: Partial<GuardOptions>, asked: Asked): string {
   try {
     const headers = createGuard({ hosts: undefined, cors: [], ...options }).check(headOf(asked))
-    const readable = headers['access-control-allow-origin']
-    if (readable !== undefined) expect(readable).toBe(asked.origin)
-    return readable === undefined ? 'served' : 'readable'
+    const reader = headers['access-control-allow-origin']
+    if (reader === undefined) return 'served'
+    return reader === asked.origin ? 'readable' : `readable by ${reader}`
   } catch (thrown) {
     return (thrown as { kind: string }).kind
   }
