@@ -1,5 +1,5 @@
 export { connect, createClient, type ConnectOptions } from './app/connect/connect.ts'
-export { connectAll, Group } from './app/connect/group.ts'
+export { connectAll, Group, type Grouped, type GroupOptions, type OfServer } from './app/connect/group.ts'
 export type { Duration } from './base/duration.ts'
 export type { Answers, FormAnswer, FormQuestion, UrlQuestion } from './client/answers.ts'
 export { Client, type ServerAbout } from './client/client.ts'

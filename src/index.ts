@@ -8,6 +8,7 @@ export type {
   ListenOptions,
   MountOptions,
   ServerOptions,
+  StdioOptions,
   TcpOptions,
   UnixOptions,
   WsOptions,

@@ -21,12 +21,14 @@ const listen: Names<lists.ListenOptions> = { stdio: true, http: true, ws: true, 
 const tcp: Names<lists.TcpOptions> = { port: true, host: true, tls: true, insecure: true, framing: true }
 const tls: Names<TlsOptions> = { key: true, cert: true, ca: true, requestCert: true, pin: true }
 const ws: Names<lists.WsOptions> = { port: true, host: true, path: true, hosts: true, cors: true, tls: true }
-const unix: Names<lists.UnixOptions> = { path: true, mode: true, framing: true }
+const unix: Names<lists.UnixOptions> = { path: true, mode: true, framing: true, scopes: true }
+const stdio: Names<lists.StdioOptions> = { scopes: true }
 const mount: Names<lists.MountOptions> = { hosts: true, cors: true, sessions: true, sse: true, gist: true }
 
 test.each<readonly [string, object, object]>([
   ['a server', lists.SERVER_OPTIONS, server],
   ['listen', listening.LISTEN_OPTIONS, listen],
+  ['stdio', listening.STDIO_OPTIONS, stdio],
   ['HTTP', listening.HTTP_OPTIONS, http],
   ['TCP', listening.TCP_OPTIONS, tcp],
   ['TLS', TLS_OPTIONS, tls],

@@ -68,9 +68,9 @@ export interface HttpOptions {
   readonly port?: number
   readonly host?: string
   readonly path?: string
-  /** The host names that clients may use; required unless the server listens on loopback. */
+  /** The host names that clients may use; required unless the server listens on loopback. Their own pages may send requests. */
   readonly hosts?: readonly string[]
-  /** Origins of web pages that may send requests. */
+  /** Origins of other web pages that may send requests and read the replies. */
   readonly cors?: readonly string[]
   /** Whether clients get sessions at the revisions that have a handshake. */
   readonly sessions?: boolean
@@ -116,10 +116,17 @@ export interface UnixOptions {
   /** The file permissions of the socket; by default only its owner may use it. */
   readonly mode?: number
   readonly framing?: FramingName
+  /** The scopes of everyone who can use the socket; by default all. */
+  readonly scopes?: readonly string[]
+}
+
+export interface StdioOptions {
+  /** The scopes of the program that started the server; by default all. */
+  readonly scopes?: readonly string[]
 }
 
 export interface ListenOptions {
-  readonly stdio?: boolean
+  readonly stdio?: boolean | StdioOptions
   readonly http?: boolean | HttpOptions
   readonly ws?: boolean | WsOptions
   readonly tcp?: false | TcpOptions

@@ -22,7 +22,7 @@ export const FORBIDDEN_ORIGIN = {
   code: -32600,
   http: 403,
   text: 'the Origin "{origin}" is not allowed',
-  hint: 'Add the origin to http.cors.',
+  hint: 'Add the origin to cors, or, if the page is served under the same name as the server, that name to hosts.',
 } as const
 
 export const FORBIDDEN_CERTIFICATE = {
@@ -57,6 +57,15 @@ export const BAD_ENCODING = {
   refusal: 'UNSUPPORTED_ENCODING',
   text: 'the content encoding "{encoding}" is not accepted',
   hint: 'Send the body uncompressed.',
+} as const
+
+export const BAD_TRANSFER = {
+  kind: 'bad_transfer',
+  code: -32600,
+  http: 501,
+  refusal: 'UNSUPPORTED_ENCODING',
+  text: 'the transfer encoding "{encoding}" is not implemented',
+  hint: 'Send the body with Content-Length, or with Transfer-Encoding: chunked.',
 } as const
 
 export const BAD_VERB = {

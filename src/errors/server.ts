@@ -152,6 +152,15 @@ export const RESOURCE_DENIED = {
   hint: 'Ask the operator of the server for access.',
 } as const
 
+export const INSUFFICIENT_SCOPE = {
+  kind: 'insufficient_scope',
+  code: 1014,
+  http: 403,
+  refusal: 'AUTHZ_FORBIDDEN',
+  text: '"{item}" needs the scopes {scopes}; the caller lacks {missing}',
+  hint: 'Call with credentials that have the scopes in data.scopes.',
+} as const
+
 export const UNKNOWN_PROMPT = {
   kind: 'unknown_prompt',
   code: -32602,

@@ -7,7 +7,7 @@ import { DESCRIPTIONS } from '../protocol/meta.ts'
 import type { Completer, Owner } from '../server/completion.ts'
 import type { Context } from '../server/context.ts'
 import type { ToolDefinition } from '../server/definitions.ts'
-import { isVisible } from '../server/visibility.ts'
+import type { List } from '../server/lists.ts'
 import { isFor } from './declared.ts'
 import { defineExtension, type Extension, type Remote } from './define.ts'
 import type { Host } from './install.ts'
@@ -44,7 +44,7 @@ export const toolCompletion: Extension<ToolCompletionApi, ToolCompleters> = /* @
   serve: (completers: ToolCompleters | undefined, { service }: Host): void => {
     const own = readCompleters(completers ?? {})
     service.refs.set('ref/tool', (ref, context, peer) =>
-      isFor(peer, ID) ? ownerOf(service.tools.items, own, ref, context) : undefined,
+      isFor(peer, ID) ? ownerOf(service.tools, own, ref, context) : undefined,
     )
   },
   client: (_remote: Remote<object>, client: Requester): ToolCompletionApi => ({
@@ -76,13 +76,13 @@ function readCompleters(given: ToolCompleters): Completers {
 }
 
 function ownerOf(
-  tools: ReadonlyMap<string, ToolDefinition>,
+  tools: List<ToolDefinition>,
   completers: Completers,
   { name }: JsonObject,
   context: Context,
 ): Owner {
-  const tool = typeof name === 'string' ? tools.get(name) : undefined
-  if (tool === undefined || !isVisible(tool, context)) {
+  const tool = typeof name === 'string' ? tools.find(name, context) : undefined
+  if (tool === undefined) {
     const reason =
       typeof name === 'string' ? `there is no tool "${name.slice(0, 128)}"` : 'ref.name is not a string'
     throw mcpError(UNKNOWN_COMPLETION, { reason })

@@ -11,6 +11,7 @@ import { Call, type Peer } from '../rpc/call.ts'
 import type { Service } from '../rpc/service.ts'
 import { Session } from '../rpc/session.ts'
 import { InFlight } from '../rpc/in-flight.ts'
+import { withErrorHeaders } from '../transport/http/server/error-headers.ts'
 import type { EventStream } from '../transport/http/server/event-stream.ts'
 import { toJson } from '../transport/http/server/exchange.ts'
 import type { Guard } from '../transport/http/server/guard.ts'
@@ -28,7 +29,7 @@ import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts
 import { Sweeper } from '../transport/http/server/sweeper.ts'
 import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
 import { GistExchange } from './exchange.ts'
-import { GistResponder, gone, withHints, type Way } from './responder.ts'
+import { ALLOWED, GistResponder, gone, type Way } from './responder.ts'
 import { readBody, readEnvelope, requestIdOf, type Asked, type Handshake } from './decode.ts'
 import { encodeCallResult, encodeFailure, encodeToolList, statusOf } from './encode.ts'
 import { agree, inFormOf, monthOf, type Cycle } from './version.ts'
@@ -260,5 +261,5 @@ export class GistEndpoint implements ExtraEndpoint {
 
 function errorReply(id: string | undefined, error: McpError, headers: Headers, begun: number): HttpOut {
   const text = encodeFailure(id, error, performance.now() - begun)
-  return toJson(statusOf(error), text, withHints(error, headers))
+  return toJson(statusOf(error), text, withErrorHeaders(error, headers, ALLOWED))
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call } from '../rpc/call.ts'
 import type { CallTable } from '../rpc/call-table.ts'
 import type { Pending, Responder } from '../rpc/in-flight.ts'
+import { withErrorHeaders } from '../transport/http/server/error-headers.ts'
 import type { Headers, HttpIn, HttpOut } from '../transport/http/server/parts.ts'
 import { callerOf, sizeOf } from '../transport/http/server/responder.ts'
 import type { HttpSession } from '../transport/http/server/sessions.ts'
@@ -55,7 +56,7 @@ export class GistResponder implements Responder<HttpOut, string> {
   error(call: Call, error: McpError): HttpOut {
     const { exchange, headers, begun } = this.#way
     const text = encodeFailure(call.id as string, error, performance.now() - begun)
-    return this.#end(call, exchange.reply(statusOf(error), text, withHints(error, headers)))
+    return this.#end(call, exchange.reply(statusOf(error), text, withErrorHeaders(error, headers, ALLOWED)))
   }
 
   cancelled(call: Call): HttpOut {
@@ -81,9 +82,5 @@ export function gone(method: string): McpError {
   return mcpError(CONNECTION_CLOSED, { method })
 }
 
-/** The headers of an error reply: allowed methods, or when to retry. */
-export function withHints(error: McpError, headers: Headers): Headers {
-  if (error.kind === 'bad_verb') return { ...headers, allow: 'POST, OPTIONS' }
-  if (error.retryAfterMs === undefined) return headers
-  return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
-}
+/** The methods of its endpoint. */
+export const ALLOWED = 'POST, OPTIONS'

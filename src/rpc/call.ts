@@ -3,6 +3,7 @@ import { methodRow } from '../protocol/methods.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { mcpError } from '../errors/error.ts'
 import { SHUTTING_DOWN } from '../errors/rpc.ts'
+import type { Scopes } from './scopes.ts'
 import type { Session } from './session.ts'
 
 /** How a client identifies itself. */
@@ -40,6 +41,8 @@ export function ownerOf(auth: Auth | undefined): string {
 /** The origin of a request, as far as the transport knows it. */
 export interface RequestSource {
   readonly auth?: Auth | undefined
+  /** The scopes of everyone who uses the transport, where it does not authenticate. */
+  readonly scopes?: Scopes | undefined
   /** Looks up an HTTP header by its lower-case name; absent on transports without headers. */
   readonly header?: ((name: string) => string | undefined) | undefined
 }

@@ -7,9 +7,9 @@ import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { callOf, type Context } from './context.ts'
 import type { PromptDefinition, TemplateDefinition } from './definitions.ts'
+import type { List } from './lists.ts'
 import { findPrompt } from './prompts.ts'
 import { rethrown } from './settle.ts'
-import { isVisible } from './visibility.ts'
 
 /** A value, or a value with a description. */
 export type Suggestion = string | { readonly value: string; readonly description?: string }
@@ -38,8 +38,8 @@ export interface Owner {
 export type OwnerOf = (ref: JsonObject, context: Context, peer: Peer) => Owner | undefined
 
 export interface CompletionParts {
-  readonly prompts: ReadonlyMap<string, PromptDefinition>
-  readonly templates: ReadonlyMap<string, TemplateDefinition>
+  readonly prompts: List<PromptDefinition>
+  readonly templates: List<TemplateDefinition>
   /** Completers by the name of the prompt or the text of the template, then by argument. */
   readonly completers: ReadonlyMap<string, ReadonlyMap<string, Completer>>
   /** Resolvers of extensions, by the type of the reference. */
@@ -99,9 +99,8 @@ function findOwner(parts: CompletionParts, context: Context): Owner {
   if (ref?.['type'] === 'ref/resource') {
     const uri = ref['uri'] ?? uriNamed(ref['name'], parts, context)
     if (typeof uri !== 'string') throw mcpError(UNKNOWN_COMPLETION, { reason: 'ref.uri is not a string' })
-    const template = parts.templates.get(uri)
-    if (template !== undefined && isVisible(template, context))
-      return { key: template.key, names: template.template.variables }
+    const template = parts.templates.find(uri, context)
+    if (template !== undefined) return { key: template.key, names: template.template.variables }
     throw mcpError(UNKNOWN_COMPLETION, {
       reason: `there is no resource template "${uri.slice(0, 512)}"`,
     })
@@ -116,7 +115,7 @@ function findOwner(parts: CompletionParts, context: Context): Owner {
 /** The URI of the template with this name, if the dialect allows names. */
 function uriNamed(name: unknown, { templates }: CompletionParts, context: Context): unknown {
   if (callOf(context).peer.dialect.resourceRefs !== 'name') return undefined
-  const named = [...templates.values()].find(({ descriptor }) => descriptor['name'] === name)
+  const named = [...templates.items.values()].find(({ descriptor }) => descriptor['name'] === name)
   return named === undefined ? name : named.key
 }
 

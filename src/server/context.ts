@@ -89,9 +89,10 @@ export class Context {
     }
   }
 
-  /** The authenticated caller, if the transport authenticates. */
+  /** The authenticated caller, if the transport authenticates; or the scopes that the options of the transport grant. */
   get auth(): Auth | undefined {
-    return this.#call.source.auth
+    const { auth, scopes } = this.#call.source
+    return auth ?? (typeof scopes === 'object' ? { scopes } : undefined)
   }
 
   /** An HTTP header of the request by name; undefined on other transports. */

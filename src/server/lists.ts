@@ -4,7 +4,7 @@ import type { Limits } from '../protocol/limits.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { callOf, type Context } from './context.ts'
 import type { Item } from './definitions.ts'
-import { isVisible } from './visibility.ts'
+import { isVisible, mayUse } from './visibility.ts'
 
 export type ListName = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
 
@@ -52,6 +52,17 @@ export class List<Kind extends Item> {
     const removed = this.items.delete(key)
     if (removed) this.#forget()
     return removed
+  }
+
+  /** The item that a caller wants to use; undefined if there is none, or if it is hidden. Throws if the caller lacks scopes. */
+  find(key: string, context: Context): Kind | undefined {
+    const item = this.items.get(key)
+    return item !== undefined && mayUse(item, context) ? item : undefined
+  }
+
+  /** The keys of the items that a caller sees. */
+  seenBy(context: Context): string[] {
+    return [...this.items.values()].filter((item) => isVisible(item, context)).map(({ key }) => key)
   }
 
   /** Answers the list method for a caller; with `wrapped`, middleware may change the result, so it gets a copy. */

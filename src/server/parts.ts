@@ -8,5 +8,7 @@ export interface ServerParts {
   readonly sealer: Sealer
   readonly limits: Limits
   readonly observers: Observers
+  /** Tells the operator, once, that an item needs scopes and that callers are not authenticated. */
+  warnOfScopes(item: string): void
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }

@@ -9,15 +9,12 @@ import type { Result } from '../rpc/dispatch.ts'
 import { issueExtras } from './argument-issue.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 import type { PromptDefinition } from './definitions.ts'
+import type { List } from './lists.ts'
 import { isRole } from './roles.ts'
 import { rethrown, settled } from './settle.ts'
-import { isVisible } from './visibility.ts'
 
 /** `prompts/get`: finds the prompt, checks its arguments, runs it and builds the result. */
-export async function getPrompt(
-  prompts: ReadonlyMap<string, PromptDefinition>,
-  context: Context,
-): Promise<Result> {
+export async function getPrompt(prompts: List<PromptDefinition>, context: Context): Promise<Result> {
   const prompt = findPrompt(prompts, context.params['name'], context)
   const args = readArguments(context)
   const checked =
@@ -39,9 +36,9 @@ export async function getPrompt(
   })
 }
 
-/** The prompt with this name, if the caller may see it. */
+/** The prompt with this name, if the caller may use it. */
 export function findPrompt(
-  prompts: ReadonlyMap<string, PromptDefinition>,
+  prompts: List<PromptDefinition>,
   name: unknown,
   context: Context,
 ): PromptDefinition {
@@ -51,12 +48,11 @@ export function findPrompt(
       reason: 'the name of the prompt is not a string',
     })
   }
-  const prompt = prompts.get(name)
-  if (prompt !== undefined && isVisible(prompt, context)) return prompt
+  const prompt = prompts.find(name, context)
+  if (prompt !== undefined) return prompt
   const { nameLength } = partsOf(context).limits
   if (name.length > nameLength) throw mcpError(NAME_TOO_LONG, { limit: nameLength })
-  const seen = [...prompts.values()].filter((one) => isVisible(one, context)).map((one) => one.key)
-  const meant = nearest(name, seen.slice(0, 1000))
+  const meant = nearest(name, prompts.seenBy(context).slice(0, 1000))
   throw mcpError(UNKNOWN_PROMPT, {
     name: name.slice(0, 128),
     nearest: meant === undefined ? '' : `; did you mean "${meant}"?`,

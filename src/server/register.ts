@@ -18,6 +18,7 @@ import {
 import { checkOptions } from '../base/options.ts'
 import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
+import { SCOPE } from '../rpc/scopes.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
 import type { AnySchema } from '../schema/schema.ts'
@@ -47,7 +48,7 @@ export interface ItemOptions<Ctx = Context> {
   readonly _meta?: JsonObject
   /** Whether a caller sees the item. Hidden items do not exist for that caller. */
   readonly visible?: (context: Ctx) => boolean
-  /** Scopes that the caller's token must have. */
+  /** Scopes that the caller must have to use the item. Lists show it to everybody. */
   readonly scopes?: readonly string[]
 }
 
@@ -84,7 +85,7 @@ const ITEM_OPTIONS: KindsOf<ItemOptions> = {
   icons: listOf(object<Icon>('{ src }')),
   _meta: object<JsonObject>(),
   visible: callable<(context: Context) => boolean>(),
-  scopes: listOf(TEXT),
+  scopes: listOf(SCOPE),
 }
 const TOOL_OPTIONS: KindsOf<ToolSpec<Context>> = {
   ...ITEM_OPTIONS,
@@ -213,7 +214,13 @@ function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Context>)
     if (problem !== undefined)
       throw badDefinition(`"${key}"`, `the _meta key "${name}" cannot be used: ${problem}`)
   }
-  return { key, place: ++places, descriptor, visible: spec.visible, scopes: spec.scopes }
+  return {
+    key,
+    place: ++places,
+    descriptor,
+    visible: spec.visible,
+    scopes: spec.scopes?.length === 0 ? undefined : spec.scopes,
+  }
 }
 
 function describe({ title, description, icons }: ItemOptions<Context>): JsonObject {

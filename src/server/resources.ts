@@ -7,12 +7,13 @@ import type { Result } from '../rpc/dispatch.ts'
 import { match } from '../uri-template/match.ts'
 import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
+import type { List } from './lists.ts'
 import { rethrown, settled } from './settle.ts'
-import { isVisible } from './visibility.ts'
+import { mayUse } from './visibility.ts'
 
 export interface ResourceLists {
-  readonly resources: ReadonlyMap<string, ResourceDefinition>
-  readonly templates: ReadonlyMap<string, TemplateDefinition>
+  readonly resources: List<ResourceDefinition>
+  readonly templates: List<TemplateDefinition>
   readonly ttlMs: number
 }
 
@@ -41,18 +42,18 @@ function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number): JsonObje
   }
 }
 
-/** The resource with this URI, if the caller may see it, and the variables of its template. */
+/** The resource with this URI, if the caller may use it, and the variables of its template. */
 export function findResource(
   lists: ResourceLists,
   uri: string,
   context: Context,
 ): { readonly resource: ResourceDefinition; readonly variables: Variables } | undefined {
-  const exact = lists.resources.get(uri)
-  if (exact !== undefined && isVisible(exact, context)) return { resource: exact, variables: {} }
-  for (const template of lists.templates.values()) {
+  const exact = lists.resources.find(uri, context)
+  if (exact !== undefined) return { resource: exact, variables: {} }
+  for (const template of lists.templates.items.values()) {
     const variables = match(template.template, uri)
     if (variables === undefined || climbs(uri, variables)) continue
-    if (isVisible(template, context)) return { resource: template, variables }
+    if (mayUse(template, context)) return { resource: template, variables }
   }
   return undefined
 }

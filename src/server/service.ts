@@ -97,10 +97,13 @@ export class ServerService implements Service {
   readonly #options: ServiceOptions
   readonly #parts: ServerParts
   #dispatch: Answer | undefined
+  /** Whether it has warned of scopes. */
+  #hasWarned = false
 
   constructor(options: ServiceOptions) {
     this.#options = options
-    this.#parts = { ...options, observers: this.observers }
+    const warnOfScopes = (item: string): void => this.#warnOfScopes(item)
+    this.#parts = { ...options, observers: this.observers, warnOfScopes }
     this.info = options.info
     this.revisions = options.revisions
     this.dialects = options.dialects
@@ -151,6 +154,20 @@ export class ServerService implements Service {
     restrictList(this.templates, 'template', isVisible)
     restrictList(this.prompts, 'prompt', isVisible)
     this.refold()
+  }
+
+  /** Tells the operator if an item needs scopes. Called by transports whose callers have none. */
+  reportScopes(): void {
+    const { tools, resources, templates, prompts } = this
+    for (const { items } of [tools, resources, templates, prompts])
+      for (const { key, scopes } of items.values()) if (scopes !== undefined) return this.#warnOfScopes(key)
+  }
+
+  #warnOfScopes(item: string): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    const needs = `"${item.slice(0, 512)}" needs scopes, which callers without authentication do not have`
+    this.report('warning', `${needs}; their requests for it are rejected`)
   }
 
   /** Folds anew at the next request: something was added that decides how requests are answered. */
@@ -230,9 +247,9 @@ export class ServerService implements Service {
       revisions: this.revisions,
       dialects: this.dialects,
     }
-    const lists = { resources: this.resources.items, templates: this.templates.items, ttlMs }
+    const lists = { resources: this.resources, templates: this.templates, ttlMs }
     const completing = {
-      prompts: this.prompts.items,
+      prompts: this.prompts,
       templates: lists.templates,
       completers: this.completers,
       refs: this.refs,
@@ -241,7 +258,6 @@ export class ServerService implements Service {
     const offers = (capability: string): boolean => this.offers(capability)
     const { changes, streams, extensions } = this
     const listening = { changes, lists, streams, extensions, offers }
-    const tools = this.tools.items
     const wrapped = new Set(this.middleware.map(({ method }) => method))
     const wraps = (method: string): boolean =>
       wrapped.has(method) || wrapped.has(undefined) || this.interceptors.has(method)
@@ -250,7 +266,7 @@ export class ServerService implements Service {
       ['server/discover', () => discover(found, wraps('server/discover'))],
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],
-      ['tools/call', callTool.bind(undefined, tools)],
+      ['tools/call', callTool.bind(undefined, this.tools)],
       ['resources/list', (context) => this.resources.page(context, wraps('resources/list'))],
       [
         'resources/templates/list',
@@ -260,7 +276,7 @@ export class ServerService implements Service {
       ['resources/subscribe', later(subscriptions, ({ subscribe }, context) => subscribe(lists, context))],
       ['resources/unsubscribe', later(subscriptions, ({ unsubscribe }, context) => unsubscribe(context))],
       ['prompts/list', (context) => this.prompts.page(context, wraps('prompts/list'))],
-      ['prompts/get', (context) => getPrompt(this.prompts.items, context)],
+      ['prompts/get', (context) => getPrompt(this.prompts, context)],
       ['completion/complete', (context) => complete(completing, context)],
       ['logging/setLevel', (context) => setLevel(callOf(context))],
       ['subscriptions/listen', later(subscriptions, ({ listen }, context) => listen(listening, context))],

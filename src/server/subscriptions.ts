@@ -1,4 +1,4 @@
-import { mcpError } from '../errors/error.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import { NOT_OFFERED } from '../errors/rpc.ts'
 import { TOO_MANY_STREAMS, TOO_MANY_SUBSCRIPTIONS } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
@@ -107,8 +107,8 @@ export function subscribedBy(context: Context): Set<string> | undefined {
 
 /** The key under which streams are counted and listed together: the authenticated caller, or else the connection. */
 export function listenerOf(context: Context): unknown {
-  const { auth } = context
-  return auth === undefined ? callOf(context).channel : ownerOf(auth)
+  const { source, channel } = callOf(context)
+  return source.auth === undefined ? channel : ownerOf(source.auth)
 }
 
 /** Adds a stream of a caller. */
@@ -158,13 +158,21 @@ function honour(filter: Filter, parts: ListenParts, context: Context): Filter {
   for (const [kind, { filter: name }] of Object.entries(NOTICES)) {
     if (filter[name] === true && parts.offers(`${kind}.listChanged`)) honoured[name] = true
   }
-  const uris = (filter.resourceSubscriptions ?? []).filter(
-    (uri) => findResource(parts.lists, uri, context) !== undefined,
-  )
+  const uris = (filter.resourceSubscriptions ?? []).filter((uri) => mayWatch(uri, parts.lists, context))
   if (uris.length > 0) honoured.resourceSubscriptions = uris
   for (const [id, { isFor }] of parts.extensions) {
     const name = id as `${string}/${string}`
     if (filter[name] === true && isFor(callOf(context).peer)) honoured[name] = true
   }
   return honoured
+}
+
+/** Whether a caller may watch a resource. The acknowledgement leaves out the others, so that they do not end the stream. */
+function mayWatch(uri: string, lists: ResourceLists, context: Context): boolean {
+  try {
+    return findResource(lists, uri, context) !== undefined
+  } catch (error) {
+    if (error instanceof McpError && error.kind === 'insufficient_scope') return false
+    throw error
+  }
 }

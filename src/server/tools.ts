@@ -10,24 +10,21 @@ import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
 import { issueExtras } from './argument-issue.ts'
+import type { List } from './lists.ts'
 import { checkKept, isWholeResult, toFailure, toResult, toStructuredResult } from './reply.ts'
 import { isLaterRound } from './rounds.ts'
 import { inputRequired, openRounds } from './rounds-travel.ts'
 import { withTimeout } from './timeout.ts'
 import { ToolError } from '../errors/tool-error.ts'
-import { isVisible } from './visibility.ts'
 
 /** `tools/call`: finds the tool, checks its arguments, runs it and builds the result. */
-export function callTool(
-  tools: ReadonlyMap<string, ToolDefinition>,
-  context: Context,
-): Result | Promise<Result> {
+export function callTool(tools: List<ToolDefinition>, context: Context): Result | Promise<Result> {
   const { params } = context
   const { name, requestId } = params
   if (typeof name !== 'string')
     throw mcpError(BAD_PARAMS, { method: 'tools/call', reason: 'name is not a string' })
-  const tool = tools.get(name)
-  if (tool === undefined || !isVisible(tool, context)) throw unknownTool(name, tools, context)
+  const tool = tools.find(name, context)
+  if (tool === undefined) throw unknownTool(name, tools, context)
   if (tool.checkHeaders !== undefined) checkHeaders(tool, context)
 
   const input = params['arguments'] === undefined ? {} : params['arguments']
@@ -167,11 +164,10 @@ function brokenOutput(tool: ToolDefinition, issue: string, context: Context): Mc
   return mcpError(TOOL_OUTPUT, { name: tool.key, reference })
 }
 
-function unknownTool(name: string, tools: ReadonlyMap<string, ToolDefinition>, context: Context): McpError {
+function unknownTool(name: string, tools: List<ToolDefinition>, context: Context): McpError {
   const { nameLength } = partsOf(context).limits
   if (name.length > nameLength) return mcpError(NAME_TOO_LONG, { limit: nameLength })
-  const seen = [...tools.values()].filter((tool) => isVisible(tool, context)).map((tool) => tool.key)
-  const meant = nearest(name, seen.slice(0, 1000))
+  const meant = nearest(name, tools.seenBy(context).slice(0, 1000))
   const shown = name.slice(0, 128)
   return mcpError(UNKNOWN_TOOL, {
     name: shown,

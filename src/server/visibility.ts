@@ -1,6 +1,7 @@
 import type { Context } from './context.ts'
 import type { Item } from './definitions.ts'
 import type { List } from './lists.ts'
+import { checkScopes } from './scopes.ts'
 
 /** An item whose visibility a plug-in decides. */
 export interface VisibleItem {
@@ -18,6 +19,16 @@ export function isVisible(item: Item, context: Context): boolean {
       `visible of "${item.key}" returned a promise; decide with what provide() added to the context`,
     )
   return visible === true
+}
+
+/**
+ * Whether the caller may use an item: `false` if it is hidden. Throws if the caller lacks one of its scopes, because
+ * lists show the item, and a caller can get more scopes.
+ */
+export function mayUse(item: Item, context: Context): boolean {
+  if (!isVisible(item, context)) return false
+  if (item.scopes !== undefined) checkScopes(item, item.scopes, context)
+  return true
 }
 
 /** Adds a condition to every item of a list, those that exist and those to come. */

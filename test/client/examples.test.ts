@@ -6,7 +6,7 @@ import { createServer, type Running } from 'pierhead'
 import { book } from '../../examples/client/book.ts'
 import { connectCarefully } from '../../examples/client/careful.ts'
 import { outcome } from '../../examples/client/failures.ts'
-import { inventory } from '../../examples/client/many.ts'
+import { ask, follow, inventory } from '../../examples/client/many.ts'
 import { introduce } from '../../examples/client/pinned.ts'
 import { visit } from '../../examples/client/visit.ts'
 import { createHarbour } from '../../examples/demo/harbour.ts'
@@ -53,8 +53,39 @@ test('the inventory names tools and failures', async () => {
     },
   }
   const lines = await inventory(config)
-  expect(lines.slice(0, 3)).toEqual(['harbour.tide', 'harbour.radio', 'harbour.book'])
+  expect(lines.slice(0, 3)).toEqual(['harbour__tide', 'harbour__radio', 'harbour__book'])
   expect(lines[3]).toMatch(/^gone failed: cannot connect to/)
+})
+
+test('a model chooses among the tools of all servers', async () => {
+  const config = { mcpServers: { 'the harbour': { url: running.url as string } } }
+  const chosen = await ask(config, async (tools) => {
+    const { name } = tools.find((tool) => tool.name.endsWith('tide')) ?? { name: 'none' }
+    expect(name).toBe('the_harbour-tide')
+    return { name, input: { hour: 0 } }
+  })
+  expect(chosen).toMatchObject({ metres: 3 })
+})
+
+test('the resources of all servers are followed', async () => {
+  const app = createHarbour()
+  const harbour = await app.listen({ http: { port: 0 } })
+  const stop = new AbortController()
+  const printed: string[] = []
+  const config = { mcpServers: { harbour: { url: harbour.url as string } } }
+  const timer = setInterval(() => app.updated('harbour://berths'), 20)
+  await follow(
+    config,
+    (line) => {
+      printed.push(line)
+      if (line.includes('changed')) stop.abort()
+    },
+    stop.signal,
+  )
+  clearInterval(timer)
+  await harbour.close()
+  expect(printed).toContain('harbour has harbour://berths, application/json')
+  expect(printed.at(-1)).toBe('harbour changed harbour://berths')
 })
 
 test('every failure is distinguished', async () => {

@@ -24,10 +24,10 @@ describe('many servers at once', () => {
     expect([...group.clients.keys()]).toEqual(['web'])
     expect([...group.failures.keys()].toSorted()).toEqual(['away', 'missing'])
     expect(group.failures.get('away')).toMatchObject({ kind: 'connect_failed' })
-    expect(await group.call('web.echo', { text: 'x' })).toBe('x')
-    expect(await failure(group.call('away.echo'))).toBe(group.failures.get('away'))
+    expect(await group.call('web__echo', { text: 'x' })).toBe('x')
+    expect(await failure(group.call('away__echo'))).toBe(group.failures.get('away'))
     const tools = await all(group.tools())
-    expect(tools.find(({ name }) => name === 'web.echo')).toMatchObject({ server: 'web' })
+    expect(tools.find(({ name }) => name === 'web__echo')).toMatchObject({ server: 'web' })
   })
 
   test('are taken from any of the usual files, or a plain record', async () => {
@@ -40,14 +40,14 @@ describe('many servers at once', () => {
     ]) {
       await using group = await connectAll(config)
       expect([...group.clients.keys()]).toEqual(['a'])
-      expect(await group.call('a.echo', { text: 'x' })).toBe('x')
+      expect(await group.call('a__echo', { text: 'x' })).toBe('x')
     }
   })
 
   test('keep their order, whichever answered first, and a wrong name is answered with the right one', async () => {
     await using group = await connectAll({ slow: running.url as string, quick: createEverything() })
     expect([...group.clients.keys()]).toEqual(['slow', 'quick'])
-    expect(await failure(group.call('quik.echo'))).toMatchObject({
+    expect(await failure(group.call('quik__echo'))).toMatchObject({
       kind: 'bad_option',
       message: expect.stringContaining('did you mean "quick"?'),
     })
@@ -56,7 +56,7 @@ describe('many servers at once', () => {
   test('send their own headers', async () => {
     const config = { mcpServers: { web: { url: running.url as string, headers: { 'x-tenant': 'nine' } } } }
     await using group = await connectAll(config)
-    expect(await group.call('web.header', { name: 'x-tenant' })).toBe('nine')
+    expect(await group.call('web__header', { name: 'x-tenant' })).toBe('nine')
   })
 
   test('leave a server that fails while it is asked out of the list', async () => {

@@ -160,6 +160,6 @@ test('a client that uses an extension loads no part of a server', async () => {
   `
   const { inputs, imports, nodeGlobals } = await bundleSplit({ text, platform: 'browser', from: 'source' })
   const server = inputs.filter((file) => /^src\/(server|schema)\//.test(file)).toSorted()
-  expect(server).toEqual(['src/server/later.ts', 'src/server/visibility.ts'])
+  expect(server).toEqual(['src/server/later.ts'])
   expect([imports, nodeGlobals]).toEqual([[], []])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createServer } from '../../src/index.ts'
+import { createServer, type MountOptions } from '../../src/index.ts'
 import { BOTH, call, headed, initialize, message } from './messages.ts'
 import { open, start, tools } from './server.ts'
 import { post, Raw, send } from './wire.ts'
@@ -246,19 +246,26 @@ describe('where it listens', () => {
     await expect(app.listen({ http: { port: 0, ...http } as never })).rejects.toThrow(reason)
   })
 
-  test('mounted, a page of the same host may call, and no other', async () => {
-    const { fetch } = tools()
-    const ask = (origin: string): Promise<Response> =>
-      fetch(
-        new Request('https://mcp.example/mcp', {
-          method: 'POST',
-          body: initialize(),
-          headers: { ...BOTH, origin },
-        }),
-      )
-    expect((await ask('https://mcp.example')).status).toBe(200)
-    expect((await ask('https://mcp.example.evil')).status).toBe(403)
-    expect((await ask('https://mcp.example:444')).status).toBe(403)
+  test('H.origin-rebound mounted, a page of the same host may call only if hosts name it', async () => {
+    const ask = async (options: MountOptions, origin: string): Promise<[number, string | null]> => {
+      const request = new Request('https://mcp.example/mcp', {
+        method: 'POST',
+        body: initialize(),
+        headers: { ...BOTH, origin },
+      })
+      const { status, headers } = await tools().fetchWith(options)(request)
+      return [status, headers.get('access-control-allow-origin')]
+    }
+    expect(await ask({}, 'https://mcp.example')).toEqual([403, null])
+    expect(await ask({}, 'http://localhost:5173')).toEqual([200, null])
+    expect(await ask({ cors: ['https://mcp.example'] }, 'https://mcp.example')).toEqual([
+      200,
+      'https://mcp.example',
+    ])
+    const hosts = ['mcp.example']
+    expect(await ask({ hosts }, 'https://mcp.example')).toEqual([200, null])
+    expect(await ask({ hosts }, 'https://mcp.example.evil')).toEqual([403, null])
+    expect(await ask({ hosts }, 'http://localhost:5173')).toEqual([403, null])
   })
 
   test('mounted with hosts, fetch checks the host of the URL', async () => {

@@ -22,6 +22,7 @@ const app = createServer({ name: 'stdio', version: '1.0.0', limits: bytes })
     })
     return 'about to crash'
   })
+  .tool('scoped', { scopes: ['a', 'b'] }, () => 'scoped')
   .tool('hang', {}, () => new Promise(() => undefined))
   .tool('ask', {}, async (_, { elicit }) => (await elicit('sure?', sure)).action)
   .tool('shout', {}, () => {
@@ -42,7 +43,13 @@ const app = createServer({ name: 'stdio', version: '1.0.0', limits: bytes })
 
 if (flags.has('early')) console.log('after createServer, before listen')
 const beside = { stdio: true, http: { port: 0 }, tcp: { port: 0 } }
-const asked = flags.has('beside') ? beside : flags.has('unnamed') ? { http: false } : {}
+const asked = flags.has('beside')
+  ? beside
+  : flags.has('unnamed')
+    ? { http: false }
+    : flags.has('limited')
+      ? { stdio: { scopes: ['a'] } }
+      : {}
 const { addresses } = await app.listen({ onUncaught: flags.has('mortal') ? 'exit' : 'report', ...asked })
 if (flags.has('late')) console.log('after listen')
 for (const address of Object.values(addresses)) process.stderr.write(`at ${address}\n`)

@@ -25,6 +25,9 @@ const SAMPLES: Readonly<Record<string, string | number>> = {
   revision: '2026-07-28',
   reference: '5f3c1e9a-0000-4000-8000-000000000000',
   status: 503,
+  item: 'lookup',
+  scopes: 'notes:read notes:write',
+  missing: 'notes:write',
   target: 'http://127.0.0.1:3000/mcp',
 }
 

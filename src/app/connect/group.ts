@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts'
+import { ModelNames, SEPARATOR } from '../../client/model-names.ts'
 import type { CallOptions } from '../../client/options.ts'
 import {
   isCommand,
@@ -7,62 +8,130 @@ import {
   type Target,
   type UrlTarget,
 } from '../../client/target.ts'
+import { checkWatched, type Change, type Watched } from '../../client/watched.ts'
 import { connect, type ConnectOptions } from './connect.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { nearest } from '../../base/nearest.ts'
+import { checkOptions } from '../../base/options.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
-import type { Tool } from '../../protocol/spec/2026-07-28.ts'
+import type {
+  CallToolResult,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from '../../protocol/spec/2026-07-28.ts'
 
-/** Separates the name of a server from the name of its tool. */
-const SEPARATOR = '.'
+/** The options of `connectAll`: those of every connection, and how to name what the servers offer. */
+export interface GroupOptions extends ConnectOptions {
+  /** Separates the name of a server from the name of its tool or prompt, with `_` and `-`; by default `__`. */
+  readonly separator?: string
+}
 
-/** Clients of several servers, used as one. Tools are called as `server.tool`. */
+/** An item of a group, and the name of the server that has it. */
+export type Grouped<Item> = Item & { readonly server: string }
+
+/** Selects a server of a group; needed only if several have the resource. */
+export interface OfServer {
+  readonly server?: string
+}
+
+type Items<Item> = AsyncGenerator<Grouped<Item>, void, undefined>
+
+/** Clients of several servers, used as one. Tools and prompts have names that model APIs accept, such as `server__tool`. */
 export class Group implements AsyncDisposable {
   readonly clients: ReadonlyMap<string, Client>
   /** The errors of the servers that could not be connected to. */
   readonly failures: ReadonlyMap<string, Error>
+  readonly #names: ModelNames
+  /** The items with changed names, as far as they were listed: for each kind and server, by name. */
+  readonly #listed = new Map<string, ReadonlyMap<string, string>>()
 
-  constructor(clients: ReadonlyMap<string, Client>, failures: ReadonlyMap<string, Error>) {
+  constructor(
+    clients: ReadonlyMap<string, Client>,
+    failures: ReadonlyMap<string, Error>,
+    separator: string = '__',
+  ) {
     this.clients = clients
     this.failures = failures
+    this.#names = new ModelNames([...clients.keys(), ...failures.keys()], separator)
   }
 
   /** Lists the tools of all servers. A server that fails is skipped. */
-  async *tools(
-    options: CallOptions = {},
-  ): AsyncGenerator<Tool & { readonly server: string }, void, undefined> {
-    for (const [server, client] of this.clients) {
-      try {
-        for await (const tool of client.tools(options))
-          yield { ...tool, name: `${server}${SEPARATOR}${tool.name}`, server }
-      } catch {
-        continue
-      }
-    }
+  async *tools(options: CallOptions = {}): Items<Tool> {
+    yield* this.#each((server) => this.#named('tools', server, options)) as Items<Tool>
   }
 
-  /** Calls `server.tool`. */
+  /** Lists the prompts of all servers. A server that fails is skipped. */
+  async *prompts(options: CallOptions = {}): Items<Prompt> {
+    yield* this.#each((server) => this.#named('prompts', server, options)) as Items<Prompt>
+  }
+
+  /** Lists the resources of all servers. A server that fails is skipped. */
+  resources(options: CallOptions = {}): Items<Resource> {
+    return this.#each((server) => gather(this.#client(server).resources(options)))
+  }
+
+  /** Lists the resource templates of all servers. A server that fails is skipped. */
+  templates(options: CallOptions = {}): Items<ResourceTemplate> {
+    return this.#each((server) => gather(this.#client(server).templates(options)))
+  }
+
+  /** Calls a tool by its name in the group. */
   async call(name: string, input: JsonObject = {}, options: CallOptions = {}): Promise<unknown> {
-    const at = name.indexOf(SEPARATOR)
-    const server = name.slice(0, at)
-    const client = this.clients.get(server)
-    if (at > 0 && client !== undefined) return client.call(name.slice(at + 1), input, options)
-    if (at <= 0) {
-      const reason = `name the server as well: "server${SEPARATOR}${name.slice(0, 64)}"`
-      throw mcpError(BAD_OPTION, { where: `call "${name.slice(0, 128)}"`, reason })
+    const { client, item } = await this.#find('tools', 'call', name, options)
+    return client.call(item, input, options)
+  }
+
+  /** Calls a tool and returns its complete result, even if the tool failed. */
+  async callRaw(name: string, input: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const { client, item } = await this.#find('tools', 'callRaw', name, options)
+    return client.callRaw(item, input, options)
+  }
+
+  /** Gets a prompt by its name in the group. */
+  async prompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: CallOptions = {},
+  ): Promise<GetPromptResult> {
+    const { client, item } = await this.#find('prompts', 'prompt', name, options)
+    return client.prompt(item, args, options)
+  }
+
+  /** Reads a resource from the given server, or else from the only one that lists it or has a template for it. */
+  async read(uri: string, options: CallOptions & OfServer = {}): Promise<ReadResourceResult> {
+    const { server, ...rest } = options
+    const owner = server ?? (await this.#ownerOf('read', uri))
+    return this.#client(owner, 'read').read(uri, rest)
+  }
+
+  /**
+   * Yields changes of the lists and resources of all servers, or of the given one, for as long as the loop runs. A server
+   * that fails is left out.
+   */
+  async *watch(watched: Watched & OfServer): AsyncGenerator<Grouped<Change>, void, undefined> {
+    const { watchAll } = await import('./watch-all.ts')
+    const { server, ...all } = watched
+    checkWatched(all)
+    const { resources, ...rest } = all
+    if (server !== undefined) this.#client(server, 'watch')
+    const uris = new Map<string, string[]>()
+    for (const uri of Array.isArray(resources) ? (resources as readonly string[]) : []) {
+      const owner = server ?? (await this.#ownerOf('watch', uri))
+      uris.set(owner, [...(uris.get(owner) ?? []), uri])
     }
-    const failure = this.failures.get(server)
-    if (failure !== undefined) throw failure
-    const meant = nearest(server, this.clients.keys())
-    const remedy =
-      meant === undefined
-        ? `the servers are ${[...this.clients.keys()].join(', ')}`
-        : `did you mean "${meant}"?`
-    throw mcpError(BAD_OPTION, {
-      where: `call "${name.slice(0, 128)}"`,
-      reason: `there is no server "${server.slice(0, 64)}"; ${remedy}`,
+    const wanted = [...this.clients].flatMap(([name, client]) => {
+      if (server !== undefined && name !== server) return []
+      const part = Array.isArray(resources) ? uris.get(name) : resources
+      const own: Watched = { ...rest, ...(part !== undefined && { resources: part }) }
+      const isIdle = own.tools !== true && own.prompts !== true && (own.resources ?? false) === false
+      return isIdle ? [] : [{ server: name, client, watched: own }]
     })
+    yield* watchAll(wanted, watched.signal)
   }
 
   async close(): Promise<void> {
@@ -72,19 +141,114 @@ export class Group implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
+
+  /** Asks all servers at the same time and yields their items in the order of the servers. */
+  async *#each<Item>(list: (server: string) => Promise<readonly Item[]>): Items<Item> {
+    const lists = [...this.clients.keys()].map(
+      async (server) => [server, await list(server).catch(() => [])] as const,
+    )
+    for (const waiting of lists) {
+      const [server, items] = await waiting
+      for (const item of items) yield { ...item, server }
+    }
+  }
+
+  /** The tools or prompts of a server, with their names in the group. */
+  async #named(
+    kind: 'tools' | 'prompts',
+    server: string,
+    options: CallOptions,
+  ): Promise<readonly (Tool | Prompt)[]> {
+    const items = await gather<Tool | Prompt>(this.#client(server)[kind](options))
+    const changed = new Map<string, string>()
+    const named = items.map((item) => {
+      const name = this.#names.nameOf(server, item.name)
+      if (this.#names.read(name)?.item === undefined) changed.set(name, item.name)
+      return { ...item, name }
+    })
+    this.#listed.set(`${kind} ${server}`, changed)
+    return named
+  }
+
+  /** The client and the item for a name. A name that was changed may have to be looked up in the server's list. */
+  async #find(
+    kind: 'tools' | 'prompts',
+    where: string,
+    name: string,
+    options: CallOptions,
+  ): Promise<{ readonly client: Client; readonly item: string }> {
+    const found = this.#names.read(name)
+    if (found === undefined) throw this.#noServer(where, name)
+    const { server, item } = found
+    const client = this.#client(server, where)
+    if (item !== undefined) return { client, item }
+    const key = `${kind} ${server}`
+    if (this.#listed.get(key)?.has(name) !== true) {
+      const { onProgress: _, ...rest } = options
+      await this.#named(kind, server, rest)
+    }
+    // The server rejects a name that it does not have.
+    return { client, item: this.#listed.get(key)?.get(name) ?? name }
+  }
+
+  #client(server: string, where = 'group'): Client {
+    const client = this.clients.get(server)
+    if (client !== undefined) return client
+    throw this.failures.get(server) ?? badName(where, server, this.clients.keys())
+  }
+
+  #noServer(where: string, name: string): Error {
+    const { separator, prefixes } = this.#names
+    const at = name.indexOf(separator)
+    const own = [...prefixes.values()]
+    if (at >= 0) return badName(`${where} "${name.slice(0, 128)}"`, name.slice(0, at), own)
+    const reason = `name the server as well: "${own[0] ?? 'server'}${separator}${name.slice(0, 64)}"`
+    return mcpError(BAD_OPTION, { where: `${where} "${name.slice(0, 128)}"`, reason })
+  }
+
+  /** The only server that has a resource. */
+  async #ownerOf(where: string, uri: string): Promise<string> {
+    const { findOwners } = await import('./owners.ts')
+    const owners = await findOwners(this.clients, uri)
+    const [owner] = owners
+    if (owner !== undefined && owners.length === 1) return owner
+    const reason =
+      owner === undefined
+        ? `no server lists it or has a template for it; name the server: { server: '…' }`
+        : `${owners.join(', ')} have it; name one of them: { server: '${owner}' }`
+    throw mcpError(BAD_OPTION, { where: `${where} "${uri.slice(0, 128)}"`, reason })
+  }
+}
+
+function badName(where: string, server: string, known: Iterable<string>): Error {
+  const names = [...known]
+  const meant = nearest(server, names)
+  const remedy = meant === undefined ? `the servers are ${names.join(', ')}` : `did you mean "${meant}"?`
+  return mcpError(BAD_OPTION, {
+    where,
+    reason: `there is no server "${server.slice(0, 64)}"; ${remedy}`,
+  })
+}
+
+async function gather<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
 }
 
 /** Connects to several servers at the same time. The failure of one does not affect the others. */
 export async function connectAll(
   config: Config | Readonly<Record<string, Target>>,
-  options: ConnectOptions = {},
+  options: GroupOptions = {},
 ): Promise<Group> {
+  const { separator = '__', ...rest } = options
+  checkOptions<Pick<GroupOptions, 'separator'>>('connectAll', { separator }, { separator: SEPARATOR })
   const clients = new Map<string, Client>()
   const failures = new Map<string, Error>()
   const entries = Object.entries(serversOf(config))
   const attempts = entries.map(async ([name, target]) => {
     try {
-      clients.set(name, await connect(target, options))
+      clients.set(name, await connect(target, rest))
     } catch (error) {
       failures.set(name, error as Error)
     }
@@ -94,9 +258,8 @@ export async function connectAll(
     const client = clients.get(name)
     return client === undefined ? [] : [[name, client]]
   })
-  return new Group(new Map(ordered), failures)
+  return new Group(new Map(ordered), failures, separator)
 }
-
 function serversOf(config: Config | Readonly<Record<string, Target>>): Readonly<Record<string, Target>> {
   if (typeof config !== 'object' || config === null || Array.isArray(config))
     throw mcpError(BAD_OPTION, {

@@ -1,8 +1,6 @@
-import { serviceOf, type App } from '../app.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { checkOptions } from '../../base/options.ts'
-import type { Context } from '../../server/context.ts'
 import type { ServerTls } from '../../transport/tls/server.ts'
 import { TLS_OPTIONS, type TlsOptions } from '../../transport/tls/options.ts'
 
@@ -11,14 +9,6 @@ const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '::1']
 /** Whether only this machine can reach a host to listen on. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
-}
-
-/** Rejects tools that need scopes, since no caller can have any without authentication. */
-export function checkScopes(where: string, app: App<Context>): void {
-  const scoped = [...serviceOf(app).tools.items.values()].find((tool) => tool.scopes !== undefined)
-  if (scoped === undefined) return
-  const reason = `tool "${scoped.key}" needs scopes, but no authentication is set up`
-  throw mcpError(BAD_OPTION, { where, reason })
 }
 
 /** The host names that clients may use for a server. They must be given if other machines can reach it. */

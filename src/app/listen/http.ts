@@ -1,10 +1,10 @@
-import { openEndpoint, type App } from '../app.ts'
+import { openEndpoint, serviceOf, type App } from '../app.ts'
 import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { listenHttp, type HttpListenOptions, type HttpServer } from '../../transport/http/server/listen.ts'
 import type { EndpointChoice } from '../mounts.ts'
 import type { Opener } from './listen.ts'
-import { checkScopes, readTls, servedHosts } from './checks.ts'
+import { readTls, servedHosts } from './checks.ts'
 import type { HttpOptions } from '../options.ts'
 import { checkGist } from '../settings.ts'
 import { HTTP_OPTIONS } from './options.ts'
@@ -17,7 +17,6 @@ export const openHttp: Opener<'http'> = async (app, option) => {
   const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [], sessions = true } = options
   const { sse = false, gist = false } = options
   const hosts = servedHosts('listen http', host, options.hosts)
-  checkScopes('listen http', app)
   const secure = await readTls('listen http tls', options.tls)
   return openListener(app, { hosts, cors, sessions, sse, gist }, { host, port, path, secure })
 }
@@ -28,6 +27,7 @@ export async function openListener(
   choice: EndpointChoice,
   options: HttpListenOptions,
 ): Promise<HttpServer> {
+  serviceOf(app).reportScopes()
   const endpoint = await openEndpoint(app, choice)
   try {
     return await listenHttp(endpoint, options)

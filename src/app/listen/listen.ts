@@ -7,7 +7,7 @@ import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
 import { watchUncaught } from './uncaught.ts'
 import type { ListenOptions } from '../options.ts'
-import { HTTP_OPTIONS, LISTEN_OPTIONS } from './options.ts'
+import { HTTP_OPTIONS, LISTEN_OPTIONS, STDIO_OPTIONS } from './options.ts'
 
 /** The transports that have an address. */
 type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught'>
@@ -74,16 +74,19 @@ export async function listen<Ctx extends Context>(
   checkOptions('listen', options, LISTEN_OPTIONS)
   const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : defaults
   const wanted = ADDRESSED.filter((name) => asked[name] !== undefined && asked[name] !== false)
+  const stdioOptions = typeof asked.stdio === 'object' ? asked.stdio : {}
+  checkOptions('listen stdio', stdioOptions, STDIO_OPTIONS)
   const wantsStdio = asked.stdio ?? wanted.length === 0
-  if (wanted.length === 0 && !wantsStdio)
+  if (wanted.length === 0 && wantsStdio === false)
     throw mcpError(BAD_OPTION, {
       where: 'listen',
       reason: 'name a transport: { stdio: true } or { http: {} }',
     })
   // Output that was held back must not reach stdout while another transport opens.
-  if (wantsStdio) guardStdout()
+  if (wantsStdio !== false) guardStdout()
   const opened = await openAll(app as unknown as App<Context>, wanted, asked)
-  const stdio = wantsStdio ? serveStdio(serviceOf(app), { limits: app.limits }) : undefined
+  const stdio =
+    wantsStdio !== false ? serveStdio(serviceOf(app), { limits: app.limits, ...stdioOptions }) : undefined
   return running(opened, stdio, watchUncaught(serviceOf(app), options.onUncaught === 'exit'))
 }
 

@@ -12,25 +12,29 @@ import {
   type Kind,
   type KindsOf,
 } from '../../base/kinds.ts'
+import { SCOPE } from '../../rpc/scopes.ts'
 import { FRAMING } from '../../transport/lines/framing-name.ts'
 import type { TlsOptions } from '../../transport/tls/options.ts'
 import {
   MOUNT_OPTIONS,
   type HttpOptions,
   type ListenOptions,
+  type StdioOptions,
   type TcpOptions,
   type UnixOptions,
   type WsOptions,
 } from '../options.ts'
 
 export const LISTEN_OPTIONS: KindsOf<ListenOptions> = {
-  stdio: FLAG,
+  stdio: either(FLAG, object<StdioOptions>()),
   http: either(FLAG, object<HttpOptions>()),
   ws: either(FLAG, object<WsOptions>()),
   tcp: either(OFF, object<TcpOptions>('an object with options, such as { port: 4000 }')),
   unix: either(either(OFF, TEXT), object<UnixOptions>()),
   onUncaught: oneOf('report', 'exit'),
 }
+
+export const STDIO_OPTIONS: KindsOf<StdioOptions> = { scopes: listOf(SCOPE) }
 
 export const HTTP_OPTIONS: KindsOf<HttpOptions> = {
   ...MOUNT_OPTIONS,
@@ -66,4 +70,5 @@ export const UNIX_OPTIONS: KindsOf<UnixOptions> = {
   path: required(SOCKET_PATH),
   mode: NUMBER,
   framing: FRAMING,
+  scopes: listOf(SCOPE),
 }

@@ -1,5 +1,5 @@
 import { serviceOf, type App } from '../app.ts'
-import { checkScopes, isLoopback, readTls } from './checks.ts'
+import { isLoopback, readTls } from './checks.ts'
 import type { Opened, Opener } from './listen.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
@@ -24,19 +24,20 @@ export const openTcp: Opener<'tcp'> = async (app, options) => {
     throw mcpError(BAD_OPTION, { where: 'listen tcp', reason })
   }
   const framing = framingOf(options.framing)
-  return open(app, 'listen tcp', portDoor(host, port, { tls, framing }))
+  serviceOf(app).reportScopes()
+  return open(app, portDoor(host, port, { tls, framing }))
 }
 
 /** Opens a Unix socket. */
 export const openUnix: Opener<'unix'> = async (app, option) => {
   const options: UnixOptions = typeof option === 'string' ? { path: option } : option
   checkOptions('listen unix', options, UNIX_OPTIONS)
-  const { path, mode = 0o600 } = options
-  return open(app, 'listen unix', fileDoor(path, mode, framingOf(options.framing)))
+  const { path, mode = 0o600, scopes } = options
+  const framing = framingOf(options.framing)
+  return open(app, fileDoor(path, mode, { framing, ...(scopes && { scopes }) }))
 }
 
-function open(app: App<Context>, where: string, door: Door): Promise<Opened> {
-  checkScopes(where, app)
+function open(app: App<Context>, door: Door): Promise<Opened> {
   releaseStdout()
   return listenTcp(door, { service: serviceOf(app), limits: app.limits })
 }

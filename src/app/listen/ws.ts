@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { openListener } from './http.ts'
-import { checkScopes, readTls, servedHosts } from './checks.ts'
+import { readTls, servedHosts } from './checks.ts'
 import type { Opener } from './listen.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
@@ -32,7 +32,6 @@ export const openWs: Opener<'ws'> = async (app, option, opened) => {
 async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServer> {
   const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [] } = options
   const hosts = servedHosts(WHERE, host, options.hosts)
-  checkScopes(WHERE, app)
   const secure = await readTls(`${WHERE} tls`, options.tls)
   const choice = { hosts, cors, sessions: false, sse: false }
   return openListener(app, choice, { host, port, path, secure, upgradesOnly: true })

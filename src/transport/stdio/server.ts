@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Limits } from '../../protocol/limits.ts'
+import type { Scopes } from '../../rpc/scopes.ts'
 import type { Service } from '../../rpc/service.ts'
 import { LineServer } from '../lines/server.ts'
 import { everyMs, within, type Timer } from '../io/timer.ts'
@@ -7,6 +8,8 @@ import { guardStdout, unguardStdout } from './guard.ts'
 
 export interface StdioOptions {
   readonly limits: Limits
+  /** The scopes of the client; by default all, since it started the server. */
+  readonly scopes?: Scopes | undefined
   /** Streams to use instead of the process's own; the process is then left alone. */
   readonly input?: Readable
   readonly output?: Writable
@@ -31,7 +34,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   const server = new LineServer({
     service,
     limits,
-    source: {},
+    source: { scopes: options.scopes ?? 'all' },
     maxBytes: limits.stdioBytes,
     input,
     output,

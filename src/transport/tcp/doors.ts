@@ -4,7 +4,6 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
-import type { Framing } from '../lines/framing.ts'
 import type { Door } from './server.ts'
 import { authorityOf, listening } from '../io/listening.ts'
 
@@ -23,8 +22,15 @@ export function portDoor(host: string, port: number, { tls, framing }: Pick<Door
   }
 }
 
-/** Listens on a socket file with the given permissions. The file is removed when the server closes. */
-export function fileDoor(path: string, mode: number, framing: Framing): Door {
+/**
+ * Listens on a socket file with the given permissions, which decide who can connect and therefore has all scopes by
+ * default. The file is removed when the server closes.
+ */
+export function fileDoor(
+  path: string,
+  mode: number,
+  { framing, scopes }: Pick<Door, 'framing' | 'scopes'>,
+): Door {
   const file = resolve(path)
   if (Buffer.byteLength(file) > MAX_PATH_BYTES) {
     const reason = `the path is longer than ${MAX_PATH_BYTES} bytes, the most a socket allows; choose a shorter one`
@@ -33,6 +39,7 @@ export function fileDoor(path: string, mode: number, framing: Framing): Door {
   return {
     tls: undefined,
     framing,
+    scopes: scopes ?? 'all',
     async open(server) {
       await clear(file)
       await listenOn(server, file, mode)

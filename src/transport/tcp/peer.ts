@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_MESSAGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import type { Auth } from '../../rpc/call.ts'
+import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { budgetsOf } from '../io/budgets.ts'
 import { ReadBudget } from '../io/read-budget.ts'
@@ -15,8 +15,8 @@ import { linger } from './linger.ts'
 export interface PeerOptions {
   readonly service: Service
   readonly limits: Limits
-  /** The caller, if TLS identified one. */
-  readonly auth: Auth | undefined
+  /** The caller, if TLS identified one, or the scopes of all callers. */
+  readonly source: RequestSource
   readonly framing: Framing
 }
 
@@ -45,7 +45,7 @@ export class Peer {
   #insideAt = 0
   #before = 0
 
-  constructor(socket: Socket, { service, limits, auth, framing }: PeerOptions) {
+  constructor(socket: Socket, { service, limits, source, framing }: PeerOptions) {
     this.#socket = socket
     this.#service = service
     this.#limits = limits
@@ -65,7 +65,7 @@ export class Peer {
     this.#server = new LineServer({
       service,
       limits,
-      source: { auth },
+      source,
       maxBytes: limits.tcpBytes,
       framing,
       input: socket,

@@ -5,6 +5,7 @@ import { LONGEST_MS } from '../../base/duration.ts'
 import { mcpError } from '../../errors/error.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
+import type { Scopes } from '../../rpc/scopes.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import type { Framing } from '../lines/framing.ts'
@@ -19,6 +20,8 @@ import type { ServerTls } from '../tls/server.ts'
 export interface Door {
   readonly tls: ServerTls | undefined
   readonly framing: Framing
+  /** The scopes of everyone who can connect, where callers are not identified. */
+  readonly scopes?: Scopes
   /** Starts listening; returns the URL for `connect`. */
   open(server: Server): Promise<string>
 }
@@ -41,7 +44,7 @@ export async function listenTcp(
   door: Door,
   { service, limits }: { readonly service: Service; readonly limits: Limits },
 ): Promise<TcpServer> {
-  const { tls, framing } = door
+  const { tls, framing, scopes } = door
   const { write } = budgetsOf(service, limits)
   service.load.check = () => write.check()
   const peers = new Set<Peer>()
@@ -102,7 +105,7 @@ export async function listenTcp(
   function serve(socket: Socket, auth: Auth | undefined): void {
     if (socket.destroyed) return
     if (peers.size >= limits.connections) return reject(socket)
-    const peer = new Peer(socket, { service, limits, auth, framing })
+    const peer = new Peer(socket, { service, limits, source: { auth, scopes }, framing })
     peers.add(peer)
     void peer.gone.then(() => peers.delete(peer))
   }

@@ -45,7 +45,8 @@ const TOKENS = [
 ]
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 const guard = createGuard({ hosts: ['loopback'], cors: [] })
-const sameHost = createGuard({ hosts: undefined, cors: [] })
+const mounted = createGuard({ hosts: undefined, cors: [] })
+const anyHost = createGuard({ hosts: ['*'], cors: [] })
 
 /** Headers are judged without ever failing, and no host or origin is let in that a browser would take for another one. */
 export const negotiationTarget: Target = target<Headers>({
@@ -82,7 +83,9 @@ export const negotiationTarget: Target = target<Headers>({
       claim(origin === undefined || LOOPBACK.includes(hostOf(origin)), `the origin ${origin} is let in`)
     }
     taken(() => guard.preflight(head))
-    if (taken(() => sameHost.check({ ...head, local: false })) && origin !== undefined)
+    if (taken(() => mounted.check(head)) && origin !== undefined)
+      claim(LOOPBACK.includes(hostOf(origin)), `a page of ${origin} may call a mount`)
+    if (taken(() => anyHost.check(head)) && origin !== undefined)
       claim(hostOf(origin) === hostOf(`http://${host}`), `a page of ${origin} may call ${host}`)
   },
 })

@@ -19,6 +19,7 @@ import { NO_PARAMS, readableId, readMessage } from '../../../wire/message.ts'
 import { encodeError, type Reply } from '../../../wire/reply.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
+import { withErrorHeaders } from './error-headers.ts'
 import type { EventStream } from './event-stream.ts'
 import { createAuthenticate, type Authenticator } from './authenticate.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
@@ -338,12 +339,8 @@ export class Endpoint implements HttpHandler {
     return this.sessions.get(id, request.auth)
   }
 
-  /** The headers of an error reply: allowed methods, or when to retry. */
+  /** The headers of an error reply. */
   errorHeaders(error: McpError, headers: Headers): Headers {
-    if (error.kind === 'bad_verb') {
-      return { ...headers, allow: this.#stateful ? 'POST, GET, DELETE, OPTIONS' : 'POST, OPTIONS' }
-    }
-    if (error.retryAfterMs === undefined) return headers
-    return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
+    return withErrorHeaders(error, headers, this.#stateful ? 'POST, GET, DELETE, OPTIONS' : 'POST, OPTIONS')
   }
 }

@@ -4,9 +4,12 @@ import { hostOf, readHost, readOrigin } from './hosts.ts'
 import { NO_HEADERS, type Headers, type HttpHead } from './parts.ts'
 
 export interface GuardOptions {
-  /** Accepted hosts, without port; undefined accepts any. `loopback` stands for every loopback name. */
+  /**
+   * Accepted hosts, without port, whose own pages may send requests. `loopback` stands for every loopback name, on any
+   * port. If it is undefined, any host is accepted, but only pages of loopback names.
+   */
   readonly hosts: readonly string[] | undefined
-  /** Allowed origins of web pages, or `'*'`. Pages on an accepted host are always allowed. */
+  /** Origins of web pages that may send requests and read the replies, or `'*'`. */
   readonly cors: readonly string[]
 }
 
@@ -26,8 +29,8 @@ const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-A
 
 /** Protects a server from web pages that reach it under a foreign name or from a foreign origin. */
 export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
-  const anyHost = hosts === undefined || hosts.includes('*')
-  const served = new Set((hosts ?? []).map(readHost))
+  const served = new Set((hosts ?? ['*', 'loopback']).map(readHost))
+  const anyHost = served.has('*')
   const origins = new Set(pages.map(readOrigin))
 
   /** The last accepted host: most requests name the same one. */
@@ -43,9 +46,14 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
     }
     const origin = head.header('origin')
     if (origin === undefined) return NO_HEADERS
-    if (!isAllowed(origin, host, head.local === true))
-      throw mcpError(FORBIDDEN_ORIGIN, { origin: origin.slice(0, 128) })
-    return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' }
+    if (mayRead(origin, host))
+      return {
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': EXPOSED,
+        vary: 'Origin',
+      }
+    if (isOwn(origin, host)) return NO_HEADERS
+    throw mcpError(FORBIDDEN_ORIGIN, { origin: origin.slice(0, 128) })
   }
 
   function cors(head: HttpHead): Headers {
@@ -73,20 +81,40 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
     return served.has(host) || (served.has('loopback') && LOOPBACK.has(host))
   }
 
-  /**
-   * Without a list of hosts, a page may call the host it came from. Over loopback, only if that has a loopback name:
-   * anything else is DNS rebinding.
-   */
-  function isAllowed(origin: string, host: string | undefined, local: boolean): boolean {
+  /** Whether a page may read replies: a listed one, or one of this machine that calls this machine. */
+  function mayRead(origin: string, host: string | undefined): boolean {
     if (origins.has('*') || origins.has(origin.toLowerCase())) return true
-    const name = originHost(origin)
-    if (name === undefined) return false
-    if (!anyHost) return isServed(name)
-    if (local && hosts === undefined && !LOOPBACK.has(name)) return false
-    return origin.toLowerCase().replace(/^https?:\/\//, '') === host?.toLowerCase()
+    return isLocal(origin) && (hosts !== undefined || LOOPBACK.has(hostOf(host) ?? ''))
+  }
+
+  /**
+   * Whether a page belongs to the server, so that its browser needs no headers. If no hosts were named, a page whose
+   * origin equals the Host does not belong to it: after DNS rebinding, every foreign page looks like that.
+   */
+  function isOwn(origin: string, host: string | undefined): boolean {
+    return isLocal(origin) || (hosts !== undefined && isSame(origin, host))
+  }
+
+  /** Whether a page comes from this machine, and such pages are let in. */
+  function isLocal(origin: string): boolean {
+    return served.has('loopback') && LOOPBACK.has(hostOf(pageOf(origin)?.host) ?? '')
   }
 }
 
-function originHost(origin: string): string | undefined {
-  return hostOf(/^https?:\/\/(.+)$/i.exec(origin)?.[1])
+/** Whether a page has the same host and port as the server. The scheme is unknown behind a proxy. */
+function isSame(origin: string, host: string | undefined): boolean {
+  const page = pageOf(origin)
+  const asked = host?.toLowerCase()
+  return page !== undefined && (asked === page.host || asked === `${page.host}:${page.usualPort}`)
+}
+
+interface PageHost {
+  /** The host of the page and its port, if that is not the usual one, in lower case. */
+  readonly host: string
+  readonly usualPort: number
+}
+
+function pageOf(origin: string): PageHost | undefined {
+  const [, scheme, host] = /^(https?):\/\/(.+)$/.exec(origin.toLowerCase()) ?? []
+  return host === undefined ? undefined : { host, usualPort: scheme === 'https' ? 443 : 80 }
 }

@@ -1,5 +1,5 @@
 import { mcpError } from '../../../errors/error.ts'
-import { BAD_ENCODING, BAD_TYPE, VERSION_HEADER } from '../../../errors/http.ts'
+import { BAD_ENCODING, BAD_TRANSFER, BAD_TYPE, VERSION_HEADER } from '../../../errors/http.ts'
 import { isRevision, REVISIONS, type Revision } from '../../../protocol/revisions.ts'
 import type { HttpHead } from './parts.ts'
 
@@ -38,6 +38,11 @@ export function checkContent(head: HttpHead): void {
   const encoding = head.header('content-encoding')
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     throw mcpError(BAD_ENCODING, { encoding: encoding.slice(0, 64) })
+  }
+  // Node reads the chunks and passes on what they contain, even if another coding was applied to it.
+  const transfer = head.header('transfer-encoding')
+  if (transfer !== undefined && /,[ \t]*chunked$/i.test(transfer)) {
+    throw mcpError(BAD_TRANSFER, { encoding: transfer.slice(0, 64) })
   }
 }
 

@@ -121,10 +121,6 @@ export class NodeHead implements HttpHead {
     return targetOf(this.request)
   }
 
-  get local(): boolean {
-    return isLoopback(this.request.socket.localAddress)
-  }
-
   headers(): Readonly<Record<string, string>> {
     const all = Object.entries(this.#headers).map(([name, value]) => [name, String(value)])
     return Object.fromEntries(all) as Record<string, string>
@@ -168,10 +164,6 @@ class NodeIn extends NodeHead implements HttpIn {
 
 function targetOf({ originalUrl, url = '' }: NodeRequest): string {
   return originalUrl ?? url
-}
-
-function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && (address === '::1' || /^(?:::ffff:)?127\./.test(address))
 }
 
 /** The Host header. Node keeps the first of several, so duplicates are made invalid here. */

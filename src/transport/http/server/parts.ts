@@ -16,8 +16,6 @@ export interface HttpHead {
   headers?(): Readonly<Record<string, string>>
   /** The CORS headers for the reply, once the guard has decided. */
   cors?: Headers | undefined
-  /** Whether the request arrived over the loopback interface; undefined when unknown. */
-  readonly local?: boolean
 }
 
 /** The parts of an HTTP request that we use. Every adapter converts its own requests to this. */

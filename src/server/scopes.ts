@@ -1,0 +1,22 @@
+import { mcpError } from '../errors/error.ts'
+import { INSUFFICIENT_SCOPE } from '../errors/server.ts'
+import type { Scopes } from '../rpc/scopes.ts'
+import { callOf, partsOf, type Context } from './context.ts'
+import type { Item } from './definitions.ts'
+
+/** Throws unless the caller has every scope that an item needs. */
+export function checkScopes({ key }: Item, needed: readonly string[], context: Context): void {
+  const granted = grantedTo(context)
+  if (granted === 'all') return
+  const missing = needed.filter((scope) => !granted.includes(scope))
+  if (missing.length === 0) return
+  if (context.auth === undefined) partsOf(context).warnOfScopes(key)
+  const facts = { item: key.slice(0, 512), scopes: needed.join(' '), missing: missing.join(' ') }
+  throw mcpError(INSUFFICIENT_SCOPE, facts, { data: { scopes: needed } })
+}
+
+function grantedTo(context: Context): Scopes {
+  const { auth, scopes = auth?.scopes } = callOf(context).source
+  // A framework may have set a string, in which every part of a name would be found.
+  return scopes === 'all' || Array.isArray(scopes) ? scopes : []
+}
