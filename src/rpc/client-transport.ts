@@ -54,8 +54,11 @@ export interface ClientTransport {
   send(text: string, headers?: Readonly<Record<string, string>>): Promise<void>
   /** Sets the negotiated revision, which decides the transport's own rules. */
   agree(revision: Revision): void
-  /** Starts reading messages that do not belong to a request, if the transport uses a separate stream for them. */
-  listen?(): void
+  /**
+   * Starts reading messages that do not belong to a request, if the transport uses a separate stream for them. Resolves
+   * when the stream is open, or when the server has none.
+   */
+  listen?(): Promise<void>
   /**
    * Opens an older transport to the same server, if the server is known to support it or rejected the handshake as such
    * a server would; undefined otherwise.

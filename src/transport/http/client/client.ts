@@ -1,3 +1,4 @@
+import { Deferred } from '../../../base/deferred.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { SESSION_LOST } from '../../../errors/client.ts'
@@ -137,18 +138,22 @@ class HttpClientTransport implements ClientTransport {
     this.#agreed = revision
   }
 
-  listen(): void {
+  async listen(): Promise<void> {
     if (this.cancels === 'itself' || this.#listening || this.#lost || this.#closing !== undefined) return
     this.#listening = true
     const hold = this.#hold('listen')
-    this.#readNotifications(hold.signal).then(
-      () => hold.release(),
-      (error: unknown) => {
-        const { message } = hold.release(error)
-        if (this.#closing === undefined && !this.#lost)
-          this.#parts.events.onNote?.('stream', `the stream for notifications failed: ${message}`)
-      },
-    )
+    const { promise, resolve: onOpen } = new Deferred<void>()
+    this.#readNotifications(hold.signal, onOpen)
+      .then(
+        () => hold.release(),
+        (error: unknown) => {
+          const { message } = hold.release(error)
+          if (this.#closing === undefined && !this.#lost)
+            this.#parts.events.onNote?.('stream', `the stream for notifications failed: ${message}`)
+        },
+      )
+      .finally(onOpen)
+    await promise
   }
 
   async older(options: OlderTransportOptions): Promise<ClientTransport | undefined> {
@@ -182,7 +187,7 @@ class HttpClientTransport implements ClientTransport {
   }
 
   /** Code that only sessions need is loaded with the first one. */
-  async #readNotifications(signal: AbortSignal): Promise<void> {
+  async #readNotifications(signal: AbortSignal, onOpen: () => void): Promise<void> {
     const { listen } = await import('./listen.ts')
     if (signal.aborted) return
     await listen({
@@ -190,6 +195,7 @@ class HttpClientTransport implements ClientTransport {
       events: this.#parts.events,
       ...this.#backoff,
       get: (lastId) => this.#get(lastId, 'listen', signal),
+      onOpen,
       onLost: () => {
         this.#lose()
         this.#reportLoss()

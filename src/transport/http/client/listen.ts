@@ -14,6 +14,8 @@ export interface ListenOptions extends BackoffOptions {
   readonly leftovers: Set<() => void>
   readonly events: TransportEvents
   get(lastId: string | undefined): Promise<Response>
+  /** Called when the stream is open. */
+  onOpen(): void
   /** Called when the server no longer knows the session. */
   onLost(): void
 }
@@ -40,6 +42,7 @@ export async function listen(options: ListenOptions): Promise<void> {
     }
     if (opened && place.lastId === undefined) events.onMissed?.()
     opened = true
+    options.onOpen()
     const since = performance.now()
     await readNotifications(response, place, options, note)
     backoff.learn(place, performance.now() - since)
