@@ -10,6 +10,8 @@ import {
 } from '../../client/target.ts'
 import { checkWatched, type Change, type Watched } from '../../client/watched.ts'
 import { connect, type ConnectOptions } from './connect.ts'
+import { findOwners } from './owners.ts'
+import { watchAll } from './watch-all.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { nearest } from '../../base/nearest.ts'
@@ -102,7 +104,7 @@ export class Group implements AsyncDisposable {
     return client.prompt(item, args, options)
   }
 
-  /** Reads a resource from the given server, or else from the only one that lists it or has a template for it. */
+  /** Reads a resource from the given server, or else from the only one that lists it or has a template that begins like it. */
   async read(uri: string, options: CallOptions & OfServer = {}): Promise<ReadResourceResult> {
     const { server, ...rest } = options
     const owner = server ?? (await this.#ownerOf('read', uri))
@@ -114,7 +116,6 @@ export class Group implements AsyncDisposable {
    * that fails is left out.
    */
   async *watch(watched: Watched & OfServer): AsyncGenerator<Grouped<Change>, void, undefined> {
-    const { watchAll } = await import('./watch-all.ts')
     const { server, ...all } = watched
     checkWatched(all)
     const { resources, ...rest } = all
@@ -208,7 +209,6 @@ export class Group implements AsyncDisposable {
 
   /** The only server that has a resource. */
   async #ownerOf(where: string, uri: string): Promise<string> {
-    const { findOwners } = await import('./owners.ts')
     const owners = await findOwners(this.clients, uri)
     const [owner] = owners
     if (owner !== undefined && owners.length === 1) return owner
