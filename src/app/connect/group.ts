@@ -8,10 +8,9 @@ import {
   type Target,
   type UrlTarget,
 } from '../../client/target.ts'
-import { checkWatched, type Change, type Watched } from '../../client/watched.ts'
+import type { Change, Watched } from '../../client/watched.ts'
 import { connect, type ConnectOptions } from './connect.ts'
 import { findOwners } from './owners.ts'
-import { watchAll } from './watch-all.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { nearest } from '../../base/nearest.ts'
@@ -116,23 +115,10 @@ export class Group implements AsyncDisposable {
    * that fails is left out.
    */
   async *watch(watched: Watched & OfServer): AsyncGenerator<Grouped<Change>, void, undefined> {
+    const { watchAll } = await import('./watch-all.ts')
     const { server, ...all } = watched
-    checkWatched(all)
-    const { resources, ...rest } = all
-    if (server !== undefined) this.#client(server, 'watch')
-    const uris = new Map<string, string[]>()
-    for (const uri of Array.isArray(resources) ? (resources as readonly string[]) : []) {
-      const owner = server ?? (await this.#ownerOf('watch', uri))
-      uris.set(owner, [...(uris.get(owner) ?? []), uri])
-    }
-    const wanted = [...this.clients].flatMap(([name, client]) => {
-      if (server !== undefined && name !== server) return []
-      const part = Array.isArray(resources) ? uris.get(name) : resources
-      const own: Watched = { ...rest, ...(part !== undefined && { resources: part }) }
-      const isIdle = own.tools !== true && own.prompts !== true && (own.resources ?? false) === false
-      return isIdle ? [] : [{ server: name, client, watched: own }]
-    })
-    yield* watchAll(wanted, watched.signal)
+    const clients = server === undefined ? this.clients : new Map([[server, this.#client(server, 'watch')]])
+    yield* watchAll(clients, all, async (uri) => server ?? this.#ownerOf('watch', uri))
   }
 
   async close(): Promise<void> {
