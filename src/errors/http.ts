@@ -22,7 +22,7 @@ export const FORBIDDEN_ORIGIN = {
   code: -32600,
   http: 403,
   text: 'the Origin "{origin}" is not allowed',
-  hint: 'Add the origin to cors, or, if the page is served under the same name as the server, that name to hosts.',
+  hint: 'Add the origin to cors; for pages of the server itself, add its host to hosts.',
 } as const
 
 export const FORBIDDEN_CERTIFICATE = {

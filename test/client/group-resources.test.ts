@@ -80,21 +80,20 @@ describe('resources of a group', () => {
     })
   })
 
-  test('with odd templates do not keep others from being found', async () => {
-    const odd = createServer({ name: 'odd', version: '1', log: () => undefined }).resource(
-      'odd://{id}',
-      {},
-      () => 'odd',
-    )
-    odd.use('resources/templates/list', async (_, next) => ({
-      ...(await next()),
-      resourceTemplates: ['{', '{}', '', '{+', 'x'.repeat(5000)].map((uriTemplate) => ({
-        name: 'odd',
-        uriTemplate,
-      })),
-    }))
-    await using group = await connectAll({ odd, a: library('a', 'a://{id}') })
+  test('with templates that begin alike are ambiguous too', async () => {
+    const templated = (...templates: readonly string[]): App => {
+      const app = library('templated', 'x://{id}')
+      const resourceTemplates = templates.map((uriTemplate) => ({ name: 'odd', uriTemplate }))
+      return app.use('resources/templates/list', async (_, next) => ({
+        ...(await next()),
+        resourceTemplates,
+      }))
+    }
+    const a = library('a', 'a://{id}')
+    await using group = await connectAll({ odd: templated('', 'a', 'b://{', '}', 'a://2/{x}'), a })
     expect(textOf(await group.read('a://1'))).toBe('a')
+    await using greedy = await connectAll({ odd: templated('{+any}'), a })
+    expect(await failure(greedy.read('a://1'))).toMatchObject({ kind: 'bad_option' })
   })
 })
 

@@ -8,8 +8,9 @@ import {
   type Target,
   type UrlTarget,
 } from '../../client/target.ts'
-import { checkWatched, type Change, type Watched } from '../../client/watched.ts'
+import type { Change, Watched } from '../../client/watched.ts'
 import { connect, type ConnectOptions } from './connect.ts'
+import { findOwners } from './owners.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { nearest } from '../../base/nearest.ts'
@@ -102,7 +103,7 @@ export class Group implements AsyncDisposable {
     return client.prompt(item, args, options)
   }
 
-  /** Reads a resource from the given server, or else from the only one that lists it or has a template for it. */
+  /** Reads a resource from the given server, or else from the only one that lists it or has a template that begins like it. */
   async read(uri: string, options: CallOptions & OfServer = {}): Promise<ReadResourceResult> {
     const { server, ...rest } = options
     const owner = server ?? (await this.#ownerOf('read', uri))
@@ -116,22 +117,8 @@ export class Group implements AsyncDisposable {
   async *watch(watched: Watched & OfServer): AsyncGenerator<Grouped<Change>, void, undefined> {
     const { watchAll } = await import('./watch-all.ts')
     const { server, ...all } = watched
-    checkWatched(all)
-    const { resources, ...rest } = all
-    if (server !== undefined) this.#client(server, 'watch')
-    const uris = new Map<string, string[]>()
-    for (const uri of Array.isArray(resources) ? (resources as readonly string[]) : []) {
-      const owner = server ?? (await this.#ownerOf('watch', uri))
-      uris.set(owner, [...(uris.get(owner) ?? []), uri])
-    }
-    const wanted = [...this.clients].flatMap(([name, client]) => {
-      if (server !== undefined && name !== server) return []
-      const part = Array.isArray(resources) ? uris.get(name) : resources
-      const own: Watched = { ...rest, ...(part !== undefined && { resources: part }) }
-      const isIdle = own.tools !== true && own.prompts !== true && (own.resources ?? false) === false
-      return isIdle ? [] : [{ server: name, client, watched: own }]
-    })
-    yield* watchAll(wanted, watched.signal)
+    const clients = server === undefined ? this.clients : new Map([[server, this.#client(server, 'watch')]])
+    yield* watchAll(clients, all, async (uri) => server ?? this.#ownerOf('watch', uri))
   }
 
   async close(): Promise<void> {
@@ -208,7 +195,6 @@ export class Group implements AsyncDisposable {
 
   /** The only server that has a resource. */
   async #ownerOf(where: string, uri: string): Promise<string> {
-    const { findOwners } = await import('./owners.ts')
     const owners = await findOwners(this.clients, uri)
     const [owner] = owners
     if (owner !== undefined && owners.length === 1) return owner

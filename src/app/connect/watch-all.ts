@@ -1,12 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import type { Change, Watched } from '../../client/watched.ts'
-
-/** What to watch on one server. */
-export interface WatchedServer {
-  readonly server: string
-  readonly client: Client
-  readonly watched: Watched
-}
+import { checkWatched, urisOf, type Change, type Watched } from '../../client/watched.ts'
 
 interface Source {
   readonly server: string
@@ -14,20 +7,57 @@ interface Source {
 }
 
 /**
- * Yields the changes of several servers. A server that fails is left out; if all of them fail, the first error is
- * thrown. Each server has at most one change waiting here; the others wait in its client, which bounds them.
+ * Yields the changes of several servers; `ownerOf` names the server of a resource. A server that fails is left out; if all
+ * of them fail, the first error is thrown. Each server has at most one change waiting here; the others wait in its client,
+ * which bounds them.
  */
 export async function* watchAll(
-  wanted: readonly WatchedServer[],
-  signal: AbortSignal | undefined,
+  clients: ReadonlyMap<string, Client>,
+  watched: Watched,
+  ownerOf: (uri: string) => Promise<string>,
 ): AsyncGenerator<Change & { readonly server: string }, void, undefined> {
+  checkWatched(watched)
+  const parts = await split(clients, watched, ownerOf)
   const stop = new AbortController()
   const end = (): void => stop.abort()
-  signal?.addEventListener('abort', end, { once: true })
-  if (signal?.aborted === true) end()
-  const sources = wanted.map(({ server, client, watched }): Source => {
-    return { server, changes: client.watch({ ...watched, signal: stop.signal }) }
+  watched.signal?.addEventListener('abort', end, { once: true })
+  if (watched.signal?.aborted === true) end()
+  const sources = [...parts].map(([server, part]): Source => {
+    const client = clients.get(server) as Client
+    return { server, changes: client.watch({ ...part, signal: stop.signal }) }
   })
+  try {
+    yield* merged(sources)
+  } finally {
+    end()
+    watched.signal?.removeEventListener('abort', end)
+    await Promise.allSettled(sources.map(({ changes }) => changes.return()))
+  }
+}
+
+/** What to watch on each server: the lists of all, and each resource where it is. */
+async function split(
+  clients: ReadonlyMap<string, Client>,
+  watched: Watched,
+  ownerOf: (uri: string) => Promise<string>,
+): Promise<ReadonlyMap<string, Watched>> {
+  const { resources, ...lists } = watched
+  const watchesLists = lists.tools === true || lists.prompts === true || resources === true
+  const all: Watched = resources === true ? { ...lists, resources } : lists
+  const parts = new Map<string, Watched>(
+    watchesLists ? [...clients.keys()].map((server) => [server, all]) : [],
+  )
+  for (const uri of urisOf(watched)) {
+    const owner = await ownerOf(uri)
+    const part = parts.get(owner) ?? lists
+    parts.set(owner, { ...part, resources: [...urisOf(part), uri] })
+  }
+  return parts
+}
+
+async function* merged(
+  sources: readonly Source[],
+): AsyncGenerator<Change & { readonly server: string }, void, undefined> {
   const arrived: { readonly source: Source; readonly change: Change }[] = []
   const errors: unknown[] = []
   let open = sources.length
@@ -44,19 +74,13 @@ export async function* watchAll(
       .then(() => wake())
   }
   for (const source of sources) pull(source)
-  try {
-    while (open > 0) {
-      const next = arrived.shift()
-      if (next === undefined) await new Promise<void>((resolve) => (wake = resolve))
-      else {
-        yield { ...next.change, server: next.source.server }
-        pull(next.source)
-      }
+  while (open > 0) {
+    const next = arrived.shift()
+    if (next === undefined) await new Promise<void>((resolve) => (wake = resolve))
+    else {
+      yield { ...next.change, server: next.source.server }
+      pull(next.source)
     }
-    if (sources.length > 0 && errors.length === sources.length) throw errors[0]
-  } finally {
-    end()
-    signal?.removeEventListener('abort', end)
-    await Promise.allSettled(sources.map(({ changes }) => changes.return()))
   }
+  if (sources.length > 0 && errors.length === sources.length) throw errors[0]
 }
