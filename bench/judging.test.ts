@@ -106,7 +106,7 @@ function rowsOf(work: string, values: readonly number[], unit = 'req/s'): readon
   const better = unit.endsWith('/s') ? 'more' : 'less'
   const samples = values.map((value, place): Sample => {
     const subject = [LIMIT, OURS, V2][place] ?? V2
-    return { work, subject, value, unit, better }
+    return { work, subject, value, unit, better, busy: false }
   })
   return toRows(samples)
 }

@@ -5,7 +5,7 @@ export const FULL: Plan = {
   peers: true,
   rounds: 5,
   seconds: 1,
-  warmUp: 0.8,
+  warmUp: { wire: 20_000, memory: 200_000 },
   starts: 9,
   sessions: 2000,
   sessionCounts: [10, 1000, 100_000],
@@ -20,7 +20,7 @@ export const QUICK: Plan = {
   peers: true,
   rounds: 3,
   seconds: 0.2,
-  warmUp: 0.3,
+  warmUp: { wire: 1000, memory: 20_000 },
   starts: 3,
   sessions: 300,
   sessionCounts: [10, 1000],
@@ -30,5 +30,5 @@ export const QUICK: Plan = {
   typeCounts: [50],
 }
 
-/** Only our server and the limit, warmed up as long as in the full run. */
-export const CI: Plan = { ...QUICK, peers: false, seconds: 0.3, warmUp: 0.8, starts: 5 }
+/** Only our server and the limit, warmed up as in the full run. */
+export const CI: Plan = { ...QUICK, peers: false, seconds: 0.3, warmUp: FULL.warmUp, starts: 5 }

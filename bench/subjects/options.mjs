@@ -1,12 +1,13 @@
 /**
- * The options of a subject, given as JSON in its only argument: `add` (serve the tool that adds two numbers), `progress`
- * (report progress once before answering), `text` (serve the tools that take 4 KB of text), `change` (serve a tool that
+ * The options of a subject, given as JSON in its only argument: `add` (serve the tool that adds two numbers), `handler` (the
+ * kind of its handler, see handlers.mjs), `progress` (report progress once before answering), `text` (serve the tools that take 4 KB of text), `change` (serve a tool that
  * changes the list of tools), `wait` (serve a tool that does not answer, and resources to subscribe to), `wide` (the number
  * of tools with ten fields), `schema` ('zod' or 'json', for servers that accept both), `sessions` (the limit of sessions,
  * if there is one), `listeners` (the number of servers, each on its own port), `body` (for the limit: a file with the answer).
  */
 export const options = {
   add: true,
+  handler: 'text',
   progress: false,
   text: false,
   change: false,

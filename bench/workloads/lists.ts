@@ -5,6 +5,7 @@ import { type HttpServer, startHttp } from '../children.ts'
 import { type Plan, type Sample, type Workload, median, mostlyBusy, rateOf } from '../measure.ts'
 import { FIRST_ID, listText } from '../messages.ts'
 import {
+  FASTMCP,
   LIMIT,
   OURS,
   type Subject,
@@ -23,7 +24,7 @@ const CONNECTIONS = 8
 /** tools/list with 100 tools of ten fields, against all peers and against the same bytes served from memory. */
 export const list100: Workload = {
   name: 'list-100',
-  run: (plan, log) => measureList(100, [OURS, V1, V2, TMCP], plan, log),
+  run: (plan, log) => measureList(100, [OURS, V1, V2, TMCP, FASTMCP], plan, log),
 }
 
 /** tools/list with 1,000 tools of ten fields, against official v2. */
