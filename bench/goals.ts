@@ -146,6 +146,15 @@ export function judge(rows: readonly Row[]): readonly Row[] {
   })
 }
 
+/** Whether rows of a workload miss a goal that a profile of our server and the limit can explain. */
+export function needsProfile(rows: readonly Row[]): boolean {
+  const hasRates = rows.some(
+    ({ unit, subject, ratioToLimit }) =>
+      (unit === 'req/s' || unit === 'msg/s') && subject === OURS.name && ratioToLimit !== null,
+  )
+  return hasRates && rows.some(({ goals = [] }) => goals.some(({ met }) => !met))
+}
+
 /** Undefined if the run did not measure the row that the goal compares with. */
 function verdictOf(goal: Goal, row: Row, rows: readonly Row[]): Verdict | undefined {
   const found = measurementOf(goal.of, row, rows)

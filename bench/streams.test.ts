@@ -110,6 +110,14 @@ describe('load over streams', () => {
   })
 })
 
+test('a connection that the server closes between two rounds ends the second', async () => {
+  const { running } = await serve()
+  const streams = await open('tcp', 'call', running)
+  await streams.flood(1, { calls: 10 })
+  await running.close()
+  await expect(streams.flood(1, { calls: 10 })).rejects.toThrow('the server closed a connection')
+})
+
 test('every percentile has a goal over every transport at 10, 50 and 80 % load', () => {
   expect(LATENCIES).toHaveLength(12)
   for (const name of LATENCIES) {

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type HandlerKind, TEXT } from './kinds.ts'
 
 /** A measured program in `bench/subjects`, with the options it is started with. */
@@ -52,5 +52,18 @@ export function programOf(subject: Subject, transport: Program): string {
 
 /** The argument that a subject's program is started with. */
 export function argumentOf(subject: Subject, more: Readonly<Record<string, unknown>> = {}): string {
-  return JSON.stringify({ ...subject.options, ...more })
+  const profile = profiles === undefined ? {} : { profile: profileFileOf(subject) }
+  return JSON.stringify({ ...subject.options, ...more, ...profile })
+}
+
+let profiles: string | undefined
+
+/** From now on, every subject that is started writes a CPU profile into a folder when it exits. */
+export function profileSubjectsInto(folder: string | undefined): void {
+  profiles = folder
+}
+
+/** The beginning of the paths of a subject's profiles; each process adds its own ending. */
+export function profileFileOf({ name }: Subject): string {
+  return join(profiles ?? '', name)
 }

@@ -19,6 +19,7 @@ export interface StdioRound {
 const SERIES = 16_384
 const LINE_END = 10
 const START_MS = 30_000
+const EXIT_MS = 10_000
 
 type Child = ChildProcessByStdio<Writable, Readable, null>
 
@@ -136,7 +137,7 @@ export class Pipe {
 export async function endChild(child: Child): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = new Promise<void>((done) => void child.once('exit', () => done()))
-  const timer = setTimeout(() => child.kill('SIGKILL'), 2000)
+  const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_MS)
   child.stdin.end()
   await exited
   clearTimeout(timer)

@@ -146,7 +146,10 @@ export class Streams {
     const cpuBefore = usageOf(this.#pid).cpuMs
     const start = performance.now()
     const answered = new Promise<void>((done, fail) => {
-      for (const connection of this.#connections) connection.onFail = fail
+      for (const connection of this.#connections) {
+        if (connection.failed) return fail(connection.failed)
+        connection.onFail = fail
+      }
       work(round, done)
     })
     try {

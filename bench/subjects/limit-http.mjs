@@ -6,7 +6,8 @@ import { options } from './options.mjs'
 
 const prepared = options.body === '' ? undefined : readFileSync(options.body)
 
-const server = createServer((req, res) => {
+// A connection may be idle while another server is measured.
+const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
   let text = ''
   req.setEncoding('utf8')
   req.on('data', (piece) => (text += piece))

@@ -69,15 +69,23 @@ export function toSamples(
 /** A round, and whether other programs disturbed it. */
 export type WatchedRound = HttpRound & { readonly busy: boolean }
 
-/** Warms up every server, then loads them in turn, from a new process unless one is given. */
+/** How a load differs from the usual one. */
+interface LoadOptions {
+  /** The process that sends the calls; a new one unless given. */
+  readonly from?: Worker<LoadCommands>
+  /** The number of calls before the first round. */
+  readonly warmUp?: (subject: Subject) => number
+}
+
+/** Warms up every server, then loads them in turn. */
 export async function loadAll(
   servers: ReadonlyMap<Subject, HttpServer>,
   target: Omit<HttpTarget, 'port' | 'pid'>,
   plan: Plan,
   log: (line: string) => void,
-  given?: Worker<LoadCommands>,
+  { from, warmUp = () => plan.warmUp.wire }: LoadOptions = {},
 ): Promise<ReadonlyMap<Subject, readonly WatchedRound[]>> {
-  const load: Worker<LoadCommands> = given ?? startWorker('load')
+  const load: Worker<LoadCommands> = from ?? startWorker('load')
   const once = async (subject: Subject, extent: Extent): Promise<WatchedRound> => {
     const server = servers.get(subject)
     if (!server) throw new Error(`${subject.name} is not running`)
@@ -87,14 +95,14 @@ export async function loadAll(
     return { ...round, busy: disturbed(round.serverCpuMs + round.workerCpuMs) }
   }
   try {
-    for (const subject of servers.keys()) await once(subject, { calls: plan.warmUp.wire })
+    for (const subject of servers.keys()) await once(subject, { calls: warmUp(subject) })
     return await interleave([...servers.keys()], plan, async (subject, number) => {
       const round = await once(subject, { seconds: plan.seconds })
       log(`round ${number + 1}: ${subject.name} ${Math.round(round.count / round.seconds)} req/s`)
       return round
     })
   } finally {
-    if (!given) await load.close()
+    if (!from) await load.close()
   }
 }
 

@@ -79,7 +79,7 @@ async function compareSessionPools(
   )
   const brief = { ...plan, rounds: plan.rounds * SLICES, seconds: plan.seconds / SLICES }
   const target = { work: 'call', revision: '2025-11-25', connections: CONNECTIONS, spread: true } as const
-  const results = await loadAll(servers, target, brief, () => {}, load)
+  const results = await loadAll(servers, target, brief, () => {}, { from: load })
   const costs = [...results].map(([{ name }, rounds]) => {
     const each = rounds.map(({ count, serverCpuMs }) => (serverCpuMs * 1000) / count)
     log(`${name}: ${median(each).toFixed(1)} µs of the server's CPU for a call`)
