@@ -6,7 +6,7 @@ import type { Command, Reply } from './commands.ts'
 
 const BUILT = '.cache/bench'
 const START_MS = 20_000
-const EXIT_MS = 2000
+const EXIT_MS = 10_000
 
 /** Compiles the processes of the bench, so that they run on plain Node like the programs they measure. */
 export async function compile(): Promise<void> {

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { type Extent, failOnStall, startRound } from './extent.ts'
 import { Histogram } from './histogram.ts'
 import { type Revision, numbered } from './messages.ts'
 import { runCommands } from './commands.ts'
@@ -12,7 +13,7 @@ export type ClientTarget =
 /** The commands of a process with one client. */
 export interface ClientCommands {
   readonly open: { readonly subject: string; readonly target: ClientTarget; readonly revision: Revision }
-  readonly call: { readonly seconds: number }
+  readonly call: { readonly extent: Extent }
 }
 
 /** One round of calls, one after the other. */
@@ -32,8 +33,6 @@ interface SubjectModule {
   connect(target: ClientTarget, revision: Revision): Promise<Connected>
 }
 
-const STALL_MS = 10_000
-
 let client: Connected | undefined
 let server = 0
 let next = 0
@@ -51,24 +50,17 @@ function onlyChild(): number {
   return Number(spawnSync('pgrep', ['-P', String(process.pid)], { encoding: 'utf8' }).stdout.trim())
 }
 
-async function callFor({ seconds }: ClientCommands['call']): Promise<ClientRound> {
+async function callFor({ extent }: ClientCommands['call']): Promise<ClientRound> {
   if (!client) throw new Error('no client is open')
-  const round = callUntil(client, seconds * 1000)
-  let timer: NodeJS.Timeout | undefined
-  const stalled = new Promise<never>((_, fail) => {
-    timer = setTimeout(() => fail(new Error('an answer timed out')), seconds * 1000 + STALL_MS)
-  })
-  try {
-    return await Promise.race([round, stalled])
-  } finally {
-    clearTimeout(timer)
-  }
+  const first = next
+  return failOnStall(callOneByOne(client, extent), () => next - first)
 }
 
-async function callUntil(connected: Connected, ms: number): Promise<ClientRound> {
+async function callOneByOne(connected: Connected, extent: Extent): Promise<ClientRound> {
   const cpuBefore = usageOf(server).cpuMs
   const latencies = new Histogram()
   const start = performance.now()
+  const isOver = startRound(extent)
   let count = 0
   let now = start
   do {
@@ -79,7 +71,7 @@ async function callUntil(connected: Connected, ms: number): Promise<ClientRound>
     latencies.add(now - sentAt)
     if (sum !== String(a + b)) throw new Error(`wrong answer to ${a} + ${b}: ${JSON.stringify(sum)}`)
     count++
-  } while (now - start < ms)
+  } while (!isOver(count))
   return {
     count,
     seconds: (now - start) / 1000,

@@ -1,3 +1,5 @@
+import { CALL_ROWS, type CallRow, titleOf } from './call-rows.ts'
+import type { HandlerKind } from './kinds.ts'
 import type { Row, Verdict } from './measure.ts'
 import { LATENCIES } from './latency-rows.ts'
 import { OURS, OURS_JSON, V2 } from './subjects.ts'
@@ -31,19 +33,11 @@ const HELD = [
   { work: 'sessions held over WebSocket', least: 15_000 },
   { work: 'sessions held over SSE', least: 15_000 },
 ]
-const EVENTS = 'HTTP tools/call answered as SSE with one progress event'
 const LISTS = ['HTTP tools/list, 100 tools of ten fields', 'HTTP tools/list, 1,000 tools of ten fields']
 
 /** Our goals. Cold start and memory are judged without a schema library, since bare Node loads none. */
 export const GOALS: readonly Goal[] = [
-  { work: 'HTTP tools/call, 2025-11-25 session', unit: 'req/s', of: 'limit', least: 0.9 },
-  { work: 'HTTP tools/call, 2025-11-25 session', unit: 'µs p99', of: 'limit', most: 1.5 },
-  { work: 'HTTP tools/call, 2026-07-28', unit: 'req/s', of: 'limit', least: 0.9 },
-  { work: 'HTTP tools/call, 2026-07-28', unit: 'µs p99', of: 'limit', most: 1.5 },
-  { work: `${EVENTS}, 2025-11-25 session`, unit: 'req/s', of: 'limit', least: 0.8 },
-  { work: `${EVENTS}, 2026-07-28`, unit: 'req/s', of: 'limit', least: 0.8 },
-  { work: 'in process tools/call, 2025-11-25', unit: 'msg/s', of: 'limit', least: 0.75 },
-  { work: 'in process tools/call, 2026-07-28', unit: 'msg/s', of: 'limit', least: 0.75 },
+  ...Object.values(CALL_ROWS).flatMap((row) => row.kinds.flatMap((kind) => callGoals(row, kind))),
   {
     work: 'in process tools/call in a long run, what the last seconds cost more than the first',
     unit: '%',
@@ -63,7 +57,6 @@ export const GOALS: readonly Goal[] = [
     least: 0.6,
     or: { of: 'value', least: 269_000 },
   },
-  { work: 'stdio tools/call, 128 in flight', unit: 'msg/s', of: 'limit', least: 0.9 },
   { work: 'stdio tools/call, one in flight', unit: 'µs p50', of: 'limit', most: 1.3 },
   { work: 'stdio tools/call, one in flight', unit: 'µs p99', of: 'limit', most: 2 },
   ...TCP.map((work): Goal => ({
@@ -133,6 +126,14 @@ export const GOALS: readonly Goal[] = [
   { work: 'install', unit: 'MB', of: 'value', most: 6 },
 ]
 
+function callGoals(row: CallRow, kind: HandlerKind): readonly Goal[] {
+  const work = titleOf(row, kind)
+  const when = kind.isAsync ? 'async' : 'sync'
+  const most = row.p99?.[when]
+  const rate: Goal = { work, unit: row.unit, of: 'limit', least: row.rate[when] }
+  return most === undefined ? [rate] : [rate, { work, unit: 'µs p99', of: 'limit', most }]
+}
+
 /** Adds to each row its goals and whether they are met. */
 export function judge(rows: readonly Row[]): readonly Row[] {
   return rows.map((row) => {
@@ -143,6 +144,15 @@ export function judge(rows: readonly Row[]): readonly Row[] {
     const goals = own.flatMap((goal) => verdictOf(goal, row, rows) ?? [])
     return goals.length > 0 ? { ...row, goals } : row
   })
+}
+
+/** Whether rows of a workload miss a goal that a profile of our server and the limit can explain. */
+export function needsProfile(rows: readonly Row[]): boolean {
+  const hasRates = rows.some(
+    ({ unit, subject, ratioToLimit }) =>
+      (unit === 'req/s' || unit === 'msg/s') && subject === OURS.name && ratioToLimit !== null,
+  )
+  return hasRates && rows.some(({ goals = [] }) => goals.some(({ met }) => !met))
 }
 
 /** Undefined if the run did not measure the row that the goal compares with. */

@@ -62,7 +62,12 @@ test.each(['step', 'decode', 'ping', 'call'] as const)(
   'every answer is checked while the layer %s is measured [S2-11.1-1]',
   async (layer) => {
     for (const whose of ['limit', 'ours'] as const) {
-      const { count, seconds } = await measureLayer({ layer, whose, subject: LIMIT, seconds: 0.05 })
+      const { count, seconds } = await measureLayer({
+        layer,
+        whose,
+        subject: LIMIT,
+        extent: { seconds: 0.05 },
+      })
       expect(count).toBeGreaterThan(0)
       expect(seconds).toBeGreaterThanOrEqual(0.05)
     }
@@ -82,7 +87,7 @@ test.each<[string, Layer]>([
     },
   })`
   const subject = `data:text/javascript,${encodeURIComponent(body)}`
-  await expect(measureLayer({ layer, whose: 'limit', subject, seconds: 0.05 })).rejects.toThrow(
+  await expect(measureLayer({ layer, whose: 'limit', subject, extent: { seconds: 0.05 } })).rejects.toThrow(
     'wrong answer',
   )
 })

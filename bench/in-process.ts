@@ -9,6 +9,7 @@ import {
   numbered,
 } from './messages.ts'
 import { runCommands } from './commands.ts'
+import { type Extent, startRound } from './extent.ts'
 
 /** The commands of a process that runs both servers and their clients. */
 export interface InProcessCommands {
@@ -21,7 +22,7 @@ export interface InProcessCommands {
     readonly batch?: number
     readonly wide?: number
   }
-  readonly call: { readonly name: string; readonly seconds: number }
+  readonly call: { readonly name: string; readonly extent: Extent }
   readonly heap: Record<never, never>
 }
 
@@ -52,10 +53,10 @@ const clients = new Map<string, Client>()
 
 runCommands<InProcessCommands>({
   open: async (command) => void clients.set(command.name, await Client.open(command)),
-  call: ({ name, seconds }) => {
+  call: ({ name, extent }) => {
     const client = clients.get(name)
     if (!client) throw new Error(`${name} was not opened`)
-    return client.callFor(seconds)
+    return client.callFor(extent)
   },
   heap: (): Heap => {
     for (let turn = 0; turn < 3; turn++) globalThis.gc?.()
@@ -100,9 +101,9 @@ class Client {
   }
 
   /** Repeatedly sends a window of calls and waits for all answers; throws at the first wrong one. */
-  async callFor(seconds: number): Promise<InProcessRound> {
+  async callFor(extent: Extent): Promise<InProcessRound> {
     const start = performance.now()
-    const until = start + seconds * 1000
+    const isOver = startRound(extent)
     const messages = Math.ceil(WINDOW / this.#batch)
     let count = 0
     do {
@@ -111,7 +112,7 @@ class Client {
       if (this.#open > 0) await this.#drained()
       if (this.#failed) throw this.#failed
       count += messages * this.#batch
-    } while (performance.now() < until)
+    } while (!isOver(count))
     clearTimeout(this.#stalled)
     this.#stalled = undefined
     return { count, seconds: (performance.now() - start) / 1000 }

@@ -3,7 +3,7 @@ import { Answers } from './answers.ts'
 import { GOALS, judge } from './goals.ts'
 import { type Row, type Sample, increasePercent, toRows } from './measure.ts'
 import { FIRST_ID, numbered } from './messages.ts'
-import { better, isLost, ratiosOf } from './regressions.ts'
+import { better, isLost, ratiosOf, tallyOf, verdictOf } from './regressions.ts'
 import { LIMIT, OURS, V2 } from './subjects.ts'
 
 const CALLS = 'HTTP tools/call, 2026-07-28'
@@ -54,15 +54,43 @@ describe('the comparison with the record', () => {
   })
 
   test('the better of two measurements counts', () => {
-    const ratio = { name: 'one', now: 0.2, recorded: 0.8 }
+    const ratio = { name: 'one', now: 0.2, recorded: 0.8, busy: false }
     expect(better([ratio], [{ ...ratio, now: 0.7 }])).toEqual([{ ...ratio, now: 0.7 }])
     expect(better([ratio], [{ ...ratio, now: 0.1 }])).toEqual([ratio])
   })
 
-  test('an empty record, or one without the measured row, is an error', () => {
-    const name = `${CALLS} (req/s), ${OURS.name}`
-    for (const record of [[], rowsOf(LISTS, [100, 80]), rowsOf(CALLS, [100])])
-      expect(() => ratiosOf(rowsOf(CALLS, [100, 56]), record)).toThrow(`the record has no ratio for ${name}`)
+  test('an empty record, or one that has the work but not our row, is an error', () => {
+    const now = rowsOf(CALLS, [100, 56])
+    expect(() => ratiosOf(now, [])).toThrow('the record is empty')
+    expect(() => ratiosOf(now, rowsOf(CALLS, [100]))).toThrow(
+      `the record has no ratio for ${CALLS} (req/s), ${OURS.name}`,
+    )
+  })
+
+  test('a ratio of work that was never recorded is new: neither kept nor lost', () => {
+    const ratios = ratiosOf(rowsOf(CALLS, [100, 1]), rowsOf(LISTS, [100, 80]))
+    expect(ratios.map(verdictOf)).toEqual(['new'])
+    expect(ratios).toMatchObject([{ now: 0.01 }])
+  })
+
+  test('a run that could judge nothing fails', () => {
+    const [lost, kept, fresh] = [
+      { name: 'one', now: 0.1, recorded: 0.9, busy: false },
+      { name: 'two', now: 0.9, recorded: 0.9, busy: false },
+      { name: 'three', now: 0.9, recorded: undefined, busy: false },
+    ]
+    expect(tallyOf([kept!, fresh!])).toEqual({ passed: 1, failed: 0, unjudged: 1 })
+    expect(tallyOf([kept!, lost!])).toEqual({ passed: 1, failed: 1, unjudged: 0 })
+    expect(tallyOf([fresh!])).toEqual({ passed: 0, failed: 1, unjudged: 1 })
+  })
+
+  test('a ratio is marked as busy if our row or that of the limit is', () => {
+    const record = rowsOf(CALLS, [100, 80])
+    const busy = (limit: boolean, ours: boolean): unknown =>
+      ratiosOf(rowsOf(CALLS, [100, 80], 'req/s', [limit, ours]), record).map((ratio) => ratio.busy)
+    expect(busy(false, false)).toEqual([false])
+    expect(busy(true, false)).toEqual([true])
+    expect(busy(false, true)).toEqual([true])
   })
 
   test('a workload that measures no ratio is an error', () => {
@@ -102,11 +130,16 @@ describe('answers', () => {
   })
 })
 
-function rowsOf(work: string, values: readonly number[], unit = 'req/s'): readonly Row[] {
+function rowsOf(
+  work: string,
+  values: readonly number[],
+  unit = 'req/s',
+  busy: readonly boolean[] = [],
+): readonly Row[] {
   const better = unit.endsWith('/s') ? 'more' : 'less'
   const samples = values.map((value, place): Sample => {
     const subject = [LIMIT, OURS, V2][place] ?? V2
-    return { work, subject, value, unit, better }
+    return { work, subject, value, unit, better, busy: busy[place] ?? false }
   })
   return toRows(samples)
 }

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { type Extent, startRound } from './extent.ts'
 import { readText } from '../src/wire/read-text.ts'
 import { decodeLine } from '../src/transport/lines/text.ts'
 import { FIRST_ID, INITIALIZED, callText, initializeText, numbered, pingText } from './messages.ts'
@@ -9,12 +10,12 @@ import { FIRST_ID, INITIALIZED, callText, initializeText, numbered, pingText } f
  */
 export type Layer = 'step' | 'decode' | 'ping' | 'call'
 
-/** Which layer is measured, and for how long; `subject` is the program to call. */
+/** Which layer is measured, and how long; `subject` is the program to call. */
 export interface LayerOptions {
   readonly layer: Layer
   readonly whose: 'limit' | 'ours'
   readonly subject: string
-  readonly seconds: number
+  readonly extent: Extent
 }
 
 export interface LayerCount {
@@ -37,9 +38,9 @@ parentPort?.on('message', (options: LayerOptions) => void reply(options))
 
 /** Runs a layer repeatedly for a while; throws at the first wrong answer. */
 export function measureLayer(options: LayerOptions): LayerCount | Promise<LayerCount> {
-  const { layer, whose, seconds } = options
-  if (layer === 'step') return timed(seconds, step)
-  if (layer === 'decode') return timed(seconds, whose === 'ours' ? readOne : parseOne)
+  const { layer, whose, extent } = options
+  if (layer === 'step') return timed(extent, step)
+  if (layer === 'decode') return timed(extent, whose === 'ours' ? readOne : parseOne)
   return timedAnswers(options)
 }
 
@@ -71,18 +72,17 @@ function parseOne(index: number): boolean {
   return message.id === FIRST_ID + index
 }
 
-function timed(seconds: number, act: (index: number) => boolean): LayerCount {
+function timed(extent: Extent, act: (index: number) => boolean): LayerCount {
   const start = performance.now()
-  const until = start + seconds * 1000
+  const isOver = startRound(extent)
   let count = 0
-  let now = start
-  for (; now < until; now = performance.now(), count += SERIES)
+  for (; !isOver(count); count += SERIES)
     for (let index = 0; index < SERIES; index++) if (!act(index)) throw new Error('a step failed')
-  return { count, seconds: (now - start) / 1000 }
+  return { count, seconds: (performance.now() - start) / 1000 }
 }
 
 /** Bytes in, bytes out. The first answer to each request is parsed and checked; later ones must have the same bytes. */
-async function timedAnswers({ layer, subject, seconds }: LayerOptions): Promise<LayerCount> {
+async function timedAnswers({ layer, subject, extent }: LayerOptions): Promise<LayerCount> {
   const textOf = (index: number): string =>
     layer === 'ping' ? pingText(FIRST_ID + index) : callText(numbered(index), '2025-11-25')
   const requests = Array.from({ length: SERIES }, (_, index) => Buffer.from(textOf(index)))
@@ -91,11 +91,10 @@ async function timedAnswers({ layer, subject, seconds }: LayerOptions): Promise<
   for (const [index, request] of requests.entries())
     expected.push(checked(await client.ask(request), index, layer))
   const start = performance.now()
-  const until = start + seconds * 1000
+  const isOver = startRound(extent)
   let count = 0
-  let now = start
-  for (; now < until; now = performance.now(), count += SERIES) await client.askAll(requests, expected)
-  return { count, seconds: (now - start) / 1000 }
+  for (; !isOver(count); count += SERIES) await client.askAll(requests, expected)
+  return { count, seconds: (performance.now() - start) / 1000 }
 }
 
 function checked(answer: Buffer, index: number, layer: Layer): Buffer {

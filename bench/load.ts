@@ -4,22 +4,23 @@ import { Pipe, endChild } from './load/stdio.ts'
 import { type StreamTarget, Streams } from './load/streams.ts'
 import { FIRST_ID, initializeText } from './messages.ts'
 import { runCommands } from './commands.ts'
+import type { Extent } from './extent.ts'
 import { usageOf } from './usage.ts'
 
 /** The commands of the load generator, the process at the other end of the wire. */
 export interface LoadCommands {
-  readonly http: { readonly target: HttpTarget; readonly seconds: number }
+  readonly http: { readonly target: HttpTarget; readonly extent: Extent }
   readonly sessions: { readonly port: number; readonly count: number }
   /** Opens sessions over which calls can be spread. */
   readonly sessionPool: { readonly port: number; readonly count: number }
   readonly open: { readonly name: string; readonly file: string; readonly options: string }
-  readonly stdio: { readonly name: string; readonly inFlight: number; readonly seconds: number }
+  readonly stdio: { readonly name: string; readonly inFlight: number; readonly extent: Extent }
   /** Opens connections under a name. */
   readonly connect: { readonly name: string; readonly target: StreamTarget }
   /** Keeps `inFlight` requests in flight on each connection. */
-  readonly flood: { readonly name: string; readonly inFlight: number; readonly seconds: number }
+  readonly flood: { readonly name: string; readonly inFlight: number; readonly extent: Extent }
   /** Sends `rate` requests per second, regardless of the answers. */
-  readonly pace: { readonly name: string; readonly rate: number; readonly seconds: number }
+  readonly pace: { readonly name: string; readonly rate: number; readonly extent: Extent }
   readonly startStdio: { readonly file: string; readonly options: string }
   readonly startHttp: { readonly file: string; readonly options: string }
 }
@@ -35,21 +36,21 @@ const pipes = new Map<string, Pipe>()
 const streams = new Map<string, Streams>()
 
 runCommands<LoadCommands>({
-  http: ({ target, seconds }) => loadHttp(target, seconds),
+  http: ({ target, extent }) => loadHttp(target, extent),
   sessions: ({ port, count }) => openSessions(port, count),
   sessionPool: ({ port, count }) => openSessionPool(port, count),
   open: async ({ name, file, options }) => {
     const { pipe } = await Pipe.open(file, options)
     pipes.set(name, pipe)
   },
-  stdio: ({ name, inFlight, seconds }) => {
+  stdio: ({ name, inFlight, extent }) => {
     const pipe = pipes.get(name)
     if (!pipe) throw new Error(`${name} was not opened`)
-    return pipe.load(inFlight, seconds)
+    return pipe.load(inFlight, extent)
   },
   connect: async ({ name, target }) => void streams.set(name, await Streams.open(target)),
-  flood: ({ name, inFlight, seconds }) => streamsOf(name).flood(inFlight, seconds),
-  pace: ({ name, rate, seconds }) => streamsOf(name).pace(rate, seconds),
+  flood: ({ name, inFlight, extent }) => streamsOf(name).flood(inFlight, extent),
+  pace: ({ name, rate, extent }) => streamsOf(name).pace(rate, extent),
   startStdio: async ({ file, options }): Promise<Start> => {
     const { pipe, ms } = await Pipe.open(file, options)
     const serverCpuMs = pipe.cpuMs()

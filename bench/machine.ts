@@ -1,7 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 
 /** If other programs use more than this many cores, a row is marked as busy. */
 const BUSY_CORES = 0.25
+const TICK_MS = 10
 
 /** The machine of a run. */
 export interface Machine {
@@ -45,7 +47,15 @@ export function watchOtherPrograms(): (ourCpuMs: number) => boolean {
 }
 
 function busyMs(): number {
-  return cpus().reduce((total, { times }) => total + times.user + times.nice + times.sys + times.irq, 0)
+  const used = cpus().reduce((total, { times }) => total + times.user + times.nice + times.sys + times.irq, 0)
+  return used + stolenMs()
+}
+
+/** The time that the host gave to other machines; only Linux tells. */
+function stolenMs(): number {
+  if (!existsSync('/proc/stat')) return 0
+  const [, , , , , , , , steal] = readFileSync('/proc/stat', 'utf8').split(/\s+/, 9)
+  return Number(steal ?? 0) * TICK_MS
 }
 
 function calibrate(): number {

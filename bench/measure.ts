@@ -5,9 +5,13 @@ export interface Plan {
   /** Whether peers are measured too. */
   readonly peers: boolean
   readonly rounds: number
-  /** The length of each round, and of the warm-up before the first. */
+  /** The length of each round. */
   readonly seconds: number
-  readonly warmUp: number
+  /**
+   * The number of calls to each subject before its first round, enough for V8 to compile what a call runs: over a wire, and
+   * in memory, where so many take less time than the compiler needs.
+   */
+  readonly warmUp: { readonly wire: number; readonly memory: number }
   readonly starts: number
   readonly sessions: number
   /** The numbers of open sessions while calls are measured, ascending. */
@@ -24,6 +28,16 @@ export interface Plan {
   }
   readonly toolCounts: readonly number[]
   readonly typeCounts: readonly number[]
+  /** Called after each round. */
+  readonly onRound?: (round: TimedRound) => void
+}
+
+/** A round and its time, in microseconds of the monotonic clock of the machine. */
+export interface TimedRound {
+  readonly subject: Subject
+  readonly from: number
+  readonly to: number
+  readonly result: object
 }
 
 /** A result before comparison: the median of the rounds. */
@@ -33,7 +47,8 @@ export interface Sample {
   readonly value: number
   readonly unit: string
   readonly better: 'more' | 'less'
-  readonly busy?: boolean
+  /** Whether other programs disturbed the measurement. */
+  readonly busy: boolean
 }
 
 /** A line of the report. Ratios divide values, whether more or less is better. */
@@ -45,6 +60,7 @@ export interface Row {
   readonly better: 'more' | 'less'
   readonly ratioToLimit: number | null
   readonly ratioToBestPeer: number | null
+  /** Set if other programs disturbed this measurement or that of the limit. */
   readonly busy?: true
   /** The goals of the row, and whether it met them. */
   readonly goals?: readonly Verdict[]
@@ -64,18 +80,26 @@ export interface Workload {
 }
 
 /** Runs A B C, B C A, C A B …, so that drift over time affects all subjects equally; returns the results by subject. */
-export async function interleave<Result>(
+export async function interleave<Result extends object>(
   subjects: readonly Subject[],
-  rounds: number,
+  { rounds, onRound }: Pick<Plan, 'rounds' | 'onRound'>,
   measure: (subject: Subject, round: number) => Promise<Result>,
 ): Promise<ReadonlyMap<Subject, readonly Result[]>> {
   const results = new Map<Subject, Result[]>(subjects.map((subject) => [subject, []]))
   for (let round = 0; round < rounds; round++) {
     const shift = round % subjects.length
-    for (const subject of [...subjects.slice(shift), ...subjects.slice(0, shift)])
-      results.get(subject)?.push(await measure(subject, round))
+    for (const subject of [...subjects.slice(shift), ...subjects.slice(0, shift)]) {
+      const from = microsNow()
+      const result = await measure(subject, round)
+      onRound?.({ subject, from, to: microsNow(), result })
+      results.get(subject)?.push(result)
+    }
   }
   return results
+}
+
+function microsNow(): number {
+  return Number(process.hrtime.bigint() / 1000n)
 }
 
 /** The median of some numbers. */
@@ -111,7 +135,7 @@ export function increasePercent([first = [], ...others]: readonly (readonly numb
 export function toRows(samples: readonly Sample[]): readonly Row[] {
   return samples.map((sample) => {
     const rivals = samples.filter(({ work, unit }) => work === sample.work && unit === sample.unit)
-    const limit = rivals.find(({ subject }) => subject.role === 'limit')?.value
+    const limit = rivals.find(({ subject }) => subject.role === 'limit')
     const peers = rivals.filter(({ subject }) => subject.role === 'peer').map(({ value }) => value)
     const best = sample.better === 'more' ? Math.max(...peers) : Math.min(...peers)
     return {
@@ -120,9 +144,9 @@ export function toRows(samples: readonly Sample[]): readonly Row[] {
       value: significant(sample.value),
       unit: sample.unit,
       better: sample.better,
-      ratioToLimit: ratio(sample.value, limit),
+      ratioToLimit: ratio(sample.value, limit?.value),
       ratioToBestPeer: ratio(sample.value, peers.length > 0 ? best : undefined),
-      ...(sample.busy && { busy: true as const }),
+      ...((sample.busy || limit?.busy) && { busy: true as const }),
     }
   })
 }

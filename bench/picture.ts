@@ -1,4 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { main } from '../tools/run.ts'
 import type { Machine } from './machine.ts'
 import type { Row } from './measure.ts'
@@ -13,6 +15,7 @@ const PANELS = README_ROWS.flatMap(({ work, unit, title }) =>
 const BARS: readonly (readonly [subject: string, colour: string, label: string])[] = [
   ['pierhead', 'ours', 'Pierhead'],
   ['tmcp', 'peer', 'tmcp'],
+  ['fastmcp', 'peer', 'fastmcp'],
   ['official v1', 'peer', 'official v1'],
   ['official v2', 'peer', 'official v2'],
   ['limit', 'limit', 'bare Node'],
@@ -22,7 +25,7 @@ const WIDTH = 920
 const MARGIN = 24
 const COLUMNS = 2
 const PANEL_WIDTH = (WIDTH - MARGIN * (COLUMNS + 1)) / COLUMNS
-const PANEL_HEIGHT = 176
+const PANEL_HEIGHT = 199
 const HEADER = 56
 const BAR_HEIGHT = 16
 const BAR_STEP = 23
@@ -48,18 +51,18 @@ const STYLE = `
     .limit { fill: #0d1117; stroke: #9198a1 }
   }`
 
-/** Draws the recorded run into the docs. */
-export function drawPicture(): void {
-  if (!existsSync('reports/bench.json'))
-    throw new Error('reports/bench.json is missing: run "npm run bench" first')
-  const rows = JSON.parse(readFileSync('reports/bench.json', 'utf8')) as readonly Row[]
-  const machine = JSON.parse(readFileSync('reports/bench-machine.json', 'utf8')) as Machine
-  writeFileSync('docs/bench.svg', picture(rows, machine))
-  console.log('docs/bench.svg drawn from reports/bench.json')
+/** Draws a record, by default the recorded run into the docs. */
+export function drawPicture(folder = 'reports', to = 'docs/bench.svg'): void {
+  const file = join(folder, 'bench.json')
+  if (!existsSync(file)) throw new Error(`${file} is missing: run "npm run bench" first`)
+  const rows = JSON.parse(readFileSync(file, 'utf8')) as readonly Row[]
+  const machine = JSON.parse(readFileSync(join(folder, 'bench-machine.json'), 'utf8')) as Machine
+  writeFileSync(to, picture(rows, machine))
+  console.log(`${to} drawn from ${file}`)
 }
 
 /** The comparison as an SVG that follows the reader's light or dark colour scheme. */
-function picture(rows: readonly Row[], machine: Machine): string {
+export function picture(rows: readonly Row[], machine: Machine): string {
   const panels = PANELS.map((panel) => ({
     ...panel,
     rows: rows.filter(({ work, unit }) => work === panel.work && unit === panel.unit),
@@ -72,7 +75,7 @@ function picture(rows: readonly Row[], machine: Machine): string {
   const drawn = panels.map((panel, index) => `<g transform="${place(index)}">${panelText(panel)}</g>`)
   const facts = `one run, Node ${machine.node}, ${machine.cpu}, ${machine.cores} cores, ${machine.date}`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="title">
-<title id="title">Pierhead compared with tmcp, the official SDKs and bare Node</title>
+<title id="title">Pierhead compared with tmcp, fastmcp, the official SDKs and bare Node</title>
 <style>${STYLE}
 </style>
 <rect class="page" x="0.5" y="0.5" width="${WIDTH - 1}" height="${height - 1}" rx="8"/>
@@ -120,4 +123,10 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }
 
-if (import.meta.filename === process.argv[1]) await main(drawPicture)
+/** `--record folder` draws another record, and `--to file` another picture. */
+function drawFromArguments(): void {
+  const { values } = parseArgs({ options: { record: { type: 'string' }, to: { type: 'string' } } })
+  drawPicture(values.record, values.to)
+}
+
+if (import.meta.filename === process.argv[1]) await main(drawFromArguments)

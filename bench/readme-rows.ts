@@ -1,3 +1,5 @@
+import { CALL_ROWS, titleOf } from './call-rows.ts'
+import { ASYNC, SOCKET } from './kinds.ts'
 import { OURS_JSON } from './subjects.ts'
 
 /** A row of the report that appears in the README. */
@@ -16,11 +18,17 @@ export interface ReadmeRow {
 // oxfmt-ignore
 export const README_ROWS: readonly ReadmeRow[] = [
   { work: 'HTTP tools/call, 2025-11-25 session',                                 unit: 'req/s',         label: 'HTTP calls/s, 2025-11-25 session',               title: 'HTTP calls, 2025-11-25' },
+  { work: titleOf(CALL_ROWS.httpSession, ASYNC),                                 unit: 'req/s',         label: 'HTTP calls/s, 2025-11-25 session, async handler', title: 'HTTP calls, 2025-11-25, async handler' },
+  { work: titleOf(CALL_ROWS.httpSession, SOCKET),                                unit: 'req/s',         label: 'HTTP calls/s, 2025-11-25 session, handler awaits a socket' },
   { work: 'HTTP tools/call, 2026-07-28',                                         unit: 'req/s',         label: 'HTTP calls/s, 2026-07-28',                       title: 'HTTP calls, 2026-07-28' },
+  { work: titleOf(CALL_ROWS.http2026, ASYNC),                                    unit: 'req/s',         label: 'HTTP calls/s, 2026-07-28, async handler',        title: 'HTTP calls, 2026-07-28, async handler' },
   { work: 'HTTP tools/call answered as SSE with one progress event, 2026-07-28', unit: 'req/s',         label: 'HTTP calls/s with a progress event, 2026-07-28', title: 'HTTP with progress, 2026-07-28' },
+  { work: titleOf(CALL_ROWS.events2026, ASYNC),                                  unit: 'req/s',         label: 'HTTP calls/s with a progress event, 2026-07-28, async handler' },
   { work: 'in process tools/call, 2025-11-25',                                   unit: 'msg/s',         label: 'calls/s in process',                             title: 'Calls in process' },
+  { work: titleOf(CALL_ROWS.inProcess2025, ASYNC),                               unit: 'msg/s',         label: 'calls/s in process, async handler',              title: 'Calls in process, async handler' },
   { work: 'in process tools/call in batches of ten, 2025-03-26',                 unit: 'msg/s',         label: 'calls/s in process, batches of ten' },
   { work: 'stdio tools/call, 128 in flight',                                     unit: 'msg/s',         label: 'stdio calls/s, 128 in flight',                   title: 'stdio, 128 calls in flight' },
+  { work: titleOf(CALL_ROWS.stdioMany, ASYNC),                                   unit: 'msg/s',         label: 'stdio calls/s, 128 in flight, async handler',    title: 'stdio, 128 calls in flight, async handler' },
   { work: 'stdio tools/call, one in flight',                                     unit: 'µs p50',        label: 'stdio round trip, p50 µs' },
   { work: 'TCP tools/call, 4 KB in, 16 × 16',                                    unit: 'msg/s',         label: 'TCP calls/s of 4 KB, 16 × 16 in flight' },
   { work: 'WebSocket tools/call, 16 × 16',                                       unit: 'msg/s',         label: 'WebSocket calls/s, 16 × 16 in flight' },

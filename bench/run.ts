@@ -4,90 +4,126 @@ import { parseArgs } from 'node:util'
 import { build, isStale } from '../tools/build.ts'
 import { main } from '../tools/run.ts'
 import { compile } from './children.ts'
-import { judge } from './goals.ts'
+import { judge, needsProfile } from './goals.ts'
 import { type Machine, describeMachine, loadNow } from './machine.ts'
 import { type Plan, type Row, type Sample, type Workload, toRows } from './measure.ts'
 import { drawPicture } from './picture.ts'
-import { CI, FULL, QUICK } from './plans.ts'
+import { CI, FULL, PROFILE, QUICK } from './plans.ts'
+import { type ProfileTable, profileText } from './profile-table.ts'
+import { profileWorkload } from './profile.ts'
 import { fillReadme } from './readme.ts'
-import { type Ratio, better, isLost, ratiosOf } from './regressions.ts'
+import { type Ratio, better, isLost, ratiosOf, tallyOf, verdictOf } from './regressions.ts'
 import { goalsText, headerText, tableText } from './report.ts'
 import { SHORT_WORKLOADS, WORKLOADS } from './workloads.ts'
 
 const RECORD = 'reports'
 
-/** `--quick` measures everything briefly, `--only name` measures one workload, and `--ci` checks our ratios against the record. */
+/**
+ * `--quick` measures everything briefly, `--only name` measures one workload, `--ci` checks our ratios against the record, and
+ * `--profile name` shows where our server and bare Node spend the time of a call, as text on a terminal and as JSON otherwise.
+ */
 async function bench(): Promise<void> {
   const { values } = parseArgs({
     options: {
       quick: { type: 'boolean', default: false },
       ci: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true },
+      profile: { type: 'string', multiple: true },
     },
   })
-  const workloads = selectWorkloads(values.only)
+  const workloads = selectWorkloads(values.profile ?? values.only)
   if (isStale()) await build()
   await compile()
+  if (values.profile) return printProfiles(workloads)
   const machine = describeMachine()
   if (values.ci) return compareWithRecord(values.only ? workloads : SHORT_WORKLOADS, machine)
   console.log(headerText(machine))
-  const { samples, failures } = await runAll(workloads, values.quick ? QUICK : FULL)
+  const { samples, failures, missed } = await runAll(workloads, values.quick ? QUICK : FULL)
   const after: Machine = { ...machine, loadAfter: loadNow() }
   // Only a complete run without failures replaces the record.
   const folder = values.quick || values.only || failures.length > 0 ? '.cache/bench' : RECORD
   const rows = judge(toRows(samples))
-  write(folder, rows, after)
+  write(folder, { 'bench.json': rows, 'bench-machine.json': after })
   console.log(`\n${goalsText(rows)}\nload ${after.loadAfter} after the run; rows in ${folder}/bench.json`)
+  if (folder === RECORD) {
+    drawPicture()
+    fillReadme()
+  }
+  const profiles = await profileAll(missed, values.quick ? QUICK : PROFILE)
+  for (const profile of profiles) console.log(`\n${profileText(profile)}`)
+  write(folder, { 'bench-profiles.json': profiles })
   if (failures.length > 0) throw new Error(`failed: ${failures.join('; ')}`)
-  if (folder !== RECORD) return
-  drawPicture()
-  fillReadme()
 }
 
 interface Outcome {
   readonly samples: readonly Sample[]
   readonly failures: readonly string[]
+  /** The workloads with a missed goal that a profile can explain. */
+  readonly missed: readonly Workload[]
 }
 
 /** Runs the workloads one after the other; a failure does not stop the rest. */
 async function runAll(workloads: readonly Workload[], plan: Plan): Promise<Outcome> {
   const samples: Sample[] = []
   const failures: string[] = []
-  for (const { name, run } of workloads) {
+  const missed: Workload[] = []
+  for (const workload of workloads) {
+    const { name, run } = workload
     const start = performance.now()
     try {
       const found = await run(plan, (line) => log(`${name}: ${line}`))
       samples.push(...found)
-      console.log(`\n${tableText(judge(toRows(found)))}`)
+      const rows = judge(toRows(found))
+      if (needsProfile(rows)) missed.push(workload)
+      console.log(`\n${tableText(rows)}`)
     } catch (error) {
       failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
       log(failures.at(-1) ?? '')
     }
     log(`${name}: done in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   }
-  return { samples, failures }
+  return { samples, failures, missed }
+}
+
+/** Shows where the time of the calls goes that the workloads make. */
+async function printProfiles(workloads: readonly Workload[]): Promise<void> {
+  const profiles = await profileAll(workloads, PROFILE)
+  console.log(
+    process.stdout.isTTY ? profiles.map(profileText).join('\n\n') : JSON.stringify(profiles, null, 2),
+  )
+}
+
+async function profileAll(workloads: readonly Workload[], plan: Plan): Promise<readonly ProfileTable[]> {
+  const profiles: ProfileTable[] = []
+  for (const workload of workloads)
+    profiles.push(
+      await profileWorkload(workload, plan, (line) => log(`profile of ${workload.name}: ${line}`)),
+    )
+  return profiles
 }
 
 /** Compares our ratios with the recorded ones; a workload with a lost ratio is measured again. */
 async function compareWithRecord(workloads: readonly Workload[], { loadBefore }: Machine): Promise<void> {
   const record = recorded()
   console.log(`Our ratios to bare Node and those of ${RECORD}/bench.json; load ${loadBefore} before`)
-  let passed = 0
-  let failed = 0
+  const ratios: Ratio[] = []
+  let broken = 0
   for (const workload of workloads) {
     try {
-      const ratios = await bestRatios(workload, record)
-      for (const ratio of ratios) console.log(ratioText(ratio))
-      const lost = ratios.filter(isLost).length
-      failed += lost
-      passed += ratios.length - lost
+      const found = await bestRatios(workload, record)
+      for (const ratio of found) console.log(ratioText(ratio))
+      ratios.push(...found)
     } catch (error) {
-      failed++
+      broken++
       console.log(`FAILED  ${workload.name}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  console.log(`load ${loadNow()} after\n${passed} passed, ${failed} failed`)
-  if (failed > 0) process.exitCode = 1
+  const { passed, failed, unjudged } = tallyOf(ratios)
+  console.log(`load ${loadNow()} after`)
+  if (unjudged > 0)
+    console.log(`${unjudged} new ratios are judged once ${RECORD}/bench.json has them: run "npm run bench"`)
+  console.log(`${passed} passed, ${failed + broken} failed`)
+  if (failed + broken > 0) process.exitCode = 1
 }
 
 function recorded(): readonly Row[] {
@@ -107,8 +143,9 @@ async function bestRatios({ run }: Workload, record: readonly Row[]): Promise<re
 }
 
 function ratioText(ratio: Ratio): string {
-  const { name, now, recorded } = ratio
-  return `${isLost(ratio) ? 'LOST' : 'kept'}  ${name.padEnd(92)} ${now.toFixed(2)}, recorded ${recorded.toFixed(2)}`
+  const { name, now, recorded, busy } = ratio
+  const before = recorded === undefined ? 'not recorded yet' : `recorded ${recorded.toFixed(2)}`
+  return `${verdictOf(ratio).padEnd(4)}  ${name.padEnd(92)} ${now.toFixed(2)}, ${before}${busy ? '  busy' : ''}`
 }
 
 function selectWorkloads(names: readonly string[] | undefined): readonly Workload[] {
@@ -124,10 +161,10 @@ function log(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-function write(folder: string, rows: readonly Row[], machine: Machine): void {
+function write(folder: string, files: Readonly<Record<string, unknown>>): void {
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'bench.json'), `${JSON.stringify(rows, null, 2)}\n`)
-  writeFileSync(join(folder, 'bench-machine.json'), `${JSON.stringify(machine, null, 2)}\n`)
+  for (const [name, value] of Object.entries(files))
+    writeFileSync(join(folder, name), `${JSON.stringify(value, null, 2)}\n`)
 }
 
 await main(bench)

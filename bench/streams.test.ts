@@ -56,7 +56,7 @@ describe('load over streams', () => {
     async (transport, sent) => {
       const { running, calls } = await serve()
       const streams = await open(transport, sent, running)
-      const { count } = await streams.flood(transport === 'http' ? 1 : 4, 0.2)
+      const { count } = await streams.flood(transport === 'http' ? 1 : 4, { seconds: 0.2 })
       expect(count).toBeGreaterThan(0)
       expect(calls()).toBe(count)
     },
@@ -67,7 +67,7 @@ describe('load over streams', () => {
     async (transport) => {
       const { running, calls } = await serve()
       const streams = await open(transport, 'call', running)
-      const { count, p50, p999 } = await streams.pace(500, 0.4)
+      const { count, p50, p999 } = await streams.pace(500, { seconds: 0.4 })
       expect(count).toBe(200)
       expect(calls()).toBe(200)
       expect(p50).toBeGreaterThan(0)
@@ -83,7 +83,7 @@ describe('load over streams', () => {
       while (performance.now() < until);
     })
     const streams = await open('tcp', 'call', running)
-    const { count, p99 } = await streams.pace(1000, 0.4)
+    const { count, p99 } = await streams.pace(1000, { seconds: 0.4 })
     expect(count).toBe(400)
     expect(p99).toBeGreaterThan(100_000)
   })
@@ -95,7 +95,7 @@ describe('load over streams', () => {
     })
     const streams = await Streams.open(targetOf('tcp', 'call', port))
     onTestFinished(() => streams.close())
-    await expect(streams.flood(2, 0.2)).rejects.toThrow('wrong answer')
+    await expect(streams.flood(2, { seconds: 0.2 })).rejects.toThrow('wrong answer')
   })
 
   test('a connection that the server closes ends the measurement', async () => {
@@ -106,8 +106,16 @@ describe('load over streams', () => {
     })
     const streams = await Streams.open(targetOf('tcp', 'call', port))
     onTestFinished(() => streams.close())
-    await expect(streams.flood(2, 0.2)).rejects.toThrow('the server closed a connection')
+    await expect(streams.flood(2, { seconds: 0.2 })).rejects.toThrow('the server closed a connection')
   })
+})
+
+test('a connection that the server closes between two rounds ends the second', async () => {
+  const { running } = await serve()
+  const streams = await open('tcp', 'call', running)
+  await streams.flood(1, { calls: 10 })
+  await running.close()
+  await expect(streams.flood(1, { calls: 10 })).rejects.toThrow('the server closed a connection')
 })
 
 test('every percentile has a goal over every transport at 10, 50 and 80 % load', () => {

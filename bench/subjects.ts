@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { type HandlerKind, TEXT } from './kinds.ts'
 
 /** A measured program in `bench/subjects`, with the options it is started with. */
 export interface Subject {
@@ -20,9 +21,13 @@ export const OURS_JSON: Subject = {
 export const V1: Subject = { name: 'official v1', role: 'peer', file: 'official-v1' }
 export const V2: Subject = { name: 'official v2', role: 'peer', file: 'official-v2' }
 export const TMCP: Subject = { name: 'tmcp', role: 'peer', file: 'tmcp' }
+export const FASTMCP: Subject = { name: 'fastmcp', role: 'peer', file: 'fastmcp' }
 
-/** All subjects that serve 2025 revisions. */
-export const ALL: readonly Subject[] = [LIMIT, OURS, V1, V2, TMCP]
+/** All subjects; each of them serves 2025-11-25. */
+export const ALL: readonly Subject[] = [LIMIT, OURS, V1, V2, TMCP, FASTMCP]
+
+/** The subjects that serve 2026-07-28. */
+export const AT_2026: readonly Subject[] = [LIMIT, OURS, V2, TMCP]
 
 /** The subjects that a run measures; a short run leaves out the peers. */
 export function selectSubjects(
@@ -30,6 +35,11 @@ export function selectSubjects(
   { peers }: { readonly peers: boolean },
 ): readonly Subject[] {
   return peers ? subjects : subjects.filter(({ role }) => role !== 'peer')
+}
+
+/** Adds our server with JSON Schema, which is compared only where the handler is of the simplest kind. */
+export function withJsonSchema(subjects: readonly Subject[], kind: HandlerKind): readonly Subject[] {
+  return kind === TEXT ? [...subjects, OURS_JSON] : subjects
 }
 
 /** The kind of a subject's program. */
@@ -42,5 +52,18 @@ export function programOf(subject: Subject, transport: Program): string {
 
 /** The argument that a subject's program is started with. */
 export function argumentOf(subject: Subject, more: Readonly<Record<string, unknown>> = {}): string {
-  return JSON.stringify({ ...subject.options, ...more })
+  const profile = profiles === undefined ? {} : { profile: profileFileOf(subject) }
+  return JSON.stringify({ ...subject.options, ...more, ...profile })
+}
+
+let profiles: string | undefined
+
+/** From now on, every subject that is started writes a CPU profile into a folder when it exits. */
+export function profileSubjectsInto(folder: string | undefined): void {
+  profiles = folder
+}
+
+/** The beginning of the paths of a subject's profiles; each process adds its own ending. */
+export function profileFileOf({ name }: Subject): string {
+  return join(profiles ?? '', name)
 }

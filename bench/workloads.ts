@@ -1,3 +1,4 @@
+import { ASYNC, CONTENT, SOCKET, TEXT } from './kinds.ts'
 import type { Workload } from './measure.ts'
 import { clientHttp, clientStdio } from './workloads/client.ts'
 import { events2026, eventsSession } from './workloads/events.ts'
@@ -18,15 +19,20 @@ import { typeCost } from './workloads/types.ts'
 
 /** The workloads that a short run compares with the record. */
 export const SHORT_WORKLOADS: readonly Workload[] = [
-  httpSession,
-  http2026,
-  eventsSession,
-  events2026,
-  inProcess2025,
-  inProcess2026,
+  httpSession(TEXT),
+  http2026(TEXT),
+  eventsSession(TEXT),
+  events2026(TEXT),
+  inProcess2025(TEXT),
+  inProcess2026(TEXT),
   batches,
-  stdioMany,
+  stdioMany(TEXT),
   stdioOne,
+  httpSession(ASYNC),
+  http2026(ASYNC),
+  inProcess2025(ASYNC),
+  inProcess2026(ASYNC),
+  stdioMany(ASYNC),
   tcp,
   ws,
   startStdio,
@@ -36,6 +42,15 @@ export const SHORT_WORKLOADS: readonly Workload[] = [
 /** All workloads, in order; those after the short ones take too long for a short run or do not depend on the machine. */
 export const WORKLOADS: readonly Workload[] = [
   ...SHORT_WORKLOADS,
+  eventsSession(ASYNC),
+  events2026(ASYNC),
+  ...[CONTENT, SOCKET].flatMap((kind) => [
+    httpSession(kind),
+    http2026(kind),
+    inProcess2025(kind),
+    inProcess2026(kind),
+    stdioMany(kind),
+  ]),
   sustained,
   layers,
   latency,

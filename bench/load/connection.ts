@@ -28,6 +28,8 @@ export class Connection {
   /** Called after each read with the number of answers in it. */
   onAnswers: (count: number) => void = () => {}
   onFail: (error: Error) => void = () => {}
+  /** Why the connection is of no use any more. */
+  failed: Error | undefined
   /** The number of open requests. */
   open = 0
   readonly #series: Series
@@ -48,7 +50,7 @@ export class Connection {
     this.#checker = new Checker(options.series.sent)
     this.#next = options.first % SERIES
     handlers.onBytes = (bytes) => this.#read(bytes)
-    handlers.onFail = (error) => this.onFail(error)
+    handlers.onFail = (error) => this.#fail(error)
   }
 
   /** Writes the next requests of the series in one piece, or two if the series wraps; returns the index of the first. */
@@ -68,6 +70,11 @@ export class Connection {
     this.#wire.close()
   }
 
+  #fail(error: Error): void {
+    this.failed ??= error
+    this.onFail(error)
+  }
+
   #read(bytes: Buffer): void {
     const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
     let at = 0
@@ -81,7 +88,7 @@ export class Connection {
         this.onAnswer(index)
       }
     } catch (error) {
-      return this.onFail(error as Error)
+      return this.#fail(error as Error)
     }
     // The socket reuses its read buffer, so the rest must be copied.
     this.#rest = at === all.length ? NOTHING : Buffer.from(all.subarray(at))

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { type Extent, failOnStall, startRound } from '../extent.ts'
 import { Histogram } from '../histogram.ts'
 import {
   FIRST_ID,
@@ -45,21 +46,24 @@ interface Session {
   readonly revision: string
 }
 
-/** The time for the last answers after the end of a round. */
-const GRACE_MS = 30_000
+/** The time for the answer to a request outside a round. */
+const ANSWER_MS = 30_000
 const sessions = new Map<string, Promise<readonly Session[]>>()
 /** The ids of the sessions in the pool, by port. */
 const sessionPools = new Map<number, string[]>()
 
-/** Keeps one request in flight on each connection for a while; throws at the first wrong answer. */
-export async function loadHttp(target: HttpTarget, seconds: number): Promise<HttpRound> {
+/** Keeps one request in flight on each connection; throws at the first wrong answer. */
+export async function loadHttp(target: HttpTarget, extent: Extent): Promise<HttpRound> {
   const opened = await sessionsOf(target)
-  const round: Round = { latencies: new Histogram(), until: 0, count: 0, length: 0 }
   const cpuBefore = usageOf(target.pid).cpuMs
   const start = performance.now()
-  round.until = start + seconds * 1000
+  const round: Round = { latencies: new Histogram(), isOver: startRound(extent), count: 0, length: 0 }
   const clients = opened.map((session, index) => new Client(target, session, index, round))
-  await Promise.all(clients.map((client) => client.run()))
+  try {
+    await failOnStall(Promise.all(clients.map((client) => client.run())), () => round.count)
+  } finally {
+    for (const client of clients) client.close()
+  }
   return {
     count: round.count,
     seconds: (performance.now() - start) / 1000,
@@ -112,7 +116,7 @@ export function post(
     method: 'POST',
     headers: { ...ACCEPT, ...headers },
     body,
-    signal: AbortSignal.timeout(GRACE_MS),
+    signal: AbortSignal.timeout(ANSWER_MS),
   })
 }
 
@@ -137,7 +141,7 @@ function sessionsOf({ port, revision, connections, spread }: HttpTarget): Promis
 
 interface Round {
   readonly latencies: Histogram
-  until: number
+  readonly isOver: (count: number) => boolean
   count: number
   /** The length of the first list; all others must match it. */
   length: number
@@ -177,18 +181,15 @@ class Client {
     this.#sessionPool = target.spread ? (sessionPools.get(target.port) ?? []) : []
   }
 
-  async run(): Promise<void> {
-    const left = this.#round.until - performance.now() + GRACE_MS
-    const timer = setTimeout(() => this.#settle?.fail(new Error('an answer timed out')), left)
-    try {
-      await new Promise<void>((done, fail) => {
-        this.#settle = { done, fail }
-        this.#socket = this.#open(fail)
-      })
-    } finally {
-      clearTimeout(timer)
-      this.#socket?.destroy()
-    }
+  run(): Promise<void> {
+    return new Promise<void>((done, fail) => {
+      this.#settle = { done, fail }
+      this.#socket = this.#open(fail)
+    })
+  }
+
+  close(): void {
+    this.#socket?.destroy()
   }
 
   #open(fail: (error: Error) => void): Socket {
@@ -233,7 +234,7 @@ class Client {
     this.#round.latencies.add(now - this.#sentAt)
     this.#round.count++
     this.#index++
-    if (now >= this.#round.until) this.#settle?.done()
+    if (this.#round.isOver(this.#round.count)) this.#settle?.done()
     else this.#send()
   }
 

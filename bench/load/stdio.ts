@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { Answers } from '../answers.ts'
+import { type Extent, failOnStall, startRound } from '../extent.ts'
 import { Histogram } from '../histogram.ts'
 import { FIRST_ID, INITIALIZED, callText, initializeText, numbered } from '../messages.ts'
 import { usageOf } from '../usage.ts'
@@ -17,7 +18,8 @@ export interface StdioRound {
 
 const SERIES = 16_384
 const LINE_END = 10
-const GRACE_MS = 10_000
+const START_MS = 30_000
+const EXIT_MS = 10_000
 
 type Child = ChildProcessByStdio<Writable, Readable, null>
 
@@ -51,31 +53,33 @@ export class Pipe {
     return { pipe: new Pipe(child), ms }
   }
 
-  /** Keeps `inFlight` calls in flight for a while; throws at the first wrong answer. */
-  async load(inFlight: number, seconds: number): Promise<StdioRound> {
+  /** Keeps `inFlight` calls in flight; throws at the first wrong answer. */
+  async load(inFlight: number, extent: Extent): Promise<StdioRound> {
     const pid = this.#child.pid ?? 0
     const cpuBefore = usageOf(pid).cpuMs
     const latencies = new Histogram()
     const start = performance.now()
-    const until = start + seconds * 1000
+    const isOver = startRound(extent)
     let count = 0
     let open = inFlight
     let sentAt = start
-    await this.#bounded(seconds * 1000 + GRACE_MS, (done) => {
-      this.#receive = (answered) => {
+    const answered = new Promise<void>((done, fail) => {
+      this.#fail = fail
+      this.#receive = (answers) => {
         const now = performance.now()
         if (inFlight === 1) latencies.add(now - sentAt)
-        count += answered
-        open -= answered
-        if (now < until) {
-          open += answered
+        count += answers
+        open -= answers
+        if (!isOver(count)) {
+          open += answers
           sentAt = performance.now()
-          this.#send(answered)
+          this.#send(answers)
         } else if (open === 0) done()
       }
       sentAt = performance.now()
       this.#send(inFlight)
     })
+    await failOnStall(answered, () => count)
     const { cpuMs, rssBytes } = usageOf(pid)
     return {
       count,
@@ -127,26 +131,13 @@ export class Pipe {
     this.#rest = from === text.length ? '' : text.slice(from)
     if (count > 0) this.#receive(count)
   }
-
-  async #bounded(ms: number, work: (done: () => void) => void): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    try {
-      await new Promise<void>((done, fail) => {
-        this.#fail = fail
-        timer = setTimeout(() => fail(new Error('an answer timed out')), ms)
-        work(done)
-      })
-    } finally {
-      clearTimeout(timer)
-    }
-  }
 }
 
 /** Stops a child by closing its input; kills it if it does not exit. */
 export async function endChild(child: Child): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = new Promise<void>((done) => void child.once('exit', () => done()))
-  const timer = setTimeout(() => child.kill('SIGKILL'), 2000)
+  const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_MS)
   child.stdin.end()
   await exited
   clearTimeout(timer)
@@ -154,7 +145,7 @@ export async function endChild(child: Child): Promise<void> {
 
 async function firstLine(child: Child, start: number): Promise<number> {
   return new Promise((done, fail) => {
-    const timer = setTimeout(() => fail(new Error('the server did not answer')), GRACE_MS)
+    const timer = setTimeout(() => fail(new Error('the server did not answer')), START_MS)
     const onExit = (): void => fail(new Error('the server exited before its first answer'))
     child.once('exit', onExit)
     child.stdout.on('data', function read(bytes: Buffer) {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { type Extent, failOnStall, startRound } from '../extent.ts'
 import { Histogram } from '../histogram.ts'
 import type { Sent } from '../messages.ts'
 import { usageOf } from '../usage.ts'
@@ -34,7 +35,6 @@ export interface StreamRound {
   readonly serverCpuMs: number
 }
 
-const GRACE_MS = 20_000
 /** The distance in the series between the first requests of two connections. */
 const STEP = 61
 /** The maximum number of requests in flight on a connection; HTTP allows only one. */
@@ -80,14 +80,15 @@ export class Streams {
     return new Streams(connections, target)
   }
 
-  /** Keeps `inFlight` requests in flight on each connection for a while; throws at the first wrong answer. */
-  flood(inFlight: number, seconds: number): Promise<StreamRound> {
-    return this.#measure(seconds, (round, done) => {
+  /** Keeps `inFlight` requests in flight on each connection; throws at the first wrong answer. */
+  flood(inFlight: number, extent: Extent): Promise<StreamRound> {
+    return this.#measure((round, done) => {
+      const isOver = startRound(extent)
       let openLinks = this.#connections.length
       for (const connection of this.#connections) {
         connection.onAnswers = (count) => {
           round.count += count
-          if (performance.now() < round.until) return void connection.send(count)
+          if (!isOver(round.count)) return void connection.send(count)
           if (connection.open === 0 && --openLinks === 0) done()
         }
         connection.send(inFlight)
@@ -99,9 +100,9 @@ export class Streams {
    * Sends at a fixed rate, regardless of the answers; latency counts from the scheduled send time. Requests that are due
    * together are sent together, spread over the connections.
    */
-  pace(rate: number, seconds: number): Promise<StreamRound> {
-    return this.#measure(seconds, (round, done) => {
-      const total = Math.floor(rate * seconds)
+  pace(rate: number, extent: Extent): Promise<StreamRound> {
+    return this.#measure((round, done) => {
+      const total = 'calls' in extent ? extent.calls : Math.floor(rate * extent.seconds)
       const start = performance.now()
       const dueAt = (number: number): number => start + (number * 1000) / rate
       const times = this.#connections.map(() => new Float64Array(SERIES))
@@ -140,21 +141,21 @@ export class Streams {
     if (this.#child) await endChild(this.#child)
   }
 
-  async #measure(seconds: number, work: (round: Round, done: () => void) => void): Promise<StreamRound> {
-    const round: Round = { latencies: new Histogram(), count: 0, until: 0, over: false }
+  async #measure(work: (round: Round, done: () => void) => void): Promise<StreamRound> {
+    const round: Round = { latencies: new Histogram(), count: 0, over: false }
     const cpuBefore = usageOf(this.#pid).cpuMs
     const start = performance.now()
-    round.until = start + seconds * 1000
-    let timer: NodeJS.Timeout | undefined
+    const answered = new Promise<void>((done, fail) => {
+      for (const connection of this.#connections) {
+        if (connection.failed) return fail(connection.failed)
+        connection.onFail = fail
+      }
+      work(round, done)
+    })
     try {
-      await new Promise<void>((done, fail) => {
-        timer = setTimeout(() => fail(new Error('an answer timed out')), seconds * 1000 + GRACE_MS)
-        for (const connection of this.#connections) connection.onFail = fail
-        work(round, done)
-      })
+      await failOnStall(answered, () => round.count)
     } finally {
       round.over = true
-      clearTimeout(timer)
       for (const connection of this.#connections) {
         connection.onAnswer = () => {}
         connection.onAnswers = () => {}
@@ -176,7 +177,6 @@ export class Streams {
 interface Round {
   readonly latencies: Histogram
   count: number
-  until: number
   over: boolean
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import { answerTo } from './limit-answer.mjs'
+import { answer } from './limit-answer.mjs'
 import { announce } from './listening.mjs'
 
 const LIST_CHANGED = 'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
@@ -20,13 +20,12 @@ const server = createServer((req, res) => {
   req.on('data', (piece) => (text += piece))
   req.on('end', () => {
     if (text.includes('"change"')) for (const stream of streams) stream.write(LIST_CHANGED)
-    const body = answerTo(text)
-    const length = {
-      'content-type': 'application/json',
-      'content-length': body === undefined ? 0 : body.length,
-    }
-    res.writeHead(body === undefined ? 202 : 200, { ...length, 'mcp-session-id': randomUUID() })
-    res.end(body)
+    answer(text, (body) => {
+      const headers = { 'content-type': 'application/json', 'content-length': body.length }
+      res.writeHead(200, { ...headers, 'mcp-session-id': randomUUID() })
+      res.end(body)
+    })
+    if (!res.headersSent) res.writeHead(202, { 'content-length': 0 }).end()
   })
 })
 server.listen(0, '127.0.0.1', () => announce(server.address().port))

@@ -1,4 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { addContent as add } from './handlers.mjs'
 import { about, options } from './options.mjs'
 import { addInput, wideToolsOf } from './zod-tools.mjs'
 
@@ -16,14 +17,10 @@ export function createOfficialV1() {
   return server
 }
 
-function add({ a, b }) {
-  return { content: [{ type: 'text', text: String(a + b) }] }
-}
-
-async function addWithProgress({ a, b }, { sendNotification, _meta: { progressToken } }) {
+async function addWithProgress(input, { sendNotification, _meta: { progressToken } }) {
   await sendNotification({
     method: 'notifications/progress',
     params: { progressToken, progress: 1, total: 2 },
   })
-  return add({ a, b })
+  return add(input)
 }

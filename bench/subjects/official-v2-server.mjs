@@ -1,4 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server'
+import { addContent as add } from './handlers.mjs'
 import { about, options } from './options.mjs'
 import { addInput, wideToolsOf } from './zod-tools.mjs'
 
@@ -16,15 +17,11 @@ export function createOfficialV2() {
   return server
 }
 
-function add({ a, b }) {
-  return { content: [{ type: 'text', text: String(a + b) }] }
-}
-
-async function addWithProgress({ a, b }, { mcpReq }) {
+async function addWithProgress(input, { mcpReq }) {
   const { progressToken } = mcpReq._meta
   await mcpReq.notify({
     method: 'notifications/progress',
     params: { progressToken, progress: 1, total: 2 },
   })
-  return add({ a, b })
+  return add(input)
 }

@@ -1,12 +1,14 @@
 /**
- * The options of a subject, given as JSON in its only argument: `add` (serve the tool that adds two numbers), `progress`
- * (report progress once before answering), `text` (serve the tools that take 4 KB of text), `change` (serve a tool that
- * changes the list of tools), `wait` (serve a tool that does not answer, and resources to subscribe to), `wide` (the number
- * of tools with ten fields), `schema` ('zod' or 'json', for servers that accept both), `sessions` (the limit of sessions,
- * if there is one), `listeners` (the number of servers, each on its own port), `body` (for the limit: a file with the answer).
+ * The options of a subject, given as JSON in its only argument: `add` (serve the tool that adds two numbers), `handler` (the
+ * kind of its handler, see handlers.mjs), `progress` (report progress once before answering), `text` (serve the tools that
+ * take 4 KB of text), `change` (serve a tool that changes the list of tools), `wait` (serve a tool that does not answer, and
+ * resources to subscribe to), `wide` (the number of tools with ten fields), `schema` ('zod' or 'json', for servers that accept
+ * both), `sessions` (the limit of sessions, if there is one), `listeners` (the number of servers, each on its own port),
+ * `body` (for the limit: a file with the answer), `profile` (the beginning of the path for a CPU profile of the process).
  */
 export const options = {
   add: true,
+  handler: 'text',
   progress: false,
   text: false,
   change: false,
@@ -16,7 +18,13 @@ export const options = {
   sessions: 10_000,
   listeners: 1,
   body: '',
+  profile: '',
   ...JSON.parse(process.argv[2] ?? '{}'),
+}
+
+if (options.profile !== '') {
+  const { profileInto } = await import('./profiler.mjs')
+  profileInto(options.profile)
 }
 
 export const about = { name: 'bench', version: '1.0.0' }

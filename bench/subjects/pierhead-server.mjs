@@ -1,4 +1,5 @@
 import { createServer } from 'pierhead'
+import { add } from './handlers.mjs'
 import { about, options } from './options.mjs'
 
 const { addInput, textInput, wideToolsOf } = await import(`./${options.schema}-tools.mjs`)
@@ -22,10 +23,6 @@ export function createApp(wide) {
   return app
 }
 
-function add({ a, b }) {
-  return String(a + b)
-}
-
 let changes = 0
 
 function change(app) {
@@ -41,7 +38,7 @@ function startOf({ text }) {
   return text.slice(0, 7)
 }
 
-function addWithProgress({ a, b }, { progress }) {
+function addWithProgress(input, { progress }) {
   progress(1, 2)
-  return String(a + b)
+  return add(input)
 }

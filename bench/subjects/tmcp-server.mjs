@@ -1,5 +1,6 @@
 import { ZodJsonSchemaAdapter } from '@tmcp/adapter-zod'
 import { McpServer } from 'tmcp'
+import { addContent as add } from './handlers.mjs'
 import { about, options } from './options.mjs'
 import { addInput, wideToolsOf } from './zod-tools.mjs'
 
@@ -15,11 +16,7 @@ if (options.add) server.tool(described, options.progress ? addWithProgress : add
 for (const { name, description, input } of wideTools)
   server.tool({ name, description, schema: input }, () => ({ content: [{ type: 'text', text: 'filed' }] }))
 
-function add({ a, b }) {
-  return { content: [{ type: 'text', text: String(a + b) }] }
-}
-
-function addWithProgress({ a, b }) {
+function addWithProgress(input) {
   server.progress(1, 2)
-  return add({ a, b })
+  return add(input)
 }

@@ -1,5 +1,6 @@
 import { startHttp, startWorker, type Worker } from '../children.ts'
 import type { ClientCommands, ClientRound, ClientTarget } from '../client.ts'
+import type { Extent } from '../extent.ts'
 import { watchOtherPrograms } from '../machine.ts'
 import { type Plan, type Sample, type Workload, interleave, median, mostlyBusy, rateOf } from '../measure.ts'
 import type { Revision } from '../messages.ts'
@@ -87,11 +88,11 @@ async function callAll(
   log: (line: string) => void,
 ): Promise<ReadonlyMap<Subject, readonly Watched[]>> {
   const workers = new Map<Subject, Worker<ClientCommands>>()
-  const once = async (subject: Subject, seconds: number): Promise<Watched> => {
+  const once = async (subject: Subject, extent: Extent): Promise<Watched> => {
     const worker = workers.get(subject)
     if (!worker) throw new Error(`${subject.name} is not running`)
     const disturbed = watchOtherPrograms()
-    const round = await withSubjectName(subject, worker.ask<ClientRound>('call', { seconds }))
+    const round = await withSubjectName(subject, worker.ask<ClientRound>('call', { extent }))
     return { ...round, busy: disturbed(round.serverCpuMs + round.workerCpuMs) }
   }
   try {
@@ -100,10 +101,10 @@ async function callAll(
       workers.set(subject, worker)
       const command = { subject: programOf(subject, 'client'), target, revision }
       await withSubjectName(subject, worker.ask('open', command))
-      await once(subject, plan.warmUp)
+      await once(subject, { calls: plan.warmUp.wire })
     }
-    return await interleave([...CONTENDERS.keys()], plan.rounds, async (subject, number) => {
-      const round = await once(subject, plan.seconds * SHARE)
+    return await interleave([...CONTENDERS.keys()], plan, async (subject, number) => {
+      const round = await once(subject, { seconds: plan.seconds * SHARE })
       log(`round ${number + 1}: ${subject.name} ${round.p50} µs`)
       return round
     })

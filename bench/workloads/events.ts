@@ -1,65 +1,57 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { CALL_ROWS, nameOf, titleOf } from '../call-rows.ts'
 import { type HttpServer, startHttp } from '../children.ts'
 import { post, postInSession } from '../load/http.ts'
 import type { Plan, Sample, Workload } from '../measure.ts'
+import type { HandlerKind } from '../kinds.ts'
 import { type Revision, numbered, progressText } from '../messages.ts'
 import {
+  ALL,
+  AT_2026,
   LIMIT,
   OURS,
   type Subject,
-  TMCP,
-  V1,
-  V2,
   argumentOf,
   selectSubjects,
   programOf,
 } from '../subjects.ts'
-import { CONNECTIONS, loadAll, toSamples } from './http.ts'
+import { CONNECTIONS, type CallSetup, loadAll, toSamples } from './http.ts'
 
 /** HTTP tools/call answered as an event stream with one progress event, with one 2025 session per connection. */
-export const eventsSession: Workload = {
-  name: 'events-session',
-  run: (plan, log) => {
-    const work = 'HTTP tools/call answered as SSE with one progress event, 2025-11-25 session'
-    return measureEvents(work, '2025-11-25', [OURS, V1, V2, TMCP], plan, log)
-  },
+export function eventsSession(kind: HandlerKind): Workload {
+  const setup = { row: CALL_ROWS.eventsSession, revision: '2025-11-25', subjects: ALL, kind } as const
+  return { name: nameOf(setup.row, kind), run: (plan, log) => measureEvents(setup, plan, log) }
 }
 
-/** The same at 2026-07-28; official v1 does not serve that revision. */
-export const events2026: Workload = {
-  name: 'events-2026',
-  run: (plan, log) => {
-    const work = 'HTTP tools/call answered as SSE with one progress event, 2026-07-28'
-    return measureEvents(work, '2026-07-28', [OURS, V2, TMCP], plan, log)
-  },
+/** The same at 2026-07-28. */
+export function events2026(kind: HandlerKind): Workload {
+  const setup = { row: CALL_ROWS.events2026, revision: '2026-07-28', subjects: AT_2026, kind } as const
+  return { name: nameOf(setup.row, kind), run: (plan, log) => measureEvents(setup, plan, log) }
 }
 
 const WRITER: Subject = { ...LIMIT, file: 'limit-events' }
 
 async function measureEvents(
-  work: string,
-  revision: Revision,
-  subjects: readonly Subject[],
+  { row, revision, subjects, kind }: CallSetup,
   plan: Plan,
   log: (line: string) => void,
 ): Promise<readonly Sample[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const servers = new Map<Subject, HttpServer>()
   try {
-    const ours = await startHttp(programOf(OURS, 'http'), argumentOf(OURS, { progress: true }))
+    const start = (subject: Subject, more: object): Promise<HttpServer> =>
+      startHttp(programOf(subject, 'http'), argumentOf(subject, { handler: kind.handler, ...more }))
+    const ours = await start(OURS, { progress: true })
     servers.set(OURS, ours)
     const body = join(folder, 'events.json')
     writeFileSync(body, JSON.stringify(await streamOf(ours.port, revision)))
-    servers.set(WRITER, await startHttp(programOf(WRITER, 'http'), argumentOf(WRITER, { body })))
-    for (const subject of selectSubjects(subjects, plan).filter((each) => each !== OURS))
-      servers.set(
-        subject,
-        await startHttp(programOf(subject, 'http'), argumentOf(subject, { progress: true })),
-      )
+    servers.set(WRITER, await start(WRITER, { body }))
+    for (const subject of selectSubjects(subjects, plan).filter(({ role }) => role === 'peer'))
+      servers.set(subject, await start(subject, { progress: true }))
     const target = { work: 'progress', revision, connections: CONNECTIONS } as const
-    return toSamples(work, await loadAll(servers, target, plan, log))
+    return toSamples(titleOf(row, kind), await loadAll(servers, target, plan, log))
   } finally {
     await Promise.all([...servers.values()].map((server) => server.close()))
     rmSync(folder, { recursive: true, force: true })

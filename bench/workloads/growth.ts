@@ -1,4 +1,12 @@
-import { type Sample, type Workload, median, mostlyBusy, rateOf, increasePercent } from '../measure.ts'
+import {
+  type Plan,
+  type Sample,
+  type Workload,
+  increasePercent,
+  median,
+  mostlyBusy,
+  rateOf,
+} from '../measure.ts'
 import { OURS, type Subject } from '../subjects.ts'
 import { Pool, type WatchedCalls } from './pool.ts'
 
@@ -9,7 +17,7 @@ export const sustained: Workload = {
   name: 'sustained',
   run: async (plan, log) => {
     const edge = Math.min(5, Math.floor(plan.sustained / 3))
-    const { seconds, grownBytes } = await callEverySecond(plan.sustained, edge)
+    const { seconds, grownBytes } = await callEverySecond(plan, edge)
     const first = seconds.slice(0, edge)
     const last = seconds.slice(-edge)
     const rise = (median(last.map(costOf)) / median(first.map(costOf)) - 1) * 100
@@ -36,16 +44,17 @@ export const sustained: Workload = {
 
 /** Calls second by second, and compares the heap after the first few seconds with the heap at the end. */
 async function callEverySecond(
-  duration: number,
+  { sustained: duration, warmUp }: Plan,
   edge: number,
 ): Promise<{ readonly seconds: readonly WatchedCalls[]; readonly grownBytes: number }> {
   const pool = new Pool('2025-11-25')
   const seconds: WatchedCalls[] = []
   try {
     await pool.open(OURS)
-    while (seconds.length < edge) seconds.push(await pool.call(OURS, 1))
+    await pool.call(OURS, { calls: warmUp.memory })
+    while (seconds.length < edge) seconds.push(await pool.call(OURS, { seconds: 1 }))
     const before = await pool.heapBytes(OURS)
-    while (seconds.length < duration) seconds.push(await pool.call(OURS, 1))
+    while (seconds.length < duration) seconds.push(await pool.call(OURS, { seconds: 1 }))
     return { seconds, grownBytes: (await pool.heapBytes(OURS)) - before }
   } finally {
     await pool.close()

@@ -1,7 +1,9 @@
 import { type HttpServer, startHttp, startWorker, type Worker } from '../children.ts'
 import type { PingResult, HeldCommands, HeldTransport } from '../held-sessions.ts'
 import type { Plan, Sample, Workload } from '../measure.ts'
+import { watchOtherPrograms } from '../machine.ts'
 import { LIMIT, OURS, type Subject, argumentOf, programOf } from '../subjects.ts'
+import { usageOf } from '../usage.ts'
 
 /** The number of servers, and of client processes: a process may have only 20,000 open files. */
 const PROCESSES = 3
@@ -24,16 +26,21 @@ export const heldBusy: Workload = {
   name: 'held-busy',
   run: async (plan, log) => {
     const each = Math.ceil(plan.held.busy / PROCESSES)
-    const { kilobytes } = await holdOnce(OURS, 'tcp', { each, seconds: 0, subscriptions: SUBSCRIPTIONS })
+    const { kilobytes, busy } = await holdOnce(OURS, 'tcp', {
+      each,
+      seconds: 0,
+      subscriptions: SUBSCRIPTIONS,
+    })
     log(`${kilobytes.toFixed(1)} KB each`)
     const work = `session held over TCP with ${SUBSCRIPTIONS} subscriptions and a call that waits`
-    return [{ work, subject: OURS, value: kilobytes, unit: 'KB', better: 'less' }]
+    return [{ work, subject: OURS, value: kilobytes, unit: 'KB', better: 'less', busy }]
   },
 }
 
 interface Sum {
   readonly answered: number
   readonly kilobytes: number
+  readonly busy: boolean
 }
 
 /** Opens sessions, holds them for a while, and counts those that answer a last ping; then does the same with a bare server. */
@@ -47,13 +54,13 @@ async function hold(
   const samples: Sample[] = []
   for (const subject of [OURS, LIMIT]) {
     const seconds = subject === OURS ? plan.held.seconds : 0
-    const { answered, kilobytes } = await holdOnce(subject, transport, { each, seconds })
+    const { answered, kilobytes, busy } = await holdOnce(subject, transport, { each, seconds })
     log(
       `${subject.name}: ${answered} answered a last ping after ${seconds} s, ${kilobytes.toFixed(1)} KB each`,
     )
     const work = `sessions held over ${title}`
-    samples.push({ work, subject, value: answered, unit: 'answered', better: 'more' })
-    samples.push({ work, subject, value: kilobytes, unit: 'KB', better: 'less' })
+    samples.push({ work, subject, value: answered, unit: 'answered', better: 'more', busy })
+    samples.push({ work, subject, value: kilobytes, unit: 'KB', better: 'less', busy })
   }
   return samples
 }
@@ -68,25 +75,35 @@ async function holdOnce(
   }: { readonly each: number; readonly seconds: number; readonly subscriptions?: number },
 ): Promise<Sum> {
   const pairs = await Promise.all(Array.from({ length: PROCESSES }, () => openPair(subject, transport)))
+  let cpuMs = 0
+  const askAll = async <Result>(
+    name: keyof HeldCommands,
+    valueFor: (pair: Pair) => HeldCommands[keyof HeldCommands],
+  ): Promise<readonly Result[]> => {
+    const replies = await Promise.all(pairs.map((pair) => pair.clients.ask<Result>(name, valueFor(pair))))
+    cpuMs += sumOf(replies.map(({ workerCpuMs }) => workerCpuMs))
+    return replies
+  }
   const openAll = (count: number): Promise<unknown> =>
-    Promise.all(
-      pairs.map(({ server, clients }) => clients.ask('open', { transport, port: server.port, count })),
-    )
+    askAll('open', ({ server }) => ({ transport, port: server.port, count }))
+  const serverCpuMs = (): number => sumOf(pairs.map(({ server }) => usageOf(server.pid).cpuMs))
   const residentBytes = async (): Promise<number> =>
     sumOf(await Promise.all(pairs.map(async ({ server }) => (await server.memory()).rss)))
   try {
     const first = Math.min(FIRST, Math.ceil(each / 10))
     await openAll(first)
+    cpuMs = -serverCpuMs()
+    const disturbed = watchOtherPrograms()
     const before = await residentBytes()
     await openAll(each - first)
-    if (subscriptions !== undefined)
-      await Promise.all(pairs.map(({ clients }) => clients.ask('makeBusy', { subscriptions })))
+    if (subscriptions !== undefined) await askAll('makeBusy', () => ({ subscriptions }))
     const after = await residentBytes()
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
-    const alive = await Promise.all(pairs.map(({ clients }) => clients.ask<PingResult>('ping', {})))
+    const alive = await askAll<PingResult>('ping', () => ({}))
     return {
       answered: sumOf(alive.map(({ answered }) => answered)),
       kilobytes: (after - before) / (each - first) / PROCESSES / 1000,
+      busy: disturbed(cpuMs + serverCpuMs()),
     }
   } finally {
     await Promise.all(pairs.map(({ clients }) => clients.close()))

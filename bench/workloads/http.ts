@@ -1,50 +1,51 @@
+import { CALL_ROWS, type CallRow, nameOf, titleOf } from '../call-rows.ts'
 import { type HttpServer, startHttp, startWorker, type Worker } from '../children.ts'
 import type { HttpRound, HttpTarget } from '../load/http.ts'
 import type { LoadCommands } from '../load.ts'
 import { watchOtherPrograms } from '../machine.ts'
 import { type Plan, type Sample, type Workload, interleave, median, mostlyBusy, rateOf } from '../measure.ts'
+import type { Extent } from '../extent.ts'
+import type { HandlerKind } from '../kinds.ts'
 import type { Revision } from '../messages.ts'
-import {
-  ALL,
-  LIMIT,
-  OURS,
-  type Subject,
-  TMCP,
-  V2,
-  argumentOf,
-  selectSubjects,
-  programOf,
-} from '../subjects.ts'
+import { ALL, AT_2026, type Subject, argumentOf, selectSubjects, programOf } from '../subjects.ts'
 
 /** The number of concurrent clients. */
 export const CONNECTIONS = 32
 
 /** HTTP tools/call with one 2025 session per connection. */
-export const httpSession: Workload = {
-  name: 'http-session',
-  run: (plan, log) => measureCalls('HTTP tools/call, 2025-11-25 session', '2025-11-25', ALL, plan, log),
+export function httpSession(kind: HandlerKind): Workload {
+  const setup = { row: CALL_ROWS.httpSession, revision: '2025-11-25', subjects: ALL, kind } as const
+  return { name: nameOf(setup.row, kind), run: (plan, log) => measureCalls(setup, plan, log) }
 }
 
-/** HTTP tools/call at 2026-07-28; official v1 does not serve that revision. */
-export const http2026: Workload = {
-  name: 'http-2026',
-  run: (plan, log) =>
-    measureCalls('HTTP tools/call, 2026-07-28', '2026-07-28', [LIMIT, OURS, V2, TMCP], plan, log),
+/** HTTP tools/call at 2026-07-28. */
+export function http2026(kind: HandlerKind): Workload {
+  const setup = { row: CALL_ROWS.http2026, revision: '2026-07-28', subjects: AT_2026, kind } as const
+  return { name: nameOf(setup.row, kind), run: (plan, log) => measureCalls(setup, plan, log) }
+}
+
+/** A row of calls: who is measured at which revision, and with which handler. */
+export interface CallSetup {
+  readonly row: CallRow
+  readonly revision: Revision
+  readonly subjects: readonly Subject[]
+  readonly kind: HandlerKind
 }
 
 async function measureCalls(
-  work: string,
-  revision: Revision,
-  subjects: readonly Subject[],
+  { row, revision, subjects, kind }: CallSetup,
   plan: Plan,
   log: (line: string) => void,
 ): Promise<readonly Sample[]> {
   const servers = new Map<Subject, HttpServer>()
   try {
     for (const subject of selectSubjects(subjects, plan))
-      servers.set(subject, await startHttp(programOf(subject, 'http'), argumentOf(subject)))
+      servers.set(
+        subject,
+        await startHttp(programOf(subject, 'http'), argumentOf(subject, { handler: kind.handler })),
+      )
     const target = { work: 'call', revision, connections: CONNECTIONS } as const
-    return toSamples(work, await loadAll(servers, target, plan, log))
+    return toSamples(titleOf(row, kind), await loadAll(servers, target, plan, log))
   } finally {
     await Promise.all([...servers.values()].map((server) => server.close()))
   }
@@ -68,32 +69,40 @@ export function toSamples(
 /** A round, and whether other programs disturbed it. */
 export type WatchedRound = HttpRound & { readonly busy: boolean }
 
-/** Warms up every server, then loads them in turn, from a new process unless one is given. */
+/** How a load differs from the usual one. */
+interface LoadOptions {
+  /** The process that sends the calls; a new one unless given. */
+  readonly from?: Worker<LoadCommands>
+  /** The number of calls before the first round. */
+  readonly warmUp?: (subject: Subject) => number
+}
+
+/** Warms up every server, then loads them in turn. */
 export async function loadAll(
   servers: ReadonlyMap<Subject, HttpServer>,
   target: Omit<HttpTarget, 'port' | 'pid'>,
   plan: Plan,
   log: (line: string) => void,
-  given?: Worker<LoadCommands>,
+  { from, warmUp = () => plan.warmUp.wire }: LoadOptions = {},
 ): Promise<ReadonlyMap<Subject, readonly WatchedRound[]>> {
-  const load: Worker<LoadCommands> = given ?? startWorker('load')
-  const once = async (subject: Subject, seconds: number): Promise<WatchedRound> => {
+  const load: Worker<LoadCommands> = from ?? startWorker('load')
+  const once = async (subject: Subject, extent: Extent): Promise<WatchedRound> => {
     const server = servers.get(subject)
     if (!server) throw new Error(`${subject.name} is not running`)
     const disturbed = watchOtherPrograms()
     const whole: HttpTarget = { ...target, port: server.port, pid: server.pid }
-    const round = await withSubjectName(subject, load.ask<HttpRound>('http', { target: whole, seconds }))
+    const round = await withSubjectName(subject, load.ask<HttpRound>('http', { target: whole, extent }))
     return { ...round, busy: disturbed(round.serverCpuMs + round.workerCpuMs) }
   }
   try {
-    for (const subject of servers.keys()) await once(subject, plan.warmUp)
-    return await interleave([...servers.keys()], plan.rounds, async (subject, number) => {
-      const round = await once(subject, plan.seconds)
+    for (const subject of servers.keys()) await once(subject, { calls: warmUp(subject) })
+    return await interleave([...servers.keys()], plan, async (subject, number) => {
+      const round = await once(subject, { seconds: plan.seconds })
       log(`round ${number + 1}: ${subject.name} ${Math.round(round.count / round.seconds)} req/s`)
       return round
     })
   } finally {
-    if (!given) await load.close()
+    if (!from) await load.close()
   }
 }
 

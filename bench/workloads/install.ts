@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { run } from '../../tools/run.ts'
 import type { Sample, Workload } from '../measure.ts'
-import { OURS, type Subject, TMCP, V1, V2 } from '../subjects.ts'
+import { FASTMCP, OURS, type Subject, TMCP, V1, V2 } from '../subjects.ts'
 
 /** The packages that a user of each peer installs to serve stdio and HTTP with schemas. */
 const PEER_PACKAGES: ReadonlyMap<Subject, readonly string[]> = new Map([
@@ -19,6 +19,7 @@ const PEER_PACKAGES: ReadonlyMap<Subject, readonly string[]> = new Map([
       '@hono/node-server',
     ],
   ],
+  [FASTMCP, ['fastmcp', 'zod']],
 ])
 
 /** The packages and bytes of an install: ours as packed, those of the peers as they are in node_modules. */
@@ -32,8 +33,8 @@ export const install: Workload = {
     return found.flatMap(([subject, { packages, bytes }]) => {
       log(`${subject.name} ${packages} packages, ${(bytes / 1_000_000).toFixed(1)} MB`)
       return [
-        { work: 'install', subject, value: packages, unit: 'packages', better: 'less' },
-        { work: 'install', subject, value: bytes / 1_000_000, unit: 'MB', better: 'less' },
+        { work: 'install', subject, value: packages, unit: 'packages', better: 'less', busy: false },
+        { work: 'install', subject, value: bytes / 1_000_000, unit: 'MB', better: 'less', busy: false },
       ] satisfies readonly Sample[]
     })
   },

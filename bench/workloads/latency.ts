@@ -1,7 +1,7 @@
 import { LOADS, LATENCY_SETUPS, latencyName } from '../latency-rows.ts'
-import { type Plan, type Sample, type Workload, interleave, median, mostlyBusy } from '../measure.ts'
+import { type Plan, type Sample, type Workload, interleave, median, mostlyBusy, rateOf } from '../measure.ts'
 import { LIMIT, OURS, type Subject } from '../subjects.ts'
-import { Stage } from './streams.ts'
+import { Stage, type WatchedStream } from './streams.ts'
 
 const PERCENTILES = [
   { unit: 'µs p50', of: 'p50' },
@@ -9,6 +9,8 @@ const PERCENTILES = [
   { unit: 'µs p99', of: 'p99' },
   { unit: 'µs p99.9', of: 'p999' },
 ] as const
+/** The number of calls at a new rate before it is measured. */
+const SETTLING = 5000
 /** The p99.9 latency needs more samples than a rate does. */
 const LONGER = 2
 
@@ -21,10 +23,10 @@ export const latency: Workload = {
       const { transport, title, connections, inFlight } = setup
       const stage = await Stage.open([LIMIT, OURS], { transport, sent: 'call', connections })
       try {
-        const maxRate = await maxRateOf(stage, inFlight, plan)
+        const { maxRate, busy } = await maxRateOf(stage, inFlight, plan)
         log(`${title}: at most ${Math.round(maxRate)} calls/s`)
         const work = `latency over ${title}, what counts as 100 % load`
-        samples.push({ work, subject: OURS, value: maxRate, unit: 'msg/s', better: 'more' })
+        samples.push({ work, subject: OURS, value: maxRate, unit: 'msg/s', better: 'more', busy })
         for (const load of LOADS) {
           const rate = (maxRate * load) / 100
           samples.push(...(await atRate(stage, rate, latencyName(setup, load), plan, log)))
@@ -38,14 +40,16 @@ export const latency: Workload = {
 }
 
 /** The calls per second of our server without a pause. */
-async function maxRateOf(stage: Stage, inFlight: number, plan: Plan): Promise<number> {
-  for (const subject of [LIMIT, OURS]) await stage.flood(subject, inFlight, plan.warmUp)
-  const rates: number[] = []
-  for (let round = 0; round < 3; round++) {
-    const { count, seconds } = await stage.flood(OURS, inFlight, plan.seconds)
-    rates.push(count / seconds)
-  }
-  return median(rates)
+async function maxRateOf(
+  stage: Stage,
+  inFlight: number,
+  plan: Plan,
+): Promise<{ readonly maxRate: number; readonly busy: boolean }> {
+  for (const subject of [LIMIT, OURS]) await stage.flood(subject, inFlight, { calls: plan.warmUp.wire })
+  const rounds: WatchedStream[] = []
+  for (let round = 0; round < 3; round++)
+    rounds.push(await stage.flood(OURS, inFlight, { seconds: plan.seconds }))
+  return { maxRate: rateOf(rounds), busy: mostlyBusy(rounds) }
 }
 
 async function atRate(
@@ -56,9 +60,9 @@ async function atRate(
   log: (line: string) => void,
 ): Promise<readonly Sample[]> {
   const once = (subject: Subject): ReturnType<Stage['pace']> =>
-    stage.pace(subject, rate, plan.seconds * LONGER)
-  for (const subject of [LIMIT, OURS]) await stage.pace(subject, rate, plan.warmUp)
-  const results = await interleave([LIMIT, OURS], plan.rounds, once)
+    stage.pace(subject, rate, { seconds: plan.seconds * LONGER })
+  for (const subject of [LIMIT, OURS]) await stage.pace(subject, rate, { calls: SETTLING })
+  const results = await interleave([LIMIT, OURS], plan, once)
   return [...results].flatMap(([subject, rounds]) => {
     const busy = mostlyBusy(rounds)
     const values = PERCENTILES.map(({ unit, of }) => ({

@@ -1,5 +1,6 @@
 import { startWorker, type Worker } from '../children.ts'
 import type { LayerRate, LayerCommands } from '../layers.ts'
+import type { Extent } from '../extent.ts'
 import { watchOtherPrograms } from '../machine.ts'
 import { type Sample, type Workload, interleave, median, mostlyBusy } from '../measure.ts'
 import type { Layer } from '../layer-thread.ts'
@@ -23,7 +24,7 @@ export const layers: Workload = {
     try {
       for (const [index, threads] of THREADS.entries()) {
         for (const { layer, title, unit } of LAYERS) {
-          const once = async (subject: Subject, seconds: number): Promise<LayerRate & { busy: boolean }> => {
+          const once = async (subject: Subject, extent: Extent): Promise<LayerRate & { busy: boolean }> => {
             const disturbed = watchOtherPrograms()
             const whose = subject === OURS ? 'ours' : 'limit'
             const options = {
@@ -31,14 +32,16 @@ export const layers: Workload = {
               whose,
               subject: programOf(subject, 'memory'),
               threads: index + 1,
-              seconds,
+              extent,
             } as const
             const measured = await withSubjectName(subject, worker.ask<LayerRate>('measure', options))
             return { ...measured, busy: disturbed(measured.workerCpuMs) }
           }
           const subjects = layer === 'step' ? [LIMIT] : [LIMIT, OURS]
-          for (const subject of subjects) await once(subject, plan.warmUp)
-          const results = await interleave(subjects, plan.rounds, (subject) => once(subject, plan.seconds))
+          for (const subject of subjects) await once(subject, { calls: plan.warmUp.memory })
+          const results = await interleave(subjects, plan, (subject) =>
+            once(subject, { seconds: plan.seconds }),
+          )
           for (const [subject, rounds] of results) {
             const value = median(rounds.map(({ perSecond }) => perSecond))
             const work = `in memory: ${title}, ${threads}`

@@ -5,6 +5,7 @@ import { type HttpServer, startHttp } from '../children.ts'
 import { type Plan, type Sample, type Workload, median, mostlyBusy, rateOf } from '../measure.ts'
 import { FIRST_ID, listText } from '../messages.ts'
 import {
+  FASTMCP,
   LIMIT,
   OURS,
   type Subject,
@@ -19,11 +20,13 @@ import { postInSession } from '../load/http.ts'
 import { loadAll } from './http.ts'
 
 const CONNECTIONS = 8
+/** Peers convert all schemas for every list, in loops that V8 compiles during the first few, and take milliseconds for it. */
+const PEER_WARM_UP = 40
 
 /** tools/list with 100 tools of ten fields, against all peers and against the same bytes served from memory. */
 export const list100: Workload = {
   name: 'list-100',
-  run: (plan, log) => measureList(100, [OURS, V1, V2, TMCP], plan, log),
+  run: (plan, log) => measureList(100, [OURS, V1, V2, TMCP, FASTMCP], plan, log),
 }
 
 /** tools/list with 1,000 tools of ten fields, against official v2. */
@@ -49,7 +52,8 @@ async function measureList(
     writeFileSync(body, await listOf(servers.get(OURS)))
     servers.set(LIMIT, await startHttp(programOf(LIMIT, 'http'), argumentOf(LIMIT, { body })))
     const target = { work: 'list', revision: '2025-11-25', connections: CONNECTIONS } as const
-    const results = await loadAll(servers, target, plan, log)
+    const warmUp = ({ role }: Subject): number => (role === 'peer' ? PEER_WARM_UP : plan.warmUp.wire)
+    const results = await loadAll(servers, target, plan, log, { warmUp })
     return [...results].flatMap(([subject, rounds]) => {
       const cpu = median(rounds.map(({ count, serverCpuMs }) => (serverCpuMs * 1000) / count))
       const busy = mostlyBusy(rounds)

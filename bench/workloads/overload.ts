@@ -10,11 +10,13 @@ import { usageOf } from '../usage.ts'
 const DEADLINE_MS = 1000
 /** The number of callers that find the maximum rate; each waits for its answer before it calls again. */
 const CALLERS = 16
+/** The number of calls before the first round; each takes milliseconds in a function that is not compiled. */
+const WARM_UP = 200
 
 /** Answers in time at three times the maximum rate of the server; the limit is its maximum rate in the same round. */
 export const overload: Workload = {
   name: 'overload',
-  run: async ({ rounds, seconds, warmUp }, log) => {
+  run: async ({ rounds, seconds }, log) => {
     const server = await startHttp(programOf({ ...OURS, file: 'pierhead-busy' }, 'http'), '{}')
     const request = (id: number): ReturnType<typeof headed> => headed('tools/call', { name: 'work' }, id)
     const options = { port: server.port, deadlineMs: DEADLINE_MS, request }
@@ -22,7 +24,12 @@ export const overload: Workload = {
     const kept: number[] = []
     let disturbances = 0
     try {
-      await saturate(CALLERS, { ...options, ms: warmUp * 1000 })
+      for (let answered = 0; answered < WARM_UP;) {
+        const { ends } = await saturate(CALLERS, { ...options, ms: 200 })
+        const answers = (ends['200'] ?? 0) + (ends['late'] ?? 0)
+        if (answers === 0) throw new Error('the server answers nothing')
+        answered += answers
+      }
       for (let round = 0; round < rounds; round++) {
         const disturbed = watchOtherPrograms()
         const before = usageOf(server.pid).cpuMs

@@ -1,7 +1,9 @@
 import { type HttpServer, startHttp, startWorker, type Worker } from '../children.ts'
 import type { LoadCommands } from '../load.ts'
+import { watchOtherPrograms } from '../machine.ts'
 import { type Plan, type Sample, type Workload, median, mostlyBusy, increasePercent } from '../measure.ts'
-import { OURS, type Subject, TMCP, V1, V2, argumentOf, programOf } from '../subjects.ts'
+import { FASTMCP, OURS, type Subject, TMCP, V1, V2, argumentOf, programOf } from '../subjects.ts'
+import { usageOf } from '../usage.ts'
 import { CONNECTIONS, loadAll, withSubjectName } from './http.ts'
 
 const FIRST_SESSIONS = 100
@@ -13,16 +15,21 @@ export const idleSessions: Workload = {
     const load: Worker<LoadCommands> = startWorker('load')
     const samples: Sample[] = []
     try {
-      for (const subject of [OURS, V1, V2, TMCP]) {
+      for (const subject of [OURS, V1, V2, TMCP, FASTMCP]) {
         const options = argumentOf(subject, { add: false, wide: 50 })
         const server = await startHttp(programOf(subject, 'http'), options)
         try {
           await withSubjectName(subject, load.ask('sessions', { port: server.port, count: FIRST_SESSIONS }))
           const { heap: before } = await server.memory()
-          await withSubjectName(subject, load.ask('sessions', { port: server.port, count: plan.sessions }))
+          const disturbed = watchOtherPrograms()
+          const cpuBefore = usageOf(server.pid).cpuMs
+          const command = { port: server.port, count: plan.sessions }
+          const { workerCpuMs } = await withSubjectName(subject, load.ask<object>('sessions', command))
+          const busy = disturbed(usageOf(server.pid).cpuMs - cpuBefore + workerCpuMs)
           const value = ((await server.memory()).heap - before) / plan.sessions / 1000
           log(`${subject.name} ${value.toFixed(1)} KB`)
-          samples.push({ work: 'idle 2025 session, 50 tools', subject, value, unit: 'KB', better: 'less' })
+          const work = 'idle 2025 session, 50 tools'
+          samples.push({ work, subject, value, unit: 'KB', better: 'less', busy })
         } finally {
           await server.close()
         }
@@ -72,7 +79,7 @@ async function compareSessionPools(
   )
   const brief = { ...plan, rounds: plan.rounds * SLICES, seconds: plan.seconds / SLICES }
   const target = { work: 'call', revision: '2025-11-25', connections: CONNECTIONS, spread: true } as const
-  const results = await loadAll(servers, target, brief, () => {}, load)
+  const results = await loadAll(servers, target, brief, () => {}, { from: load })
   const costs = [...results].map(([{ name }, rounds]) => {
     const each = rounds.map(({ count, serverCpuMs }) => (serverCpuMs * 1000) / count)
     log(`${name}: ${median(each).toFixed(1)} µs of the server's CPU for a call`)

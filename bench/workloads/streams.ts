@@ -1,6 +1,7 @@
 import { type Cost, type HttpServer, startHttp, startWorker, type Worker } from '../children.ts'
 import type { LoadCommands } from '../load.ts'
 import type { StreamRound, Transport } from '../load/streams.ts'
+import type { Extent } from '../extent.ts'
 import { watchOtherPrograms } from '../machine.ts'
 import { type Plan, type Sample, type Workload, interleave, mostlyBusy, rateOf } from '../measure.ts'
 import type { Sent } from '../messages.ts'
@@ -51,9 +52,9 @@ async function compare(
     const work = `${title}, ${connections} × ${inFlight}`
     const stage = await Stage.open(SUBJECTS, { ...load, connections })
     try {
-      for (const subject of SUBJECTS) await stage.flood(subject, inFlight, plan.warmUp)
-      const results = await interleave(SUBJECTS, plan.rounds, async (subject, number) => {
-        const round = await stage.flood(subject, inFlight, plan.seconds)
+      for (const subject of SUBJECTS) await stage.flood(subject, inFlight, { calls: plan.warmUp.wire })
+      const results = await interleave(SUBJECTS, plan, async (subject, number) => {
+        const round = await stage.flood(subject, inFlight, { seconds: plan.seconds })
         log(
           `${connections} × ${inFlight}, round ${number + 1}: ${subject.name} ${Math.round(round.count / round.seconds)} msg/s`,
         )
@@ -111,13 +112,13 @@ export class Stage {
   }
 
   /** Keeps `inFlight` requests in flight on each connection. */
-  flood(subject: Subject, inFlight: number, seconds: number): Promise<WatchedStream> {
-    return this.#watched(subject, 'flood', { name: subject.name, inFlight, seconds })
+  flood(subject: Subject, inFlight: number, extent: Extent): Promise<WatchedStream> {
+    return this.#watched(subject, 'flood', { name: subject.name, inFlight, extent })
   }
 
   /** Sends `rate` requests per second, regardless of the answers. */
-  pace(subject: Subject, rate: number, seconds: number): Promise<WatchedStream> {
-    return this.#watched(subject, 'pace', { name: subject.name, rate, seconds })
+  pace(subject: Subject, rate: number, extent: Extent): Promise<WatchedStream> {
+    return this.#watched(subject, 'pace', { name: subject.name, rate, extent })
   }
 
   async close(): Promise<void> {

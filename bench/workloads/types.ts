@@ -29,8 +29,8 @@ export const typeCost: Workload = {
         log(`${subject.name}, ${tools} tools: ${instantiations} instantiations, ${types} types`)
         const work = `type check, ${tools} tools of five fields with outputs`
         return [
-          { work, subject, value: instantiations, unit: 'instantiations', better: 'less' },
-          { work, subject, value: types, unit: 'types', better: 'less' },
+          { work, subject, value: instantiations, unit: 'instantiations', better: 'less', busy: false },
+          { work, subject, value: types, unit: 'types', better: 'less', busy: false },
         ] satisfies readonly Sample[]
       }),
     )

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import type { Machine } from './machine.ts'
+import type { Row } from './measure.ts'
+import { picture } from './picture.ts'
+import { readmeWith } from './readme.ts'
+import { README_ROWS } from './readme-rows.ts'
+import { goalsText, tableText } from './report.ts'
+import { ALL, LIMIT, OURS } from './subjects.ts'
+
+const README = '# Title\n\n<!-- bench -->\n\nprevious\n\n<!-- /bench -->\n\n## Next\n'
+const MACHINE: Machine = {
+  node: 'v20',
+  cpu: 'CPU',
+  cores: 2,
+  loadBefore: 0,
+  calibration: 1,
+  date: '2026-01-01',
+}
+const ASYNC = 'HTTP tools/call, 2025-11-25 session, async handler'
+
+describe('the README', () => {
+  test('has a line for every row, with all peers', () => {
+    const text = readmeWith(README, record())
+    expect(text).toMatch(/^# Title\n[\s\S]*## Next\n$/)
+    expect(text).not.toContain('previous')
+    for (const { label } of README_ROWS) expect(text).toContain(`| ${label} |`)
+    const line = text.split('\n').find((each) => each.startsWith('| HTTP calls/s, 2025-11-25 session, async'))
+    expect(line).toBe(
+      '| HTTP calls/s, 2025-11-25 session, async handler | 10 | **11** (1.10) | 12 | 13 | 14 | 15 |',
+    )
+  })
+
+  test('shows async handlers over HTTP at both revisions, on stdio, in process and with progress', () => {
+    const works = README_ROWS.map(({ work }) => work).filter((work) => work.endsWith(', async handler'))
+    expect(works).toEqual([
+      'HTTP tools/call, 2025-11-25 session, async handler',
+      'HTTP tools/call, 2026-07-28, async handler',
+      'HTTP tools/call answered as SSE with one progress event, 2026-07-28, async handler',
+      'in process tools/call, 2025-11-25, async handler',
+      'stdio tools/call, 128 in flight, async handler',
+    ])
+  })
+
+  test('is not filled from a record without one of its rows', () => {
+    const without = record().filter(({ work }) => work !== ASYNC)
+    expect(() => readmeWith(README, without)).toThrow(`the record lacks ${ASYNC} (req/s)`)
+    expect(() => readmeWith('# Title', record())).toThrow('no <!-- bench --> markers')
+  })
+
+  test('marks values that were measured on a busy machine', () => {
+    const text = readmeWith(
+      README,
+      record(({ work, subject }) => work === ASYNC && subject === OURS.name),
+    )
+    expect(text).toContain('| 10 | **11** (1.10) † | 12 |')
+    expect(text.match(/†/g)).toHaveLength(2)
+    expect(text).toContain('† Other programs used the machine')
+    expect(readmeWith(README, record())).not.toContain('†')
+  })
+})
+
+test('the picture marks values that were measured on a busy machine', () => {
+  const marks = (rows: readonly Row[]): number => picture(rows, MACHINE).split('(busy)').length - 1
+  expect(marks(record())).toBe(0)
+  expect(marks(record(({ work, subject }) => work === ASYNC && subject === LIMIT.name))).toBe(1)
+})
+
+test('the report marks rows and goals that were measured on a busy machine', () => {
+  const [row] = record(() => true).filter(({ subject }) => subject === OURS.name)
+  const judged = { ...row!, goals: [{ goal: '≥ 1', found: 1, met: true }] }
+  expect(tableText([judged])).toContain('busy')
+  expect(goalsText([judged])).toContain('busy')
+  expect(tableText([{ ...judged, busy: undefined } as never])).not.toContain('busy')
+})
+
+/** A record with every row of the README. */
+function record(isBusy: (row: Row) => boolean = () => false): readonly Row[] {
+  return README_ROWS.flatMap(({ work, unit, ours = OURS.name }) =>
+    ALL.map((subject, place): Row => {
+      const row = {
+        work,
+        unit,
+        subject: subject === OURS ? ours : subject.name,
+        value: 10 + place,
+        better: 'more',
+        ratioToLimit: (10 + place) / 10,
+        ratioToBestPeer: null,
+      } as const
+      return isBusy(row) ? { ...row, busy: true } : row
+    }),
+  )
+}

@@ -1,0 +1,3 @@
+import { server } from './fastmcp-server.mjs'
+
+await server.start({ transportType: 'stdio' })
