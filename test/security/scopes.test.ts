@@ -2,7 +2,7 @@ import { createServer as createHttp } from 'node:http'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, type Client } from '../../src/client.ts'
-import { toolCompletion } from '../../src/extensions.ts'
+import { toolCompletion, toolStream } from '../../src/extensions.ts'
 import { createServer, McpError, type App, type Auth, type ListenOptions } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
@@ -40,6 +40,7 @@ function notes(): Logged {
     .complete('sum', 'id', () => ['1'])
     .complete('note://by/{who}', 'who', () => ['ann'])
     .extend(toolCompletion())
+    .extend(toolStream())
   return { app, warnings }
 }
 
@@ -50,6 +51,7 @@ const USES: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
   'resources/read': (client) => client.read('note://1'),
   'resources/read of a template': (client) => client.read('note://by/ann'),
   'prompts/get': (client) => client.prompt('sum'),
+  'a streamed call': (client) => toolStream.of(client).stream('save').next(),
   'completion of a prompt': (client) => client.complete('sum', { ...about, name: 'id' }),
   'completion of a template': (client) => client.complete('note://by/{who}', { ...about, name: 'who' }),
   'completion of a tool': (client) =>
@@ -73,7 +75,7 @@ async function outcome(run: Promise<unknown>): Promise<unknown> {
 }
 
 function member(revision: Revision, auth: Auth | undefined, app: App): Promise<Client> {
-  const options = { revision, extensions: [toolCompletion], ...(auth && { auth }) }
+  const options = { revision, extensions: [toolCompletion, toolStream], ...(auth && { auth }) }
   return testClient(app, options) as Promise<Client>
 }
 
@@ -292,8 +294,9 @@ describe('over HTTP the answer is 403 with a challenge that names the scopes', (
 })
 
 describe('without authentication', () => {
-  const LISTENING: readonly (readonly [keyof ListenOptions, ListenOptions])[] = [
+  const LISTENING: readonly (readonly [string, ListenOptions])[] = [
     ['http', { http: { port: 0 } }],
+    ['http+sse', { http: { port: 0, sse: true } }],
     ['ws', { ws: { port: 0 } }],
     ['tcp', { tcp: { port: 0 } }],
   ]
@@ -302,9 +305,11 @@ describe('without authentication', () => {
     const { app, warnings } = notes()
     const running = await app.listen({ onUncaught: 'exit', ...options })
     onTestFinished(() => running.close())
+    const { http = '', ws = '', tcp = '' } = running.addresses
+    const address = name === 'http+sse' ? http.replace('/mcp', '/sse') : http || ws || tcp
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain('"save"')
-    const client = await connect(running.addresses[name as 'http'] as string)
+    const client = await connect(address)
     onTestFinished(() => client.close())
     const { refusal, retryable } = REJECTED
     expect(await outcome(client.call('save'))).toMatchObject({ refusal, retryable })

@@ -26,7 +26,7 @@ export const CODE_TEXTS: ReadonlyMap<number, CodeText> = new Map([
   [-32013, { cause: 'The content type is not accepted.', fix: 'Send JSON; with `strictMime`, use a known media type.', instead: '`-32600`, with HTTP status 415.' }],
 
   // Resources
-  [-32021, { cause: 'The handler of the resource threw `resource_denied` because the caller may not read it.', fix: 'Ask the operator of the server for access.', instead: 'The code of the refusal, 1014. A resource that is hidden from a caller does not exist for that caller, which is a different error. From 2026-07-28, this number officially means that a client capability is missing.' }],
+  [-32021, { cause: 'The handler of the resource threw `resource_denied` because the caller may not read it, or the caller lacks a scope of the tool, resource or prompt.', fix: 'Ask the operator of the server for access; `data.scopes` names missing scopes.', instead: 'The code of the refusal, 1014. A resource that is hidden from a caller does not exist for that caller, which is a different error. From 2026-07-28, this number officially means that a client capability is missing.' }],
   [-32022, { cause: 'The URI is malformed or too long.', fix: 'Use a URI from a list.', instead: '`-32602`. From 2026-07-28, this number officially means that the version is not supported.' }],
   [-32023, { cause: 'A resource with this URI already exists.', fix: 'Remove the existing one or choose another URI.', instead: 'The resource is rejected when it is defined. If a handler defines it, the caller gets `-32602`.' }],
 

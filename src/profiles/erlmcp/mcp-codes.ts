@@ -40,7 +40,7 @@ export const MCP_CODES: readonly McpCode[] = [
   { code: -32013, name: 'INVALID_CONTENT_TYPE',          severity: 'error', kinds: ['bad_type', 'unsupported_type'], refusal: 'INVALID_CONTENT_TYPE' },
 
   // Resources
-  { code: -32021, name: 'RESOURCE_PERMISSION_DENIED',    severity: 'error', kinds: ['resource_denied'], refusal: 'AUTHZ_FORBIDDEN' },
+  { code: -32021, name: 'RESOURCE_PERMISSION_DENIED',    severity: 'error', kinds: ['resource_denied', 'insufficient_scope'], refusal: 'AUTHZ_FORBIDDEN' },
   { code: -32022, name: 'RESOURCE_INVALID_URI',          severity: 'error', kinds: ['uri_too_long'], refusal: 'INVALID_URI' },
   { code: -32023, name: 'RESOURCE_ALREADY_EXISTS',       severity: 'error', kinds: ['resource_exists'], refusal: 'RESOURCE_DUPLICATE' },
 
