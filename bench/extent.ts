@@ -11,11 +11,7 @@ export function startRound(extent: Extent): (count: number) => boolean {
 const STALL_MS = 10_000
 
 /** Rejects if no answer arrives for a while, so that a server that stops answering ends the run. */
-export async function failOnStall<Result>(
-  work: Promise<Result>,
-  answers: () => number,
-  stallMs: number = STALL_MS,
-): Promise<Result> {
+export async function failOnStall<Result>(work: Promise<Result>, answers: () => number): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const stalled = new Promise<never>((_, fail) => {
     let seen = answers()
@@ -23,7 +19,7 @@ export async function failOnStall<Result>(
       const now = answers()
       if (now === seen) fail(new Error('an answer timed out'))
       seen = now
-    }, stallMs)
+    }, STALL_MS)
   })
   try {
     return await Promise.race([work, stalled])

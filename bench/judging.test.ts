@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { Answers } from './answers.ts'
-import { GOALS, judge } from './goals.ts'
+import { CALL_ROWS, nameOf } from './call-rows.ts'
+import { GOALS, judge, needsProfile } from './goals.ts'
 import { type Row, type Sample, increasePercent, toRows } from './measure.ts'
 import { FIRST_ID, numbered } from './messages.ts'
 import { better, isLost, ratiosOf, tallyOf, verdictOf } from './regressions.ts'
 import { LIMIT, OURS, V2 } from './subjects.ts'
+import { SHORT_WORKLOADS, WORKLOADS } from './workloads.ts'
 
 const CALLS = 'HTTP tools/call, 2026-07-28'
+const EVENTS = 'HTTP tools/call answered as SSE with one progress event'
+const ASYNC_TITLES = [', async handler', ', async handler that awaits a socket']
 const LISTS = 'HTTP tools/list, 100 tools of ten fields'
 
 describe('goals', () => {
@@ -29,6 +33,60 @@ describe('goals', () => {
     expect(met(900_000, 269_000)).toMatchObject([{ met: true }])
     expect(met(400_000, 240_000)).toMatchObject([{ met: true }])
     expect(met(900_000, 268_999)).toMatchObject([{ met: false }])
+  })
+
+  test.each([
+    ['HTTP tools/call, 2025-11-25 session', ['', ', content object'], 'req/s', 0.9, 1.5],
+    ['HTTP tools/call, 2025-11-25 session', ASYNC_TITLES, 'req/s', 0.85, 1.5],
+    ['HTTP tools/call, 2026-07-28', ['', ', content object'], 'req/s', 0.9, 1.5],
+    ['HTTP tools/call, 2026-07-28', ASYNC_TITLES, 'req/s', 0.85, 1.5],
+    [`${EVENTS}, 2025-11-25 session`, [''], 'req/s', 0.8, undefined],
+    [`${EVENTS}, 2025-11-25 session`, [', async handler'], 'req/s', 0.75, 1.5],
+    [`${EVENTS}, 2026-07-28`, [''], 'req/s', 0.8, undefined],
+    [`${EVENTS}, 2026-07-28`, [', async handler'], 'req/s', 0.75, 1.5],
+    ['in process tools/call, 2025-11-25', ['', ', content object'], 'msg/s', 0.75, undefined],
+    ['in process tools/call, 2025-11-25', ASYNC_TITLES, 'msg/s', 0.65, undefined],
+    ['in process tools/call, 2026-07-28', ['', ', content object'], 'msg/s', 0.75, undefined],
+    ['in process tools/call, 2026-07-28', ASYNC_TITLES, 'msg/s', 0.65, undefined],
+    ['stdio tools/call, 128 in flight', ['', ', content object'], 'msg/s', 0.9, undefined],
+    ['stdio tools/call, 128 in flight', ASYNC_TITLES, 'msg/s', 0.85, undefined],
+  ] as const)(
+    'the goals of %s with the handlers %j are %s ≥ %d and p99 ≤ %s',
+    (title, kinds, unit, least, most) => {
+      for (const kind of kinds) {
+        const work = `${title}${kind}`
+        const rate = { work, unit, of: 'limit', least }
+        const p99 = { work, unit: 'µs p99', of: 'limit', most }
+        expect(GOALS.filter((goal) => goal.work === work)).toEqual(most === undefined ? [rate] : [rate, p99])
+      }
+    },
+  )
+
+  test('every workload with several kinds of handlers is run with all of them', () => {
+    const names = WORKLOADS.map(({ name }) => name)
+    for (const row of Object.values(CALL_ROWS))
+      for (const kind of row.kinds) expect(names).toContain(nameOf(row, kind))
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  test('a short run includes async handlers over HTTP, on stdio and in process', () => {
+    const names = SHORT_WORKLOADS.map(({ name }) => name).filter((name) => name.endsWith('-async'))
+    expect(names.toSorted()).toEqual([
+      'http-2026-async',
+      'http-session-async',
+      'in-process-2026-async',
+      'in-process-async',
+      'stdio-128-async',
+    ])
+  })
+
+  test('a workload that misses a goal is profiled if the limit was loaded in the same way', () => {
+    expect(needsProfile(judge(rowsOf(CALLS, [100, 89])))).toBe(true)
+    expect(needsProfile(judge(rowsOf(CALLS, [100, 90])))).toBe(false)
+    const latency = 'latency over HTTP at 10 % load'
+    const missed = judge(rowsOf(latency, [90, 120], 'µs p50'))
+    expect(missed.some(({ goals = [] }) => goals.some(({ met }) => !met))).toBe(true)
+    expect(needsProfile(missed)).toBe(false)
   })
 
   test('goals are unique', () => {

@@ -4,7 +4,7 @@ import type { Row } from './measure.ts'
 import { picture } from './picture.ts'
 import { readmeWith } from './readme.ts'
 import { README_ROWS } from './readme-rows.ts'
-import { goalsText, tableText } from './report.ts'
+import { beatenText, goalsText, tableText } from './report.ts'
 import { ALL, LIMIT, OURS } from './subjects.ts'
 
 const README = '# Title\n\n<!-- bench -->\n\nprevious\n\n<!-- /bench -->\n\n## Next\n'
@@ -71,6 +71,21 @@ test('the report marks rows and goals that were measured on a busy machine', () 
   expect(tableText([judged])).toContain('busy')
   expect(goalsText([judged])).toContain('busy')
   expect(tableText([{ ...judged, busy: undefined } as never])).not.toContain('busy')
+})
+
+test('the report names the rows in which we beat the limit by more than noise', () => {
+  const rowOf = (work: string, better: Row['better'], ratioToLimit: number, subject = OURS.name): Row => ({
+    ...{ work, subject, value: 1, unit: 'msg/s', better, ratioToLimit, ratioToBestPeer: null },
+  })
+  const rows = [
+    rowOf('rate above', 'more', 1.2),
+    rowOf('rate at the limit', 'more', 1.05),
+    rowOf('time below', 'less', 0.8),
+    rowOf('time at the limit', 'less', 0.95),
+    rowOf('of a peer', 'more', 1.2, 'tmcp'),
+  ]
+  expect(beatenText(rows).match(/(rate|time|of a) \w+/g)).toEqual(['rate above', 'time below'])
+  expect(beatenText(rows.slice(1, 2))).toBe('')
 })
 
 /** A record with every row of the README. */

@@ -13,7 +13,7 @@ import { type ProfileTable, profileText } from './profile-table.ts'
 import { profileWorkload } from './profile.ts'
 import { fillReadme } from './readme.ts'
 import { type Ratio, better, isLost, ratiosOf, tallyOf, verdictOf } from './regressions.ts'
-import { goalsText, headerText, tableText } from './report.ts'
+import { beatenText, goalsText, headerText, tableText } from './report.ts'
 import { SHORT_WORKLOADS, WORKLOADS } from './workloads.ts'
 
 const RECORD = 'reports'
@@ -44,7 +44,9 @@ async function bench(): Promise<void> {
   const folder = values.quick || values.only || failures.length > 0 ? '.cache/bench' : RECORD
   const rows = judge(toRows(samples))
   write(folder, { 'bench.json': rows, 'bench-machine.json': after })
-  console.log(`\n${goalsText(rows)}\nload ${after.loadAfter} after the run; rows in ${folder}/bench.json`)
+  console.log(
+    `\n${goalsText(rows)}\n${beatenText(rows)}\nload ${after.loadAfter} after the run; rows in ${folder}/bench.json`,
+  )
   if (folder === RECORD) {
     drawPicture()
     fillReadme()

@@ -26,7 +26,7 @@ export const tcp: Workload = {
   ],
 }
 
-/** Calls over WebSocket; the limit is the library `ws` alone. */
+/** Calls over WebSocket; the limit is the library `ws` on a corked socket. */
 export const ws: Workload = {
   name: 'ws',
   run: (plan, log) => compare('WebSocket tools/call', { transport: 'ws', sent: 'call' }, POINTS, plan, log),
