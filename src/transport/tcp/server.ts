@@ -102,7 +102,7 @@ export async function listenTcp(
   function serve(socket: Socket, auth: Auth | undefined): void {
     if (socket.destroyed) return
     if (peers.size >= limits.connections) return reject(socket)
-    const peer = new Peer(socket, { service, limits, auth, framing })
+    const peer = new Peer(socket, { service, limits, auth, framing, onForeign: reportRejected })
     peers.add(peer)
     void peer.gone.then(() => peers.delete(peer))
   }
