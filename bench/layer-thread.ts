@@ -32,7 +32,7 @@ interface SubjectModule {
 }
 
 const SERIES = 256
-const DEPTH = 64
+const LIMITS = { depth: 64, values: 1_000_000 }
 
 parentPort?.on('message', (options: LayerOptions) => void reply(options))
 
@@ -63,7 +63,7 @@ function step(index: number): boolean {
 const PINGS = Array.from({ length: SERIES }, (_, index) => Buffer.from(pingText(FIRST_ID + index)))
 
 function readOne(index: number): boolean {
-  const message = readText(decodeLine(PINGS[index]!) ?? '', DEPTH) as { readonly id?: unknown }
+  const message = readText(decodeLine(PINGS[index]!) ?? '', LIMITS) as { readonly id?: unknown }
   return message.id === FIRST_ID + index
 }
 

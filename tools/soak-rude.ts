@@ -67,11 +67,18 @@ async function halfClose(parts: ClientParts): Promise<void> {
   parts.record.note('half-closed and answered', answered === tokens.length)
 }
 
-/** Sends invalid lines; each is refused, and the next valid one is answered. */
+/** Sends a message and then invalid lines; each of these is rejected, and the next valid one is answered. */
 async function sendJunk(parts: ClientParts): Promise<void> {
   const socket = await openSocket(portOf(parts))
   socket.write(
-    lines('{', '', 'nothing', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', pingText('after')),
+    lines(
+      INITIALIZE,
+      '{',
+      '',
+      'nothing',
+      '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}',
+      pingText('after'),
+    ),
   )
   const received = await readUntil(socket, (text) => text.includes('"after"'))
   socket.destroy()

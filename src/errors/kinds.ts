@@ -7,6 +7,7 @@ export type ErrorKind =
   | 'bad_message'
   | 'duplicate_key'
   | 'too_deep'
+  | 'too_many_values'
   | 'too_large'
   | 'bad_params'
   | 'internal'

@@ -36,6 +36,15 @@ export const TOO_DEEP = {
   hint: 'Flatten the message or raise limits.depth.',
 } as const
 
+export const TOO_MANY_VALUES = {
+  kind: 'too_many_values',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the message has more than {limit} values',
+  hint: 'Send less at once, or raise limits.values.',
+} as const
+
 export const TOO_LARGE = {
   kind: 'too_large',
   code: -32600,

@@ -17,6 +17,7 @@ import {
 import { Holds } from '../transport/http/client/holds.ts'
 import { readTarget } from '../transport/http/client/target.ts'
 import { isMessageEvent, readStream } from '../transport/http/client/stream.ts'
+import { exceedsValues } from '../wire/values.ts'
 import { isDeeper } from '../transport/http/server/parsed.ts'
 import { isObject, type ResultEnvelope } from './envelopes.ts'
 
@@ -135,9 +136,11 @@ export class Poster {
   }
 
   #parse(text: string | undefined): JsonObject {
+    const { depth, values } = this.#limits
+    if (text !== undefined && exceedsValues(text, values)) throw bad(`it has more than ${values} values`)
     const value = parse(text)
     if (!isObject(value)) throw bad('it is not a JSON object')
-    if (isDeeper(value, this.#limits.depth)) throw bad('it is nested too deeply')
+    if (isDeeper(value, depth)) throw bad('it is nested too deeply')
     return value
   }
 }

@@ -14,6 +14,8 @@ export const CLIENT_LIMITS = {
   clientIds: { usual: 9_007_199_254_740_991, strict: 9_007_199_254_740_991 },
   /** Nesting levels in a message. */
   depth: { usual: 128, strict: 64 },
+  /** Values in a message, every array item and every object member included. */
+  values: { usual: 1_000_000, strict: 100_000 },
   /** Pages of one list. */
   pages: { usual: 1000, strict: 100 },
   /** Milliseconds before a client's first attempt to reconnect. */
@@ -28,3 +30,9 @@ export const CLIENT_LIMITS = {
 CLIENT_LIMITS satisfies Record<string, LimitRow>
 
 export type ClientLimits = { readonly [Name in keyof typeof CLIENT_LIMITS]: number }
+
+/** The limits on the contents of a message that both sides have. */
+export type ContentLimits = Pick<ClientLimits, 'depth' | 'values'>
+
+/** The limits on what a client reads. */
+export type ReadLimits = ContentLimits & Pick<ClientLimits, 'clientBytes'>

@@ -66,6 +66,7 @@ const DOCUMENTED_CLIENT = `
   clientBytes 16Mi 4Mi
   clientIds 1safe 1safe
   depth 128 64
+  values 1000000 100000
   pages 1000 100
   reconnectFirstMs 1s 1s
   reconnectMaxMs 30s 30s

@@ -5,13 +5,13 @@ import { mcpError } from '../errors/error.ts'
 import { readText } from './read-text.ts'
 import { endOfString, skipSpace } from './skip.ts'
 
-export type Bounds = Pick<Limits, 'depth' | 'keys' | 'stringLength'>
+export type Bounds = Pick<Limits, 'depth' | 'values' | 'keys' | 'stringLength'>
 
 /** Reads the text of a message or batch, unless it has too many members or a string that is too long. */
 export function readBounded(text: string, bounds: Bounds): Message | readonly unknown[] {
   // A text never has more members than characters, nor a string longer than itself.
   if (text.length > bounds.keys || text.length > bounds.stringLength) checkBounds(text, bounds)
-  return readText(text, bounds.depth)
+  return readText(text, bounds)
 }
 
 /** Throws at the first string that is too long, or at the first member beyond the limit. The text need not be valid JSON. */

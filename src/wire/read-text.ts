@@ -1,8 +1,11 @@
+import type { ContentLimits } from '../protocol/client-limits.ts'
 import type { Message } from '../protocol/jsonrpc.ts'
 import { readScanned } from './message.ts'
 import { scan } from './scan.ts'
+import { checkValues } from './values.ts'
 
 /** Reads the text of a message, or of a batch as an array of values that must still be read one by one. */
-export function readText(text: string, maxDepth: number): Message | readonly unknown[] {
-  return readScanned(text, maxDepth, scan(text, maxDepth))
+export function readText(text: string, { depth, values }: ContentLimits): Message | readonly unknown[] {
+  checkValues(text, values)
+  return readScanned(text, depth, scan(text, depth))
 }

@@ -1,6 +1,8 @@
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureProgram } from '../../tools/programs.ts'
+import { target } from '../security/target.ts'
+import { dial, echo, serve } from '../tcp/wire.ts'
 import type { Failed, Seen } from './page.ts'
 import { serveMcp, servePage, type Served } from './server.ts'
 
@@ -100,3 +102,39 @@ test('a page of an origin that the server does not name learns why it cannot con
     await stranger.close()
   }
 })
+
+/** How a page of any origin may send text anywhere without asking. */
+const SENDERS = {
+  fetch: `(url, body) => fetch(url, { mode: 'no-cors', method: 'POST', body }).catch(String)`,
+  'long fetch': `(url, body) =>
+    fetch(url, { mode: 'no-cors', method: 'POST', body: body.repeat(1000) }).catch(String)`,
+  // A field is sent as its name, "=" and its value; the "=" becomes part of a string.
+  form: `(url, body) => new Promise((resolve) => {
+    const middle = body.indexOf('"x"') + 1
+    const field = { name: body.slice(0, middle), value: body.slice(middle) }
+    const form = { action: url, method: 'post', enctype: 'text/plain', target: 'reply' }
+    const make = (tag, parts) => Object.assign(document.createElement(tag), parts)
+    const reply = make('iframe', { name: 'reply' })
+    const sender = make('form', form)
+    sender.append(make('textarea', field))
+    document.body.append(reply, sender)
+    reply.onload = resolve
+    sender.submit()
+  })`,
+} as const
+
+test.each(Object.entries(SENDERS))(
+  'L.http a page on another origin cannot run a tool on a TCP port with a %s [R068]',
+  async (_, send) => {
+    const attacked = target()
+    const address = (await serve(attacked.app)).addresses.tcp as string
+    const url = address.replace('tcp:', 'http:')
+    const call = `${echo('2026-07-28', 7)}\n`
+    await page.evaluate(`(${send})(${JSON.stringify(url)}, ${JSON.stringify(call)})`)
+    expect(attacked.app.counts.get('parse_failed')).toBeGreaterThan(0)
+    const client = await dial(address)
+    await client.write(call)
+    expect(await client.heard(1)).toMatchObject([{ id: 7, result: {} }])
+    expect(attacked.ran).toBe(1)
+  },
+)

@@ -72,5 +72,5 @@ function expected({ kind, method, value }: Example, revision: Revision): JsonObj
 }
 
 function read(text: string): Message {
-  return readText(text, 128) as Message
+  return readText(text, { depth: 128, values: Infinity }) as Message
 }

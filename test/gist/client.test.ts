@@ -338,6 +338,26 @@ describe('a server that answers nonsense', () => {
     const client = await meet(url, { limits: { clientBytes: 10_000 } })
     expect(await failureOf(client.call('any'))).toMatchObject({ kind })
   })
+
+  test.each([
+    ['at once', { 'content-type': 'application/json' }, ''],
+    ['on a stream', { 'content-type': 'text/event-stream' }, 'data: '],
+  ])(
+    'with too many values %s fails the call before they are parsed [limits.values]',
+    async (_, type, start) => {
+      const { url } = await other((_envelope, response) => {
+        response
+          .writeHead(200, type)
+          .end(`${start}{"status":"success","result":[${'{},'.repeat(100)}{}]}\n\n`)
+        return undefined
+      })
+      const client = await meet(url, { limits: { values: 100 } })
+      expect(await failureOf(client.call('any'))).toMatchObject({
+        kind: 'bad_answer',
+        message: expect.stringContaining('it has more than 100 values'),
+      })
+    },
+  )
 })
 
 const EVENTS = { 'content-type': 'text/event-stream' }

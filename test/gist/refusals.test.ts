@@ -128,6 +128,16 @@ describe('an envelope', () => {
     })
   })
 
+  test('may have as many values as any other message, and no more [limits.values]', async () => {
+    const { port } = await start(tools({ values: 20 }).tool('any', {}, () => 'ok'))
+    const many = (values: number): string =>
+      `{"request_id":"${ID}","tool_id":"any","arguments":{"a":[${Array.from({ length: values - 5 }, () => '{}').join()}]}}`
+    expect((await post(port, many(20))).status).toBe(200)
+    expect((await post(port, many(21))).json).toMatchObject({
+      error: { code: -32600, message: 'the message has more than 20 values' },
+    })
+  })
+
   test('that is not UTF-8 is refused', async () => {
     const { port } = await start()
     const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])

@@ -5,6 +5,9 @@ import { listenerOf } from './connection-http.ts'
 import type { AnyApp, Connection, ConnectionOptions } from './connection.ts'
 import { testIdentity } from './sockets.ts'
 
+/** Any message makes the sender a client, which may then send invalid messages and stays connected. This one has no effect. */
+const FIRST = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"none"}}\n'
+
 /** A connection over a socket: TCP, TLS or a Unix socket. */
 export async function openTcp(
   app: AnyApp,
@@ -13,6 +16,7 @@ export async function openTcp(
 ): Promise<Connection> {
   const { addresses } = await listenerOf(app, transport === 'tls' ? 'tls' : 'sockets')
   const socket = await dial(new URL((transport === 'unix' ? addresses.unix : addresses.tcp) as string))
+  socket.write(FIRST)
   let rest = ''
   socket.setEncoding('utf8')
   socket.on('data', (chunk: string) => {

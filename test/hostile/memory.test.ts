@@ -104,6 +104,28 @@ test('C.json-huge a body that is longer than it claims does not exhaust memory',
   expect(outcome!.rssMb).toBeLessThan(MOST_MB)
 })
 
+test('C.values answers and notifications of millions of empty objects do not exhaust memory', async () => {
+  const empties = `[${'{},'.repeat(5_000_000)}{}]`
+  const text = (id: number): string =>
+    `{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete","content":${empties}}}`
+  const notice = `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":${empties}}}`
+  const json = { 'content-type': 'application/json' }
+  const sse = { 'content-type': 'text/event-stream' }
+  const servers = await Promise.all([
+    calling((response, id) => response.writeHead(200, json).end(text(id))),
+    calling((response, id) => response.writeHead(200, sse).end(`data: ${text(id)}\n\n`)),
+    calling((response) => response.writeHead(200, sse).end(`data: ${notice}\n\n`)),
+    calling((response) => response.writeHead(200, json).end(`[${notice}]`)),
+  ])
+  for (const outcome of await small(servers.map(({ url }) => ({ url, use: 'call' })))) {
+    expect(outcome).toMatchObject({
+      name: 'McpError',
+      message: expect.stringContaining('more than 1000000 values') as string,
+      after: 'works',
+    })
+  }
+})
+
 test('C.encoding-stack 5 000 stacked encodings do not hang the client', async () => {
   const servers = await Promise.all(
     ['gzip', 'br', 'deflate', 'identity'].map((coding) =>
@@ -161,8 +183,9 @@ test('C.tools-100k 100 000 tools do not exhaust the client', async () => {
   for (const outcome of [one, paged, wide]) expect(outcome!.rssMb).toBeLessThan(MOST_MB)
 })
 
-test('C.json-huge C.sse-huge-event a server program that writes half a gigabyte does not exhaust memory', async () => {
-  const flood = (start: string): string => `
+/** A server program that is well-behaved until a tool is called, and then does what a text says. */
+function program(act: string): { readonly command: string; readonly args: readonly string[] } {
+  const text = `
     let rest = ''
     process.stdin.on('data', (bytes) => {
       rest += bytes
@@ -173,20 +196,38 @@ test('C.json-huge C.sse-huge-event a server program that writes half a gigabyte 
     function take({ id, method }) {
       if (method === 'server/discover') return say(id, { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
       if (method !== 'tools/call') return
-      const block = 'x'.repeat(1 << 20)
-      let left = 512
-      process.stdout.write(${start})
-      const more = () => {
-        while (left-- > 0) if (!process.stdout.write(block)) return process.stdout.once('drain', more)
-        process.stdout.write('\\n')
-      }
-      more()
+      ${act}
     }`
+  return { command: process.execPath, args: ['-e', text] }
+}
+
+test('C.json-huge C.sse-huge-event a server program that writes half a gigabyte does not exhaust memory', async () => {
+  const flood = (start: string): string => `
+    const block = 'x'.repeat(1 << 20)
+    let left = 512
+    process.stdout.write(${start})
+    const more = () => {
+      while (left-- > 0) if (!process.stdout.write(block)) return process.stdout.once('drain', more)
+      process.stdout.write('\\n')
+    }
+    more()`
   const starts = ['`{"jsonrpc":"2.0","id":${id},"result":{"content":"`', '"x"']
-  const targets = starts.map((start) => ({ command: process.execPath, args: ['-e', flood(start)] }))
+  const targets = starts.map((start) => program(flood(start)))
   for (const outcome of await small(targets.map((target) => ({ ...target, use: 'call' })))) {
     expect(outcome).toMatchObject({ name: 'McpError' })
     expect(outcome.ms).toBeLessThan(5000)
     expect(outcome.rssMb).toBeLessThan(MOST_MB)
   }
+})
+
+test('C.values a server program that writes millions of empty objects does not exhaust memory, not even with its last words', async () => {
+  const write = (end: string): string => `
+    const content = '[' + '{},'.repeat(5_000_000) + '{}]'
+    process.stdout.write('{"jsonrpc":"2.0","id":' + id + ',"result":{"content":' + content + '}}' + ${end})`
+  const targets = [write(`'\\n'`), write(`'', () => process.exit()`)].map(program)
+  for (const outcome of await small(targets.map((target) => ({ ...target, use: 'call' }))))
+    expect(outcome).toMatchObject({
+      name: 'McpError',
+      message: expect.stringContaining('more than 1000000 values') as string,
+    })
 })

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach } from 'vitest'
 import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
+import { readLimits } from '../../src/base/limits.ts'
 import { Deadline } from '../../src/rpc/deadline.ts'
 import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../src/rpc/client-transport.ts'
 import { connectHttp, type HttpConnectOptions } from '../../src/transport/http/client/client.ts'
@@ -153,7 +154,7 @@ export async function open(
     onNote: (_, text) => void opened.notes.push(text),
   }
   const { bytes = CLIENT_LIMITS.clientBytes.usual, ...rest } = options
-  const limits = { clientBytes: bytes, depth: CLIENT_LIMITS.depth.usual }
+  const limits = readLimits(CLIENT_LIMITS, { clientBytes: bytes })
   const line = await connectHttp(url, { limits, reconnect: QUICK, ...rest })(told)
   after(() => line.close())
   return { line, ...opened }

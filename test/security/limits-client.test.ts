@@ -5,6 +5,7 @@ import { createServer } from '../../src/index.ts'
 import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
 import { LATEST } from '../../src/protocol/revisions.ts'
 import { ReconnectBackoff } from '../../src/transport/http/client/reconnect-backoff.ts'
+import { testSocket } from '../harness/sockets.ts'
 import {
   all,
   answer,
@@ -94,6 +95,58 @@ test.each(WAYS)('limits.depth an answer is refused from one level more on, over 
     })
   }
 })
+
+test.each(WAYS)('limits.values an answer is refused from one value more on, over %s', async (way) => {
+  for (const speaks of SPOKEN) {
+    let values = 0
+    const { client } = await meet(
+      way,
+      ({ method, id }, wire) => {
+        if (method !== 'tools/call') return false
+        const result = { resultType: 'complete', content: [], structuredContent: { a: ['x'] } }
+        const whole = JSON.stringify(answer(id, result))
+        let count = 0
+        JSON.parse(whole, (_, value: unknown) => (count++, value))
+        const items = Array.from({ length: values - count + 1 }, () => '{}')
+        return wire.send(whole.replace('"x"', items.join()))
+      },
+      { speaks, limits: { values: 50 }, timeout: '2s' },
+    )
+    for (values of [49, 50]) expect([values, await endOf(client.call('echo'))]).toEqual([values, 'fine'])
+    values = 51
+    expect(await failure(client.call('echo'))).toMatchObject({
+      kind: 'bad_answer',
+      message: expect.stringContaining('more than 50 values') as string,
+    })
+  }
+})
+
+test.each(['http', 'sse', 'ws', 'tcp', 'unix'] as const)(
+  'limits.values are those of the client when it reads from our own server over %s',
+  async (transport) => {
+    const app = createServer({ name: 'many', version: '1' }).tool('many', {}, () => ({
+      content: Array.from({ length: 20 }, () => ({ type: 'text' as const, text: 'x' })),
+    }))
+    const running = await app.listen({
+      http: { port: 0, sse: true },
+      ws: true,
+      tcp: { port: 0 },
+      unix: testSocket(),
+    })
+    onTestFinished(() => running.close())
+    const sse = new URL('/sse', running.url).href
+    const url = transport === 'sse' ? sse : (running.addresses[transport] as string)
+    for (const values of [60, 100]) {
+      const client = await connect(url, { revision: '2024-11-05', limits: { values } })
+      const outcome = client.call('many').then(
+        () => 'read',
+        (error: Error) => error.message,
+      )
+      expect(await outcome).toContain(values === 60 ? 'more than 60 values' : 'read')
+      await client.close()
+    }
+  },
+)
 
 test.each(WAYS)('limits.pages a list is given up from one page more on, over %s', async (way) => {
   for (const speaks of SPOKEN) {

@@ -24,6 +24,7 @@ interface Row {
 const ROWS: readonly Row[] = [
   { limit: 'depth', value: 20, what: 'levels of nesting', text: nested },
   { limit: 'keys', value: 30, what: 'members in all objects', text: populated },
+  { limit: 'values', value: 40, what: 'values, list items among them', text: listed },
   {
     limit: 'stringLength',
     value: 100,
@@ -106,6 +107,7 @@ const ROWS: readonly Row[] = [
 const UNREAD: ReadonlySet<keyof Limits> = new Set([
   'depth',
   'keys',
+  'values',
   'stringLength',
   'idLength',
   'batch',
@@ -235,6 +237,15 @@ function populated(client: Client, members: number): string {
   })
   const more = Array.from({ length: members - count }, (_, at) => `"k${at}" \t : ":,{}"`)
   return text.replace('"b":1', ['"b":1', ...more].join(','))
+}
+
+/** A request of so many values in all, most of them empty lists and objects. */
+function listed(client: Client, values: number): string {
+  const text = asked(client, 'tools/call', { name: 'any', arguments: { a: [['x', 1, null], {}, []] } })
+  let count = 0
+  JSON.parse(text, (_, value: unknown) => (count++, value))
+  const more = Array.from({ length: values - count }, (_, at) => (at % 2 === 0 ? '{ }' : '[]'))
+  return text.replace('"x"', ['",[{"', ...more].join(' , '))
 }
 
 function identified(client: Client, size: number): string {

@@ -61,7 +61,7 @@ test('limits.tcpBytes the usual limit is 100 MiB [S2-1.6-2]', async () => {
 
 test('limits.tcpBytes L.line-64m a line that goes on and on is refused while it is read, and never held', async () => {
   const app = make({ tcpBytes: 1_048_576 })
-  const wire = await dial(await address(app))
+  const wire = await greet(await dial(await address(app)))
   const before = process.memoryUsage().arrayBuffers
   const megabyte = Buffer.alloc(1_048_576, 'x')
   let most = 0

@@ -72,13 +72,13 @@ async function openPipe(kind: Kind, app: AnyApp = target().app): Promise<Pipe> {
   return Object.assign(wire, { close: async () => void wire.socket.destroy() })
 }
 
+/** On a socket, only a client that has sent a message may send what is none. */
 async function openLines(kind: Kind, revision: Revision, app?: AnyApp): Promise<Pipe> {
   const lines = await openPipe(kind, app)
-  if (revision !== '2026-07-28') {
-    await lines.write(`${initialize(revision)}\n`)
-    await lines.heard(1)
-    lines.said = ''
-  }
+  if (revision === '2026-07-28' && kind === 'stdio') return lines
+  await lines.write(`${revision === '2026-07-28' ? echo(revision, 1) : initialize(revision)}\n`)
+  await lines.heard(1)
+  lines.said = ''
   return lines
 }
 

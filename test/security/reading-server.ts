@@ -9,7 +9,7 @@ const app = createServer({ name: 'reading', version: '1', limits, log: () => und
   { input: { type: 'object' } },
   (input) => String((input as { text?: unknown }).text),
 )
-const running = await app.listen({ http: { port: 0, sse: true }, ws: true, tcp: { port: 0 } })
+const running = await app.listen({ http: { port: 0, sse: true, gist: true }, ws: true, tcp: { port: 0 } })
 
 /** Memory outside the heap that is held for bytes, and all that the process takes. */
 const now = (): { held: number; rss: number } => {

@@ -236,8 +236,10 @@ test.each(BROKEN)(
       const [head = '', tail = ''] = echo(revision, 5, 'SPOILT').split('SPOILT')
       const spoilt = Buffer.concat([Buffer.from(head), Buffer.from(bytes), Buffer.from(tail)])
       const wire = await greet(await dial(running.addresses.tcp), revision)
-      await wire.write(spoilt, '\n', `${message('ping', {}, 2)}\n`)
-      expect(await wire.heard(2)).toMatchObject([{ error: { code: -32700 } }, { id: 2, result: {} }])
+      const ping = `${message('ping', {}, 2)}\n`
+      await wire.write(ping, spoilt, '\n', ping)
+      const pong = { id: 2, result: {} }
+      expect(await wire.heard(3)).toMatchObject([pong, { error: { code: -32700 } }, pong])
       wire.socket.destroy()
       const raw = await openWs(Number(new URL(running.addresses.ws as string).port))
       raw.write(frame(spoilt))

@@ -49,6 +49,18 @@ test.each<[string, string | Uint8Array, number]>([
   expect(messages[2]).toMatchObject({ id: 9, result: {} })
 })
 
+test('before the first message, too, lines that are not messages are answered and survived [R068] [R009]', async () => {
+  const child = new Child()
+  child.write('hello\n', 'POST / HTTP/1.1\r\nHost: x\r\n\r\n', '42\n').send(PING(9))
+  expect(await child.count(5)).toMatchObject([
+    { error: { code: -32700 } },
+    { error: { code: -32700 } },
+    { error: { code: -32700 } },
+    { error: { code: -32600 } },
+    { id: 9, result: {} },
+  ])
+})
+
 test('L.batch at 2025-03-26 a batch is answered on one line, in order [R013] [R015]', async () => {
   const child = new Child().send(initialize('2025-03-26'))
   child.send(`[${call('slow', { count: 20 }, 5)},${message('notifications/odd')},${PING(6)},7]`)

@@ -7,14 +7,17 @@ import { target } from '../security/target.ts'
 import { dial, echo, greet, serve, serveOver, SOCKETS, type Wire } from './wire.ts'
 
 test.each(SOCKETS)(
-  'over %s input that is not MCP is rejected line by line, and does not affect others',
+  'over %s a client that does not speak MCP is rejected and disconnected, and does not affect others',
   async (kind) => {
     const address = await serveOver(kind, target().app)
     const bystander = await greet(await dial(address))
-    const stranger = await dial(address)
-    await stranger.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n', '\u0016\u0003\u0001\u0002\n', 'SSH-2.0-x\r\n')
-    for (const { error } of await stranger.heard(4)) expect(error?.code).toBe(-32700)
-    stranger.socket.destroy()
+    for (const text of ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', '\u0016\u0003\u0001\u0002\n', 'SSH-2.0-x\r\n']) {
+      const stranger = await dial(address)
+      await stranger.write(text)
+      await stranger.ended()
+      expect(await stranger.heard(1)).toMatchObject([{ error: { code: -32700 } }])
+      stranger.socket.destroy()
+    }
     await bystander.write(`${echo('2025-11-25', 5)}\n`)
     expect(await bystander.heard(1)).toMatchObject([{ id: 5, result: {} }])
   },

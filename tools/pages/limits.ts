@@ -53,6 +53,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   clientBytes: 'answer_too_large',
   clientIds: 'A new connection is opened.',
   depth: 'too_deep',
+  values: 'too_many_values',
   pages: 'answer_too_large',
   reconnectFirstMs: 'The client waits.',
   reconnectMaxMs: 'The client never waits longer.',
@@ -68,7 +69,7 @@ export function limitsPage(): string {
     '## Servers',
     limitTable(LIMITS, '../../src/protocol/limits.ts'),
     '## Clients',
-    '`depth` applies to servers too. The options `timeout` (60 s without progress) and `total` (5 min) of `connect` and of each call limit how long a client waits for an answer; beyond them it throws `timeout`.',
+    '`depth` and `values` apply to servers too. The options `timeout` (60 s without progress) and `total` (5 min) of `connect` and of each call limit how long a client waits for an answer; beyond them it throws `timeout`.',
     limitTable(CLIENT_LIMITS, '../../src/protocol/client-limits.ts'),
   )
 }

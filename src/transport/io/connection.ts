@@ -77,19 +77,22 @@ export class Connection implements Channel, Responder<Reply, string> {
     return this.calls.size > 0
   }
 
-  /** Receives one message or batch from the client. */
-  receive(text: string): void {
+  /** Receives one message or batch from the client; false if it is neither. */
+  receive(text: string): boolean {
     let reply: Reply | Promise<Reply>
     this.size = text.length
     try {
       const message = this.#read(text, this.#limits)
       reply = Array.isArray(message) ? this.#takeBatch(message) : this.#take(message as Message)
     } catch (thrown) {
-      return this.reject(thrown)
+      this.reject(thrown)
+      return false
     }
-    if (!(reply instanceof Promise)) return this.#reply(reply)
-    const { resolve, reject } = this.#sending
-    void reply.then(resolve, reject)
+    if (reply instanceof Promise) {
+      const { resolve, reject } = this.#sending
+      void reply.then(resolve, reject)
+    } else this.#reply(reply)
+    return true
   }
 
   /** Sends an error for something that could not be read as a message, with its id if that is known. */

@@ -1,3 +1,4 @@
+import type { ContentLimits } from '../../protocol/client-limits.ts'
 import type { Message } from '../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { BAD_ANSWER } from '../../errors/client.ts'
@@ -9,10 +10,10 @@ import { readText } from '../../wire/read-text.ts'
  * Passes the text of a message or batch from a server to the messages. Text that is not a valid message fails the request
  * that it seems to answer; returns false when there is none.
  */
-export function receiveText(messages: MessageStream, text: string, maxDepth: number): boolean {
+export function receiveText(messages: MessageStream, text: string, limits: ContentLimits): boolean {
   let message: ReturnType<typeof readText>
   try {
-    message = readText(text, maxDepth)
+    message = readText(text, limits)
   } catch (thrown) {
     return rejectAnswer(messages, text, (thrown as Error).message)
   }

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream'
-import type { ClientLimits } from '../../protocol/client-limits.ts'
+import type { ReadLimits } from '../../protocol/client-limits.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { ANSWER_TOO_LARGE } from '../../errors/client.ts'
 import type { TransportEvents } from '../../rpc/client-transport.ts'
 import type { MessageStream } from '../../rpc/message-stream.ts'
+import { exceedsValues } from '../../wire/values.ts'
 import { answeredId, receiveText, rejectAnswer } from '../io/receive.ts'
 import { LINES, type Framing } from './framing.ts'
 import { plainText } from './plain.ts'
@@ -22,7 +23,7 @@ export interface MessageReader {
 
 export interface MessageReaderOptions {
   readonly events: TransportEvents
-  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  readonly limits: ReadLimits
   /** Where the server writes, for use in messages. */
   readonly where: string
   readonly framing?: Framing
@@ -71,8 +72,8 @@ export function createMessageReader(
 
   function onLine(text: string): void {
     // A server that dies while writing has not answered.
-    if (isStopped || (isOver && !isWhole(text))) return
-    check(mayBeMessage(text) && receiveText(messages, text, limits.depth), text)
+    if (isStopped || (isOver && !isWhole(text, limits.values))) return
+    check(mayBeMessage(text) && receiveText(messages, text, limits), text)
   }
 
   function onBadEncoding(bytes: Uint8Array): void {
@@ -95,9 +96,10 @@ export function createMessageReader(
   }
 }
 
-function isWhole(text: string): boolean {
+/** Whether a text is complete; one with too many values counts as such and is not parsed. */
+function isWhole(text: string, maxValues: number): boolean {
   try {
-    return JSON.parse(text) !== undefined
+    return exceedsValues(text, maxValues) || JSON.parse(text) !== undefined
   } catch {
     return false
   }

@@ -1,13 +1,13 @@
 import { mcpError } from '../../errors/error.ts'
 import { CLOSED } from '../../errors/rpc.ts'
-import type { ClientLimits } from '../../protocol/client-limits.ts'
+import type { ContentLimits } from '../../protocol/client-limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
 import { receiveText } from '../io/receive.ts'
 
 export interface ConnectMemoryOptions {
-  readonly limits: Pick<ClientLimits, 'depth'>
+  readonly limits: ContentLimits
   readonly auth?: Auth | undefined
 }
 
@@ -24,7 +24,7 @@ export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMem
   return async (events) => {
     const messages = new MessageStream({ events, write: (text) => end.send(text) })
     const end = server.connect({
-      receive: (text) => void receiveText(messages, text, limits.depth),
+      receive: (text) => void receiveText(messages, text, limits),
       ...(auth === undefined ? {} : { auth }),
     })
     return {

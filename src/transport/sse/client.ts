@@ -156,7 +156,7 @@ class SseClientTransport implements ClientTransport {
   /** Receives an event. The first one sets the address for messages; later ones cannot change it. */
   #take(event: ReadEvent): boolean {
     if (this.#onAddress !== undefined) this.#setAddress(event.event === 'endpoint' ? event.data : undefined)
-    else if (isMessageEvent(event) && !receiveText(this.#messages, event.data, this.#parts.limits.depth))
+    else if (isMessageEvent(event) && !receiveText(this.#messages, event.data, this.#parts.limits))
       this.#note()
     return false
   }
@@ -216,8 +216,7 @@ class SseClientTransport implements ClientTransport {
   }
 
   #reading(signal: AbortSignal): ReadingOptions {
-    const { clientBytes: maxBytes, depth: maxDepth } = this.#parts.limits
-    return { maxBytes, maxDepth, signal, leftovers: this.#holds.leftovers }
+    return { limits: this.#parts.limits, signal, leftovers: this.#holds.leftovers }
   }
 
   #down(reason: McpError): void {

@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../../errors/error.ts'
 import { CLOSED } from '../../errors/rpc.ts'
-import type { ClientLimits } from '../../protocol/client-limits.ts'
+import type { ReadLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OpenTransport } from '../../rpc/client-transport.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
 import { createMessageReader, type MessageReader } from '../lines/message-reader.ts'
@@ -13,7 +13,7 @@ import { createStderrReader, type StderrReader } from './stderr.ts'
 export interface ConnectStdioOptions extends Command {
   /** Where the server's stderr goes: to the client as notes, to our own stderr, or nowhere. */
   readonly stderr?: 'note' | 'inherit' | 'ignore'
-  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  readonly limits: ReadLimits
   /** How long the server may take to exit once its stdin is closed. */
   readonly closeMs?: number
 }

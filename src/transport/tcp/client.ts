@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { ClientLimits } from '../../protocol/client-limits.ts'
+import type { ReadLimits } from '../../protocol/client-limits.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { CLOSED } from '../../errors/rpc.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
@@ -24,7 +24,7 @@ export interface ConnectTcpOptions {
   readonly connections: number
   /** How long the server may be silent before a heartbeat is sent. */
   readonly heartbeatMs: number
-  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  readonly limits: ReadLimits
 }
 
 interface SocketOptions extends Omit<ConnectTcpOptions, 'framing'> {

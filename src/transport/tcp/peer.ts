@@ -18,6 +18,8 @@ export interface PeerOptions {
   /** The caller, if TLS identified one, or the scopes of all callers. */
   readonly source: RequestSource
   readonly framing: Framing
+  /** Called when the connection is closed because the other side does not seem to be an MCP client. */
+  onForeign(reason: string): void
 }
 
 /** How long a client has to read the last responses and close its side. */
@@ -45,7 +47,7 @@ export class Peer {
   #insideAt = 0
   #before = 0
 
-  constructor(socket: Socket, { service, limits, source, framing }: PeerOptions) {
+  constructor(socket: Socket, { service, limits, source, framing, onForeign }: PeerOptions) {
     this.#socket = socket
     this.#service = service
     this.#limits = limits
@@ -72,6 +74,10 @@ export class Peer {
       output: socket,
       write: (text) => this.#write(text),
       resume: () => this.#read(),
+      onForeign: (reason) => {
+        this.#closeSoon()
+        onForeign(reason)
+      },
     })
     this.gone = new Promise((resolve) => socket.once('close', () => resolve(this.#onClose())))
     socket.on('data', () => this.#count())
@@ -187,8 +193,10 @@ export class Peer {
     this.#socket.destroy()
   }
 
-  /** Closes the connection once everything written has been sent. */
+  /** Closes the connection once everything written has been sent; nothing more is read. */
   #closeSoon(): void {
+    this.#server.ignore()
+    this.#reading.end()
     this.#server.flush()
     this.#closing ??= linger(this.#socket, CLOSE_MS)
   }

@@ -105,7 +105,8 @@ export async function listenTcp(
   function serve(socket: Socket, auth: Auth | undefined): void {
     if (socket.destroyed) return
     if (peers.size >= limits.connections) return reject(socket)
-    const peer = new Peer(socket, { service, limits, source: { auth, scopes }, framing })
+    const source = { auth, scopes }
+    const peer = new Peer(socket, { service, limits, source, framing, onForeign: reportRejected })
     peers.add(peer)
     void peer.gone.then(() => peers.delete(peer))
   }

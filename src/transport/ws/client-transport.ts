@@ -15,7 +15,7 @@ import { ABNORMAL, codeOf, isPassing, toReason } from './endings.ts'
 
 export type WsTransportLimits = Pick<
   ClientLimits,
-  'clientBytes' | 'depth' | 'resumeMs' | 'reconnectFirstMs' | 'reconnectMaxMs' | 'reconnectFloorMs'
+  'clientBytes' | 'depth' | 'values' | 'resumeMs' | 'reconnectFirstMs' | 'reconnectMaxMs' | 'reconnectFloorMs'
 >
 
 /** How a connection is opened. */
@@ -124,7 +124,7 @@ export class WsClientTransport implements ClientTransport {
   readonly #ask = (payload: string): void => this.#socket?.ping?.(payload)
 
   #take(data: unknown): void {
-    const { clientBytes, depth } = this.#options.limits
+    const { limits } = this.#options
     const messages = this.#messages
     this.#failures = 0
     if (this.#session !== undefined) this.#session.received++
@@ -132,11 +132,11 @@ export class WsClientTransport implements ClientTransport {
     if (typeof data !== 'string')
       return this.#fail(mcpError(BAD_ANSWER, { method: 'a message', issue: 'it is binary' }))
     // A runtime without its own size limit has read it anyway, but it is not parsed.
-    if (data.length > clientBytes)
+    if (data.length > limits.clientBytes)
       return void (
         messages.reject(answeredId(data) ?? messages.only, this.#tooLarge) || this.#fail(this.#tooLarge())
       )
-    if (receiveText(messages, data, depth) || this.#noted) return
+    if (receiveText(messages, data, limits) || this.#noted) return
     this.#noted = true
     this.#options.events.onNote?.('stream', 'the server sends text that is not a message')
   }

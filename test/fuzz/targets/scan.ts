@@ -3,6 +3,7 @@ import { McpError } from '../../../src/errors/error.ts'
 import { readText } from '../../../src/wire/read-text.ts'
 import { isQuiet } from '../../../src/wire/quiet.ts'
 import { scan } from '../../../src/wire/scan.ts'
+import { exceedsValues } from '../../../src/wire/values.ts'
 import { claim, target, type Target } from '../fuzz.ts'
 import { findingOf, sameFinding } from '../oracle.ts'
 import { messageText } from '../seeds.ts'
@@ -20,6 +21,8 @@ export const scanTarget: Target = target<string>({
     const value = parsed(text)
     if (value === undefined)
       return claim(read(text) instanceof McpError, 'text that is not JSON is read as a message')
+    const values = valuesOf(text)
+    claim(exceedsValues(text, values - 1), `of ${values} values, some are not counted`)
     const expected = findingOf(text, DEPTH)
     claim(sameFinding(found, expected), `scan finds ${found?.kind}, but there is ${expected?.kind}`)
     claim(!quiet || expected === undefined, `isQuiet misses ${expected?.kind}`)
@@ -57,6 +60,13 @@ function asObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : { value }
 }
 
+/** How many values JSON.parse makes of a text. */
+function valuesOf(text: string): number {
+  let count = 0
+  JSON.parse(text, (_, value: unknown) => (count++, value))
+  return count
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -67,7 +77,7 @@ function parsed(text: string): unknown {
 
 function read(text: string): Message | readonly unknown[] | McpError {
   try {
-    return readText(text, DEPTH)
+    return readText(text, { depth: DEPTH, values: Infinity })
   } catch (thrown) {
     if (thrown instanceof McpError) return thrown
     throw thrown

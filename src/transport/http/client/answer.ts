@@ -1,3 +1,4 @@
+import type { ContentLimits, ReadLimits } from '../../../protocol/client-limits.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ANSWER } from '../../../errors/client.ts'
@@ -7,8 +8,7 @@ import { readBody } from './body.ts'
 import { answers, readReceived } from './message.ts'
 
 export interface ReadingOptions {
-  readonly maxBytes: number
-  readonly maxDepth: number
+  readonly limits: ReadLimits
   readonly signal: AbortSignal
   readonly leftovers: Set<() => void>
 }
@@ -17,14 +17,14 @@ export interface ReadingOptions {
 export async function readJsonAnswer(
   response: Response,
   outgoing: OutgoingRequest,
-  { maxBytes, maxDepth, signal }: ReadingOptions,
+  { limits, signal }: ReadingOptions,
 ): Promise<Message> {
-  const text = await readBody(response, maxBytes, signal).catch((error: unknown) => {
+  const text = await readBody(response, limits.clientBytes, signal).catch((error: unknown) => {
     throw error instanceof McpError
       ? error
       : mcpError(STREAM_LOST, { method: outgoing.method }, { cause: error })
   })
-  const answer = take(text, outgoing, maxDepth, true)
+  const answer = take(text, outgoing, limits, true)
   if (answer === undefined) throw invalid(outgoing, 'it does not answer this request')
   return answer
 }
@@ -33,21 +33,25 @@ export async function readJsonAnswer(
 export function take(
   text: string | undefined,
   outgoing: OutgoingRequest,
-  maxDepth: number,
+  limits: ContentLimits,
   isNew: boolean,
 ): Message | undefined {
   let answer: Message | undefined
-  for (const message of read(text, outgoing, maxDepth)) {
+  for (const message of read(text, outgoing, limits)) {
     if (answers(message, outgoing.id)) answer ??= message
     else if (message.method !== undefined && isNew) outgoing.onMessage(message)
   }
   return answer
 }
 
-function read(text: string | undefined, outgoing: OutgoingRequest, maxDepth: number): readonly Message[] {
+function read(
+  text: string | undefined,
+  outgoing: OutgoingRequest,
+  limits: ContentLimits,
+): readonly Message[] {
   if (text === undefined) throw invalid(outgoing, 'it is not UTF-8')
   try {
-    return readReceived(text, maxDepth)
+    return readReceived(text, limits)
   } catch (error) {
     throw invalid(outgoing, error instanceof McpError ? error.message : 'it cannot be read', error)
   }

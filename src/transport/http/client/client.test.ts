@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CLIENT_LIMITS } from '../../../protocol/client-limits.ts'
+import { readLimits } from '../../../base/limits.ts'
 import { Deadline } from '../../../rpc/deadline.ts'
 import type { ClientTransport } from '../../../rpc/client-transport.ts'
 import { connectHttp } from './client.ts'
@@ -11,7 +12,7 @@ const NONE = { onMessage: () => undefined, onDown: () => undefined }
 
 /** A line with a session, to a server that ends it as the test says. */
 async function open(end: (signal: AbortSignal) => Promise<Response>): Promise<ClientTransport> {
-  const limits = { clientBytes: CLIENT_LIMITS.clientBytes.usual, depth: CLIENT_LIMITS.depth.usual }
+  const limits = readLimits(CLIENT_LIMITS)
   const fetch = async (_: unknown, { method, signal }: RequestInit = {}): Promise<Response> => {
     if (method === 'DELETE') return end(signal as AbortSignal)
     const headers = { 'content-type': 'application/json', 'mcp-session-id': 'one' }

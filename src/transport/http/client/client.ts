@@ -5,7 +5,7 @@ import { SESSION_LOST } from '../../../errors/client.ts'
 import { CLOSED } from '../../../errors/rpc.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
 import { lazy } from '../../../base/lazy.ts'
-import type { ClientLimits } from '../../../protocol/client-limits.ts'
+import type { ReadLimits } from '../../../protocol/client-limits.ts'
 import { LATEST, type Revision } from '../../../protocol/revisions.ts'
 import type {
   ClientTransport,
@@ -34,7 +34,7 @@ export interface HttpConnectOptions extends BackoffOptions {
   readonly fetch?: typeof globalThis.fetch
   /** Sent with every HTTP request; a function is called each time. */
   readonly headers?: CallerHeaders
-  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  readonly limits: ReadLimits
   /** Opens the transport of 2024-11-05 to the same server; undefined when the server does not support it. */
   readonly openOlder?: (
     parts: OlderParts,
@@ -47,7 +47,7 @@ export interface OlderParts {
   readonly target: URL
   readonly fetch: typeof globalThis.fetch
   readonly events: TransportEvents
-  readonly limits: Pick<ClientLimits, 'clientBytes' | 'depth'>
+  readonly limits: ReadLimits
   callerHeaders(): Promise<HeaderRecord>
 }
 
@@ -282,8 +282,7 @@ class HttpClientTransport implements ClientTransport {
   }
 
   #reading(signal: AbortSignal): ReadingOptions {
-    const { clientBytes: maxBytes, depth: maxDepth } = this.#parts.limits
-    return { maxBytes, maxDepth, signal, leftovers: this.#holds.leftovers }
+    return { limits: this.#parts.limits, signal, leftovers: this.#holds.leftovers }
   }
 
   get #backoff(): BackoffOptions {

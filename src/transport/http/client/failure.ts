@@ -32,15 +32,15 @@ export async function readFailure(
 async function readErrorBody(
   response: Response,
   { id }: OutgoingRequest,
-  { maxBytes, maxDepth, signal }: ReadingOptions,
+  { limits, signal }: ReadingOptions,
 ): Promise<Message | undefined> {
   if (mediaTypeOf(response.headers) !== 'application/json') {
     dropBody(response)
     return undefined
   }
   try {
-    const text = await readBody(response, Math.min(maxBytes, MAX_ERROR_BYTES), signal)
-    const messages = text === undefined ? [] : readReceived(text, maxDepth)
+    const text = await readBody(response, Math.min(limits.clientBytes, MAX_ERROR_BYTES), signal)
+    const messages = text === undefined ? [] : readReceived(text, limits)
     return messages.find((message) => message.error !== undefined && answers(message, id))
   } catch (error) {
     if (signal.aborted) throw error

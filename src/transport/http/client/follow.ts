@@ -47,14 +47,16 @@ async function readStreamAnswer(
   outgoing: OutgoingRequest,
   { place, ...options }: ReadingOptions & { readonly place: Place },
 ): Promise<Message | undefined> {
-  const { maxBytes, maxDepth } = options
+  const { limits } = options
+  const maxBytes = limits.clientBytes
   let answer: Message | undefined
   place.begin()
   await readStream(response, {
     ...options,
+    maxBytes,
     onEvent(event) {
       const isNew = place.reach(event)
-      if (isMessageEvent(event)) answer = take(event.data, outgoing, maxDepth, isNew)
+      if (isMessageEvent(event)) answer = take(event.data, outgoing, limits, isNew)
       return answer !== undefined
     },
     onRetry: (ms) => place.ask(ms),

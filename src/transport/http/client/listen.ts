@@ -1,3 +1,4 @@
+import type { ReadLimits } from '../../../protocol/client-limits.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import type { TransportEvents } from '../../../rpc/client-transport.ts'
 import type { ReadEvent } from '../../../wire/sse-reader.ts'
@@ -8,8 +9,7 @@ import { isStream, resume } from './resume.ts'
 import { isMessageEvent, Place, readStream } from './stream.ts'
 
 export interface ListenOptions extends BackoffOptions {
-  readonly maxBytes: number
-  readonly maxDepth: number
+  readonly limits: ReadLimits
   readonly signal: AbortSignal
   readonly leftovers: Set<() => void>
   readonly events: TransportEvents
@@ -52,9 +52,10 @@ export async function listen(options: ListenOptions): Promise<void> {
 async function readNotifications(
   response: Response,
   place: Place,
-  { maxBytes, maxDepth, signal, leftovers, events }: ListenOptions,
+  { limits, signal, leftovers, events }: ListenOptions,
   note: (text: string) => void,
 ): Promise<void> {
+  const maxBytes = limits.clientBytes
   place.begin()
   await readStream(response, {
     maxBytes,
@@ -70,7 +71,7 @@ async function readNotifications(
 
   function read({ data }: ReadEvent): readonly Message[] {
     try {
-      return readReceived(data, maxDepth)
+      return readReceived(data, limits)
     } catch {
       note('contained something that is not a message')
       return []

@@ -1,12 +1,15 @@
+import type { ContentLimits } from '../../../protocol/client-limits.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError } from '../../../errors/error.ts'
 import { readMessage, readScanned } from '../../../wire/message.ts'
 import { scanFully } from '../../../wire/full-scan.ts'
+import { checkValues } from '../../../wire/values.ts'
 
 /** Reads the messages of a text from a server: one, or several in a batch. Throws when it is not a message. */
-export function readReceived(text: string, maxDepth: number): readonly Message[] {
+export function readReceived(text: string, { depth, values }: ContentLimits): readonly Message[] {
   try {
-    const read = readScanned(text, maxDepth, scanFully(text, maxDepth))
+    checkValues(text, values)
+    const read = readScanned(text, depth, scanFully(text, depth))
     return isBatch(read) ? read.map((member) => readOne(member)) : [read as Message]
   } catch (error) {
     if (!(error instanceof McpError) || error.kind !== 'bad_message') throw error

@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { processorMs } from '../../test/harness/processor.ts'
+import { checkValues, exceedsValues } from './values.ts'
+
+/** How many values a text without duplicate keys has. */
+function valuesOf(text: string): number {
+  let count = 0
+  JSON.parse(text, (_, value: unknown) => (count++, value))
+  return count
+}
+
+test('the values of any text are counted exactly, however it is spaced', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
+      const text = JSON.stringify(value, undefined, space)
+      const values = valuesOf(text)
+      expect([exceedsValues(text, values - 1), exceedsValues(text, values)]).toEqual([true, false])
+    }),
+  )
+})
+
+test.each([
+  ['0', 1],
+  ['[]', 1],
+  ['{ }', 1],
+  ['[0]', 2],
+  ['[[],[]]', 3],
+  ['[[[[]]]]', 4],
+  ['[0,0,0,0]', 5],
+  ['{"a":{},"b":[ \n ]}', 3],
+  ['["a,b","[{","\\",",""]', 5],
+  ['{"[,]":[{"{":1}]}', 4],
+])('%s has %i values', (text, values) => {
+  expect(valuesOf(text)).toBe(values)
+  expect(() => checkValues(text, values)).not.toThrow()
+  expect(() => checkValues(text, values - 1)).toThrow(
+    expect.objectContaining({
+      kind: 'too_many_values',
+      message: `the message has more than ${values - 1} values`,
+    }),
+  )
+})
+
+test('no text has more values than its length allows, and infinitely many are allowed', () => {
+  for (const count of [1, 2, 50]) {
+    const text = `[${Array.from({ length: count }, () => 0).join()}]`
+    expect(text).toHaveLength(2 * count + 1)
+    expect(exceedsValues(text, count)).toBe(true)
+    expect(exceedsValues(text, count + 1)).toBe(false)
+    expect(exceedsValues(text, Number.POSITIVE_INFINITY)).toBe(false)
+  }
+})
+
+test('text that is not JSON is counted up to its first error at least, and never beyond its end', () => {
+  for (const text of ['[0,0,0,x', '[0,0,0"', '[[],[],[', '[0,0,{}{}', '[0,0,0,0]]]'])
+    expect(exceedsValues(text, 3)).toBe(true)
+  for (const text of ['', '"', '"[[[[[[[[[', '"\\', '[', '{'.repeat(3), '        '])
+    expect(exceedsValues(text, 4)).toBe(false)
+})
+
+test('ten megabytes of anything are counted in time', async () => {
+  const size = 10_000_000
+  for (const piece of ['"', '\\"', '"\\', '"",', '{},', '[', ' ', '0', ',']) {
+    const text = piece.repeat(size / piece.length)
+    expect(await processorMs(() => exceedsValues(text, size / 2))).toBeLessThan(3000)
+  }
+})
