@@ -5,7 +5,7 @@ import { methodRow } from '../protocol/methods.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
 import type { Answers } from './answers.ts'
-import { orAborted, pause } from '../base/backoff.ts'
+import { orAborted } from '../base/backoff.ts'
 import { createBackoff, type Backoff } from './backoff.ts'
 import { Deadline } from '../rpc/deadline.ts'
 import { capabilitiesOf, checkAnswers } from './declared.ts'
@@ -34,9 +34,6 @@ interface Live {
 
 /** Errors of the connection rather than of a request. */
 const CONNECTION_ERRORS: ReadonlySet<string> = new Set(['session_lost', 'connection_closed', 'stream_lost'])
-
-/** How long a server may take to open its stream; some send no head before the first event. */
-const LISTEN_MS = 1000
 
 /**
  * A connection to one server that survives failures: it opens when it is first needed, sends requests, answers
@@ -207,30 +204,21 @@ export class ReconnectingConnection {
         return this.#openNow()
       throw error
     }
-    if (this.#closing.signal.aborted) {
-      await live.transport.close()
-      throw mcpError(CLOSED, {})
-    }
+    const { signal } = this.#closing
+    if (signal.aborted) await live.transport.close()
+    signal.throwIfAborted()
     this.#current = live
     this.#backoff.opened()
     // If the caller chose the revision, the mode does not show what else the server supports.
     if (revision === undefined) rememberMode(key, opened.mode)
-    await this.#listen(live)
+    const listening = live.transport.listen?.()
+    // Some servers drop questions that they cannot send at once.
+    if (Object.keys(this.#answers).length > 0) await listening
+    signal.throwIfAborted()
     if (this.#reopening) this.#restoreLogLevel(live)
     this.#reopening = false
     this.#setState('ready')
     return live
-  }
-
-  /** Opens the stream for questions before the first request, because some servers drop those that they cannot send at once. */
-  async #listen({ transport }: Live): Promise<void> {
-    const listening = transport.listen?.()
-    if (listening === undefined || Object.keys(capabilitiesOf(this.#answers)).length === 0) return
-    const { signal } = this.#closing
-    const isOpen = new AbortController()
-    await Promise.race([listening, pause(LISTEN_MS, signal, isOpen.signal)])
-    isOpen.abort()
-    if (signal.aborted) throw mcpError(CLOSED, {})
   }
 
   /** Replaces the connection when its ids are used up. Pending requests finish on the old one. */

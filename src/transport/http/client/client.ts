@@ -1,4 +1,3 @@
-import { Deferred } from '../../../base/deferred.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { SESSION_LOST } from '../../../errors/client.ts'
@@ -138,22 +137,26 @@ class HttpClientTransport implements ClientTransport {
     this.#agreed = revision
   }
 
+  /** Code that only sessions need is loaded with the first one. */
   async listen(): Promise<void> {
-    if (this.cancels === 'itself' || this.#listening || this.#lost || this.#closing !== undefined) return
+    if (this.cancels === 'itself' || this.#listening || this.#lost || this.#closing) return
     this.#listening = true
     const hold = this.#hold('listen')
-    const { promise, resolve: onOpen } = new Deferred<void>()
-    this.#readNotifications(hold.signal, onOpen)
-      .then(
-        () => hold.release(),
-        (error: unknown) => {
-          const { message } = hold.release(error)
-          if (this.#closing === undefined && !this.#lost)
-            this.#parts.events.onNote?.('stream', `the stream for notifications failed: ${message}`)
-        },
-      )
-      .finally(onOpen)
-    await promise
+    const { listen } = await import('./listen.ts')
+    await listen({
+      ...this.#reading(hold.signal),
+      events: this.#parts.events,
+      ...this.#backoff,
+      get: (lastId) => this.#get(lastId, 'listen', hold.signal),
+      onLost: () => {
+        this.#lose()
+        this.#reportLoss()
+      },
+      onEnd: (error) => {
+        const reason = hold.release(error)
+        return this.#closing || this.#lost ? undefined : reason
+      },
+    })
   }
 
   async older(options: OlderTransportOptions): Promise<ClientTransport | undefined> {
@@ -184,23 +187,6 @@ class HttpClientTransport implements ClientTransport {
     if (type === 'application/json') return readJsonAnswer(response, outgoing, options)
     if (type === 'text/event-stream') return this.#follow(response, outgoing, options)
     throw (await failures()).toUseless(response, outgoing.method)
-  }
-
-  /** Code that only sessions need is loaded with the first one. */
-  async #readNotifications(signal: AbortSignal, onOpen: () => void): Promise<void> {
-    const { listen } = await import('./listen.ts')
-    if (signal.aborted) return
-    await listen({
-      ...this.#reading(signal),
-      events: this.#parts.events,
-      ...this.#backoff,
-      get: (lastId) => this.#get(lastId, 'listen', signal),
-      onOpen,
-      onLost: () => {
-        this.#lose()
-        this.#reportLoss()
-      },
-    })
   }
 
   /** Code that only streams need is loaded with the first one. */

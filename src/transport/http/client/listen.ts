@@ -14,14 +14,38 @@ export interface ListenOptions extends BackoffOptions {
   readonly leftovers: Set<() => void>
   readonly events: TransportEvents
   get(lastId: string | undefined): Promise<Response>
-  /** Called when the stream is open. */
-  onOpen(): void
   /** Called when the server no longer knows the session. */
   onLost(): void
+  /** Called when nothing is read any more; returns the error that is worth reporting. */
+  onEnd(error?: unknown): Error | undefined
 }
 
-/** Reads messages that do not belong to a request. Reconnects when the stream is lost; ends if the server has none. */
-export async function listen(options: ListenOptions): Promise<void> {
+/** How long the server may take to open the stream; some send no head before the first event. */
+const OPEN_MS = 1000
+
+/**
+ * Starts reading messages that do not belong to a request. Resolves when the stream is open, or after a while if it is
+ * not, or if the server has none.
+ */
+export function listen(options: ListenOptions): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, OPEN_MS)
+    const onOpen = (): void => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const onEnd = (error?: unknown): void => {
+      onOpen()
+      const reason = options.onEnd(error)
+      if (reason !== undefined)
+        options.events.onNote?.('stream', `the stream for notifications failed: ${reason.message}`)
+    }
+    readAll(options, onOpen).then(() => onEnd(), onEnd)
+  })
+}
+
+/** Reconnects when the stream is lost; ends if the server has none. */
+async function readAll(options: ListenOptions, onOpen: () => void): Promise<void> {
   const { signal, events, get } = options
   const backoff = new ReconnectBackoff(options.reconnect, options.random)
   const place = new Place()
@@ -42,7 +66,7 @@ export async function listen(options: ListenOptions): Promise<void> {
     }
     if (opened && place.lastId === undefined) events.onMissed?.()
     opened = true
-    options.onOpen()
+    onOpen()
     const since = performance.now()
     await readNotifications(response, place, options, note)
     backoff.learn(place, performance.now() - since)
