@@ -204,9 +204,10 @@ export class ReconnectingConnection {
         return this.#openNow()
       throw error
     }
-    const { signal } = this.#closing
-    if (signal.aborted) await live.transport.close()
-    signal.throwIfAborted()
+    if (this.#closing.signal.aborted) {
+      await live.transport.close()
+      throw mcpError(CLOSED, {})
+    }
     this.#current = live
     this.#backoff.opened()
     // If the caller chose the revision, the mode does not show what else the server supports.
@@ -214,7 +215,7 @@ export class ReconnectingConnection {
     const listening = live.transport.listen?.()
     // Some servers drop questions that they cannot send at once.
     if (Object.keys(this.#answers).length > 0) await listening
-    signal.throwIfAborted()
+    if (this.#closing.signal.aborted) throw mcpError(CLOSED, {})
     if (this.#reopening) this.#restoreLogLevel(live)
     this.#reopening = false
     this.#setState('ready')

@@ -14,7 +14,7 @@ export const BAD_ANSWER = {
   where: 'local',
   code: -32600,
   text: 'the server sent an invalid answer to {method}: {issue}',
-  hint: 'Check that the address belongs to an MCP server; if it does, report this to its author.',
+  hint: 'Check the address; if it belongs to an MCP server, report this to its author.',
 } as const
 
 export const ANSWER_TOO_LARGE = {
@@ -46,5 +46,5 @@ export const HTTP_FAILED = {
   where: 'local',
   code: -32000,
   text: '{method} failed with HTTP status {status}{reason}',
-  hint: 'Check the status: for 401 and 403 send credentials, for 5xx try again later.',
+  hint: 'For 401 and 403 send credentials; for 5xx try again later.',
 } as const

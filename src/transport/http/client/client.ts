@@ -152,10 +152,8 @@ class HttpClientTransport implements ClientTransport {
         this.#lose()
         this.#reportLoss()
       },
-      onEnd: (error) => {
-        const reason = hold.release(error)
-        return this.#closing || this.#lost ? undefined : reason
-      },
+      onEnd: (error) => hold.release(error),
+      isWanted: () => this.#closing === undefined && !this.#lost,
     })
   }
 

@@ -16,8 +16,10 @@ export interface ListenOptions extends BackoffOptions {
   get(lastId: string | undefined): Promise<Response>
   /** Called when the server no longer knows the session. */
   onLost(): void
-  /** Called when nothing is read any more; returns the error that is worth reporting. */
+  /** Called when nothing is read any more; returns the error that counts. */
   onEnd(error?: unknown): Error | undefined
+  /** Whether an error is worth reporting. */
+  isWanted(): boolean
 }
 
 /** How long the server may take to open the stream; some send no head before the first event. */
@@ -37,7 +39,7 @@ export function listen(options: ListenOptions): Promise<void> {
     const onEnd = (error?: unknown): void => {
       onOpen()
       const reason = options.onEnd(error)
-      if (reason !== undefined)
+      if (reason !== undefined && options.isWanted())
         options.events.onNote?.('stream', `the stream for notifications failed: ${reason.message}`)
     }
     readAll(options, onOpen).then(() => onEnd(), onEnd)
