@@ -75,7 +75,13 @@ test('the report marks rows and goals that were measured on a busy machine', () 
 
 test('the report names the rows in which we beat the limit by more than noise', () => {
   const rowOf = (work: string, better: Row['better'], ratioToLimit: number, subject = OURS.name): Row => ({
-    ...{ work, subject, value: 1, unit: 'msg/s', better, ratioToLimit, ratioToBestPeer: null },
+    work,
+    subject,
+    value: 1,
+    unit: 'msg/s',
+    better,
+    ratioToLimit,
+    ratioToBestPeer: null,
   })
   const rows = [
     rowOf('rate above', 'more', 1.2),

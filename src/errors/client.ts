@@ -6,7 +6,7 @@ export const SESSION_LOST = {
   code: -32001,
   refusal: 'SESSION_INVALID',
   text: 'the server no longer knows the session',
-  hint: 'Connect again. Requests that are safe to repeat were already repeated.',
+  hint: 'Connect again; what is safe to repeat was repeated.',
 } as const
 
 export const BAD_ANSWER = {

@@ -25,7 +25,7 @@ export const OVERLOADED = {
   refusal: 'BACKPRESSURE_ACTIVE',
   retryable: true,
   text: 'the server is working on too many requests',
-  hint: 'Repeat it later; operators can raise limits.allInFlight.',
+  hint: 'Send the request again later; operators can raise limits.allInFlight.',
 } as const
 
 export const CANCELLED = {

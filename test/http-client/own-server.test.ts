@@ -164,7 +164,7 @@ describe.each(REVISIONS)('against our own server at %s', (revision) => {
   test('a line that is closed leaves nothing behind', async () => {
     const { url, waits } = await start()
     const { line } = await connect(url, revision)
-    line.listen?.()
+    void line.listen?.()
     const waiting = failure(call(line, revision, 'wait'))
     await waits
     await line.close()
@@ -184,7 +184,7 @@ describe.each(REVISIONS.filter((revision) => revision !== LATEST))(
         return response
       }
       const { line, messages } = await connect(url, revision, watched)
-      line.listen?.()
+      void line.listen?.()
       await until(() => opened)
       change()
       await until(() => messages.length === 1)
@@ -214,7 +214,7 @@ describe.each(REVISIONS.filter((revision) => revision !== LATEST))(
     test('a server without sessions works too', async () => {
       const { url } = await start(false)
       const { line, notes, downs } = await connect(url, revision)
-      line.listen?.()
+      void line.listen?.()
       expect(textOf(await call(line, revision, 'add', { args: { a: 1, b: 2 } }))).toBe('3')
       await line.close()
       expect([notes, downs]).toEqual([[], []])

@@ -13,7 +13,7 @@ test('the session id and the revision go with everything after the handshake [R0
   const opened = await open(peer.url, { headers: { Authorization: 'Bearer t', Accept: 'text/html' } })
   await shake(opened)
   await ask(opened.line, 'tools/list')
-  opened.line.listen?.()
+  void opened.line.listen?.()
   await until(() => peer.of('GET').length === 1)
   await opened.line.close()
   const [first, ...others] = peer.seen
@@ -41,7 +41,7 @@ test('at 2026-07-28 there is neither session nor GET nor DELETE [R130]', async (
   await ask(line, 'tools/list', {
     headers: { ...headers, 'Mcp-Method': 'tools/list', 'Mcp-Session-Id': 'mine' },
   })
-  line.listen?.()
+  void line.listen?.()
   await line.close()
   expect(peer.seen.length).toBe(2)
   expect(peer.seen.map((seen) => seen.headers['mcp-protocol-version'])).toEqual(['2026-07-28', '2026-07-28'])
@@ -175,7 +175,7 @@ test('a session that is lost ends the stream for notifications without a word ab
   })
   const opened = await open(peer.url)
   await shake(opened)
-  opened.line.listen?.()
+  void opened.line.listen?.()
   await until(() => peer.of('GET').length === 1)
   await expect(ask(opened.line, 'tools/call')).rejects.toMatchObject({ kind: 'session_lost' })
   await peer.of('GET')[0]!.gone
@@ -216,7 +216,7 @@ test('closing does not wait long for a server that hangs, and ends everything un
   })
   const opened = await open(peer.url, { reconnect: QUICK })
   await shake(opened)
-  opened.line.listen?.()
+  void opened.line.listen?.()
   const waiting = failure(ask(opened.line, 'tools/call'))
   await until(() => peer.seen.length === 4)
   await opened.line.close()

@@ -52,15 +52,7 @@ export async function listenTcp(
   const reportRejected = throttle((why: string, more) =>
     service.report('warning', 'a connection was rejected', { why, more }),
   )
-  const settings = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS }
-  const server =
-    tls === undefined
-      ? createServer(settings)
-      : createTlsServer({
-          ...settings,
-          ...tls.settings,
-          handshakeTimeout: Math.min(limits.headersMs, LONGEST_MS),
-        })
+  const server = createListener(tls, limits)
   server.on('connection', count)
   if (tls === undefined) server.on('connection', (socket: Socket) => serve(socket, undefined))
   else {
@@ -128,6 +120,13 @@ export async function listenTcp(
     for (const socket of sockets) socket.destroy()
     await closed
   }
+}
+
+function createListener(tls: ServerTls | undefined, { headersMs }: Limits): Server {
+  const settings = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS }
+  if (tls === undefined) return createServer(settings)
+  const handshakeTimeout = Math.min(headersMs, LONGEST_MS)
+  return createTlsServer({ ...settings, ...tls.settings, handshakeTimeout })
 }
 
 /** How often to check connections: often enough for the shortest timeout. */
