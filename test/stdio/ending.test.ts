@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { META } from '../../src/protocol/meta.ts'
 import { call, headed, initialize, message } from '../http/messages.ts'
+import { send } from '../http/wire.ts'
 import { Child, opened, SERVER } from './child.ts'
 
 test('L.eof the end of input ends the server, with code 0 [R064] [S3-4.4-1] [S4-5-9]', async () => {
@@ -18,6 +19,23 @@ test('L.eof-empty even before the first message [R064]', async () => {
   child.process.stdin.end()
   expect(await child.exited).toBe(0)
   expect(child.lines).toEqual([])
+})
+
+test('a server that also listens elsewhere goes on if its input was closed from the start, as in a service or container', async () => {
+  const child = new Child(['beside'])
+  child.process.stdin.end()
+  await child.until(({ stderr }) => stderr.includes('listening'))
+  const port = Number(/at http:\/\/127\.0\.0\.1:(\d+)/.exec(child.stderr)?.[1])
+  const { body, headers } = headed('tools/call', { name: 'slow', arguments: { count: 1000 } })
+  expect((await send(port, { body, headers })).json).toMatchObject({ result: { content: [{ text: 'slow' }] } })
+  child.process.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+})
+
+test('a server that also listens elsewhere ends with its client on stdio', async () => {
+  const child = await opened(['beside'])
+  child.process.stdin.end()
+  expect(await child.exited).toBe(0)
 })
 
 test('L.eof-busy running requests are answered first [R064] [S4-5-9]', async () => {

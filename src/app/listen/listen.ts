@@ -130,8 +130,13 @@ function running(opened: OpenedSoFar, stdio: StdioServer | undefined, removeHand
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
-  // A client that closes our stdin is finished, so the process exits even if something keeps it alive.
-  if (stdio !== undefined) void stdio.closed.then(close).then(() => process.exit())
+  void stdio?.closed.then(async () => {
+    // Services and containers often start without an input; other transports go on then.
+    if (opened.size > 0 && !stdio.isUsed) return
+    await close()
+    // A client that closes our stdin is finished, so the process exits even if something keeps it alive.
+    process.exit()
+  })
   const addresses = Object.fromEntries([...opened].map(([name, { url }]) => [name, url]))
   return { url: opened.get('http')?.url, addresses, closed, close }
 }

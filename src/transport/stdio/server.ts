@@ -18,6 +18,8 @@ export interface StdioOptions {
 export interface StdioServer {
   /** Resolves when the client has disconnected and all requests are answered. */
   readonly closed: Promise<void>
+  /** Whether a client has sent anything. */
+  readonly isUsed: boolean
   close(): Promise<void>
 }
 
@@ -50,7 +52,13 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   input.once('end', onEnd)
   input.once('error', onEnd)
   output.on('error', onBroken)
-  return { closed, close: () => close(limits.drainMs) }
+  return {
+    closed,
+    get isUsed() {
+      return server.count > 0
+    },
+    close: () => close(limits.drainMs),
+  }
 
   function onEnd(): void {
     server.end()
