@@ -27,7 +27,9 @@ test('a server that also listens elsewhere goes on if its input was closed from 
   await child.until(({ stderr }) => stderr.includes('listening'))
   const port = Number(/at http:\/\/127\.0\.0\.1:(\d+)/.exec(child.stderr)?.[1])
   const { body, headers } = headed('tools/call', { name: 'slow', arguments: { count: 1000 } })
-  expect((await send(port, { body, headers })).json).toMatchObject({ result: { content: [{ text: 'slow' }] } })
+  expect((await send(port, { body, headers })).json).toMatchObject({
+    result: { content: [{ text: 'slow' }] },
+  })
   child.process.kill('SIGTERM')
   expect(await child.exited).toBe(0)
 })
