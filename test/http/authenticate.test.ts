@@ -36,7 +36,7 @@ function endpointOf(authenticate: Authenticator): Endpoint {
 
 async function serve(authenticate: Authenticator): Promise<{ port: number; url: string }> {
   const server = await listenHttp(endpointOf(authenticate), { host: '127.0.0.1', port: 0, path: '/mcp' })
-  server.upgrade('/mcp', serveWs(server.upgrades))
+  server.upgrade('/mcp', await serveWs(server.upgrades))
   onTestFinished(() => server.close())
   return { port: server.port, url: server.url.replace('http', 'ws') }
 }

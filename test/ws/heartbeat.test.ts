@@ -6,7 +6,7 @@ import { readLimits } from '../../src/base/limits.ts'
 import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
 import { CLOSE } from '../../src/transport/ws/close-codes.ts'
 import { connectWs } from '../../src/transport/ws/client.ts'
-import { dial } from '../../src/transport/ws/socket.ts'
+import { dial } from '../../src/transport/ws/node-socket.ts'
 import { scripted } from './peer.ts'
 
 const LIMITS = readLimits(CLIENT_LIMITS)

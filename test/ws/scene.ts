@@ -23,7 +23,7 @@ const QUICK = { reconnectFirstMs: 5, reconnectMaxMs: 50, reconnectFloorMs: 1 }
 export async function scene(app: App): Promise<Scene> {
   const endpoint = await openEndpoint(app, { hosts: ['loopback'], cors: [], sessions: false, sse: false })
   const server = await listenHttp(endpoint, { host: '127.0.0.1', port: 0, path: '/mcp', upgradesOnly: true })
-  const taker = serveWs(server.upgrades)
+  const taker = await serveWs(server.upgrades)
   server.upgrade('/mcp', taker)
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= server.close())

@@ -68,7 +68,7 @@ test('a client that does not complete the closing handshake is aborted, and its 
   const endpoint = await openEndpoint(app, { hosts: ['loopback'], cors: [], sessions: false, sse: false })
   const server = await listenHttp(endpoint, { host: '127.0.0.1', port: 0, path: '/mcp', upgradesOnly: true })
   onTestFinished(() => server.close())
-  const ws = serveWs(server.upgrades)
+  const ws = await serveWs(server.upgrades)
   server.upgrade('/mcp', ws)
   const raw = await open(server.port)
   raw.write(frame(headed('tools/call', { name: 'hang', arguments: {} }, 1).body))

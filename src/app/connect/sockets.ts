@@ -4,7 +4,6 @@ import { toMs } from '../../base/duration.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
-import { loadWs } from '../../transport/ws/load.ts'
 
 type Dial = (url: URL, options: ConnectOptions, limits: ClientLimits) => Promise<OpenTransport>
 
@@ -34,7 +33,7 @@ async function dialWs(url: URL, options: ConnectOptions, limits: ClientLimits): 
   if (url.protocol === 'ws:') rejectUnused(options, ['tls'], 'wss')
   rejectUnused(options, ['framing', 'connections'], 'tcp')
   const heartbeatMs = toHeartbeatMs(options.heartbeat)
-  const { connectWs } = await loadWs(() => import('../../transport/ws/client.ts'))
+  const { connectWs } = await import('../../transport/ws/client.ts')
   return connectWs(url, { headers, tls, heartbeatMs, limits })
 }
 

@@ -5,7 +5,6 @@ import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
-import { loadWs } from '../../transport/ws/load.ts'
 import { watchUncaught } from './uncaught.ts'
 import type { ListenOptions } from '../options.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, STDIO_OPTIONS } from './options.ts'
@@ -46,7 +45,7 @@ export type Opener<Name extends Addressed> = (
 /** The function that opens each transport, in this order. Its code is loaded only if it is used. */
 const OPENERS: { readonly [Name in Addressed]: () => Promise<Opener<Name>> } = {
   http: async () => (await import('./http.ts')).openHttp,
-  ws: async () => (await loadWs(() => import('./ws.ts'))).openWs,
+  ws: async () => (await import('./ws.ts')).openWs,
   tcp: async () => (await import('./tcp.ts')).openTcp,
   unix: async () => (await import('./tcp.ts')).openUnix,
 }

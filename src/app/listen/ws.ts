@@ -24,7 +24,7 @@ export const openWs: Opener<'ws'> = async (app, option, opened) => {
   const { pathname } = new URL(server.url)
   const { path = pathname } = options
   const url = new URL(path, server.url.replace(/^http/, 'ws')).href
-  const ws = serveWs(server.upgrades)
+  const ws = await serveWs(server.upgrades)
   server.upgrade(path, ws)
   return { url, close: () => (shares ? ws.close() : server.close()) }
 }

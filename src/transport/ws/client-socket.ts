@@ -41,3 +41,10 @@ export interface DialOptions {
   /** Called with the payload of a pong. */
   onPong?(payload: string): void
 }
+
+/** What opens WebSockets on a runtime. */
+export interface SocketLibrary {
+  dial(url: URL, options: DialOptions): ClientSocket
+  /** The remedy for a failed connection. */
+  remedyOf(cause: unknown, url: URL): string | undefined
+}

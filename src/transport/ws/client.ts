@@ -1,9 +1,9 @@
-import { dial, remedyOf } from '#ws'
+import { loadSockets } from '#ws'
 import { mcpError } from '../../errors/error.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
 import { afterMs } from '../io/timer.ts'
-import type { ClientSocket, DialOptions, SessionAck } from './client-socket.ts'
+import type { ClientSocket, DialOptions, SessionAck, SocketLibrary } from './client-socket.ts'
 import { ABNORMAL, statusOf, closeText } from './endings.ts'
 import { WsClientTransport, type WsTransportLimits, type Opening } from './client-transport.ts'
 import { PROTOCOLS } from './protocols.ts'
@@ -20,16 +20,24 @@ const UNEXPLAINED =
 
 /** Connects to a server over WebSocket, one message per frame. */
 export function connectWs(url: URL, options: ConnectWsOptions): OpenTransport {
-  return (events) =>
-    new WsClientTransport({
+  return async (events) => {
+    const library = await loadSockets()
+    const transport = new WsClientTransport({
       events,
       limits: options.limits,
-      open: (opening) => open(url, options, opening),
-    }).begin()
+      open: (opening) => open(url, options, library, opening),
+    })
+    return transport.begin()
+  }
 }
 
 /** Opens a connection and passes it on synchronously, because a message may follow at once. */
-function open(url: URL, options: ConnectWsOptions, opening: Opening): Promise<void> {
+function open(
+  url: URL,
+  options: ConnectWsOptions,
+  { dial, remedyOf }: SocketLibrary,
+  opening: Opening,
+): Promise<void> {
   const { headers, tls, heartbeatMs, limits } = options
   const openMs = Math.min(options.openMs ?? OPEN_MS, opening.timeoutMs)
   let session: SessionAck | undefined
@@ -54,7 +62,7 @@ function open(url: URL, options: ConnectWsOptions, opening: Opening): Promise<vo
     }
     socket.onerror = ({ error }) => (cause = error)
     socket.onclose = ({ code, reason }) =>
-      fail(whyNot(cause, url) ?? (code === ABNORMAL ? UNEXPLAINED : closeText(code, reason)))
+      fail(whyNot(cause) ?? (code === ABNORMAL ? UNEXPLAINED : closeText(code, reason)))
     if (opening.signal.aborted) stop()
     else opening.signal.addEventListener('abort', stop)
 
@@ -72,12 +80,12 @@ function open(url: URL, options: ConnectWsOptions, opening: Opening): Promise<vo
         mcpError(CONNECT_FAILED, { target: `${url.protocol}//${url.host}${url.pathname}`, reason }, extras),
       )
     }
-  })
-}
 
-function whyNot(cause: unknown, url: URL): string | undefined {
-  const status = statusOf(cause)
-  return status === undefined ? remedyOf(cause, url) : `it answered with HTTP status ${status}`
+    function whyNot(failure: unknown): string | undefined {
+      const status = statusOf(failure)
+      return status === undefined ? remedyOf(failure, url) : `it answered with HTTP status ${status}`
+    }
+  })
 }
 
 function drop(socket: ClientSocket): void {

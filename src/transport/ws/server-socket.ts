@@ -1,4 +1,5 @@
 import { WebSocket } from 'ws'
+export { WebSocketServer } from 'ws'
 import { CLOSE } from './close-codes.ts'
 
 /** The server's end of a WebSocket. It can reply to a message that is too large, and knows if closing was agreed. */

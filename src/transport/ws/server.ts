@@ -1,7 +1,7 @@
 import { TOO_MANY_CONNECTIONS } from '../../errors/limits.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { WebSocketServer, type ServerOptions } from 'ws'
+import type { ServerOptions } from 'ws'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_UPGRADE } from '../../errors/http.ts'
 import { SHUTTING_DOWN } from '../../errors/rpc.ts'
@@ -9,9 +9,10 @@ import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { UpgradeHandler, UpgradeSource } from '../io/upgrade.ts'
 import { everyMs } from '../io/timer.ts'
+import { loadWs } from './load.ts'
 import { Peer } from './peer.ts'
 import { chooseProtocol, PROTOCOLS } from './protocols.ts'
-import { ServerSocket } from './server-socket.ts'
+import type { ServerSocket } from './server-socket.ts'
 import type { Opening } from './session.ts'
 import { WsSessions } from './sessions.ts'
 
@@ -36,7 +37,8 @@ export interface WsServer extends UpgradeHandler {
 }
 
 /** Serves clients over WebSocket. The connections come from an HTTP listener, which authenticates them. */
-export function serveWs(source: UpgradeSource): WsServer {
+export async function serveWs(source: UpgradeSource): Promise<WsServer> {
+  const library = await loadWs(() => import('./server-socket.ts'))
   const { limits, service } = source
   const peers = new Set<Peer>()
   const sessions = new WsSessions(service, limits)
@@ -51,9 +53,9 @@ export function serveWs(source: UpgradeSource): WsServer {
     maxFragments: FRAGMENTS,
     closeTimeout: FAREWELL_MS,
     handleProtocols: (offered) => chooseProtocol(offered) ?? false,
-    WebSocket: ServerSocket,
+    WebSocket: library.ServerSocket,
   }
-  const server = new WebSocketServer(settings)
+  const server = new library.WebSocketServer(settings)
   server.on('wsClientError', ({ message }, socket, request) => {
     const error = mcpError(BAD_UPGRADE, { reason: message })
     source.reject(request, socket, error, { 'sec-websocket-version': '13' })

@@ -1,9 +1,14 @@
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
-import type { ClientSocket, DialOptions } from './client-socket.ts'
+import type { ClientSocket, DialOptions, SocketLibrary } from './client-socket.ts'
+
+/** What opens WebSockets on runtimes that have their own. */
+export function loadSockets(): Promise<SocketLibrary> {
+  return Promise.resolve({ dial, remedyOf })
+}
 
 /** Opens the runtime's own WebSocket, which answers pings by itself and does not support headers. */
-export function dial(url: URL, { protocols, headers }: DialOptions): ClientSocket {
+function dial(url: URL, { protocols, headers }: DialOptions): ClientSocket {
   if (Object.keys(headers).length > 0) {
     const reason = 'this runtime cannot send custom headers with a WebSocket; omit them, or connect over HTTP'
     throw mcpError(BAD_OPTION, { where: 'connect headers', reason })
@@ -12,6 +17,6 @@ export function dial(url: URL, { protocols, headers }: DialOptions): ClientSocke
 }
 
 /** Runtimes do not say why a connection failed. */
-export function remedyOf(): string | undefined {
+function remedyOf(): string | undefined {
   return undefined
 }
