@@ -310,8 +310,8 @@ export class Endpoint implements HttpHandler {
     const take = (member: unknown): HttpOut | Promise<HttpOut> =>
       this.#take(readMessage(member), part, headers)
     const fail = (thrown: unknown): HttpOut => this.fail(readableId(thrown), thrown, undefined, headers)
-    const { promise, resolve } = whole.pending()
-    resolve(answerBatch(members, { whole, headers, take, fail }))
+    const { promise, resolve, reject } = whole.pending()
+    answerBatch(members, { whole, headers, take, fail }).then(resolve, reject)
     return promise
   }
 
