@@ -34,6 +34,7 @@ test.each([true, false])(
       format: 'esm',
       conditions: ['pierhead-source'],
       logLevel: 'error',
+      banner: { js: banner },
     })
     const child = spawn(process.execPath, [join(folder, 'main.mjs')])
     const lines: string[] = []
