@@ -18,28 +18,32 @@ const PROGRAM = `
   await client.close()
   await running.close()`
 
-test.each([true, false])(
-  'a bundle that is an ES module serves WebSocket · splitting %s',
-  async (splitting) => {
-    const folder = mkdtempSync(join(tmpdir(), 'pierhead-bundle-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    await build({
-      stdin: { contents: PROGRAM, resolveDir: resolve('.'), sourcefile: 'main.ts', loader: 'ts' },
-      outdir: folder,
-      outExtension: { '.js': '.mjs' },
-      entryNames: 'main',
-      bundle: true,
-      splitting,
-      platform: 'node',
-      format: 'esm',
-      conditions: ['pierhead-source'],
-      logLevel: 'error',
-      banner: { js: banner },
-    })
-    const child = spawn(process.execPath, [join(folder, 'main.mjs')])
-    const lines: string[] = []
-    createInterface({ input: child.stderr }).on('line', (line) => lines.push(line))
-    const [code] = (await once(child, 'close')) as [number]
-    expect([code, lines]).toEqual([0, ['added undefined']])
-  },
-)
+/** What programs put in front of their bundles so that CommonJS code works. */
+const BANNER = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)"
+
+test.each([
+  [true, ''],
+  [false, ''],
+  [false, BANNER],
+])('a bundle that is an ES module serves WebSocket · splitting %s %s', async (splitting, banner) => {
+  const folder = mkdtempSync(join(tmpdir(), 'pierhead-bundle-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  await build({
+    stdin: { contents: PROGRAM, resolveDir: resolve('.'), sourcefile: 'main.ts', loader: 'ts' },
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    entryNames: 'main',
+    bundle: true,
+    splitting,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['pierhead-source'],
+    logLevel: 'error',
+    banner: { js: banner },
+  })
+  const child = spawn(process.execPath, [join(folder, 'main.mjs')])
+  const lines: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => lines.push(line))
+  const [code] = (await once(child, 'close')) as [number]
+  expect([code, lines]).toEqual([0, ['added undefined']])
+})
