@@ -44,9 +44,9 @@ export function ratiosOf(rows: readonly Row[], record: readonly Row[]): readonly
 
 const RECORD_IT = 'run "npm run bench" and commit the record'
 
-/** Whether a ratio fell further than noise explains. */
+/** Whether a ratio fell further than noise explains. A recorded ratio beyond the limit only shows that the limit was not one. */
 export function isLost({ now, recorded }: Ratio): boolean {
-  return recorded !== undefined && now < recorded * SHARE
+  return recorded !== undefined && now < Math.min(recorded, 1) * SHARE
 }
 
 /** A new ratio cannot be judged before it is recorded. */
