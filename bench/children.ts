@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import type { Command, Reply } from './commands.ts'
 
 const BUILT = '.cache/bench'
-const START_MS = 20_000
+const START_MS = 60_000
 const EXIT_MS = 10_000
 
 /** Compiles the processes of the bench, so that they run on plain Node like the programs they measure. */

@@ -111,6 +111,14 @@ describe('the comparison with the record', () => {
     ])
   })
 
+  test('a recorded ratio beyond the limit counts as the limit itself', () => {
+    const verdicts = (ours: number): unknown =>
+      ratiosOf(rowsOf(CALLS, [100, ours]), rowsOf(CALLS, [100, 205])).map(verdictOf)
+    expect(verdicts(70)).toEqual(['kept'])
+    expect(verdicts(69)).toEqual(['LOST'])
+    expect(ratiosOf(rowsOf(CALLS, [100, 90]), rowsOf(CALLS, [100, 205]))).toMatchObject([{ recorded: 2.05 }])
+  })
+
   test('the better of two measurements counts', () => {
     const ratio = { name: 'one', now: 0.2, recorded: 0.8, busy: false }
     expect(better([ratio], [{ ...ratio, now: 0.7 }])).toEqual([{ ...ratio, now: 0.7 }])

@@ -89,6 +89,7 @@ test('the report names the rows in which we beat the limit by more than noise', 
     rowOf('time below', 'less', 0.8),
     rowOf('time at the limit', 'less', 0.95),
     rowOf('of a peer', 'more', 1.2, 'tmcp'),
+    { ...rowOf('rate at its worst', 'more', 1.2), unit: 'µs p99' },
   ]
   expect(beatenText(rows).match(/(rate|time|of a) \w+/g)).toEqual(['rate above', 'time below'])
   expect(beatenText(rows.slice(1, 2))).toBe('')

@@ -1,7 +1,7 @@
 import type { Row } from './measure.ts'
 
-/** The units that are compared. In a short run, p99 and JIT compilation say more about the run than about our code. */
-const UNITS = new Set(['req/s', 'msg/s', 'µs p50', 'ms', 'MB'])
+/** The units whose ratios are judged. In a short run, p99 and JIT compilation say more about the run than about our code. */
+export const STEADY_UNITS: ReadonlySet<string> = new Set(['req/s', 'msg/s', 'µs p50', 'ms', 'MB'])
 /** A ratio may fall to this share of the recorded one before it counts as lost. */
 const SHARE = 0.7
 
@@ -21,7 +21,8 @@ export interface Ratio {
 export function ratiosOf(rows: readonly Row[], record: readonly Row[]): readonly Ratio[] {
   if (record.length === 0) throw new Error(`the record is empty: ${RECORD_IT}`)
   const ratios = rows.flatMap((row) => {
-    if (!row.subject.startsWith('pierhead') || !UNITS.has(row.unit) || row.ratioToLimit === null) return []
+    if (!row.subject.startsWith('pierhead') || !STEADY_UNITS.has(row.unit) || row.ratioToLimit === null)
+      return []
     const name = `${row.work} (${row.unit}), ${row.subject}`
     const old = record.find(
       ({ work, unit, subject }) => work === row.work && unit === row.unit && subject === row.subject,
@@ -44,9 +45,9 @@ export function ratiosOf(rows: readonly Row[], record: readonly Row[]): readonly
 
 const RECORD_IT = 'run "npm run bench" and commit the record'
 
-/** Whether a ratio fell further than noise explains. */
+/** Whether a ratio fell further than noise explains. A recorded ratio beyond the limit only shows that the limit was not one. */
 export function isLost({ now, recorded }: Ratio): boolean {
-  return recorded !== undefined && now < recorded * SHARE
+  return recorded !== undefined && now < Math.min(recorded, 1) * SHARE
 }
 
 /** A new ratio cannot be judged before it is recorded. */

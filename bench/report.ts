@@ -1,5 +1,6 @@
 import type { Machine } from './machine.ts'
 import type { Row } from './measure.ts'
+import { STEADY_UNITS } from './regressions.ts'
 import { OURS } from './subjects.ts'
 
 /** An explanation of the numbers, printed above them. */
@@ -29,8 +30,8 @@ const BEYOND = 1.1
 
 /** The rows in which we beat the limit: it is then not a limit, because it does something that we do not. */
 export function beatenText(rows: readonly Row[]): string {
-  const beaten = rows.filter(({ subject, better, ratioToLimit }) => {
-    if (!subject.startsWith(OURS.name) || ratioToLimit === null) return false
+  const beaten = rows.filter(({ subject, unit, better, ratioToLimit }) => {
+    if (!subject.startsWith(OURS.name) || !STEADY_UNITS.has(unit) || ratioToLimit === null) return false
     return (better === 'more' ? ratioToLimit : 1 / ratioToLimit) > BEYOND
   })
   if (beaten.length === 0) return ''

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { addContent, isAsync } from './handlers.mjs'
-import { announce } from './listening.mjs'
+import { announce, serverOptions } from './listening.mjs'
 import { options } from './options.mjs'
 
 // The response of our server to one call: its headers, and for each event the text before its message and the message.
@@ -11,7 +11,7 @@ const earlier = events.slice(0, -1)
 // A response whose length is known is sent in one piece.
 const isWhole = headers['content-length'] !== undefined
 
-const server = createServer((req, res) => {
+const server = createServer(serverOptions, (req, res) => {
   let text = ''
   req.setEncoding('utf8')
   req.on('data', (piece) => (text += piece))

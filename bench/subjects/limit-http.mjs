@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { answer } from './limit-answer.mjs'
-import { announce } from './listening.mjs'
+import { announce, serverOptions } from './listening.mjs'
 import { options } from './options.mjs'
 
 const prepared = options.body === '' ? undefined : readFileSync(options.body)
 
-// A connection may be idle while another server is measured.
-const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
+const server = createServer(serverOptions, (req, res) => {
   let text = ''
   req.setEncoding('utf8')
   req.on('data', (piece) => (text += piece))

@@ -1,3 +1,6 @@
+/** A connection may be idle while another server is measured. */
+export const serverOptions = { keepAliveTimeout: 60_000 }
+
 /** Reports the ports of a subject to the bench, and its memory use whenever a line arrives on its input. */
 export function announce(...ports) {
   process.stdout.write(`${JSON.stringify({ ports })}\n`)

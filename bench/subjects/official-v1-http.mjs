@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import { announce } from './listening.mjs'
+import { announce, serverOptions } from './listening.mjs'
 import { createOfficialV1 } from './official-v1-server.mjs'
 import { options } from './options.mjs'
 
 const sessions = new Map()
 
-const server = createServer(async (req, res) => {
+const server = createServer(serverOptions, async (req, res) => {
   const known = sessions.get(req.headers['mcp-session-id'])
   if (known) return known.handleRequest(req, res)
   const transport = new StreamableHTTPServerTransport({

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import { announce } from './listening.mjs'
+import { announce, serverOptions } from './listening.mjs'
 import { createOfficialV2 } from './official-v2-server.mjs'
 import { options } from './options.mjs'
 
 const stateless = toNodeHandler(createMcpHandler(createOfficialV2))
 const sessions = new Map()
 
-const server = createServer(async (req, res) => {
+const server = createServer(serverOptions, async (req, res) => {
   if (req.headers['mcp-protocol-version'] === '2026-07-28') return stateless(req, res)
   const known = sessions.get(req.headers['mcp-session-id'])
   if (known) return known.handleRequest(req, res)

@@ -9,8 +9,8 @@ const PERCENTILES = [
   { unit: 'µs p99', of: 'p99' },
   { unit: 'µs p99.9', of: 'p999' },
 ] as const
-/** The number of calls at a new rate before it is measured. */
-const SETTLING = 5000
+/** The share of the warm-up that is repeated at each rate. */
+const SETTLING = 0.25
 /** The p99.9 latency needs more samples than a rate does. */
 const LONGER = 2
 
@@ -61,7 +61,7 @@ async function atRate(
 ): Promise<readonly Sample[]> {
   const once = (subject: Subject): ReturnType<Stage['pace']> =>
     stage.pace(subject, rate, { seconds: plan.seconds * LONGER })
-  for (const subject of [LIMIT, OURS]) await stage.pace(subject, rate, { calls: SETTLING })
+  for (const subject of [LIMIT, OURS]) await stage.pace(subject, rate, { calls: plan.warmUp.wire * SETTLING })
   const results = await interleave([LIMIT, OURS], plan, once)
   return [...results].flatMap(([subject, rounds]) => {
     const busy = mostlyBusy(rounds)

@@ -21,7 +21,7 @@ import { loadAll } from './http.ts'
 
 const CONNECTIONS = 8
 /** Peers convert all schemas for every list, in loops that V8 compiles during the first few, and take milliseconds for it. */
-const PEER_WARM_UP = 40
+const PEER_WARM_UP = 100
 
 /** tools/list with 100 tools of ten fields, against all peers and against the same bytes served from memory. */
 export const list100: Workload = {
