@@ -1,4 +1,4 @@
-import { ID_IN_USE, TOO_MANY_CALLS } from '../errors/limits.ts'
+import { ID_IN_USE, TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError, rowOf } from '../errors/error.ts'
 import { SHUTTING_DOWN } from '../errors/rpc.ts'
@@ -10,6 +10,7 @@ import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
 import { outcomeOf, type Observed, type RejectedRequest } from './observer.ts'
 import type { Service } from './service.ts'
+import { SMALL_CHARS, weightOf } from './weight.ts'
 
 /** One request as its transport sees it: whose it is, and what to send for each way it can end. */
 export interface Responder<Out, Encoded extends Sized> {
@@ -125,22 +126,31 @@ export class InFlight<Out, Encoded extends Sized> {
   }
 
   /** Throws when the request is rejected; says whether it must be queued. */
-  #admit(call: Call, { caller, calls }: Responder<Out, Encoded>): boolean {
+  #admit(call: Call, responder: Responder<Out, Encoded>): boolean {
     if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
     const { load } = this.#service
+    const { caller, calls } = responder
     const { inFlight, allInFlight } = this.#limits
     if (load.check !== undefined) load.check()
     // While all callers together are below the limit, so is each of them.
     if (load.running >= inFlight && load.runningFor(caller) >= inFlight)
       throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)
+    if (load.bytes > 0) this.#checkRoom(responder.size)
     const id = call.id as RequestId
     if (calls?.find(id) !== undefined) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
     return load.running >= allInFlight
   }
 
+  /** Rejects a large message while those of running requests already take too much memory. */
+  #checkRoom(chars: number): void {
+    if (chars > SMALL_CHARS && this.#service.load.bytes + chars > this.#limits.inFlightBytes)
+      throw mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
+  }
+
   #runInTurn(call: Call, { caller, size }: Responder<Out, Encoded>): Promise<Result> {
     const answer = (): Result | Promise<Result> => this.#service.answer(call)
-    return this.#service.load.inTurn({ call, caller, bytes: size, answer }, this.#limits)
+    const bytes = weightOf(call.params, size)
+    return this.#service.load.inTurn({ call, caller, bytes, answer }, this.#limits)
   }
 
   /** Tracks a request until its result settles or `abortAll` ends it. */
@@ -151,7 +161,8 @@ export class InFlight<Out, Encoded extends Sized> {
     observed: Observed | undefined,
     isQueued: boolean,
   ): Promise<Out> {
-    const leave = isQueued ? undefined : this.#service.load.enter(call, responder.caller)
+    const { caller, size } = responder
+    const leave = isQueued ? undefined : this.#service.load.enter(call, caller, weightOf(call.params, size))
     responder.calls?.add(call)
     return new Promise((resolve, reject) => {
       const finish = (): void => {

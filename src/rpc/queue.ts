@@ -10,7 +10,7 @@ import type { Load, Turn } from './load.ts'
 export interface Waiting {
   /** The caller it belongs to; undefined when unknown. */
   readonly caller: unknown
-  /** Its size. */
+  /** The estimated size of its message in memory. */
   readonly bytes: number
   /** Aborts when the response is no longer wanted. */
   readonly signal: AbortSignal
@@ -36,7 +36,7 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
   let leave: (() => void) | undefined
   const begin = (): boolean => {
     const { running } = load
-    leave = load.enter(call, caller)
+    leave = load.enter(call, caller, bytes)
     return load.running > running
   }
   signal.throwIfAborted()
