@@ -55,6 +55,16 @@ export const TOO_MANY_CALLS = {
   hint: 'Wait for an answer before sending more, or raise limits.inFlight.',
 } as const
 
+export const TOO_MUCH_IN_FLIGHT = {
+  kind: 'too_much_in_flight',
+  code: 1002,
+  http: 429,
+  refusal: 'QUEUE_BYTE_CAP_EXCEEDED',
+  retryable: true,
+  text: 'the requests in flight are too large together',
+  hint: 'Wait for answers before sending more, or raise limits.inFlightBytes.',
+} as const
+
 export const QUEUE_FULL = {
   kind: 'queue_full',
   code: 1001,
@@ -71,7 +81,7 @@ export const QUEUE_BYTES = {
   http: 429,
   refusal: 'QUEUE_BYTE_CAP_EXCEEDED',
   retryable: true,
-  text: 'the queue would exceed {limit} characters',
+  text: 'the queue would exceed {limit} bytes',
   hint: 'Try again later, or raise limits.queuedBytes.',
 } as const
 

@@ -34,6 +34,7 @@ const DOCUMENTED = `
   batch 100 20
   inFlight 1024 128
   allInFlight 4096 512
+  inFlightBytes 256Mi 64Mi
   queued 1024 128 0
   queuedBytes 64Mi 16Mi
   queuedPerCaller 256 32

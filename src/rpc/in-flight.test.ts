@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { Deferred } from '../base/deferred.ts'
 import { toLimits } from '../base/limits.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Limits } from '../protocol/limits.ts'
 import { Call } from './call.ts'
 import { CallTable } from './call-table.ts'
 import { InFlight, type Responder } from './in-flight.ts'
@@ -8,11 +10,14 @@ import { Load } from './load.ts'
 import { Observers } from './observer.ts'
 import type { Service } from './service.ts'
 
-function make(answer: () => Promise<object>): { inFlight: InFlight<string, string>; load: Load } {
+function make(
+  answer: () => Promise<object>,
+  limits: Partial<Limits> = {},
+): { inFlight: InFlight<string, string>; load: Load } {
   const load = new Load()
   const observers = new Observers(() => undefined)
   const service = { load, observers, answer, report: () => undefined } as unknown as Service
-  return { inFlight: new InFlight(service, toLimits({})), load }
+  return { inFlight: new InFlight(service, toLimits(limits)), load }
 }
 
 const broken = (): never => {
@@ -33,7 +38,7 @@ function responder(parts: Partial<Responder<string, string>>): Responder<string,
   }
 }
 
-const call = (): Call => new Call(1, 'tools/call', {}, {} as never)
+const call = (params: JsonObject = {}): Call => new Call(1, 'tools/call', params, {} as never)
 
 test('a result that cannot be encoded becomes an error', async () => {
   const { inFlight, load } = make(async () => ({}))
@@ -58,4 +63,36 @@ test('requests that take too long are answered, and what their handlers return l
   expect([await response, asked.aborted, inFlight.size]).toEqual(['shutting_down', true, 0])
   finish({})
   await inFlight.drain(Number.POSITIVE_INFINITY)
+})
+
+test('limits.inFlightBytes large messages are rejected from one byte more on while others run, and small ones never', async () => {
+  const finish: (() => void)[] = []
+  const answer = (): Promise<object> => new Promise((resolve) => finish.push(() => resolve({})))
+  const { inFlight, load } = make(answer, { inFlightBytes: 10_000 })
+  const run = (size: number): string | Promise<string> => inFlight.run(call(), responder({ size }))
+  // On its own, a message may exceed the limit.
+  const first = run(20_000)
+  expect(load.bytes).toBe(20_000)
+  expect(run(1025)).toBe('too_much_in_flight')
+  const small = run(1024)
+  finish.splice(0).forEach((end) => end())
+  expect([await first, await small, load.bytes]).toEqual(['encoded', 'encoded', 0])
+  const others = [run(4000), run(6000)]
+  expect([load.bytes, run(1025)]).toEqual([10_000, 'too_much_in_flight'])
+  finish.splice(0).forEach((end) => end())
+  for (const other of others) expect(await other).toBe('encoded')
+  expect([run(4000), run(6001)]).toEqual([expect.any(Promise), 'too_much_in_flight'])
+})
+
+test('values count as memory, for running and for queued requests', async () => {
+  const limits = { inFlightBytes: 200_000, allInFlight: 1, queuedBytes: 66_000, waitMs: 60_000 }
+  const { inFlight, load } = make(() => new Promise(() => undefined), limits)
+  const items = (length: number): Call => call({ list: Array.from({ length }, () => ({})) })
+  const run = (asked: Call): string | Promise<string> => inFlight.run(asked, responder({ size: 2000 }))
+  void run(items(1000))
+  // The list itself is a value too.
+  expect(load.bytes).toBe(2000 + 64 * 1001)
+  expect(await run(items(1000))).toBe('queue_bytes')
+  void run(items(998))
+  await expect.poll(() => load.waiting).toBe(1)
 })

@@ -1,4 +1,4 @@
-import { ID_IN_USE, TOO_MANY_CALLS } from '../errors/limits.ts'
+import { ID_IN_USE, TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.ts'
 import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError, rowOf } from '../errors/error.ts'
@@ -11,6 +11,7 @@ import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
 import { outcomeOf, type Observed, type RejectedRequest } from './observer.ts'
 import type { Service } from './service.ts'
+import { SMALL_CHARS, weightOf } from './weight.ts'
 
 /** One request as its transport sees it: whose it is, and what to send for each way it can end. */
 export interface Responder<Out, Encoded extends Sized> {
@@ -46,6 +47,8 @@ interface Running<Out, Encoded extends Sized> {
   readonly observed: Observed | undefined
   readonly pending: Pending<Out>
   readonly caller: unknown
+  /** The estimated size of its message in memory. */
+  readonly bytes: number
   /** Whether the load counts it, which a queued request arranges by itself. */
   readonly isCounted: boolean
 }
@@ -144,22 +147,31 @@ export class InFlight<Out, Encoded extends Sized> {
   }
 
   /** Throws when the request is rejected; says whether it must be queued. */
-  #admit(call: Call, { caller, calls }: Responder<Out, Encoded>): boolean {
+  #admit(call: Call, responder: Responder<Out, Encoded>): boolean {
     if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
     const { load } = this.#service
+    const { caller, calls } = responder
     const { inFlight, allInFlight } = this.#limits
     if (load.check !== undefined) load.check()
     // While all callers together are below the limit, so is each of them.
     if (load.running >= inFlight && load.runningFor(caller) >= inFlight)
       throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)
+    if (load.bytes > 0) this.#checkRoom(responder.size)
     const id = call.id as RequestId
     if (calls?.find(id) !== undefined) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
     return load.running >= allInFlight
   }
 
+  /** Rejects a large message while those of running requests already take too much memory. */
+  #checkRoom(chars: number): void {
+    if (chars > SMALL_CHARS && this.#service.load.bytes + chars > this.#limits.inFlightBytes)
+      throw mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
+  }
+
   #runInTurn(call: Call, { caller, size }: Responder<Out, Encoded>): Promise<Result> {
     const answer = (): Result | Promise<Result> => this.#service.answer(call)
-    return this.#service.load.inTurn({ call, caller, bytes: size, answer }, this.#limits)
+    const bytes = weightOf(call.params, size)
+    return this.#service.load.inTurn({ call, caller, bytes, answer }, this.#limits)
   }
 
   /** Tracks a request until its result settles or `abortAll` ends it. */
@@ -170,10 +182,11 @@ export class InFlight<Out, Encoded extends Sized> {
     observed: Observed | undefined,
     isQueued: boolean,
   ): Out | Promise<Out> {
-    const { caller } = responder
-    const isCounted = !isQueued && this.#service.load.enter(call, caller)
+    const { caller, size } = responder
+    const bytes = isQueued ? 0 : weightOf(call.params, size)
+    const isCounted = !isQueued && this.#service.load.enter(call, caller, bytes)
     const pending = responder.pending(call)
-    const running = { call, responder, observed, pending, caller, isCounted }
+    const running = { call, responder, observed, pending, caller, bytes, isCounted }
     responder.calls?.add(call)
     this.#running.add(running)
     result.then(
@@ -218,8 +231,8 @@ export class InFlight<Out, Encoded extends Sized> {
     running.pending.reject(broken)
   }
 
-  #leave({ call, responder, caller, isCounted }: Running<Out, Encoded>): void {
-    if (isCounted) this.#service.load.leave(caller)
+  #leave({ call, responder, caller, bytes, isCounted }: Running<Out, Encoded>): void {
+    if (isCounted) this.#service.load.leave(caller, bytes)
     responder.calls?.delete(call)
     if (this.#onIdle !== undefined && this.#isIdle) this.#onIdle()
   }

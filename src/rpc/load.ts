@@ -10,7 +10,7 @@ import type { Queue } from './queue.ts'
 export interface Turn {
   readonly call: Call
   readonly caller: unknown
-  /** Its size. */
+  /** The estimated size of its message in memory. */
   readonly bytes: number
   answer(call: Call): Result | Promise<Result>
 }
@@ -23,10 +23,16 @@ export class Load {
   queue: Queue | undefined
   readonly #callers = new Map<unknown, number>()
   #running = 0
+  #bytes = 0
 
   /** The number of running requests, excluding synchronous and long-lived ones. */
   get running(): number {
     return this.#running
+  }
+
+  /** The estimated size of their messages in memory. */
+  get bytes(): number {
+    return this.#bytes
   }
 
   /** How many of them belong to a caller. */
@@ -40,16 +46,18 @@ export class Load {
   }
 
   /** Counts a request as running until `leave` is called for it; says no to a long-lived one, which is not counted. */
-  enter(call: Call, caller: unknown): boolean {
+  enter(call: Call, caller: unknown, bytes: number): boolean {
     if (methodRow(call.method)?.lasting === true) return false
     this.#running++
+    this.#bytes += bytes
     if (caller !== undefined) this.#callers.set(caller, this.runningFor(caller) + 1)
     return true
   }
 
   /** Counts a request no longer, and starts the next queued one. */
-  leave(caller: unknown): void {
+  leave(caller: unknown, bytes: number): void {
     this.#running--
+    this.#bytes -= bytes
     if (caller !== undefined) {
       const left = this.runningFor(caller) - 1
       if (left > 0) this.#callers.set(caller, left)

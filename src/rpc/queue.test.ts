@@ -164,8 +164,8 @@ function busy(): {
   turn(call: Call, name: string, allInFlight?: number): Promise<string>
 } {
   const load = new Load()
-  load.enter(makeCall(), 'other')
-  const leave = (): void => load.leave('other')
+  load.enter(makeCall(), 'other', 1)
+  const leave = (): void => load.leave('other', 1)
   const turn = async (call: Call, name: string, allInFlight = 1): Promise<string> => {
     const asked = { call, caller: 'a', bytes: 1, answer: () => ({ name }) }
     return answerInTurn(load, asked, { ...limits, allInFlight }).then(

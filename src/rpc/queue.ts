@@ -10,7 +10,7 @@ import type { Load, Turn } from './load.ts'
 export interface Waiting {
   /** The caller it belongs to; undefined when unknown. */
   readonly caller: unknown
-  /** Its size. */
+  /** The estimated size of its message in memory. */
   readonly bytes: number
   /** Aborts when the response is no longer wanted. */
   readonly signal: AbortSignal
@@ -34,7 +34,7 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
   const { signal } = call
   const queue = (load.queue ??= new Queue())
   let isCounted = false
-  const begin = (): boolean => (isCounted = load.enter(call, caller))
+  const begin = (): boolean => (isCounted = load.enter(call, caller, bytes))
   signal.throwIfAborted()
   if (load.running < limits.allInFlight && queue.size === 0) begin()
   else await queue.wait({ caller, bytes, signal, begin }, limits)
@@ -42,7 +42,7 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
     signal.throwIfAborted()
     return await answer(call)
   } finally {
-    if (isCounted) load.leave(caller)
+    if (isCounted) load.leave(caller, bytes)
   }
 }
 

@@ -4,11 +4,13 @@ import process from 'node:process'
 import { createServer, type ServerOptions } from '../../src/index.ts'
 
 const limits = JSON.parse(process.argv[2] ?? '{}') as ServerOptions['limits'] & object
-const app = createServer({ name: 'reading', version: '1', limits, log: () => undefined }).tool(
-  'echo',
-  { input: { type: 'object' } },
-  (input) => String((input as { text?: unknown }).text),
-)
+const app = createServer({ name: 'reading', version: '1', limits, log: () => undefined })
+  .tool('echo', { input: { type: 'object' } }, (input) => String((input as { text?: unknown }).text))
+  .tool(
+    'wait',
+    { input: { type: 'object' } },
+    (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('ended'))),
+  )
 const running = await app.listen({ http: { port: 0, sse: true, gist: true }, ws: true, tcp: { port: 0 } })
 
 /** Memory outside the heap that is held for bytes, and all that the process takes. */

@@ -24,6 +24,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   batch: 'batch_too_long',
   inFlight: 'too_many_calls',
   allInFlight: 'overloaded',
+  inFlightBytes: 'too_much_in_flight',
   queued: 'queue_full',
   queuedBytes: 'queue_bytes',
   queuedPerCaller: 'queue_share',

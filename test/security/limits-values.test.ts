@@ -14,8 +14,9 @@ const EMPTIES = `[${'{},'.repeat(3_300_000)}{}]`
 const HEAP_MIB = 160
 
 /** A server whose process has little memory, and the answer of one of its ports to some bytes. */
-async function startSmall(): Promise<{ readonly port: (name: string) => number }> {
-  const args = ['--expose-gc', `--max-old-space-size=${HEAP_MIB}`, bundle('reading-server'), '{}']
+async function startSmall(limits: object = {}): Promise<{ readonly port: (name: string) => number }> {
+  const heap = `--max-old-space-size=${HEAP_MIB}`
+  const args = ['--expose-gc', heap, bundle('reading-server'), JSON.stringify(limits)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const [addresses] = (await once(child, 'message')) as [Readonly<Record<string, string>>]
@@ -40,7 +41,10 @@ class Line {
 
   /** Everything that came, once it contains a text or the server is gone. */
   async heard(text: string): Promise<string> {
-    await until(() => this.said.includes(text) || this.#socket.destroyed || this.#socket.readableEnded)
+    await until(
+      () => this.said.includes(text) || this.#socket.destroyed || this.#socket.readableEnded,
+      100_000,
+    )
     return this.said
   }
 }
@@ -94,6 +98,37 @@ test.each(Object.keys(SENDERS))(
     expect(await line.heard(REFUSED)).toContain(REFUSED)
     const next = await SENDERS['tcp']!(port, CALL.body)
     expect(await next.heard('still here')).toContain('still here')
+  },
+)
+
+test.each([
+  ['values', `[${'{},'.repeat(300_000)}{}]`],
+  ['characters', JSON.stringify('x'.repeat(9_000_000))],
+])(
+  'limits.inFlightBytes requests whose messages hold too many %s together are rejected, over tcp and http, and small ones served',
+  { timeout: 120_000 },
+  async (_, text) => {
+    const { port } = await startSmall({ inFlightBytes: 50_000_000 })
+    const waits = (id: number): ReturnType<typeof headed> => {
+      const { body, headers } = headed('tools/call', { name: 'wait', arguments: { text: 'x' } }, id)
+      return { body: body.replace('"x"', text), headers }
+    }
+    const tcp = new Line(port('tcp'))
+    for (let id = 1; id <= 20; id++) tcp.write(`${waits(id).body}\n`)
+    tcp.write(`${CALL.body}\n`)
+    expect(await tcp.heard('"id":7,"result"')).toContain('still here')
+    const rejected = tcp.said.split('"code":1002').length - 1
+    // Each message counts once in its error and once in the refusal.
+    expect(rejected / 2).toBeGreaterThan(10)
+    expect(rejected / 2).toBeLessThan(20)
+    const http = new Line(port('http')).write(post('/mcp', waits(1).body, waits(1).headers))
+    expect(await http.heard('"code":1002')).toMatch(
+      /^HTTP\/1.1 429 [\s\S]*the requests in flight are too large together/,
+    )
+    const { body, headers } = CALL
+    expect(await new Line(port('http')).write(post('/mcp', body, headers)).heard('still')).toContain(
+      'still here',
+    )
   },
 )
 
