@@ -223,7 +223,9 @@ function checkPattern(source: string, pointer: string, use: 'value' | 'key'): vo
   if (verdict.cost === 'unsafe')
     throw new SchemaError(`has an unsafe pattern: ${verdict.reason}`, fix, pointer)
   if (use === 'key' && (verdict.cost !== 'linear' || !verdict.unicode)) {
-    const reason = verdict.unicode ? 'it can take quadratic time' : 'it is not a Unicode regular expression'
+    const reason = verdict.unicode
+      ? 'its time grows faster than the length of a key'
+      : 'it is not a Unicode regular expression'
     throw new SchemaError(`has an unsafe pattern for keys: ${reason}`, fix, pointer)
   }
 }
