@@ -1,7 +1,7 @@
 import { isObject, KEYWORDS, subschemasOf } from '../schema/keywords.ts'
 import { provePattern } from '../schema/pattern.ts'
 import { resolveLocal } from '../schema/reference.ts'
-import { weigh } from './weight.ts'
+import { weigh } from '../base/weight.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Check } from './checking.ts'
-import { weigh } from './weight.ts'
+import { weigh } from '../base/weight.ts'
 
 /** Creates the headers that repeat arguments of a call. */
 export type ParamHeaders = (args: unknown) => Readonly<Record<string, string>>

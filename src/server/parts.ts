@@ -1,6 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Observers } from '../rpc/observer.ts'
+import type { HeldBytes } from './held-bytes.ts'
 import type { Sealer } from './state.ts'
 
 /** The parts of a server that its handlers share. */
@@ -8,5 +9,6 @@ export interface ServerParts {
   readonly sealer: Sealer
   readonly limits: Limits
   readonly observers: Observers
+  readonly held: HeldBytes
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }
