@@ -93,7 +93,7 @@ async function elicit(answers: Answers, params: JsonObject, signal: AbortSignal)
   const message = typeof params['message'] === 'string' ? params['message'] : ''
   if ((params['mode'] ?? 'form') === 'form') {
     if (answers.elicit === undefined) throw unsupportedMode('form', answers)
-    const schema = (params['requestedSchema'] ?? { type: 'object', properties: {} }) as JsonObject
+    const schema = readForm(params)
     const { action, content } = await answers.elicit({ message, schema }, signal)
     return action === 'accept'
       ? { action, content: withDefaults(schema, content ?? {}) }
@@ -114,6 +114,28 @@ async function elicit(answers: Answers, params: JsonObject, signal: AbortSignal)
   return { action: wireAction(action, answers) }
 }
 
+/** The schema of a form, which must describe an object. Some servers omit it when there is nothing to fill in. */
+function readForm({ requestedSchema: schema = { type: 'object', properties: {} } }: JsonObject): JsonObject {
+  const reason = formProblem(schema)
+  if (reason !== undefined) throw mcpError(BAD_PARAMS, { method: 'elicitation/create', reason })
+  return schema as JsonObject
+}
+
+function formProblem(schema: unknown): string | undefined {
+  if (!isObject(schema)) return 'requestedSchema is not an object'
+  const { type, properties = {}, required = [] } = schema
+  if (type !== 'object') return 'requestedSchema does not have the type "object"'
+  if (!isObject(properties) || !Object.values(properties).every(isObject))
+    return 'requestedSchema.properties is not an object of schemas'
+  return Array.isArray(required) && required.every((name) => typeof name === 'string')
+    ? undefined
+    : 'requestedSchema.required is not a list of names'
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 function wireAction(action: FormAnswer['action'], { rejects }: Answers): string {
   if (!ACTIONS.has(action))
     throw mcpError(BAD_OPTION, {
@@ -129,9 +151,9 @@ const ACTIONS: ReadonlySet<string> = new Set(['accept', 'decline', 'reject', 'ca
 /** Adds the default of every property that is missing from the content. */
 function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
   const filled = new Map(Object.entries(content))
-  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject | null>)
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)
   for (const [name, property] of properties) {
-    if (!filled.has(name) && property?.['default'] !== undefined) filled.set(name, property['default'])
+    if (!filled.has(name) && property['default'] !== undefined) filled.set(name, property['default'])
   }
   return Object.fromEntries(filled)
 }

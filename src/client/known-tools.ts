@@ -23,10 +23,21 @@ const MAX_DEPTH = 64
 const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
 
+/** After so many warnings there are no more. */
+const MAX_WARNINGS = 1000
+
 /** The tools that the client has listed. */
 export class KnownTools {
   readonly #tools = new Map<string, KnownTool>()
+  readonly #warn: (text: string) => void
+  /** The tools that there was a warning about. */
+  readonly #warned = new Set<string>()
   #weight = 0
+
+  /** `warn` is told once of each tool whose output cannot be checked. */
+  constructor(warn: (text: string) => void = () => undefined) {
+    this.#warn = warn
+  }
 
   get(name: string): KnownTool | undefined {
     return this.#tools.get(name)
@@ -47,7 +58,10 @@ export class KnownTools {
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)
     const weight = name.length + weigh(descriptor['inputSchema']) + weigh(descriptor['outputSchema'])
-    if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) return undefined
+    if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) {
+      if (descriptor['outputSchema'] !== undefined) this.#warnOnce(name, 'the server has too many tools')
+      return undefined
+    }
     this.#weight += weight
     const hints = (descriptor['annotations'] ?? {}) as JsonObject
     const repeatable = hints['idempotentHint'] === true || hints['readOnlyHint'] === true
@@ -55,10 +69,19 @@ export class KnownTools {
       paramHeaders,
       repeatable,
       input: checkOf(descriptor['inputSchema'], 'input'),
-      output: checkOf(descriptor['outputSchema'], 'output'),
+      output: checkOf(descriptor['outputSchema'], 'output', (reason) => this.#warnOnce(name, reason)),
       weight,
     })
     return undefined
+  }
+
+  #warnOnce(name: string, reason: string): void {
+    const shown = name.slice(0, 128)
+    if (this.#warned.has(shown) || this.#warned.size >= MAX_WARNINGS) return
+    this.#warned.add(shown)
+    this.#warn(
+      `the output of the tool "${shown}" is not checked: ${reason}. Check it yourself before you rely on it, or have the server's schema corrected.`,
+    )
   }
 }
 
@@ -77,7 +100,11 @@ async function compileParamHeaders(schema: unknown): Promise<ParamHeaders | stri
   return (args) => Object.fromEntries(toParamHeaders(rules, args))
 }
 
-function checkOf(schema: unknown, side: 'input' | 'output'): Check | undefined {
+function checkOf(
+  schema: unknown,
+  side: 'input' | 'output',
+  onUnchecked?: (reason: string) => void,
+): Check | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined
   let check: Promise<Check> | undefined
   return async (value) => {
@@ -85,7 +112,9 @@ function checkOf(schema: unknown, side: 'input' | 'output'): Check | undefined {
       check = undefined
       throw error
     })
-    return (await check)(value)
+    const checked = await (await check)(value)
+    if (checked.unchecked !== undefined) onUnchecked?.(checked.unchecked)
+    return checked
   }
 }
 

@@ -1,3 +1,4 @@
+import { toDialect } from './dialect.ts'
 import { entriesOf, isObject } from './keywords.ts'
 import { startCounting, TooCostly, toMatcher } from './pattern.ts'
 import { resolveLocal } from './reference.ts'
@@ -8,7 +9,8 @@ import { countPoints, isMultiple, isSame } from './scalar-rules.ts'
  * The first few reasons why a value does not match, or the given one if none is found. A budget bounds the search, so no
  * value can make it slow.
  */
-export function explain(root: unknown, value: unknown, otherwise = 'does not match the schema'): Issue[] {
+export function explain(schema: unknown, value: unknown, otherwise = 'does not match the schema'): Issue[] {
+  const root = isObject(schema) ? toDialect(schema) : schema
   const search: Search = { root, issues: [], budget: { steps: 2000 } }
   startCounting()
   try {
