@@ -116,20 +116,16 @@ async function elicit(answers: Answers, params: JsonObject, signal: AbortSignal)
 
 /** The schema of a form, which must describe an object. Some servers omit it when there is nothing to fill in. */
 function readForm({ requestedSchema: schema = { type: 'object', properties: {} } }: JsonObject): JsonObject {
-  const reason = formProblem(schema)
-  if (reason !== undefined) throw mcpError(BAD_PARAMS, { method: 'elicitation/create', reason })
-  return schema as JsonObject
-}
-
-function formProblem(schema: unknown): string | undefined {
-  if (!isObject(schema)) return 'requestedSchema is not an object'
-  const { type, properties = {}, required = [] } = schema
-  if (type !== 'object') return 'requestedSchema does not have the type "object"'
-  if (!isObject(properties) || !Object.values(properties).every(isObject))
-    return 'requestedSchema.properties is not an object of schemas'
-  return Array.isArray(required) && required.every((name) => typeof name === 'string')
-    ? undefined
-    : 'requestedSchema.required is not a list of names'
+  const { type, properties = {}, required = [] } = isObject(schema) ? schema : {}
+  const isForm =
+    type === 'object' &&
+    isObject(properties) &&
+    Object.values(properties).every(isObject) &&
+    Array.isArray(required) &&
+    required.every((name) => typeof name === 'string')
+  if (isForm) return schema as JsonObject
+  const reason = 'requestedSchema is not the schema of an object'
+  throw mcpError(BAD_PARAMS, { method: 'elicitation/create', reason })
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -29,7 +29,7 @@ test('a schema with 500 patterns is checked, and one with more lets every value 
   expect(await toCheck(withPatterns(501), 'output')({ p1: 1 })).toEqual({
     ok: true,
     value: { p1: 1 },
-    unchecked: 'the schema has more than 500 patterns',
+    unchecked: expect.stringContaining('the schema has more than 500 patterns'),
   })
 })
 
@@ -48,7 +48,7 @@ test('patterns that take more than half a second to analyse let every value pass
   useClock(1000, 1000, 1501)
   expect(await toCheck(schema, 'output')({ p1: 1 })).toMatchObject({
     ok: true,
-    unchecked: 'the patterns of the schema take too long to analyse',
+    unchecked: expect.stringContaining('the patterns of the schema take too long to analyse'),
   })
 })
 
@@ -65,7 +65,7 @@ test('patterns that take long to compile let every value pass', async () => {
   expect(await toCheck(schema(10), 'output')({ p1: 1 })).toMatchObject({ ok: false })
   expect(await toCheck(schema(100), 'output')({ p1: 1 })).toMatchObject({
     ok: true,
-    unchecked: 'the patterns of the schema have more than 5000 parts',
+    unchecked: expect.stringContaining('the patterns of the schema have more than 5000 parts'),
   })
 })
 
@@ -73,15 +73,17 @@ test('an invalid schema lets every value pass, and says why', async () => {
   expect(await toCheck({ type: 'nothing' }, 'output')(1)).toEqual({
     ok: true,
     value: 1,
-    unchecked: 'the schema at #/type is the unknown type "nothing"',
+    unchecked: expect.stringContaining('the schema at #/type is the unknown type "nothing"'),
   })
   expect(await toCheck({ pattern: '(' }, 'output')('a')).toMatchObject({
-    unchecked: 'the schema at #/pattern has an unsafe pattern: it is not a regular expression',
+    unchecked: expect.stringContaining(
+      'the schema at #/pattern has an unsafe pattern: it is not a regular expression',
+    ),
   })
 })
 
 test('a value that takes too long to check passes, and says why', async () => {
-  const TOO_LONG = 'that would take too long'
+  const TOO_LONG: unknown = expect.stringContaining('that would take too long')
   const many = { items: { pattern: '[a-z]+$' } }
   const long = 'a'.repeat(4000)
   expect(await toCheck(many, 'output')([long])).toEqual({ ok: true, value: [long] })

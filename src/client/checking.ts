@@ -44,7 +44,7 @@ function pass(reason: string): Check {
 }
 
 function unchecked(value: unknown, reason: string): PeerChecked {
-  return { ok: true, value, unchecked: reason }
+  return { ok: true, value, unchecked: `${reason}. Check it yourself before you rely on it.` }
 }
 
 /** Says why the patterns of a schema cannot be analysed and compiled within the time limit. */

@@ -22,19 +22,17 @@ const MARK = 'x-mcp-header'
 const MAX_DEPTH = 64
 const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
-
-/** After so many warnings there are no more. */
 const MAX_WARNINGS = 1000
 
 /** The tools that the client has listed. */
 export class KnownTools {
   readonly #tools = new Map<string, KnownTool>()
   readonly #warn: (text: string) => void
-  /** The tools that there was a warning about. */
+  /** The warnings so far. */
   readonly #warned = new Set<string>()
   #weight = 0
 
-  /** `warn` is told once of each tool whose output cannot be checked. */
+  /** `warn` receives each reason for not checking an output once. */
   constructor(warn: (text: string) => void = () => undefined) {
     this.#warn = warn
   }
@@ -59,7 +57,7 @@ export class KnownTools {
     this.#tools.delete(name)
     const weight = name.length + weigh(descriptor['inputSchema']) + weigh(descriptor['outputSchema'])
     if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) {
-      if (descriptor['outputSchema'] !== undefined) this.#warnOnce(name, 'the server has too many tools')
+      this.#warnOnce('the server has too many tools to check what they return')
       return undefined
     }
     this.#weight += weight
@@ -69,19 +67,18 @@ export class KnownTools {
       paramHeaders,
       repeatable,
       input: checkOf(descriptor['inputSchema'], 'input'),
-      output: checkOf(descriptor['outputSchema'], 'output', (reason) => this.#warnOnce(name, reason)),
+      output: checkOf(descriptor['outputSchema'], 'output', (reason) =>
+        this.#warnOnce(`the output of the tool "${name.slice(0, 128)}" is not checked: ${reason}`),
+      ),
       weight,
     })
     return undefined
   }
 
-  #warnOnce(name: string, reason: string): void {
-    const shown = name.slice(0, 128)
-    if (this.#warned.has(shown) || this.#warned.size >= MAX_WARNINGS) return
-    this.#warned.add(shown)
-    this.#warn(
-      `the output of the tool "${shown}" is not checked: ${reason}. Check it yourself before you rely on it, or have the server's schema corrected.`,
-    )
+  #warnOnce(text: string): void {
+    if (this.#warned.has(text) || this.#warned.size >= MAX_WARNINGS) return
+    this.#warned.add(text)
+    this.#warn(text)
   }
 }
 

@@ -288,16 +288,16 @@ describe('raw JSON Schema', () => {
     [
       { properties: { a: { pattern: '[a-z]+$' } } },
       { a: 'a'.repeat(5000) },
-      'a: must have at most 4092 characters',
+      'a: must have at most 4093 characters',
     ],
     [
       { not: { properties: { a: { pattern: '[a-z]+$' } } } },
       { a: 'a'.repeat(5000) },
-      'has a string of more than 4092 characters for the pattern [a-z]+$',
+      'has a string of more than 4093 characters for the pattern [a-z]+$',
     ],
     [
       { additionalProperties: { pattern: '[a-z]+$' } },
-      Object.fromEntries('abcdefgh'.split('').map((name) => [name, 'a'.repeat(4092)])),
+      Object.fromEntries('abcdefgh'.split('').map((name) => [name, 'a'.repeat(4093)])),
       'has too many long strings for its patterns',
     ],
   ]

@@ -5,18 +5,13 @@ import { SchemaError } from './schema-error.ts'
 /** A dialect of JSON Schema: the number of the draft, or from 2019 on its year. */
 export type Dialect = 6 | 7 | 2019 | 2020
 
-const DIALECTS: readonly (readonly [name: RegExp, dialect: Dialect])[] = [
-  [/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, 2020],
-  [/^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/, 2019],
-  [/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/, 7],
-  [/^https?:\/\/json-schema\.org\/draft-06\/schema#?$/, 6],
-]
+const NAME = /^https?:\/\/json-schema\.org\/(?:draft-0([67])|draft\/(?:(2019)-09|(2020)-12))\/schema#?$/
 
 /** The dialect that a schema names, 2020-12 if it names none; throws a SchemaError if it is not supported. */
 export function readDialect({ $schema: name }: Readonly<Record<string, unknown>>): Dialect {
   if (typeof name !== 'string') return 2020
-  const row = DIALECTS.find(([form]) => form.test(name))
-  if (row !== undefined) return row[1]
+  const found = NAME.exec(name)
+  if (found !== null) return Number(found[1] ?? found[2] ?? found[3]) as Dialect
   throw new SchemaError(
     `is written in the dialect ${name.length > 80 ? `${name.slice(0, 77)}…` : name}, which is not supported`,
     'Write it in JSON Schema 2020-12 (or 2019-09, draft-07, draft-06) and name that in $schema, or omit $schema.',

@@ -87,24 +87,16 @@ class Reader {
     if (this.#take('*')) return [0, Infinity]
     if (this.#take('+')) return [1, Infinity]
     if (this.#take('?')) return [0, 1]
-    const begun = this.#at
-    const bounds = this.#take('{') ? this.#readCounts() : undefined
-    if (bounds === undefined) this.#at = begun
-    return bounds
+    // Numbers may have any number of zeros before them.
+    const [found, min, comma, max] = this.#ahead(/^\{(\d+)(,?)(\d*)\}/) ?? []
+    if (found === undefined) return undefined
+    this.#at += found.length
+    return [Number(min), Number(max || (comma === '' ? min : Infinity))]
   }
 
-  /** What follows an opening brace; undefined if the brace stands for itself. Numbers may have any number of zeros before them. */
-  #readCounts(): readonly [number, number] | undefined {
-    const min = this.#readDigits()
-    const max = this.#take(',') ? this.#readDigits() : min
-    if (min === '' || !this.#take('}')) return undefined
-    return [Number(min), max === '' ? Infinity : Number(max)]
-  }
-
-  #readDigits(): string {
-    let digits = ''
-    while (/^\d$/.test(this.#peek())) digits += this.#next()
-    return digits
+  /** What follows in this form. */
+  #ahead(form: RegExp): RegExpExecArray | null {
+    return form.exec(this.#points.slice(this.#at).join(''))
   }
 
   #readAtom(): Tree {
@@ -203,7 +195,7 @@ class Reader {
   }
 
   #readHex(form: RegExp): Ranges | undefined {
-    const [found] = form.exec(this.#points.slice(this.#at).join('')) ?? []
+    const [found] = this.#ahead(form) ?? []
     if (found === undefined) return undefined
     this.#at += found.length
     const code = Number.parseInt(found.replace(/[{}]/g, ''), 16)
