@@ -1,5 +1,5 @@
 import type { Ways } from './automaton.ts'
-import type { Choice, TextGraph, Work } from './text-graph.ts'
+import type { TextGraph, Work } from './text-graph.ts'
 
 /**
  * Counts the paths that one text may have taken through a graph, whatever the text, as an upper bound.
@@ -27,19 +27,20 @@ export class PathCounter {
 
   /** The most steps that all paths together take with one more character; never fewer than with the one before. */
   advance(): number {
-    const { next, before, sums, groups, weights } = this.#graph
-    const paths = this.#paths
+    const { next, before, choices, weights } = this.#graph
+    this.#most = Math.max(
+      this.#most,
+      this.#sum(this.#paths.keys(), choices, (each) => weights[each]!),
+    )
     const after = new Map<number, number>()
-    for (const from of paths.keys()) {
-      this.#most = Math.max(
-        this.#most,
-        this.#sum(groups[from]!, (each) => weights[each]!),
-      )
+    for (const from of this.#paths.keys()) {
       for (const state of next[from]!.keys()) {
-        if (after.has(state)) continue
-        const ways = before[state]!
-        const all = sums[state]!.map((choices) => this.#sum(choices, (each) => ways.get(each)!))
-        after.set(state, Math.max(...all))
+        const { ways, choices: own } = before[state]!
+        if (!after.has(state))
+          after.set(
+            state,
+            this.#sum(ways.keys(), own, (each) => ways.get(each)!),
+          )
       }
     }
     this.isSettled ||= isSame(after, this.#earlier)
@@ -51,14 +52,17 @@ export class PathCounter {
   }
 
   /** The paths to some states, each times a factor; of each choice, the state with most counts. */
-  #sum(choices: readonly Choice[], factorOf: (state: number) => number): number {
-    let sum = 0
-    for (const choice of choices) {
-      this.#work.left -= choice.length
-      let most = 0
-      for (const state of choice) most = Math.max(most, (this.#paths.get(state) ?? 0) * factorOf(state))
-      sum += most
+  #sum(states: Iterable<number>, choices: Ways, factorOf: (state: number) => number): number {
+    const most = new Map<number, number>()
+    for (const state of states) {
+      this.#work.left--
+      const paths = this.#paths.get(state)
+      if (paths === undefined) continue
+      const choice = choices.get(state)!
+      most.set(choice, Math.max(most.get(choice) ?? 0, paths * factorOf(state)))
     }
+    let sum = 0
+    for (const each of most.values()) sum += each
     return sum
   }
 }

@@ -17,8 +17,8 @@ export interface Scope {
   readonly everywhere: boolean
 }
 
-/** States of which one text leads to at most one. */
-export type Choice = readonly number[]
+/** The choice that each state belongs to: one text leads to at most one state of a choice. */
+type Choices = ReadonlyMap<number, number>
 
 /** The states of an automaton, and which of them one and the same text can lead to. */
 export class TextGraph {
@@ -26,12 +26,9 @@ export class TextGraph {
   readonly weights: readonly number[]
   /** The states of the first character. */
   readonly starts: Ways
-  /** For each state, the states before it, with the ways that lead from each. */
-  readonly before: readonly Ways[]
-  /** For each state, the sets of states before it that one text can lead to. */
-  readonly sums: readonly (readonly (readonly Choice[])[])[]
-  /** For each state, all states that a text can lead to which leads to this one. */
-  readonly groups: readonly (readonly Choice[])[]
+  /** For each state, the states before it, with the ways that lead from each, and their choices. */
+  readonly before: readonly { readonly ways: Ways; readonly choices: Choices }[]
+  readonly choices: Choices
   readonly #work: Work
 
   constructor(automaton: Automaton, scope: Scope, work: Work) {
@@ -44,9 +41,8 @@ export class TextGraph {
     const before = next.map((): Map<number, number> => new Map())
     for (const [from, ways] of next.entries())
       if (together[from]!.size > 0) for (const [to, times] of ways) before[to]!.set(from, times)
-    this.before = before
-    this.sums = before.map((ways) => this.#sums([...ways.keys()], together))
-    this.groups = together.map((others) => this.#choices([...others], together))
+    this.before = before.map((ways) => ({ ways, choices: this.#choices(ways.keys(), together) }))
+    this.choices = this.#choices(next.keys(), together)
   }
 
   /** For each state, the states that the same text can lead to. */
@@ -70,28 +66,18 @@ export class TextGraph {
     return together
   }
 
-  #sums(states: readonly number[], together: readonly ReadonlySet<number>[]): readonly (readonly Choice[])[] {
-    const sums: (readonly Choice[])[] = []
-    for (const state of states) {
-      this.#spend(states.length)
-      const others = states.filter((other) => together[state]!.has(other))
-      const choices = this.#choices(others, together)
-      if (choices.length === states.length) return [choices]
-      sums.push(choices)
-    }
-    return sums
-  }
-
-  #choices(states: readonly number[], together: readonly ReadonlySet<number>[]): readonly Choice[] {
-    const choices: number[][] = []
+  #choices(states: Iterable<number>, together: readonly ReadonlySet<number>[]): Choices {
+    const members: number[][] = []
+    const choices = new Map<number, number>()
     for (const state of states) {
       const others = together[state]!
-      const choice = choices.find((members) => {
+      const found = members.findIndex((each) => {
         this.#spend(1)
-        return members.every((other) => !others.has(other))
+        return each.every((other) => !others.has(other))
       })
-      if (choice === undefined) choices.push([state])
-      else choice.push(state)
+      const choice = found < 0 ? members.push([]) - 1 : found
+      members[choice]!.push(state)
+      choices.set(state, choice)
     }
     return choices
   }
