@@ -1,7 +1,7 @@
 import { isObject, KEYWORDS, subschemasOf } from '../schema/keywords.ts'
-import { MAX_QUADRATIC, provePattern } from '../schema/pattern.ts'
+import { provePattern } from '../schema/pattern.ts'
 import { resolveLocal } from '../schema/reference.ts'
-import { weigh } from './weight.ts'
+import { weigh } from '../base/weight.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -9,6 +9,8 @@ const MAX_STEPS = 5_000_000
 const MAX_VISITS = 2_000_000
 /** How many times more hashing costs than comparing. */
 const HASH_COST = 20
+/** How many steps of a pattern's matcher take as long as one of these. */
+const STEPS_OF_PATTERN = 8
 
 /**
  * Whether a value can be checked against a schema in bounded time. A hostile server may send a schema whose check never
@@ -102,8 +104,8 @@ class CostCounter {
           sum += Object.hasOwn(value, name) ? this.cost(sub, value[name]) : 1
         return sum
       case 'patternProperties':
-        for (const sub of Object.values(detail as Schema))
-          for (const name of names) sum += name.length + this.cost(sub, value[name])
+        for (const [pattern, sub] of Object.entries(detail as Schema))
+          for (const name of names) sum += patternCost(pattern, name) + this.cost(sub, value[name])
         return sum
       case 'propertyNames':
         return names.reduce((all, name) => all + this.cost(detail, name), 0)
@@ -138,6 +140,10 @@ function keyOf(value: unknown): unknown {
 function stringCost(keyword: string, detail: unknown, value: string): number {
   if (keyword === 'minLength' || keyword === 'maxLength') return value.length
   if (keyword !== 'pattern' || typeof detail !== 'string') return 0
-  if (provePattern(detail).cost !== 'quadratic') return value.length
-  return value.length > MAX_QUADRATIC ? 1 : value.length ** 2
+  return patternCost(detail, value)
+}
+
+function patternCost(pattern: string, text: string): number {
+  const verdict = provePattern(pattern)
+  return verdict.cost === 'unsafe' ? 1 : 1 + verdict.curve.steps(text.length) / STEPS_OF_PATTERN
 }

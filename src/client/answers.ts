@@ -93,7 +93,7 @@ async function elicit(answers: Answers, params: JsonObject, signal: AbortSignal)
   const message = typeof params['message'] === 'string' ? params['message'] : ''
   if ((params['mode'] ?? 'form') === 'form') {
     if (answers.elicit === undefined) throw unsupportedMode('form', answers)
-    const schema = (params['requestedSchema'] ?? { type: 'object', properties: {} }) as JsonObject
+    const schema = readForm(params)
     const { action, content } = await answers.elicit({ message, schema }, signal)
     return action === 'accept'
       ? { action, content: withDefaults(schema, content ?? {}) }
@@ -114,6 +114,24 @@ async function elicit(answers: Answers, params: JsonObject, signal: AbortSignal)
   return { action: wireAction(action, answers) }
 }
 
+/** The schema of a form, which must describe an object. Some servers omit it when there is nothing to fill in. */
+function readForm({ requestedSchema: schema = { type: 'object', properties: {} } }: JsonObject): JsonObject {
+  const { type, properties = {}, required = [] } = isObject(schema) ? schema : {}
+  const isForm =
+    type === 'object' &&
+    isObject(properties) &&
+    Object.values(properties).every(isObject) &&
+    Array.isArray(required) &&
+    required.every((name) => typeof name === 'string')
+  if (isForm) return schema as JsonObject
+  const reason = 'requestedSchema is not the schema of an object'
+  throw mcpError(BAD_PARAMS, { method: 'elicitation/create', reason })
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 function wireAction(action: FormAnswer['action'], { rejects }: Answers): string {
   if (!ACTIONS.has(action))
     throw mcpError(BAD_OPTION, {
@@ -129,9 +147,9 @@ const ACTIONS: ReadonlySet<string> = new Set(['accept', 'decline', 'reject', 'ca
 /** Adds the default of every property that is missing from the content. */
 function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
   const filled = new Map(Object.entries(content))
-  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject | null>)
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)
   for (const [name, property] of properties) {
-    if (!filled.has(name) && property?.['default'] !== undefined) filled.set(name, property['default'])
+    if (!filled.has(name) && property['default'] !== undefined) filled.set(name, property['default'])
   }
   return Object.fromEntries(filled)
 }

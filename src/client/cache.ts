@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
-import { weigh } from './weight.ts'
+import { weigh } from '../base/weight.ts'
 import { isWithin } from './within.ts'
 
 interface Entry {

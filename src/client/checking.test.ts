@@ -26,7 +26,11 @@ test('a schema with 500 patterns is checked, and one with more lets every value 
   useClock(0)
   expect(await toCheck(withPatterns(500), 'output')({ p1: 1 })).toMatchObject({ ok: false })
   expect(await toCheck(withPatterns(500), 'output')({ p1: '1' })).toEqual({ ok: true, value: { p1: '1' } })
-  expect(await toCheck(withPatterns(501), 'output')({ p1: 1 })).toEqual({ ok: true, value: { p1: 1 } })
+  expect(await toCheck(withPatterns(501), 'output')({ p1: 1 })).toEqual({
+    ok: true,
+    value: { p1: 1 },
+    unchecked: expect.stringContaining('the schema has more than 500 patterns'),
+  })
 })
 
 test('the same pattern counts once, however often it is used', async () => {
@@ -42,10 +46,49 @@ test('patterns that take more than half a second to analyse let every value pass
   expect(await toCheck(schema, 'output')({ p1: 1 })).toMatchObject({ ok: false })
   vi.restoreAllMocks()
   useClock(1000, 1000, 1501)
-  expect(await toCheck(schema, 'output')({ p1: 1 })).toMatchObject({ ok: true })
+  expect(await toCheck(schema, 'output')({ p1: 1 })).toMatchObject({
+    ok: true,
+    unchecked: expect.stringContaining('the patterns of the schema take too long to analyse'),
+  })
 })
 
-test('an invalid schema lets every value pass', async () => {
-  expect(await toCheck({ type: 'nothing' }, 'output')(1)).toEqual({ ok: true, value: 1 })
-  expect(await toCheck({ pattern: '(' }, 'output')('a')).toEqual({ ok: true, value: 'a' })
+test('patterns that take long to compile let every value pass', async () => {
+  useClock(0)
+  const schema = (count: number): JsonObject => ({
+    properties: Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [
+        `p${at}`,
+        { type: 'string', pattern: `^${at}${'[a-z]'.repeat(99)}` },
+      ]),
+    ) as JsonObject,
+  })
+  expect(await toCheck(schema(10), 'output')({ p1: 1 })).toMatchObject({ ok: false })
+  expect(await toCheck(schema(100), 'output')({ p1: 1 })).toMatchObject({
+    ok: true,
+    unchecked: expect.stringContaining('the patterns of the schema have more than 5000 parts'),
+  })
+})
+
+test('an invalid schema lets every value pass, and says why', async () => {
+  expect(await toCheck({ type: 'nothing' }, 'output')(1)).toEqual({
+    ok: true,
+    value: 1,
+    unchecked: expect.stringContaining('the schema at #/type is the unknown type "nothing"'),
+  })
+  expect(await toCheck({ pattern: '(' }, 'output')('a')).toMatchObject({
+    unchecked: expect.stringContaining(
+      'the schema at #/pattern has an unsafe pattern: it is not a regular expression',
+    ),
+  })
+})
+
+test('a value that takes too long to check passes, and says why', async () => {
+  const TOO_LONG: unknown = expect.stringContaining('that would take too long')
+  const many = { items: { pattern: '[a-z]+$' } }
+  const long = 'a'.repeat(4000)
+  expect(await toCheck(many, 'output')([long])).toEqual({ ok: true, value: [long] })
+  expect(await toCheck(many, 'output')([long, long])).toMatchObject({ unchecked: TOO_LONG })
+  const slow = { pattern: '^.*b{50}$' }
+  expect(await toCheck(slow, 'output')('b'.repeat(212_000))).toMatchObject({ ok: true })
+  expect(await toCheck(slow, 'output')('a'.repeat(240_000))).toMatchObject({ unchecked: TOO_LONG })
 })

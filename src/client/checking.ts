@@ -1,50 +1,66 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { toPeerChecker, type Checked, type Checker } from '../schema/raw-checker.ts'
+import { toPeerChecker, type Checked } from '../schema/raw-checker.ts'
 import { entriesOf } from '../schema/keywords.ts'
 import { provePattern } from '../schema/pattern.ts'
+import { SchemaError } from '../schema/schema-error.ts'
 import { isAffordable } from './affordable.ts'
 
+/** The outcome of a check; `unchecked` says why a value passed without one. */
+export type PeerChecked = Checked & { readonly unchecked?: string }
+
 /** Checks values against a schema from a server. Values that cannot be checked in bounded time pass. */
-export type Check = (value: unknown) => Promise<Checked>
+export type Check = (value: unknown) => Promise<PeerChecked>
 
 const MAX_PATTERNS = 500
 const PATTERNS_MS = 500
+/** Engines take up to a fifth of a millisecond to compile a part of a pattern. */
+const MAX_PARTS = 5000
+
+const TOO_LONG = 'that would take too long'
 
 /** Compiles a schema. An invalid schema, or one that is too slow to compile, lets every value pass. */
 export function toCheck(schema: JsonObject, side: 'input' | 'output'): Check {
+  const problem = patternsProblem(schema)
+  if (problem !== undefined) return pass(problem)
   try {
-    if (!hasQuickPatterns(schema)) return pass
     const checker = toPeerChecker(schema, side)
-    return async (value) => (isAffordable(checker.json, value) ? tryCheck(checker, value) : pass(value))
-  } catch {
-    return pass
+    return async (value) => {
+      if (!isAffordable(checker.json, value)) return unchecked(value, TOO_LONG)
+      try {
+        const checked = await checker.check(value)
+        return !checked.ok && checked.undecided === true ? unchecked(value, TOO_LONG) : checked
+      } catch {
+        // Recursive references can overflow the stack.
+        return unchecked(value, 'it is nested too deep')
+      }
+    }
+  } catch (error) {
+    return pass(error instanceof SchemaError ? error.message.split('. ', 1)[0]! : String(error))
   }
 }
 
-async function pass(value: unknown): Promise<Checked> {
-  return { ok: true, value }
+function pass(reason: string): Check {
+  return async (value) => unchecked(value, reason)
 }
 
-async function tryCheck(checker: Checker, value: unknown): Promise<Checked> {
-  try {
-    return await checker.check(value)
-  } catch {
-    // Recursive references can overflow the stack.
-    return pass(value)
-  }
+function unchecked(value: unknown, reason: string): PeerChecked {
+  return { ok: true, value, unchecked: `${reason}. Check it yourself before you rely on it.` }
 }
 
-/** Whether the patterns of a schema can be analysed within the time limit. */
-function hasQuickPatterns(schema: JsonObject): boolean {
+/** Says why the patterns of a schema cannot be analysed and compiled within the time limit. */
+function patternsProblem(schema: JsonObject): string | undefined {
   const patterns = new Set<string>()
   collect(schema, patterns)
-  if (patterns.size > MAX_PATTERNS) return false
+  if (patterns.size > MAX_PATTERNS) return `the schema has more than ${MAX_PATTERNS} patterns`
   const end = performance.now() + PATTERNS_MS
+  let parts = 0
   for (const pattern of patterns) {
-    if (performance.now() > end) return false
-    provePattern(pattern)
+    if (performance.now() > end) return 'the patterns of the schema take too long to analyse'
+    const verdict = provePattern(pattern)
+    parts += verdict.cost === 'unsafe' ? 0 : verdict.parts
+    if (parts > MAX_PARTS) return `the patterns of the schema have more than ${MAX_PARTS} parts`
   }
-  return true
+  return undefined
 }
 
 function collect(value: unknown, patterns: Set<string>): void {

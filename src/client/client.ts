@@ -61,7 +61,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   readonly #connection: ReconnectingConnection
   readonly #events = new Emitter()
   readonly #cache = new Cache()
-  readonly #tools = new KnownTools()
+  readonly #tools = new KnownTools((text) => this.#events.emit('warning', text))
   readonly #paramHeaders: boolean
   readonly #checks: boolean
   readonly #maxPages: number

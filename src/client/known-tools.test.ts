@@ -39,6 +39,25 @@ test('remembered tools take at most 64 MiB, and a tool counts once', async () =>
   expect(tools.get(nameOf('d', MAX_WEIGHT))).toBeDefined()
 })
 
+test('tools that are not remembered cause one warning', async () => {
+  const warnings: string[] = []
+  const tools = new KnownTools((text) => warnings.push(text))
+  await tools.add({ name: nameOf('a', MAX_WEIGHT) })
+  for (let times = 0; times < 3; times++) await tools.add({ name: `b${times}` })
+  expect(warnings).toEqual(['the server has too many tools to check what they return'])
+})
+
+test('a thousand warnings are enough', async () => {
+  const warnings: string[] = []
+  const tools = new KnownTools((text) => warnings.push(text))
+  for (let at = 0; at < 1500; at++) {
+    await tools.add({ name: `t${at}`, outputSchema: { type: 'none' } })
+    for (let times = 0; times < 2; times++) await tools.get(`t${at}`)?.output?.({})
+  }
+  expect(warnings).toHaveLength(1000)
+  expect(new Set(warnings).size).toBe(1000)
+})
+
 test('schemas count towards the limit', async () => {
   const tools = new KnownTools()
   await tools.add({ name: 'in', inputSchema: { title: 'x'.repeat(MAX_WEIGHT / 2) } })

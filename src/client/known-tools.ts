@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Check } from './checking.ts'
-import { weigh } from './weight.ts'
+import { weigh } from '../base/weight.ts'
 
 /** Creates the headers that repeat arguments of a call. */
 export type ParamHeaders = (args: unknown) => Readonly<Record<string, string>>
@@ -22,11 +22,20 @@ const MARK = 'x-mcp-header'
 const MAX_DEPTH = 64
 const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
+const MAX_WARNINGS = 1000
 
 /** The tools that the client has listed. */
 export class KnownTools {
   readonly #tools = new Map<string, KnownTool>()
+  readonly #warn: (text: string) => void
+  /** The warnings so far. */
+  readonly #warned = new Set<string>()
   #weight = 0
+
+  /** `warn` receives each reason for not checking an output once. */
+  constructor(warn: (text: string) => void = () => undefined) {
+    this.#warn = warn
+  }
 
   get(name: string): KnownTool | undefined {
     return this.#tools.get(name)
@@ -47,7 +56,10 @@ export class KnownTools {
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)
     const weight = name.length + weigh(descriptor['inputSchema']) + weigh(descriptor['outputSchema'])
-    if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) return undefined
+    if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) {
+      this.#warnOnce('the server has too many tools to check what they return')
+      return undefined
+    }
     this.#weight += weight
     const hints = (descriptor['annotations'] ?? {}) as JsonObject
     const repeatable = hints['idempotentHint'] === true || hints['readOnlyHint'] === true
@@ -55,10 +67,18 @@ export class KnownTools {
       paramHeaders,
       repeatable,
       input: checkOf(descriptor['inputSchema'], 'input'),
-      output: checkOf(descriptor['outputSchema'], 'output'),
+      output: checkOf(descriptor['outputSchema'], 'output', (reason) =>
+        this.#warnOnce(`the output of the tool "${name.slice(0, 128)}" is not checked: ${reason}`),
+      ),
       weight,
     })
     return undefined
+  }
+
+  #warnOnce(text: string): void {
+    if (this.#warned.has(text) || this.#warned.size >= MAX_WARNINGS) return
+    this.#warned.add(text)
+    this.#warn(text)
   }
 }
 
@@ -77,7 +97,11 @@ async function compileParamHeaders(schema: unknown): Promise<ParamHeaders | stri
   return (args) => Object.fromEntries(toParamHeaders(rules, args))
 }
 
-function checkOf(schema: unknown, side: 'input' | 'output'): Check | undefined {
+function checkOf(
+  schema: unknown,
+  side: 'input' | 'output',
+  onUnchecked?: (reason: string) => void,
+): Check | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined
   let check: Promise<Check> | undefined
   return async (value) => {
@@ -85,7 +109,9 @@ function checkOf(schema: unknown, side: 'input' | 'output'): Check | undefined {
       check = undefined
       throw error
     })
-    return (await check)(value)
+    const checked = await (await check)(value)
+    if (checked.unchecked !== undefined) onUnchecked?.(checked.unchecked)
+    return checked
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { eachItem, type Listed } from './lists.ts'
-import { weigh } from './weight.ts'
+import { weigh } from '../base/weight.ts'
 
 const LISTED: Listed = { method: 'tools/list', member: 'tools', revision: '2026-07-28', maxPages: 10 }
 

@@ -51,6 +51,8 @@ export type ErrorKind =
   | 'progress_failed'
   | 'too_many_subscriptions'
   | 'too_many_streams'
+  | 'too_much_held'
+  | 'uri_too_costly'
   | 'missing_capability'
   | 'url_needed'
   | 'cannot_ask'

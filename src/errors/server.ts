@@ -135,6 +135,14 @@ export const URI_TOO_LONG = {
   hint: 'Use a shorter URI, or raise limits.uriLength.',
 } as const
 
+export const URI_TOO_COSTLY = {
+  kind: 'uri_too_costly',
+  code: -32602,
+  refusal: 'INVALID_URI',
+  text: 'it takes too many steps to find the resource among {count} templates',
+  hint: 'Use a shorter URI, or name fewer in one request.',
+} as const
+
 export const UNKNOWN_RESOURCE = {
   kind: 'unknown_resource',
   code: -32602,
@@ -208,6 +216,16 @@ export const TOO_MANY_SUBSCRIPTIONS = {
   refusal: 'INVALID_PARAMS',
   text: 'this session already has {limit} subscriptions',
   hint: 'Unsubscribe from something first.',
+} as const
+
+export const TOO_MUCH_HELD = {
+  kind: 'too_much_held',
+  code: 1089,
+  http: 503,
+  refusal: 'RESOURCE_EXHAUSTED',
+  retryable: true,
+  text: 'the server already keeps {limit} bytes for its clients',
+  hint: 'Unsubscribe from something, end unused sessions, or raise limits.heldBytes.',
 } as const
 
 export const TOO_MANY_STREAMS = {

@@ -92,8 +92,7 @@ async function held({ streams }: Host['service'], context: Context): Promise<Hel
   return { watched: subscribedBy(context), streams: [...(streams.get(listenerOf(context)) ?? [])] }
 }
 
-function toShown({ id, filter, watched }: Listening): Subscription {
-  const { resourceSubscriptions: _, ...rest } = filter
+function toShown({ id, flags, watched }: Listening): Subscription {
   const uris = watched.size === 0 ? {} : { resourceSubscriptions: [...watched] }
-  return { kind: 'stream', id, notifications: { ...(rest as Readonly<Record<string, boolean>>), ...uris } }
+  return { kind: 'stream', id, notifications: { ...(flags as Readonly<Record<string, boolean>>), ...uris } }
 }

@@ -66,6 +66,8 @@ export const LIMITS = {
   sessions: { usual: 10_000, strict: 1_000 },
   /** Milliseconds until an unused session or TCP connection is closed. */
   sessionIdleMs: { usual: 1_800_000, strict: 600_000 },
+  /** Bytes kept for all clients between their requests: the URIs they watch, with 128 bytes for each, and what they say about themselves. */
+  heldBytes: { usual: 67_108_864, strict: 16_777_216 },
   /** Events kept per stream for a client that reconnects. */
   streamEvents: { usual: 1000, strict: 100 },
   /** Characters kept per stream, or buffered for a slow reader. */

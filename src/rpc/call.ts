@@ -65,7 +65,8 @@ export interface Channel {
 /** One request or notification on its way to a handler. */
 export class Call {
   readonly method: string
-  readonly params: JsonObject
+  /** Empty once the request no longer needs them. */
+  params: JsonObject
   /** Absent for a notification. */
   readonly id: RequestId | undefined
   readonly peer: Peer
@@ -141,6 +142,11 @@ export class Call {
   /** Whether the request was answered. */
   get ended(): boolean {
     return this.#ended
+  }
+
+  /** Forgets the params, which a request that stays open would otherwise keep. */
+  dropParams(): void {
+    this.params = {}
   }
 
   /** Marks the request as answered. */

@@ -24,6 +24,7 @@ export class Session implements Peer {
   #pending: PendingRequests | undefined
   #waiting: Map<unknown, () => void> | undefined
   #closers: (() => void)[] | undefined
+  #closed = false
   readonly #notify: ((method: string, params: JsonObject) => void) | undefined
 
   /** `notify` sends notifications that do not belong to a request; omit it if they cannot reach the client. */
@@ -65,11 +66,17 @@ export class Session implements Peer {
     if (waiting !== undefined) for (const act of waiting.values()) act()
   }
 
+  /** Whether the client is gone. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
   onClose(closer: () => void): void {
     ;(this.#closers ??= []).push(closer)
   }
 
   close(): void {
+    this.#closed = true
     this.#pending?.close()
     const closers = this.#closers
     this.#closers = undefined

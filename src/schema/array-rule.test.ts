@@ -32,6 +32,19 @@ const ROWS: readonly Row[] = [
     [[], [1], [1, 'a', 'b']],
     [['a'], [1, 1], [1, 'a', 1]],
   ],
+  [
+    { uniqueItems: true },
+    [
+      [[Infinity], [null]],
+      [[1], ['1']],
+      [{ a: -Infinity }, { a: Infinity }],
+      [['null'], [null]],
+    ],
+    [
+      [[Infinity], [Infinity]],
+      [[0], [-0]],
+    ],
+  ],
   [{ contains: { type: 'number' } }, [[1], ['a', 1], 'a'], [[], ['a']]],
   [
     { contains: { type: 'number' }, minContains: 2 },

@@ -70,7 +70,9 @@ function isUnique(list: readonly unknown[]): boolean {
 /** The same text for the same JSON, whatever the order of members. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(textOf).join()}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
+  // A number may be infinite, which JSON has no text for.
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'string' ? JSON.stringify(value) : String(value)
   const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}:${textOf(item)}`)
   return `{${members.toSorted().join()}}`
 }

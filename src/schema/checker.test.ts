@@ -288,7 +288,17 @@ describe('raw JSON Schema', () => {
     [
       { properties: { a: { pattern: '[a-z]+$' } } },
       { a: 'a'.repeat(5000) },
-      'a: must have at most 4096 characters',
+      'a: must have at most 4093 characters',
+    ],
+    [
+      { not: { properties: { a: { pattern: '[a-z]+$' } } } },
+      { a: 'a'.repeat(5000) },
+      'has a string of more than 4093 characters for the pattern [a-z]+$',
+    ],
+    [
+      { additionalProperties: { pattern: '[a-z]+$' } },
+      Object.fromEntries('abcdefgh'.split('').map((name) => [name, 'a'.repeat(4093)])),
+      'has too many long strings for its patterns',
     ],
   ]
   test.each(EXPLAINED)('%o refuses %o with a readable line', async (schema, value, issue) => {

@@ -1,5 +1,6 @@
 import { arrayRule } from './array-rule.ts'
 import { branchRules, unevaluatedRule } from './branch-rules.ts'
+import { toDialect } from './dialect.ts'
 import { isObject } from './keywords.ts'
 import { objectRule } from './object-rule.ts'
 import { hasReference, multiplies } from './recursion.ts'
@@ -19,15 +20,14 @@ const RULES: readonly Rule[] = [
 ]
 
 /** The check of any schema that `inspect` has let through, made of plain closures. Formats are annotations. */
-export function compile(root: unknown): Test {
+export function compile(schema: unknown): Test {
+  const root = isObject(schema) ? toDialect(schema) : schema
   const nodes = new Map<object, Node>()
   const memo = isObject(root) && multiplies(root) ? createMemo() : undefined
   const compiler: Compiler = {
     inPlace: nodeOf,
-    part: (schema) =>
-      memo !== undefined && isObject(schema) && hasReference(schema)
-        ? memo.remember(nodeOf(schema))
-        : nodeOf(schema),
+    part: (part) =>
+      memo !== undefined && isObject(part) && hasReference(part) ? memo.remember(nodeOf(part)) : nodeOf(part),
     target(reference) {
       // Made when it is needed first, because it may be a schema that is being made.
       let target: Node | undefined
@@ -47,12 +47,12 @@ export function compile(root: unknown): Test {
     }
   }
 
-  function nodeOf(schema: unknown): Node {
-    if (!isObject(schema)) return () => schema === true
-    let known = nodes.get(schema)
+  function nodeOf(part: unknown): Node {
+    if (!isObject(part)) return () => part === true
+    let known = nodes.get(part)
     if (known === undefined) {
-      const rules = RULES.flatMap((rule) => rule(schema, compiler) ?? [])
-      nodes.set(schema, (known = unevaluatedRule(all(rules), schema, compiler)))
+      const rules = RULES.flatMap((rule) => rule(part, compiler) ?? [])
+      nodes.set(part, (known = unevaluatedRule(all(rules), part, compiler)))
     }
     return known
   }

@@ -1,14 +1,24 @@
+import { toDialect } from './dialect.ts'
 import { entriesOf, isObject } from './keywords.ts'
-import { MAX_QUADRATIC, provePattern, toMatcher } from './pattern.ts'
+import { startCounting, TooCostly, toMatcher } from './pattern.ts'
 import { resolveLocal } from './reference.ts'
 import { clip, MAX_ISSUES, type Issue } from './issue.ts'
 import { countPoints, isMultiple, isSame } from './scalar-rules.ts'
 
-/** The first few reasons why a value does not match. A budget bounds the search, so no value can make it slow. */
-export function explain(root: unknown, value: unknown): Issue[] {
+/**
+ * The first few reasons why a value does not match, or the given one if none is found. A budget bounds the search, so no
+ * value can make it slow.
+ */
+export function explain(schema: unknown, value: unknown, otherwise = 'does not match the schema'): Issue[] {
+  const root = isObject(schema) ? toDialect(schema) : schema
   const search: Search = { root, issues: [], budget: { steps: 2000 } }
-  look(search, root, value, [])
-  return search.issues.length > 0 ? search.issues : [{ path: [], problem: 'does not match the schema' }]
+  startCounting()
+  try {
+    look(search, root, value, [])
+  } catch (thrown) {
+    if (!(thrown instanceof TooCostly)) throw thrown
+  }
+  return search.issues.length > 0 ? search.issues : [{ path: [], problem: otherwise }]
 }
 
 interface Search {
@@ -90,13 +100,10 @@ function lookAtString(search: Search, schema: Schema, value: string, path: Path)
     report(search, path, `must have at least ${minLength} characters`)
   if (typeof maxLength === 'number' && length > maxLength)
     report(search, path, `must have at most ${maxLength} characters`)
-  if (typeof pattern !== 'string' || toMatcher(pattern).test(value)) return
-  const tooLong = value.length > MAX_QUADRATIC && provePattern(pattern).cost === 'quadratic'
-  report(
-    search,
-    path,
-    tooLong ? `must have at most ${MAX_QUADRATIC} characters` : `must match the pattern ${clip(pattern)}`,
-  )
+  if (typeof pattern !== 'string') return
+  const matcher = toMatcher(pattern)
+  if (value.length > matcher.limit) report(search, path, `must have at most ${matcher.limit} characters`)
+  else if (!matcher.test(value)) report(search, path, `must match the pattern ${clip(pattern)}`)
 }
 
 function lookAtArray(search: Search, schema: Schema, value: readonly unknown[], path: Path): void {

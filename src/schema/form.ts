@@ -1,3 +1,4 @@
+import { toDialect } from './dialect.ts'
 import { entriesOf, isObject } from './keywords.ts'
 import { resolveLocal } from './reference.ts'
 import type { AnySchema, JsonSchema } from './schema.ts'
@@ -6,7 +7,7 @@ import { toShown } from './shown.ts'
 
 /** The flat schema of primitives that a form can show; throws a SchemaError that names anything a form cannot. */
 export function toFormSchema(schema: AnySchema): JsonSchema {
-  const root = toShown(schema, 'input')
+  const root = toDialect(toShown(schema, 'input'))
   const whole = follow(root, root)
   for (const keyword of ['anyOf', 'oneOf', 'allOf', 'patternProperties', 'if']) {
     if (whole[keyword] !== undefined) throw new SchemaError(`uses ${keyword} at its root`, FLAT)

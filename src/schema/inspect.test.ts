@@ -204,7 +204,7 @@ describe('limits', () => {
 })
 
 describe('patterns', () => {
-  test.each(['^(a+)+$', '(a|a)*b', '(.*)*'])('%s is refused with the place', (pattern) => {
+  test.each(['^(a+)+$', '(a|a)*b', '(.*)*$'])('%s is refused with the place', (pattern) => {
     expect(refusal({ properties: { a: { pattern } } })).toMatchObject({
       pointer: '#/properties/a/pattern',
       fix: expect.stringContaining('^'),
@@ -213,7 +213,7 @@ describe('patterns', () => {
   })
 
   test('a pattern for keys must be linear', () => {
-    expect(refusal({ patternProperties: { '[a-z]+$': {} } }).problem).toContain('quadratic')
+    expect(refusal({ patternProperties: { '[a-z]+$': {} } }).problem).toContain('grows faster')
     expect(inspect({ patternProperties: { '^[a-z]+$': {} } })).toBeDefined()
   })
 

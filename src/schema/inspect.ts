@@ -1,4 +1,5 @@
 import { entriesOf, escapeToken, isObject, KEYWORDS, subschemasOf, TYPES, type Shape } from './keywords.ts'
+import { readDialect } from './dialect.ts'
 import { provePattern } from './pattern.ts'
 import { resolveLocal } from './reference.ts'
 import type { JsonSchema } from './schema.ts'
@@ -40,7 +41,7 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
   const walk: Walk = {
     root: schema,
     patterns: options.patterns !== false,
-    tuples: readDialect(schema) === 'early',
+    tuples: readDialect(schema) < 2020,
     limits: options.limits ?? USUAL,
     path: [],
     seen: new Set(),
@@ -73,20 +74,6 @@ interface Walk {
   readonly refs: [pointer: string, reference: string][]
   count: number
   data: number
-}
-
-const CURRENT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
-const EARLY = /^https?:\/\/json-schema\.org\/(?:draft\/2019-09|draft-07|draft-06)\/schema#?$/
-
-function readDialect(schema: Readonly<Record<string, unknown>>): 'current' | 'early' {
-  const dialect = schema['$schema']
-  if (typeof dialect !== 'string' || CURRENT.test(dialect)) return 'current'
-  if (EARLY.test(dialect)) return 'early'
-  throw new SchemaError(
-    `is written in the dialect ${clip(dialect)}, which is not supported`,
-    'Write it in JSON Schema 2020-12 (or 2019-09, draft-07, draft-06) and name that in $schema, or omit $schema.',
-    '#/$schema',
-  )
 }
 
 function visit(walk: Walk, schema: unknown, pointer: string): void {
@@ -223,7 +210,9 @@ function checkPattern(source: string, pointer: string, use: 'value' | 'key'): vo
   if (verdict.cost === 'unsafe')
     throw new SchemaError(`has an unsafe pattern: ${verdict.reason}`, fix, pointer)
   if (use === 'key' && (verdict.cost !== 'linear' || !verdict.unicode)) {
-    const reason = verdict.unicode ? 'it can take quadratic time' : 'it is not a Unicode regular expression'
+    const reason = verdict.unicode
+      ? 'its time grows faster than the length of a key'
+      : 'it is not a Unicode regular expression'
     throw new SchemaError(`has an unsafe pattern for keys: ${reason}`, fix, pointer)
   }
 }

@@ -18,27 +18,38 @@ export type Shape =
   | 'names'
   | 'either'
 
-/** Every keyword that is evaluated; any other is an annotation. `inPlace` keywords apply to the same value, not to its parts. */
+/** A keyword that is evaluated. */
+export interface KeywordRow {
+  readonly shape: Shape
+  /** Whether it applies to the same value, not to its parts. */
+  readonly inPlace?: true
+  /** Whether it checks nothing. */
+  readonly note?: true
+  /** The first dialect that has it, if earlier ones do not. */
+  readonly since?: 7 | 2019 | 2020
+}
+
+/** Every keyword that is evaluated; any other is an annotation. */
 // oxfmt-ignore
-export const KEYWORDS: ReadonlyMap<string, { readonly shape: Shape; readonly inPlace?: true; readonly note?: true }> = new Map([
+export const KEYWORDS: ReadonlyMap<string, KeywordRow> = new Map<string, KeywordRow>([
   ['properties',            { shape: 'named' }],
   ['patternProperties',     { shape: 'named' }],
   ['additionalProperties',  { shape: 'schema' }],
   ['propertyNames',         { shape: 'schema' }],
-  ['unevaluatedProperties', { shape: 'schema' }],
+  ['unevaluatedProperties', { shape: 'schema', since: 2019 }],
   ['required',              { shape: 'strings' }],
-  ['dependentRequired',     { shape: 'names' }],
-  ['dependentSchemas',      { shape: 'named', inPlace: true }],
+  ['dependentRequired',     { shape: 'names', since: 2019 }],
+  ['dependentSchemas',      { shape: 'named', inPlace: true, since: 2019 }],
   ['dependencies',          { shape: 'either', inPlace: true }],
   ['minProperties',         { shape: 'count' }],
   ['maxProperties',         { shape: 'count' }],
   ['items',                 { shape: 'schema' }],
-  ['prefixItems',           { shape: 'schemas' }],
+  ['prefixItems',           { shape: 'schemas', since: 2020 }],
   ['additionalItems',       { shape: 'schema' }],
-  ['unevaluatedItems',      { shape: 'schema' }],
+  ['unevaluatedItems',      { shape: 'schema', since: 2019 }],
   ['contains',              { shape: 'schema' }],
-  ['minContains',           { shape: 'count' }],
-  ['maxContains',           { shape: 'count' }],
+  ['minContains',           { shape: 'count', since: 2019 }],
+  ['maxContains',           { shape: 'count', since: 2019 }],
   ['minItems',              { shape: 'count' }],
   ['maxItems',              { shape: 'count' }],
   ['uniqueItems',           { shape: 'boolean' }],
@@ -55,11 +66,11 @@ export const KEYWORDS: ReadonlyMap<string, { readonly shape: Shape; readonly inP
   ['anyOf',                 { shape: 'schemas', inPlace: true }],
   ['oneOf',                 { shape: 'schemas', inPlace: true }],
   ['not',                   { shape: 'schema', inPlace: true }],
-  ['if',                    { shape: 'schema', inPlace: true }],
-  ['then',                  { shape: 'schema', inPlace: true }],
-  ['else',                  { shape: 'schema', inPlace: true }],
+  ['if',                    { shape: 'schema', inPlace: true, since: 7 }],
+  ['then',                  { shape: 'schema', inPlace: true, since: 7 }],
+  ['else',                  { shape: 'schema', inPlace: true, since: 7 }],
   ['$ref',                  { shape: 'string' }],
-  ['$dynamicRef',           { shape: 'string' }],
+  ['$dynamicRef',           { shape: 'string', since: 2020 }],
   ['$anchor',               { shape: 'string', note: true }],
   ['$dynamicAnchor',        { shape: 'string', note: true }],
   ['$defs',                 { shape: 'named', note: true }],

@@ -50,9 +50,9 @@ test.each([
   ['(?!a)', 'look'],
   ['(?<=a)', 'look'],
   ['(?<!a)', 'look'],
-  ['(?<name>a)', 'set'],
+  ['(?<name>a)', 'group'],
   ['(?:a)', 'set'],
-  ['(a)', 'set'],
+  ['(a)', 'group'],
   ['\\b', 'edge'],
   ['\\B', 'edge'],
 ])('%s is read as %s', (source, kind) => {

@@ -1,9 +1,10 @@
-/** The parts of a regular expression that affect matching time. */
+/** The parts of a regular expression that affect matching time. A `group` captures what it matches. */
 export type Tree =
   | { readonly kind: 'set'; readonly ranges: Ranges }
   | { readonly kind: 'seq' | 'alt'; readonly parts: readonly Tree[] }
   | { readonly kind: 'repeat'; readonly body: Tree; readonly min: number; readonly max: number }
-  | { readonly kind: 'look'; readonly body: Tree }
+  | { readonly kind: 'look'; readonly body: Tree; readonly behind: boolean }
+  | { readonly kind: 'group'; readonly body: Tree }
   | { readonly kind: 'start' | 'end' | 'edge' }
 
 /** Code points as sorted, inclusive pairs. */
@@ -29,6 +30,10 @@ export function parsePattern(source: string, unicode: boolean): Tree | string {
 }
 
 const MAX_EDGES = 4
+const MAX_ALL_EDGES = 16
+
+/** One code point; two halves of a surrogate pair are one, too. */
+const IN_UNICODE = /^(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|[0-9a-f]{4}|\{[0-9a-f]+\})/i
 
 class Unjudged extends Error {}
 
@@ -39,6 +44,7 @@ class Reader {
   #depth = 0
   /** The number of word edges since the last character. */
   #edges = 0
+  #allEdges = 0
 
   constructor(source: string, unicode: boolean) {
     this.#points = Array.from(source)
@@ -81,11 +87,16 @@ class Reader {
     if (this.#take('*')) return [0, Infinity]
     if (this.#take('+')) return [1, Infinity]
     if (this.#take('?')) return [0, 1]
-    const bounds = /^\{(\d+)(,?)(\d*)\}/.exec(this.#points.slice(this.#at, this.#at + 40).join(''))
-    if (bounds === null) return undefined
-    this.#at += bounds[0].length
-    const min = Number(bounds[1])
-    return [min, bounds[2] === '' ? min : bounds[3] === '' ? Infinity : Number(bounds[3])]
+    // Numbers may have any number of zeros before them.
+    const [found, min, comma, max] = this.#ahead(/^\{(\d+)(,?)(\d*)\}/) ?? []
+    if (found === undefined) return undefined
+    this.#at += found.length
+    return [Number(min), Number(max || (comma === '' ? min : Infinity))]
+  }
+
+  /** What follows in this form. */
+  #ahead(form: RegExp): RegExpExecArray | null {
+    return form.exec(this.#points.slice(this.#at).join(''))
   }
 
   #readAtom(): Tree {
@@ -104,28 +115,31 @@ class Reader {
     return { kind: 'set', ranges: this.#readEscape() }
   }
 
-  /** Engines need exponential time to compile many adjacent word edges. */
+  /** Engines need exponential time to compile many adjacent word edges, and long for many others. */
   #readEdge(): Tree {
     this.#at++
     if (++this.#edges > MAX_EDGES) throw new Unjudged(`it has more than ${MAX_EDGES} word edges side by side`)
+    if (++this.#allEdges > MAX_ALL_EDGES) throw new Unjudged(`it has more than ${MAX_ALL_EDGES} word edges`)
     return { kind: 'edge' }
   }
 
   #readGroup(): Tree {
-    let look = false
-    if (this.#take('?')) {
-      const mark = this.#next()
-      if (mark === '=' || mark === '!') look = true
-      else if (mark === '<' && (this.#peek() === '=' || this.#peek() === '!')) {
-        look = true
-        this.#at++
-      } else if (mark === '<') {
-        while (this.#next() !== '>');
-      } else if (mark !== ':') throw new Unjudged(`it uses the unknown group (?${mark}`)
-    }
+    const opening = this.#take('?') ? this.#readOpening() : '('
     const body = this.#readAlternatives()
     if (!this.#take(')')) throw new Unjudged('a group has no end')
-    return look ? { kind: 'look', body } : body
+    if (opening === '(') return { kind: 'group', body }
+    return opening === '?:' ? body : { kind: 'look', body, behind: opening === '?<=' }
+  }
+
+  /** What a group is, told from the characters after `(?`. */
+  #readOpening(): '(' | '?:' | '?=' | '?<=' {
+    const mark = this.#next()
+    if (mark === ':') return '?:'
+    if (mark === '=' || mark === '!') return '?='
+    if (mark !== '<') throw new Unjudged(`it uses the unknown group (?${mark}`)
+    if (this.#take('=') || this.#take('!')) return '?<='
+    while (this.#next() !== '>');
+    return '('
   }
 
   #readClass(): Ranges {
@@ -163,19 +177,29 @@ class Reader {
     }
     const control = CONTROL[point]
     if (control !== undefined) return only(control)
-    if (point === 'c') return only(codeOf(this.#next()) % 32)
-    if (point === 'x' || point === 'u') return this.#readHex(point)
-    return /\d/.test(point) ? ANY : only(codeOf(point))
+    if (point === 'c') return this.#readControl()
+    if (point === 'x') return this.#readHex(/^[0-9a-f]{2}/i) ?? only(codeOf(point))
+    if (point === 'u')
+      return this.#readHex(this.#unicode ? IN_UNICODE : /^[0-9a-f]{4}/i) ?? only(codeOf(point))
+    if (!/\d/.test(point)) return only(codeOf(point))
+    // Without the Unicode flag, up to two more octal digits belong to the same character.
+    for (let more = 0; more < 2 && /^[0-7]$/.test(this.#peek()); more++) this.#at++
+    return ANY
   }
 
-  #readHex(mark: 'x' | 'u'): Ranges {
-    const rest = this.#points.slice(this.#at, this.#at + 12).join('')
-    const digits =
-      mark === 'x' ? /^([0-9a-f]{2})/i.exec(rest) : /^(?:([0-9a-f]{4})|\{([0-9a-f]+)\})/i.exec(rest)
-    if (digits === null) return only(codeOf(mark))
-    this.#at += digits[0].length
-    const code = Number.parseInt(digits[1] ?? digits[2] ?? '', 16)
-    // The code point of half a surrogate pair depends on the other half.
+  /** Without a letter behind it, `\c` is a backslash before a `c`. */
+  #readControl(): Ranges {
+    if (/^[a-z]$/i.test(this.#peek())) return only(codeOf(this.#next()) % 32)
+    this.#at--
+    return ANY
+  }
+
+  #readHex(form: RegExp): Ranges | undefined {
+    const [found] = this.#ahead(form) ?? []
+    if (found === undefined) return undefined
+    this.#at += found.length
+    const code = Number.parseInt(found.replace(/[{}]/g, ''), 16)
+    // With the Unicode flag, what half a surrogate pair matches depends on the other half.
     return code >= 0xd800 && code <= 0xdfff ? [[0xd800, LAST]] : only(code)
   }
 

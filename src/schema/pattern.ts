@@ -1,15 +1,26 @@
-import { MANY, sharedSteps, toAutomaton, type Automaton, type Ways } from './automaton.ts'
-import { overlap, parsePattern } from './pattern-tree.ts'
+import { toAutomaton, TOO_LARGE, type Automaton } from './automaton.ts'
+import { costOf, type CostCurve } from './pattern-cost.ts'
+import { parsePattern, type Tree } from './pattern-tree.ts'
+import { TooMuchWork, type Work } from './text-graph.ts'
 
-/** How matching time grows. Quadratic patterns are matched only against strings up to MAX_QUADRATIC. */
+/** What a pattern can cost a backtracking matcher; unsafe if that is too much already for short strings. */
 export type PatternCost =
-  | { readonly cost: 'linear' | 'quadratic'; readonly unicode: boolean }
+  | {
+      readonly cost: 'linear' | 'superlinear'
+      readonly unicode: boolean
+      readonly curve: CostCurve
+      /** The number of characters that it names, with repeated ones written out; compiling takes time for each. */
+      readonly parts: number
+    }
   | { readonly cost: 'unsafe'; readonly reason: string }
 
-/** The longest string that a quadratic pattern is matched against. */
-export const MAX_QUADRATIC = 4096
+/** The most steps that matching one string may take, a fraction of a second. */
+const MAX_STEPS = 2 ** 25
+/** A pattern that may take more than MAX_STEPS for a string of this length is unsafe. */
+const MIN_LENGTH = 1000
 const MAX_SOURCE = 2000
-const MAX_STEPS = 400_000
+/** The most work that the analysis itself may take. */
+const MAX_WORK = 1_000_000
 
 /** Proves how the time of a backtracking matcher grows with the length of the string, for all strings. */
 export function provePattern(source: string): PatternCost {
@@ -30,40 +41,95 @@ function prove(source: string): PatternCost {
   if (!unicode && !compiles(source, '')) return unsafe('it is not a regular expression')
   const tree = parsePattern(source, unicode)
   if (typeof tree === 'string') return unsafe(tree)
-  const automaton = toAutomaton(tree)
-  if (typeof automaton === 'string') return unsafe(automaton)
-  const budget = { steps: MAX_STEPS }
-  const all = [automaton, ...automaton.looks]
-  if (all.some((each) => isExponential(each, budget))) {
-    return unsafe('a repeated part can match the same text in several ways, which takes exponential time')
-  }
-  if (all.some((each) => each.ends >= MANY || branchesOf(each, budget) >= MANY)) {
-    return unsafe('its parts can share the same text in too many ways')
-  }
-  const degree = Math.max(...all.map((each) => degreeOf(each, budget)))
-  if (budget.steps <= 0) return unsafe('it is too large to be proven safe')
-  if (degree > 2)
-    return unsafe('three or more repeated parts can match the same text, which takes cubic time')
-  const looks = automaton.looks.some((look) => look.part.some((part) => part >= 0))
-  return { cost: degree === 2 || looks ? 'quadratic' : 'linear', unicode }
+  const best = analyse(tree)
+  if (typeof best === 'string') return unsafe(best)
+  const { curve, parts } = best
+  return { cost: curve.slope === undefined ? 'superlinear' : 'linear', unicode, curve, parts }
 }
 
-/** The matcher of a pattern that provePattern allows; a quadratic one rejects strings longer than MAX_QUADRATIC. */
-export function toMatcher(source: string): RegExp {
+/** Repeats up to the first number are written out; if that does not show that the pattern is linear, up to the second. */
+const COPIES = [16, 128] as const
+
+interface Analysis {
+  readonly curve: CostCurve
+  readonly parts: number
+}
+
+function analyse(tree: Tree): Analysis | string {
+  let best: Analysis | string = TOO_LARGE
+  for (const copies of COPIES) {
+    const automaton = toAutomaton(tree, copies)
+    const found = typeof automaton === 'string' ? automaton : measure(automaton)
+    if (typeof best === 'string') best = found
+    else if (typeof found !== 'string' && found.curve.limit > best.curve.limit) best = found
+    const isExact = typeof automaton !== 'string' && !automaton.isWidened
+    if (isExact || (typeof best !== 'string' && best.curve.slope !== undefined)) break
+  }
+  return best
+}
+
+function measure(automaton: Automaton): Analysis | string {
+  const work: Work = { left: MAX_WORK }
+  try {
+    const curve = costOf(automaton, MAX_STEPS, work)
+    if (curve.limit >= MIN_LENGTH) return { curve, parts: automaton.reads.length }
+    if (work.left <= 0) return TOO_LARGE
+    const length = Math.max(1, curve.limit + 1)
+    return `its parts can match the same text in several ways, so that a string of ${length} characters may take more than ${MAX_STEPS} steps`
+  } catch (thrown) {
+    if (thrown instanceof TooMuchWork) return TOO_LARGE
+    throw thrown
+  }
+}
+
+/** Says whether a text matches; throws TooCostly if finding out may take too many steps. */
+export interface Matcher {
+  /** The longest text that is matched. */
+  readonly limit: number
+  test(text: string): boolean
+}
+
+/** A string, or all strings of a value together, may take too many steps to match. */
+export class TooCostly extends Error {}
+
+/** So many steps for each character are no more than it took to read the message. */
+const FREE_STEPS = 32
+/** The most further steps for all strings of a value together. */
+const MAX_TOTAL = 2 ** 27
+
+let spent = 0
+
+/** Starts to count the steps of one value. */
+export function startCounting(): void {
+  spent = 0
+}
+
+/** The matcher of a pattern that provePattern allows. */
+export function toMatcher(source: string): Matcher {
   const verdict = provePattern(source)
-  if (verdict.cost === 'unsafe') return /(?!)/
-  const flags = verdict.unicode ? 'u' : ''
-  return verdict.cost === 'linear' ? new RegExp(source, flags) : new BoundedRegExp(source, flags)
-}
-
-class BoundedRegExp extends RegExp {
-  override test(text: string): boolean {
-    return text.length <= MAX_QUADRATIC && super.test(text)
+  if (verdict.cost === 'unsafe') return { limit: Infinity, test: () => false }
+  const { curve } = verdict
+  const expression = new RegExp(source, verdict.unicode ? 'u' : '')
+  const limit = curve.slope !== undefined && curve.slope <= FREE_STEPS ? Infinity : curve.limit
+  return {
+    limit,
+    test(text) {
+      if (limit < Infinity) spend(text.length)
+      try {
+        return expression.test(text)
+      } catch (thrown) {
+        // The engine ran out of memory for places to return to.
+        throw new TooCostly('has a string that is too long for its pattern', { cause: thrown })
+      }
+    },
   }
-}
 
-interface Budget {
-  steps: number
+  function spend(length: number): void {
+    if (length > limit)
+      throw new TooCostly(`has a string of more than ${limit} characters for the pattern ${source}`)
+    spent += Math.max(0, curve.steps(length) - FREE_STEPS * length)
+    if (spent > MAX_TOTAL) throw new TooCostly('has too many long strings for its patterns')
+  }
 }
 
 function unsafe(reason: string): PatternCost {
@@ -77,140 +143,4 @@ function compiles(source: string, flags: string): boolean {
   } catch {
     return false
   }
-}
-
-/** Whether a state on a cycle can return to itself over the same text in two ways. */
-function isExponential(automaton: Automaton, budget: Budget): boolean {
-  const { next, part } = automaton
-  const size = next.length
-  const back = new Map<number, number[]>()
-  const reached = new Set<number>()
-  const queue: number[] = []
-  for (let state = 0; state < size; state++) if (part[state] !== -1) reach(state * size + state)
-  while (queue.length > 0 && budget.steps > 0) {
-    const pair = queue.pop()!
-    const [a, b] = [Math.floor(pair / size), pair % size]
-    for (const [left, right, ways] of sharedSteps(automaton, a, b)) {
-      budget.steps--
-      if (part[left] !== part[a] || part[right] !== part[b]) continue
-      if (a === b && left === right && ways > 1) return true
-      const target = left * size + right
-      const sources = back.get(target)
-      if (sources === undefined) back.set(target, [pair])
-      else sources.push(pair)
-      reach(target)
-    }
-  }
-  return meets(back, reached, size)
-
-  function reach(pair: number): void {
-    if (reached.has(pair)) return
-    reached.add(pair)
-    queue.push(pair)
-  }
-}
-
-/** Whether two diverging paths from a common state can meet again. */
-function meets(
-  back: ReadonlyMap<number, readonly number[]>,
-  reached: ReadonlySet<number>,
-  size: number,
-): boolean {
-  const queue = [...reached].filter((pair) => Math.floor(pair / size) === pair % size)
-  const seen = new Set(queue)
-  while (queue.length > 0) {
-    for (const source of back.get(queue.pop()!) ?? []) {
-      if (seen.has(source)) continue
-      if (Math.floor(source / size) !== source % size) return true
-      seen.add(source)
-      queue.push(source)
-    }
-  }
-  return false
-}
-
-/** An upper bound on the number of paths of one text through the pattern, not counting how long it stays on a cycle. */
-function branchesOf(automaton: Automaton, budget: Budget): number {
-  const { next, part, reads } = automaton
-  const members = new Map<number, number[]>()
-  part.forEach((each, state) => members.set(each, [...(members.get(each) ?? []), state]))
-  const known = new Map<number, number>()
-  return branch(automaton.first)
-
-  function branch(ways: Ways): number {
-    let most = 1
-    for (const [state] of ways) {
-      let sum = 0
-      budget.steps -= ways.size
-      if (budget.steps <= 0) return MANY
-      for (const [other, times] of ways) {
-        if (overlap(reads[state]!, reads[other]!)) sum += times * after(other)
-      }
-      most = Math.max(most, sum)
-    }
-    return Math.min(most, MANY)
-  }
-
-  function after(state: number): number {
-    const cycle = part[state]!
-    const key = cycle === -1 ? state : -2 - cycle
-    const before = known.get(key)
-    if (before !== undefined) return before
-    const states = cycle === -1 ? [state] : members.get(cycle)!
-    const exits = states.flatMap((each) =>
-      [...next[each]!].filter(([to]) => cycle === -1 || part[to] !== cycle),
-    )
-    const found = branch(new Map(exits))
-    known.set(key, found)
-    return found
-  }
-}
-
-/** One more than the longest chain of cycles that can pass the same text from one to the next. */
-function degreeOf(automaton: Automaton, budget: Budget): number {
-  const handsTo = new Map<number, Set<number>>()
-  const cyclic = automaton.part.flatMap((part, state) => (part === -1 ? [] : [state]))
-  for (const from of cyclic) {
-    for (const to of cyclic) {
-      const [a, b] = [automaton.part[from]!, automaton.part[to]!]
-      if (a === b || automaton.accepting.has(to) || handsTo.get(a)?.has(b)) continue
-      if (!handsOn(automaton, from, to, budget)) continue
-      const targets = handsTo.get(a) ?? new Set()
-      handsTo.set(a, targets.add(b))
-    }
-  }
-  return 1 + Math.max(0, ...[...handsTo.keys()].map((part) => chainFrom(part, handsTo)))
-}
-
-function chainFrom(part: number, handsTo: ReadonlyMap<number, ReadonlySet<number>>): number {
-  let longest = 0
-  for (const target of handsTo.get(part) ?? []) longest = Math.max(longest, 1 + chainFrom(target, handsTo))
-  return longest
-}
-
-/** Whether some text leads from → from, from → to and to → to at once. */
-function handsOn(automaton: Automaton, from: number, to: number, budget: Budget): boolean {
-  const { next, part, reads } = automaton
-  const size = next.length
-  const goal = (from * size + to) * size + to
-  const queue = [(from * size + from) * size + to]
-  const seen = new Set(queue)
-  while (queue.length > 0 && budget.steps > 0) {
-    const triple = queue.pop()!
-    const [x, y, z] = [Math.floor(triple / size / size), Math.floor(triple / size) % size, triple % size]
-    for (const [left, middle] of sharedSteps(automaton, x, y)) {
-      if (part[left] !== part[from]) continue
-      for (const right of next[z]!.keys()) {
-        if (--budget.steps <= 0) return false
-        if (part[right] !== part[to]) continue
-        if (!overlap(reads[left]!, reads[right]!) || !overlap(reads[middle]!, reads[right]!)) continue
-        const target = (left * size + middle) * size + right
-        if (target === goal) return true
-        if (seen.has(target)) continue
-        seen.add(target)
-        queue.push(target)
-      }
-    }
-  }
-  return false
 }

@@ -2,6 +2,7 @@ import { compile } from './compile.ts'
 import { explain } from './explain.ts'
 import { inspect } from './inspect.ts'
 import { toLine, type Issue } from './issue.ts'
+import { startCounting, TooCostly } from './pattern.ts'
 import type { Test } from './rule.ts'
 import type { JsonSchema } from './schema.ts'
 
@@ -13,6 +14,8 @@ export interface Unfit {
   readonly issue: string
   /** The first problem. */
   readonly first?: Issue | undefined
+  /** Whether the check was given up because it would have taken too long. */
+  readonly undecided?: boolean
 }
 
 /** A compiled schema, ready to be listed and to check values. It answers synchronously whenever it can. */
@@ -33,7 +36,14 @@ export function rawChecker(json: JsonSchema): Checker {
     json,
     check(value) {
       test ??= compile(json)
-      return test(value) ? { ok: true, value } : unfit(explain(json, value))
+      startCounting()
+      try {
+        if (test(value)) return { ok: true, value }
+      } catch (thrown) {
+        if (!(thrown instanceof TooCostly)) throw thrown
+        return { ...unfit(explain(json, value, thrown.message)), undecided: true }
+      }
+      return unfit(explain(json, value))
     },
   }
 }

@@ -39,6 +39,7 @@ export function initialized(context: Context): void {
 export function isWatched(watched: ReadonlySet<string> | undefined, uri: string): boolean {
   if (watched === undefined || watched.size === 0) return false
   if (watched.has(uri)) return true
-  for (const one of watched) if (uri.startsWith(one.endsWith('/') ? one : `${one}/`)) return true
+  for (const one of watched)
+    if (uri.startsWith(one) && (one.endsWith('/') || uri[one.length] === '/')) return true
   return false
 }

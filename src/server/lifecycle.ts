@@ -7,7 +7,8 @@ import type { Dialect, Dialects } from '../protocol/switches.ts'
 import type { ClientInfo } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
-import { callOf, type Context } from './context.ts'
+import { weigh } from '../base/weight.ts'
+import { callOf, partsOf, type Context } from './context.ts'
 
 /** The description of a server that connecting clients receive. */
 export interface Greeting {
@@ -39,6 +40,10 @@ export function initialize(
     const data = { supported: greeting.revisions, requested: protocolVersion.slice(0, 64) }
     throw mcpError(REVISION_UNSUPPORTED, { version: protocolVersion.slice(0, 64) }, { data })
   }
+  const { held } = partsOf(context)
+  const bytes = weigh(clientInfo) + weigh(capabilities)
+  held.take(bytes)
+  session.onClose(() => held.free(bytes))
   session.dialect = greeting.dialects[revision]
   session.client = clientInfo
   session.capabilities = capabilities

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Observers } from '../rpc/observer.ts'
+import type { HeldBytes } from './held-bytes.ts'
 import type { Sealer } from './state.ts'
 
 /** The parts of a server that its handlers share. */
@@ -8,6 +9,7 @@ export interface ServerParts {
   readonly sealer: Sealer
   readonly limits: Limits
   readonly observers: Observers
+  readonly held: HeldBytes
   /** Tells the operator, once, that an item needs scopes and that callers are not authenticated. */
   warnOfScopes(item: string): void
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void

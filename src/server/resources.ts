@@ -1,10 +1,11 @@
 import { BYTES, toBase64 } from '../protocol/content.ts'
 import { mcpError } from '../errors/error.ts'
-import { UNKNOWN_RESOURCE, URI_TOO_LONG } from '../errors/server.ts'
+import { UNKNOWN_RESOURCE, URI_TOO_COSTLY, URI_TOO_LONG } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import { match } from '../uri-template/match.ts'
+import { match, toSubject } from '../uri-template/match.ts'
+import type { Work } from '../uri-template/reach.ts'
 import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
@@ -42,16 +43,24 @@ function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number): JsonObje
   }
 }
 
-/** The resource with this URI, if the caller may use it, and the variables of its template. */
+/** The most steps that one request may take to find resources, a fraction of a second. */
+const MAX_STEPS = 5_000_000
+
+/** The resource with this URI, if the caller may use it, and the variables of its template. Several URIs of a request share their work. */
 export function findResource(
   lists: ResourceLists,
   uri: string,
   context: Context,
+  work: Work = { steps: 0 },
 ): { readonly resource: ResourceDefinition; readonly variables: Variables } | undefined {
   const exact = lists.resources.find(uri, context)
   if (exact !== undefined) return { resource: exact, variables: {} }
-  for (const template of lists.templates.items.values()) {
-    const variables = match(template.template, uri)
+  const templates = lists.templates.items
+  const subject = templates.size === 0 ? undefined : toSubject(uri)
+  if (subject === undefined) return undefined
+  for (const template of templates.values()) {
+    const variables = match(template.template, subject, work)
+    if (work.steps > MAX_STEPS) throw mcpError(URI_TOO_COSTLY, { count: templates.size })
     if (variables === undefined || climbs(uri, variables)) continue
     if (mayUse(template, context)) return { resource: template, variables }
   }

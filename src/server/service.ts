@@ -20,6 +20,7 @@ import type {
 } from './definitions.ts'
 import { follow, initialized } from './following.ts'
 import { complete } from './completion.ts'
+import { HeldBytes } from './held-bytes.ts'
 import { getPrompt } from './prompts.ts'
 import { readResource } from './resources.ts'
 import { later } from './later.ts'
@@ -103,7 +104,8 @@ export class ServerService implements Service {
   constructor(options: ServiceOptions) {
     this.#options = options
     const warnOfScopes = (item: string): void => this.#warnOfScopes(item)
-    this.#parts = { ...options, observers: this.observers, warnOfScopes }
+    const held = new HeldBytes(options.limits.heldBytes)
+    this.#parts = { ...options, observers: this.observers, held, warnOfScopes }
     this.info = options.info
     this.revisions = options.revisions
     this.dialects = options.dialects

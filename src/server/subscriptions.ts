@@ -4,12 +4,15 @@ import { TOO_MANY_STREAMS, TOO_MANY_SUBSCRIPTIONS } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
+import { weigh } from '../base/weight.ts'
 import { ownerOf, type Peer } from '../rpc/call.ts'
 import type { Change, Changes } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
+import type { Work } from '../uri-template/reach.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 import { isWatched, NOTICES } from './following.ts'
+import { WatchedUris, type HeldBytes } from './held-bytes.ts'
 import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
 const MAX_SUBSCRIPTIONS = 1000
@@ -19,11 +22,18 @@ export function subscribe(lists: ResourceLists, context: Context): Result {
   const uri = readUri(context)
   if (findResource(lists, uri, context) === undefined) throw unknownResource(uri)
   const session = reachableSession(context)
-  session.subscriptions ??= new Set()
-  if (session.subscriptions.size >= MAX_SUBSCRIPTIONS && !session.subscriptions.has(uri))
+  if (session.closed) return {}
+  const watched = (session.subscriptions ??= watchedBy(session, context))
+  if (watched.size >= MAX_SUBSCRIPTIONS && !watched.has(uri))
     throw mcpError(TOO_MANY_SUBSCRIPTIONS, { limit: MAX_SUBSCRIPTIONS })
-  session.subscriptions.add(uri)
+  watched.add(uri)
   return {}
+}
+
+function watchedBy(session: Session, context: Context): WatchedUris {
+  const watched = new WatchedUris(partsOf(context).held)
+  session.onClose(() => watched.clear())
+  return watched
 }
 
 /** `resources/unsubscribe` */
@@ -44,8 +54,8 @@ function reachableSession(context: Context): Session {
 /** An open `subscriptions/listen` request. */
 export interface Listening {
   readonly id: string | number
-  /** The changes it is notified of. */
-  readonly filter: Filter
+  /** The changes it is notified of, besides those of resources. */
+  readonly flags: Flags
   /** The resources it still watches. */
   readonly watched: Set<string>
 }
@@ -64,9 +74,7 @@ export interface ListenParts {
 /** `subscriptions/listen`: sends the requested notifications until the request is cancelled, or stopped at shutdown. */
 export function listen(parts: ListenParts, context: Context): Promise<Result> {
   const call = callOf(context)
-  const filter = readFilter(context)
-  const honoured = honour(filter, parts, context)
-  const watched = new Set(honoured.resourceSubscriptions)
+  const { uris, flags } = honour(readFilter(context), parts, context)
   if (typeof call.id === 'bigint') {
     throw mcpError(BAD_PARAMS, {
       method: call.method,
@@ -76,9 +84,14 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   const tag = { [META.subscriptionId]: call.id }
   const notify = (method: string, params: JsonObject): void => call.emit(method, { ...params, _meta: tag })
 
-  const leave = enter({ id: call.id as string | number, filter: honoured, watched }, parts.streams, context)
-  notify('notifications/subscriptions/acknowledged', { notifications: honoured })
-  if (Object.keys(honoured).length === 0) {
+  const { watched, leave } = enter(call.id as string | number, uris, flags, parts.streams, context)
+  const resourceSubscriptions = uris.length > 0 ? { resourceSubscriptions: uris } : {}
+  notify('notifications/subscriptions/acknowledged', {
+    notifications: { ...flags, ...resourceSubscriptions },
+  })
+  // From here on, what the client sent is kept only as far as it is watched.
+  call.dropParams()
+  if (watched.size === 0 && Object.keys(flags).length === 0) {
     leave()
     return Promise.resolve({ _meta: tag })
   }
@@ -87,8 +100,8 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
       if (change.kind === 'resource') {
         if (isWatched(watched, change.uri)) notify('notifications/resources/updated', { uri: change.uri })
       } else if (change.kind === 'extension') {
-        if (honoured[change.id as `${string}/${string}`] === true) notify(change.method, change.params)
-      } else if (honoured[NOTICES[change.kind].filter] === true) notify(NOTICES[change.kind].method, {})
+        if (flags[change.id as `${string}/${string}`] === true) notify(change.method, change.params)
+      } else if (flags[NOTICES[change.kind].filter] === true) notify(NOTICES[change.kind].method, {})
     })
     const end = (): void => {
       stop()
@@ -111,24 +124,49 @@ export function listenerOf(context: Context): unknown {
   return source.auth === undefined ? channel : ownerOf(source.auth)
 }
 
-/** Adds a stream of a caller. */
-function enter(stream: Listening, streams: ListenParts['streams'], context: Context): () => void {
+/** Adds a stream of a caller, and counts what is kept for it. */
+function enter(
+  id: string | number,
+  uris: readonly string[],
+  flags: Flags,
+  streams: ListenParts['streams'],
+  context: Context,
+): { readonly watched: Set<string>; readonly leave: () => void } {
   const caller = listenerOf(context)
-  const { streams: limit } = partsOf(context).limits
+  const { held, limits } = partsOf(context)
   const open = streams.get(caller) ?? new Set()
-  if (open.size >= limit) throw mcpError(TOO_MANY_STREAMS, { limit }, { retryAfterMs: 30_000 })
+  if (open.size >= limits.streams)
+    throw mcpError(TOO_MANY_STREAMS, { limit: limits.streams }, { retryAfterMs: 30_000 })
+  const { client, capabilities, session } = callOf(context).peer
+  const bytes = weigh(id) + (session === undefined ? weigh(client) + weigh(capabilities) : 0)
+  held.take(bytes)
+  const watched = watchedOr(held, uris, () => held.free(bytes))
+  const stream: Listening = { id, flags, watched }
   streams.set(caller, open.add(stream))
-  return () => {
-    open.delete(stream)
+  const leave = (): void => {
+    if (!open.delete(stream)) return
     if (open.size === 0) streams.delete(caller)
+    watched.clear()
+    held.free(bytes)
+  }
+  return { watched, leave }
+}
+
+function watchedOr(held: HeldBytes, uris: readonly string[], giveUp: () => void): WatchedUris {
+  try {
+    return new WatchedUris(held, uris)
+  } catch (thrown) {
+    giveUp()
+    throw thrown
   }
 }
 
-type Filter = { [Name in (typeof NOTICES)[keyof typeof NOTICES]['filter']]?: boolean } & {
-  resourceSubscriptions?: readonly string[]
+type Flags = { [Name in (typeof NOTICES)[keyof typeof NOTICES]['filter']]?: boolean } & {
   /** Notices of an extension, by its id. */
   [id: `${string}/${string}`]: boolean
 }
+
+type Filter = Flags & { resourceSubscriptions?: readonly string[] }
 
 function readFilter(context: Context): Filter {
   const filter = context.params['notifications']
@@ -153,24 +191,28 @@ function readFilter(context: Context): Filter {
   return filter as Filter
 }
 
-function honour(filter: Filter, parts: ListenParts, context: Context): Filter {
-  const honoured: Filter = {}
+function honour(
+  filter: Filter,
+  parts: ListenParts,
+  context: Context,
+): { readonly uris: readonly string[]; readonly flags: Flags } {
+  const flags: Flags = {}
   for (const [kind, { filter: name }] of Object.entries(NOTICES)) {
-    if (filter[name] === true && parts.offers(`${kind}.listChanged`)) honoured[name] = true
+    if (filter[name] === true && parts.offers(`${kind}.listChanged`)) flags[name] = true
   }
-  const uris = (filter.resourceSubscriptions ?? []).filter((uri) => mayWatch(uri, parts.lists, context))
-  if (uris.length > 0) honoured.resourceSubscriptions = uris
   for (const [id, { isFor }] of parts.extensions) {
     const name = id as `${string}/${string}`
-    if (filter[name] === true && isFor(callOf(context).peer)) honoured[name] = true
+    if (filter[name] === true && isFor(callOf(context).peer)) flags[name] = true
   }
-  return honoured
+  const work = { steps: 0 }
+  const uris = (filter.resourceSubscriptions ?? []).filter((uri) => mayWatch(uri, parts.lists, context, work))
+  return { uris, flags }
 }
 
 /** Whether a caller may watch a resource. The acknowledgement leaves out the others, so that they do not end the stream. */
-function mayWatch(uri: string, lists: ResourceLists, context: Context): boolean {
+function mayWatch(uri: string, lists: ResourceLists, context: Context, work: Work): boolean {
   try {
-    return findResource(lists, uri, context) !== undefined
+    return findResource(lists, uri, context, work) !== undefined
   } catch (error) {
     if (error instanceof McpError && error.kind === 'insufficient_scope') return false
     throw error

@@ -1,17 +1,30 @@
-import { firstCodePoints, readUnits } from './characters.ts'
+import { firstCodePoints, readUnits, type Units } from './characters.ts'
 import type { UriTemplate } from './parse.ts'
 import type { Variable } from './expression.ts'
-import type { PairsStep } from './program.ts'
-import { holds, look, opens, pairAt, pairsEnd, seen, type Cell, type Run, type Work } from './reach.ts'
+import type { PairsStep, Program } from './program.ts'
+import { look, opens, pairAt, pairsEnd, seen, type Run, type Work } from './reach.ts'
 
 /** The decoded values of a URI: text, or a list for an exploded variable. */
 export type Matched = Record<string, string | string[]>
 
 const MAX_URI_LENGTH = 8192
 
+/** A URI that was read once, to be matched against any number of templates. */
+export interface Subject {
+  readonly units: Units
+  /** The same characters as one text. */
+  readonly text: string
+}
+
+/** Reads a URI; undefined if no template can match it, because it is too long or not a URI. */
+export function toSubject(uri: string): Subject | undefined {
+  const units = uri.length > MAX_URI_LENGTH ? undefined : readUnits(uri)
+  return units && { units, text: units.chars.join('') }
+}
+
 /**
  * Extracts the values from a URI, or returns undefined. The work is proportional to the length of the URI times the length
- * of the template.
+ * of the template; a URI that lacks a literal of the template takes next to none.
  *
  * - `{a}` and `{+a}` take one or more characters: unreserved and encoded ones, or with `+` any.
  * - `{/a}`, `{.a}` and `{#a}` may be absent; `{;a}`, `{?a}` and `{&a}` too, and may appear in any order, each once. Absent
@@ -22,17 +35,32 @@ const MAX_URI_LENGTH = 8192
  * - If several readings are possible, earlier variables take as little as they can.
  * - Unknown parameters, triplets that are not UTF-8, and URIs over 8 KiB do not match.
  */
-export function match(template: UriTemplate, uri: string, work: Work = { steps: 0 }): Matched | undefined {
+export function match(
+  template: UriTemplate,
+  uri: string | Subject,
+  work: Work = { steps: 0 },
+): Matched | undefined {
   const { program } = template
-  if (program === undefined || uri.length > MAX_URI_LENGTH) return undefined
-  work.steps += uri.length
-  const units = readUnits(uri)
-  if (units === undefined) return undefined
+  const subject = typeof uri === 'string' ? toSubject(uri) : uri
+  work.steps += 1 + (subject === undefined ? 0 : subject.text.length >> 3)
+  if (program === undefined || subject === undefined || !hasLiterals(program, subject.text)) return undefined
+  const { units } = subject
   const run: Run = { program, units, length: units.chars.length, work, rows: [], ends: [] }
-  const first = program.steps[0]
-  if (first?.kind === 'text' && !holds(run, first.units, 0)) return undefined
   look(run)
   return walk(run)
+}
+
+/** Whether a text has all literals of a template, in their order. */
+function hasLiterals({ steps }: Program, text: string): boolean {
+  let at = 0
+  for (const [index, step] of steps.entries()) {
+    if (step.kind !== 'text') continue
+    const found = index === 0 ? (text.startsWith(step.text) ? 0 : -1) : text.indexOf(step.text, at)
+    if (found < 0) return false
+    at = found + step.text.length
+  }
+  const last = steps.at(-1)
+  return last?.kind !== 'text' || text.endsWith(last.text)
 }
 
 // Every choice here can reach the end: `look` has checked that.
@@ -50,7 +78,6 @@ function walk(run: Run): Matched | undefined {
     work.steps++
     const step = program.steps[index]
     if (step === undefined) break
-    const cell: Cell = { index, at }
     if (step.kind === 'text') {
       at += step.units.chars.length
     } else if (step.kind === 'one') {
@@ -59,7 +86,7 @@ function walk(run: Run): Matched | undefined {
     } else if (step.kind === 'rest') {
       while (at < run.length && seen(run, index + 1, at) === 0) take(step.slot, at++)
     } else if (step.kind === 'maybe') {
-      if (!opens(run, step, cell) || (!step.eager && seen(run, step.skip, at) > 0)) {
+      if (!opens(run, step, index, at) || (!step.eager && seen(run, step.skip, at) > 0)) {
         index = step.skip
         continue
       }
@@ -73,22 +100,18 @@ function walk(run: Run): Matched | undefined {
         continue
       }
     } else {
-      at = takePairs(run, step, { ...cell, found })
+      at = takePairs(run, step, index, at, found)
     }
     index++
   }
   return collect(program.slots, found)
 }
 
-interface PairsCell extends Cell {
-  readonly found: string[][]
-}
-
-function takePairs(run: Run, step: PairsStep, { index, at, found }: PairsCell): number {
-  const end = pairsEnd(run, step, { index, at })
+function takePairs(run: Run, step: PairsStep, index: number, at: number, found: readonly string[][]): number {
+  const end = pairsEnd(run, step, index, at)
   let next = at
   while (next < end) {
-    const pair = pairAt(run, step, { index, at: next + 1 })
+    const pair = pairAt(run, step, index, next + 1)
     if (pair === undefined) break
     run.work.steps += pair.to - next
     found[pair.name.slot]?.push(run.units.chars.slice(pair.from, pair.to).join(''))

@@ -20,7 +20,7 @@ export interface Named {
  * `again` opens a further item of an exploded value, `pairs` takes a whole list of named values.
  */
 export type Step =
-  | { readonly kind: 'text'; readonly units: Units }
+  | { readonly kind: 'text'; readonly units: Units; readonly text: string }
   | { readonly kind: 'one'; readonly slot: number; readonly allowed: Allowed; readonly most: number }
   | { readonly kind: 'rest'; readonly slot: number; readonly allowed: Allowed }
   | MaybeStep
@@ -62,7 +62,7 @@ export function compile(parts: readonly Part[]): Program | undefined {
     }
     const units = readUnits(part)
     if (units === undefined) return undefined
-    draft.steps.push({ kind: 'text', units })
+    draft.steps.push(toText(units))
   }
   return draft
 }
@@ -97,7 +97,7 @@ function addBare({ steps, slots }: Draft, { operator, variables }: Expression): 
   for (const [index, variable] of variables.entries()) {
     const slot = slots.push(variable) - 1
     const allowed = allowedIn(operator.keepReserved ? ANYTHING : PLAIN, variable, ',')
-    if (index > 0) steps.push({ kind: 'text', units: delimiterUnits(',') })
+    if (index > 0) steps.push(toText(delimiterUnits(',')))
     const back = steps.push({ kind: 'one', slot, allowed, most: variable.prefix ?? Infinity }) - 1
     steps.push({ kind: 'rest', slot, allowed })
     if (variable.explode) steps.push({ kind: 'again', slot, delimiter: ',', back })
@@ -123,6 +123,10 @@ function addDelimited({ steps, slots }: Draft, { operator, variables }: Expressi
 
 function allowedIn(allowed: Allowed, variable: Variable, separator: string): Allowed {
   return variable.explode ? { ...allowed, except: separator } : allowed
+}
+
+function toText(units: Units): Step {
+  return { kind: 'text', units, text: units.chars.join('') }
 }
 
 function delimiterUnits(char: string): Units {

@@ -21,50 +21,41 @@ export interface Run {
 /** Walks the URI once, backwards, and records where the end can be reached from, so that matching never backtracks. */
 export function look(run: Run): void {
   const { rows, ends, length, work, program } = run
-  const size = length + 1
+  // Nothing can be reached from behind the end.
+  const size = length + 2
   for (const [index, step] of program.steps.entries()) {
     rows.push(new Uint16Array(size))
     if (step.kind === 'pairs') ends[index] = { allowed: new Uint16Array(size), pairs: new Uint16Array(size) }
   }
-  rows.push(new Uint16Array(size).fill(1, length))
+  rows.push(new Uint16Array(size).fill(1, length, length + 1))
+  const { steps } = program
   for (let at = length; at >= 0; at--) {
-    for (let index = program.steps.length - 1; index >= 0; index--) {
-      const step = program.steps[index]
-      const row = rows[index]
-      if (step === undefined || row === undefined) continue
-      work.steps++
-      row[at] = reach(run, step, { index, at })
-    }
+    work.steps += steps.length
+    for (let index = steps.length - 1; index >= 0; index--)
+      rows[index]![at] = reach(run, steps[index]!, index, at)
   }
 }
 
-/** A step at a position in the URI. */
-export interface Cell {
-  readonly index: number
-  readonly at: number
-}
-
-function reach(run: Run, step: Step, { index, at }: Cell): number {
-  const next = index + 1
+function reach(run: Run, step: Step, index: number, at: number): number {
+  const { rows } = run
+  const next = rows[index + 1]!
   switch (step.kind) {
     case 'text':
-      return seen(run, next, at + step.units.chars.length) > 0 && holds(run, step.units, at) ? 1 : 0
+      return (next[at + step.units.chars.length] ?? 0) > 0 && holds(run, step.units, at) ? 1 : 0
     case 'one':
-      return allows(run, step.allowed, at) && within(seen(run, next, at + 1), step.most) ? 1 : 0
+      return allows(run, step.allowed, at) && within(next[at + 1]!, step.most) ? 1 : 0
     case 'rest': {
-      if (seen(run, next, at) > 0) return 1
-      const further = allows(run, step.allowed, at) ? seen(run, index, at + 1) : 0
-      return further > 0 ? further + 1 : 0
+      if (next[at]! > 0) return 1
+      const further = rows[index]![at + 1]!
+      return further > 0 && allows(run, step.allowed, at) ? further + 1 : 0
     }
     case 'maybe':
-      return opens(run, step, { index, at }) || seen(run, step.skip, at) > 0 ? 1 : 0
+      return opens(run, step, index, at) || rows[step.skip]![at]! > 0 ? 1 : 0
     case 'again':
-      return seen(run, next, at) > 0 || (isAt(run, step.delimiter, at) && seen(run, step.back, at + 1) > 0)
-        ? 1
-        : 0
+      return next[at]! > 0 || (rows[step.back]![at + 1]! > 0 && isAt(run, step.delimiter, at)) ? 1 : 0
     case 'pairs':
-      lookAtPairs(run, step, { index, at })
-      return seen(run, next, at) > 0 || pairsEnd(run, step, { index, at }) > 0 ? 1 : 0
+      lookAtPairs(run, step, index, at)
+      return next[at]! > 0 || pairsEnd(run, step, index, at) > 0 ? 1 : 0
   }
 }
 
@@ -78,7 +69,7 @@ function within(distance: number, most: number): boolean {
 }
 
 /** Whether the end can be reached after taking the value here. */
-export function opens(run: Run, step: MaybeStep, { index, at }: Cell): boolean {
+export function opens(run: Run, step: MaybeStep, index: number, at: number): boolean {
   return isAt(run, step.delimiter, at) && within(seen(run, index + 1, at + 1), step.most + 1)
 }
 
@@ -87,9 +78,10 @@ function isAt({ units }: Run, char: string, at: number): boolean {
 }
 
 function allows({ units, length }: Run, { kinds, except }: Allowed, at: number): boolean {
-  const kind = units.kinds[at] ?? 0
-  if (at >= length || (kind & kinds) === 0) return false
-  return except === '' || kind === ENCODED || !except.includes(units.chars[at] ?? '')
+  if (at >= length) return false
+  const kind = units.kinds[at]!
+  if ((kind & kinds) === 0) return false
+  return except === '' || kind === ENCODED || !except.includes(units.chars[at]!)
 }
 
 /** Whether this text is at a position. */
@@ -102,19 +94,19 @@ export function holds({ units, work }: Run, text: Units, at: number): boolean {
   return true
 }
 
-function lookAtPairs(run: Run, step: PairsStep, { index, at }: Cell): void {
+function lookAtPairs(run: Run, step: PairsStep, index: number, at: number): void {
   const ends = run.ends[index]
   if (ends === undefined) return
   ends.allowed[at] = allows(run, step.allowed, at) ? (ends.allowed[at + 1] ?? 0) : at
   if (!isAt(run, step.opener, at) && !isAt(run, step.separator, at)) return
-  const pair = pairAt(run, step, { index, at: at + 1 })
+  const pair = pairAt(run, step, index, at + 1)
   if (pair === undefined) return
   const further = isAt(run, step.separator, pair.to) ? (ends.pairs[pair.to] ?? 0) : 0
   ends.pairs[at] = further > 0 ? further : pair.to
 }
 
 /** The end of the pairs that start here, or 0 if they do not lead to the end. */
-export function pairsEnd(run: Run, step: PairsStep, { index, at }: Cell): number {
+export function pairsEnd(run: Run, step: PairsStep, index: number, at: number): number {
   const end = isAt(run, step.opener, at) ? (run.ends[index]?.pairs[at] ?? 0) : 0
   return end > 0 && seen(run, index + 1, end) > 0 ? end : 0
 }
@@ -127,7 +119,7 @@ export interface Pair {
 }
 
 /** The pair whose name starts at a position. */
-export function pairAt(run: Run, step: PairsStep, { index, at }: Cell): Pair | undefined {
+export function pairAt(run: Run, step: PairsStep, index: number, at: number): Pair | undefined {
   const allowed = run.ends[index]?.allowed
   for (const name of step.names) {
     if (!holds(run, name.units, at)) continue

@@ -68,6 +68,33 @@ describe('structured content', () => {
     },
   )
 
+  test.each([
+    [
+      { type: 'object', properties: { sum: { type: 'string', pattern: '^(a+)+$' } } },
+      'has an unsafe pattern',
+    ],
+    [{ type: 'object', properties: { sum: { $ref: 'https://example.org/sum' } } }, 'outside the schema'],
+    [{ type: 'no such type' }, 'the unknown type "no such type"'],
+    [{ type: 'object', properties: { sum: { type: 'string', pattern: '[a-z]+$' } } }, 'would take too long'],
+  ])(
+    'that cannot be checked against %o is given back, with one warning that says why',
+    async (outputSchema, why) => {
+      const structuredContent = { sum: 'x'.repeat(5000) }
+      await using client = await connect(
+        toolbox([{ ...tool, outputSchema }], { add: spoken('x', { structuredContent }) }),
+      )
+      const warnings: string[] = []
+      client.on('warning', (text) => warnings.push(text))
+      await all(client.tools())
+      for (let times = 0; times < 3; times++) expect(await client.call('add')).toEqual(structuredContent)
+      await all(client.tools())
+      await client.call('add')
+      expect(warnings).toEqual([expect.stringContaining('the output of the tool "add" is not checked: ')])
+      expect(warnings[0]).toContain(why)
+      expect(warnings[0]).toContain('Check it yourself')
+    },
+  )
+
   test('that keeps to it is given back, and a failed call is not checked [R150]', async () => {
     const answers = { add: spoken('3', { structuredContent: { sum: 3 } }) }
     await using client = await connect(toolbox([tool], answers))

@@ -222,6 +222,19 @@ describe('a question of a server with a session', () => {
     expect(seen).toEqual([requestedSchema, requestedSchema])
   })
 
+  test('with a schema that is not that of an object reaches nobody, live or in a round', async () => {
+    const elicit = vi.fn<() => { action: 'accept' }>(() => ({ action: 'accept' }))
+    const params = { message: 'Who?', requestedSchema: 'x' }
+    const live = await answer({ method: 'elicitation/create', params }, { answers: { elicit } })
+    expect(live).toMatchObject({
+      error: { code: -32602, message: expect.stringContaining('requestedSchema') },
+    })
+    const server = asking({ inputRequests: { q1: { method: 'elicitation/create', params } } })
+    await using client = await connect(server, { answers: { elicit } })
+    await expect(client.call('book')).rejects.toMatchObject({ kind: 'bad_params' })
+    expect(elicit).not.toHaveBeenCalled()
+  })
+
   test('that nobody knows is refused, and a ping is answered', async () => {
     expect(await answer({ method: 'no/such' }, {})).toMatchObject({ error: { code: -32601 } })
     expect(await answer({ method: 'ping' }, {})).toMatchObject({ result: {} })

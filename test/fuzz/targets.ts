@@ -10,6 +10,7 @@ import { linesTarget } from './targets/lines.ts'
 import { messageTarget } from './targets/message.ts'
 import { metaTarget } from './targets/meta.ts'
 import { negotiationTarget } from './targets/negotiation.ts'
+import { patternTimeTarget } from './targets/pattern-time.ts'
 import { patternTarget } from './targets/pattern.ts'
 import { schemaTarget } from './targets/schema.ts'
 import { scanTarget } from './targets/scan.ts'
@@ -36,6 +37,7 @@ export const TARGETS: readonly Target[] = [
   schemaTarget,
   inspectTarget,
   patternTarget,
+  patternTimeTarget,
   serverTarget,
   webTarget,
   socketTarget,

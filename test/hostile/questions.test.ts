@@ -147,6 +147,41 @@ test.each(WAYS)(
 )
 
 test.each(WAYS)(
+  'C.server-requests a form whose schema is not that of an object does not reach the user, over %s',
+  async (way) => {
+    const bad = [
+      'x',
+      null,
+      7,
+      [],
+      {},
+      { type: 'string' },
+      { type: ['object'], properties: {} },
+      { type: 'object', properties: null },
+      { type: 'object', properties: [] },
+      { type: 'object', properties: { a: 'string' } },
+      { type: 'object', properties: { a: null } },
+      { type: 'object', properties: { a: [] } },
+      { type: 'object', properties: {}, required: 'a' },
+      { type: 'object', properties: {}, required: [7] },
+    ]
+    const shown: unknown[] = []
+    const answers: Answers = { elicit: ({ schema }) => (shown.push(schema), { action: 'accept' }) }
+    const asks = [...bad, FORM.requestedSchema, undefined].map(
+      (requestedSchema) => ['elicitation/create', { message: 'm', requestedSchema }] as const,
+    )
+    const { client, seen } = await meet(way, asking(asks), { speaks: EARLIER, answers })
+    await client.call('echo')
+    await until(() => replies(seen).length === asks.length)
+    const refused = replies(seen).filter(({ error }) => error !== undefined)
+    expect(refused).toHaveLength(bad.length)
+    for (const { error } of refused)
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('requestedSchema') })
+    expect(shown).toEqual([FORM.requestedSchema, FORM.requestedSchema])
+  },
+)
+
+test.each(WAYS)(
   'C.server-requests a flood of questions is not answered without bound, over %s',
   async (way) => {
     const flood = Array.from({ length: 20_000 }, () => ['elicitation/create', FORM] as const)

@@ -70,6 +70,7 @@ const app = createServer({
     return how
   })
   .resource('note://one', {}, () => 'one')
+  .resource('file:///{+path}', {}, ({ path }) => path)
 
 /** Ten at once, in the order of their coming, as behind a database. */
 async function inPool(ms: number): Promise<string> {

@@ -38,6 +38,7 @@ const app = createServer({ name: 'schemas', version: '1', log: () => undefined }
     () => 'ok',
   )
   .tool('pattern', { input: a({ type: 'string', pattern: '^[a-z]+(-[a-z]+)*$' }) }, () => 'ok')
+  .tool('strings', { input: a({ type: 'array', items: { type: 'string', pattern: 'a+b|c$' } }) }, () => 'ok')
   .tool('quadratic', { input: a({ type: 'string', pattern: 'a+b' }) }, () => 'ok')
   .tool(
     'shapes',
@@ -75,6 +76,7 @@ test.each<[string, unknown]>([
   ['pattern', `${'a-'.repeat(50_000)}!`],
   ['pattern', `${'a'.repeat(100_000)}!`],
   ['quadratic', 'a'.repeat(1_000_000)],
+  ['strings', many(300, () => `${'a'.repeat(3000)}c`)],
   ['shapes', { k0: many(100_000, () => 'x') }],
 ])(
   'M.args-schema-cost no arguments keep the schema of %s busy, and the answer is short',

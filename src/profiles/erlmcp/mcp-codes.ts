@@ -28,7 +28,7 @@ export const MCP_CODES: readonly McpCode[] = [
   { code: -32003, name: 'PROMPT_NOT_FOUND',              severity: 'error', kinds: [], alias: 'unknown_prompt', refusal: 'PROMPT_NOT_FOUND' },
   { code: -32004, name: 'CAPABILITY_NOT_SUPPORTED',      severity: 'error', kinds: ['not_offered', 'missing_capability'] },
   { code: -32005, name: 'NOT_INITIALIZED',               severity: 'error', retryable: true, kinds: ['not_initialized', 'already_initialized'], refusal: 'SERVER_UNINITIALIZED' },
-  { code: -32006, name: 'SUBSCRIPTION_FAILED',           severity: 'error', retryable: true, kinds: ['too_many_subscriptions', 'too_many_streams'], refusal: 'CONCURRENT_LIMIT_EXCEEDED' },
+  { code: -32006, name: 'SUBSCRIPTION_FAILED',           severity: 'error', retryable: true, kinds: ['too_many_subscriptions', 'too_many_streams', 'too_much_held'], refusal: 'CONCURRENT_LIMIT_EXCEEDED' },
   { code: -32007, name: 'VALIDATION_FAILED',             severity: 'error', kinds: ['name_too_long', 'bad_envelope', 'bad_state'], alias: 'bad_params', refusal: 'INVALID_PARAMS' },
   { code: -32008, name: 'TRANSPORT_ERROR',               severity: 'error', retryable: true, kinds: ['connect_failed', 'connection_closed', 'stream_lost', 'bad_http'], refusal: 'TRANSPORT_ERROR' },
   { code: -32009, name: 'TIMEOUT',                       severity: 'error', retryable: true, kinds: ['timeout', 'slow_sender'], refusal: 'TIMEOUT' },
@@ -41,7 +41,7 @@ export const MCP_CODES: readonly McpCode[] = [
 
   // Resources
   { code: -32021, name: 'RESOURCE_PERMISSION_DENIED',    severity: 'error', kinds: ['resource_denied', 'insufficient_scope'], refusal: 'AUTHZ_FORBIDDEN' },
-  { code: -32022, name: 'RESOURCE_INVALID_URI',          severity: 'error', kinds: ['uri_too_long'], refusal: 'INVALID_URI' },
+  { code: -32022, name: 'RESOURCE_INVALID_URI',          severity: 'error', kinds: ['uri_too_long', 'uri_too_costly'], refusal: 'INVALID_URI' },
   { code: -32023, name: 'RESOURCE_ALREADY_EXISTS',       severity: 'error', kinds: ['resource_exists'], refusal: 'RESOURCE_DUPLICATE' },
 
   // Tools

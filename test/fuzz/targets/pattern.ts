@@ -1,7 +1,8 @@
-import { MAX_QUADRATIC, provePattern, toMatcher } from '../../../src/schema/pattern.ts'
+import { parsePattern, type Tree } from '../../../src/schema/pattern-tree.ts'
+import { provePattern, startCounting, toMatcher, TooCostly } from '../../../src/schema/pattern.ts'
+import { backtrack, hasLooks } from '../backtracker.ts'
 import { claim, target, type Target } from '../fuzz.ts'
-import { mutateText } from '../mutate.ts'
-import type { Random } from '../random.ts'
+import { anyPattern, stallingText } from '../patterns.ts'
 import { anyText } from '../values.ts'
 
 interface Input {
@@ -9,77 +10,20 @@ interface Input {
   readonly text: string
 }
 
-const ATOMS = [
-  'a',
-  'b',
-  '.',
-  '[ab]',
-  '[^a]',
-  '\\w',
-  '\\d',
-  '\\s',
-  'a?',
-  'b*',
-  'a+',
-  '(a|b)',
-  '(a|ab)',
-  '(a*)',
-  '(b?)',
-  'a{2}',
-  'b{1,3}',
-  'é',
-  '\\p{L}',
-  '(?=a)',
-  '(?!b)',
-  '\\b',
-  '[a-z0-9]',
-  '|',
-  '$',
-  '^',
-]
-const MARKS = ['', '', '', '*', '+', '?', '{3}', '{0,4}', '*?', '+?']
-const TOKENS = [
-  '(',
-  ')',
-  '[',
-  ']',
-  '{',
-  '}',
-  '*',
-  '+',
-  '?',
-  '|',
-  '\\',
-  '^',
-  '$',
-  '.',
-  '(?:',
-  '(?=',
-  '(?<n>',
-  '\\1',
-  '{2,}',
-  '-',
-  '\\u{1F600}',
-  'a',
-  '😀',
-]
-/** Far more than any linear or quadratic match of such texts needs, even on a machine that is busy. */
-const LONG_MS = 1500
+/** Steps after which a match is not followed any further. */
+const MOST_STEPS = 300_000
 
-/** A pattern that passes matches as the language says, and no text makes it take long. */
+/** A pattern that passes matches as the language says, and no text takes more steps than were proven. */
 export const patternTarget: Target = target<Input>({
   name: 'pattern',
   share: 2,
   make(random) {
-    const pattern = patternOf(random)
-    const unit = random.oneIn(3)
-      ? anyText(random, 4)
-      : random.pick(['a', 'b', 'ab', 'aab', 'a1', ' a', 'é', '\n'])
+    const pattern = anyPattern(random)
+    const tree = treeOf(pattern)
+    const length = random.oneIn(4) ? 40 + random.below(200) : random.below(40)
     return {
       pattern,
-      text: random.oneIn(2)
-        ? anyText(random)
-        : unit.repeat(Math.ceil(700 / (unit.length + 1))) + random.pick(['', '!', 'b']),
+      text: tree === undefined || random.oneIn(8) ? anyText(random) : stallingText(tree, random, length),
     }
   },
   check({ pattern, text }) {
@@ -87,31 +31,50 @@ export const patternTarget: Target = target<Input>({
     const matcher = toMatcher(pattern)
     if (verdict.cost === 'unsafe')
       return claim(!matcher.test(text) && verdict.reason !== '', 'an unsafe pattern matches')
-    const begun = performance.now()
-    const matches = matcher.test(text)
-    const first = performance.now() - begun
-    if (first > LONG_MS) {
-      const again = performance.now()
-      matcher.test(text)
-      claim(performance.now() - again < LONG_MS, `a ${verdict.cost} pattern took ${first} ms`)
-    }
-    const tooLong = verdict.cost === 'quadratic' && text.length > MAX_QUADRATIC
+    const { curve, unicode } = verdict
+    const points = unicode
+      ? Array.from(text, (point) => point.codePointAt(0)!)
+      : [...Array(text.length).keys()].map((at) => text.charCodeAt(at))
+    const tree = treeOf(pattern)!
+    const { matched, steps } = backtrack(tree, points, MOST_STEPS)
+    const most = curve.steps(text.length)
+    claim(steps <= most, `a match takes more steps than were proven: ${steps} > ${most}`)
+    startCounting()
+    const matches = tried(() => matcher.test(text))
+    const really = new RegExp(pattern, unicode ? 'u' : '').test(text)
+    claim(matches === (text.length > matcher.limit ? undefined : really), 'a pattern matches otherwise')
+    if (isExact(pattern, tree) && steps < MOST_STEPS)
+      claim(matched === really, 'a pattern is taken for another')
     claim(
-      matches === (!tooLong && new RegExp(pattern, verdict.unicode ? 'u' : '').test(text)),
-      'a pattern matches otherwise',
-    )
-    claim(
-      verdict.cost === 'linear' || !matcher.test('a'.repeat(MAX_QUADRATIC + 1)),
-      'a quadratic pattern is matched against a long text',
+      curve.slope !== undefined || tried(() => matcher.test('a'.repeat(matcher.limit + 1))) === undefined,
+      'a string beyond the limit is matched',
     )
   },
 })
 
-function patternOf(random: Random): string {
-  const atoms = (): string => Array.from({ length: 1 + random.few(3) }, () => random.pick(ATOMS)).join('')
-  const parts = Array.from({ length: 1 + random.few(4) }, () =>
-    random.oneIn(2) ? `(?:${atoms()})${random.pick(MARKS)}` : atoms(),
-  )
-  const pattern = random.oneIn(2) ? `^${parts.join('')}$` : parts.join('')
-  return random.oneIn(4) ? mutateText(pattern, random, TOKENS) : pattern
+function tried(test: () => boolean): boolean | undefined {
+  try {
+    return test()
+  } catch (thrown) {
+    if (thrown instanceof TooCostly) return undefined
+    throw thrown
+  }
+}
+
+/** Whether the analysis knows exactly which texts match. */
+function isExact(pattern: string, tree: Tree): boolean {
+  return !hasLooks(tree) && !/\\[\dcpP]|\\u\{?0*d|[\ud800-\udfff]/i.test(pattern)
+}
+
+function treeOf(pattern: string): Tree | undefined {
+  for (const flags of ['u', '']) {
+    try {
+      RegExp(pattern, flags)
+    } catch {
+      continue
+    }
+    const tree = parsePattern(pattern, flags === 'u')
+    return typeof tree === 'string' ? undefined : tree
+  }
+  return undefined
 }

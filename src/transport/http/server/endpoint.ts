@@ -270,7 +270,10 @@ export class Endpoint implements HttpHandler {
       way,
       cancelsOnDisconnect ? onGone : undefined,
     )
-    return this.#inFlight.run(call, responder)
+    const out = this.#inFlight.run(call, responder)
+    // A stream stays open for long, and nothing needs the text that it began with.
+    if (method === 'subscriptions/listen') request.body = ''
+    return out
   }
 
   /** Long-lived streams count against the same limit as sessions. */

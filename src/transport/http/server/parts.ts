@@ -20,8 +20,8 @@ export interface HttpHead {
 
 /** The parts of an HTTP request that we use. Every adapter converts its own requests to this. */
 export interface HttpIn extends HttpHead {
-  /** The text of the body; empty when the body was already parsed. */
-  readonly body: string
+  /** The text of the body; empty when the body was already parsed, or is no longer needed. */
+  body: string
   /** The body as a framework parsed it. */
   readonly parsed?: unknown
   readonly auth?: Auth | undefined

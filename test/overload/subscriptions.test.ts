@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { headed } from '../http/messages.ts'
+import { begin, post, send } from '../http/wire.ts'
+import { open } from '../http/server.ts'
+import { Program } from './program.ts'
+
+const MIB = 2 ** 20
+/** A server that dies if it keeps everything that these tests send. */
+const SMALL = { flags: ['--max-old-space-size=56'], limits: { waitMs: 60_000, heldBytes: 4 * MIB } }
+
+/** Different URIs of one megabyte together. */
+function uris(of: number): readonly string[] {
+  return Array.from({ length: 1000 }, (_, at) => `file:///${of}/${at}/${'x'.repeat(1000)}`)
+}
+
+/** Opens a stream on a connection of its own, which stays open. */
+async function listen(port: number, params: JsonObject): Promise<IncomingMessage> {
+  const response = await begin(port, headed('subscriptions/listen', params))
+  response.on('error', () => undefined)
+  onTestFinished(() => void response.destroy())
+  return response
+}
+
+async function expectServed(port: number): Promise<void> {
+  expect((await send(port, headed('tools/call', { name: 'echo', arguments: { text: 'x' } }))).status).toBe(
+    200,
+  )
+}
+
+test('streams of many connections that watch long URIs do not fill the memory of a server', async () => {
+  const program = await Program.start(SMALL)
+  const responses: IncomingMessage[] = []
+  for (let each = 0; each < 40; each++)
+    responses.push(await listen(program.port, { notifications: { resourceSubscriptions: uris(each) } }))
+  for (const response of responses) response.resume()
+  const statuses = new Set(responses.map(({ statusCode }) => statusCode))
+  expect([...statuses]).toEqual([200, 503])
+  await expectServed(program.port)
+  const { heap, counts } = await program.state()
+  expect(heap).toBeLessThan(40 * MIB)
+  expect(counts).toMatchObject({ too_much_held: expect.any(Number) })
+  for (const response of responses) response.destroy()
+  await expect.poll(async () => (await program.state()).running).toBe(0)
+  const again = await listen(program.port, { notifications: { resourceSubscriptions: uris(1) } })
+  expect(again.statusCode).toBe(200)
+})
+
+test('sessions that subscribe to long URIs do not fill the memory of a server', async () => {
+  const program = await Program.start({ limits: { heldBytes: MIB } })
+  const codes: unknown[] = []
+  for (let each = 0; each < 10 && !codes.includes(1089); each++) {
+    const session = await open(program.port)
+    for (let at = 0; at < 1000 && !codes.includes(1089); at++) {
+      const uri = `file:///${each}/${at}/${'x'.repeat(8000)}`
+      const body = JSON.stringify({ jsonrpc: '2.0', id: at, method: 'resources/subscribe', params: { uri } })
+      const { error } = (await post(program.port, body, session.headers)).json as { error?: { code: number } }
+      codes.push(error?.code)
+    }
+  }
+  expect(codes.at(-1)).toBe(1089)
+  await expectServed(program.port)
+})
+
+test('a stream keeps nothing of its request but what it watches', async () => {
+  const program = await Program.start(SMALL)
+  const before = await program.state()
+  for (let each = 0; each < 40; each++) {
+    const _meta = { 'example.org/padding': `${each}${'x'.repeat(2 * MIB)}` }
+    const response = await listen(program.port, { notifications: { toolsListChanged: true }, _meta })
+    expect(response.resume().statusCode).toBe(200)
+  }
+  const { heap, running } = await program.state()
+  expect(running).toBe(40)
+  expect(heap - before.heap).toBeLessThan(20 * MIB)
+})

@@ -1,0 +1,115 @@
+import { afterAll, expect, test } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import { REVISIONS } from '../../src/protocol/revisions.ts'
+import { open } from '../harness/client.ts'
+import { closeListeners } from '../harness/connection-http.ts'
+import { carries, TRANSPORTS, type AnyApp } from '../harness/connection.ts'
+import { processorMs } from '../harness/processor.ts'
+
+afterAll(() => closeListeners())
+
+const KINDS = TRANSPORTS.flatMap((transport) =>
+  REVISIONS.filter((revision) => carries(transport, revision)).map(
+    (revision) => [transport, revision] as const,
+  ),
+)
+const WITH_SESSION = KINDS.filter(([, revision]) => revision !== '2026-07-28')
+
+const LONG = 'x'.repeat(1000)
+const uriOf = (name: number): string => `file:///${name}/${LONG}`
+const FULL = { code: 1089, message: 'the server already keeps 5500 bytes for its clients' }
+
+const files = (): AnyApp =>
+  createServer({ name: 'files', version: '1', limits: { heldBytes: 5500 }, log: () => undefined }).resource(
+    'file:///{+path}',
+    {},
+    () => 'x',
+  ) as AnyApp
+
+test.each(WITH_SESSION)(
+  'limits.heldBytes the URIs of all sessions together have a size, and each gives back what it took, over %s at %s',
+  async (transport, revision) => {
+    const app = files()
+    const [one, other] = [await open(app, { transport, revision }), await open(app, { transport, revision })]
+    await one.follow({ uris: [1, 2, 3].map(uriOf) })
+    await other.follow({ uris: [uriOf(1)] })
+    for (const client of [one, other])
+      await expect(client.request('resources/subscribe', { uri: uriOf(9) })).rejects.toMatchObject(FULL)
+    // What is watched already takes no further room.
+    await one.request('resources/subscribe', { uri: uriOf(1) })
+    await one.request('resources/unsubscribe', { uri: uriOf(2) })
+    await one.request('resources/unsubscribe', { uri: uriOf(2) })
+    await other.request('resources/subscribe', { uri: uriOf(9) })
+    await expect(other.request('resources/subscribe', { uri: uriOf(10) })).rejects.toMatchObject(FULL)
+    expect(app.counts.get('too_much_held')).toBe(3)
+    await one.close()
+    const subscribed = (uri: string): Promise<boolean> =>
+      other.request('resources/subscribe', { uri }).then(
+        () => true,
+        () => false,
+      )
+    await expect.poll(() => subscribed(uriOf(11))).toBe(true)
+    await expect.poll(() => subscribed(uriOf(12))).toBe(true)
+    await other.close()
+  },
+)
+
+test.each(TRANSPORTS.filter((transport) => carries(transport, '2026-07-28')))(
+  'limits.heldBytes the URIs of all streams together have a size, and each gives back what it took, over %s',
+  async (transport) => {
+    const client = await open(files(), { transport, revision: '2026-07-28' })
+    const listen = async (...names: readonly number[]): Promise<unknown> => {
+      const id = client.nextId()
+      const notifications = { resourceSubscriptions: names.map(uriOf) }
+      const ended = client.request('subscriptions/listen', { notifications }, { id })
+      const begun = client.until(() => client.acknowledged(id) !== undefined).then(() => 'begun')
+      return Promise.race([begun, ended.catch((error: unknown) => error)])
+    }
+    const stop = await client.follow({ uris: [1, 2, 3].map(uriOf) })
+    // The same URI several times is kept once.
+    expect(await listen(1, 1, 1)).toBe('begun')
+    expect(await listen(4, 5)).toMatchObject(FULL)
+    stop()
+    await expect.poll(() => listen(4, 5)).toBe('begun')
+    expect(await listen(6, 7)).toMatchObject(FULL)
+    await client.close()
+  },
+)
+
+test.each(WITH_SESSION)(
+  'limits.heldBytes what clients say about themselves counts until they go, over %s at %s',
+  async (transport, revision) => {
+    const app = files()
+    const capabilities = { experimental: { padding: { text: 'x'.repeat(4000) } } }
+    const one = await open(app, { transport, revision, capabilities })
+    await expect(open(app, { transport, revision, capabilities })).rejects.toMatchObject(FULL)
+    await one.close()
+    await expect
+      .poll(() =>
+        open(app, { transport, revision, capabilities }).then(
+          (client) => client.close().then(() => 'open'),
+          () => 'full',
+        ),
+      )
+      .toBe('open')
+  },
+)
+
+test('M.uri-redos no request keeps the server busy with matching, however many URIs and templates there are', async () => {
+  let app = createServer({ name: 'templates', version: '1' })
+  for (let each = 0; each < 100; each++)
+    app = app.resource(`a://{+a}/${each % 10}{+b}/{c${each}}!`, {}, () => 'x')
+  const client = await open(app as AnyApp, { transport: 'memory', revision: '2026-07-28' })
+  const start = `a://${Array.from({ length: 10 }, (_, at) => `/${at}`).join('')}`
+  const uri = (name: number): string => `${start}${name}${'/b'.repeat(4000)}/!`
+  const costly = { code: -32602, message: 'it takes too many steps to find the resource among 100 templates' }
+  const uris = Array.from({ length: 1000 }, (_, name) => uri(name))
+  const ms = await processorMs(async () => {
+    await expect(client.request('resources/read', { uri: uri(1) })).rejects.toMatchObject(costly)
+    const listen = client.request('subscriptions/listen', { notifications: { resourceSubscriptions: uris } })
+    await expect(listen).rejects.toMatchObject(costly)
+  })
+  expect(ms).toBeLessThan(4000)
+  expect(app.counts.get('uri_too_costly')).toBe(2)
+  await client.close()
+})
