@@ -3,7 +3,7 @@ import { BAD_ANSWER } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
-import { decodeResult } from '../wire/2026-07-28/decode.ts'
+import { decodeResult } from '../wire/2026-07-28/decode-result.ts'
 import type { Agreement } from './negotiate.ts'
 
 type Check = (result: JsonObject) => string | undefined

@@ -5,7 +5,7 @@ import * as profiles from './profiles.ts'
 import type { ErrorRow } from './row.ts'
 import * as server from './server.ts'
 
-/** Every error, by kind. Once asked for, all of them can be named by kind: by servers, and by clients for what servers send. */
+/** Every error, by kind. Once asked for, all of them can be named by kind. */
 export function allErrors(): ReadonlyMap<string, ErrorRow> {
-  return knowErrors(server, limits, http, profiles)
+  return knowErrors([server, limits, http, profiles].flatMap((module) => Object.values<ErrorRow>(module)))
 }

@@ -10,15 +10,13 @@ import * as wire from './wire.ts'
 
 export type { ErrorKind } from './kinds.ts'
 
-type ErrorModule = Readonly<Record<string, ErrorRow>>
-
 /** The errors that can be named by kind: at first those of both sides. */
 const KNOWN = new Map<string, ErrorRow>()
-knowErrors(base, wire, rpc, client, transport)
+for (const module of [base, wire, rpc, client, transport]) knowErrors(Object.values(module))
 
 /** Lets errors be named by kind, and gives all that can be. A client does without those that only servers cause. */
-export function knowErrors(...modules: readonly ErrorModule[]): ReadonlyMap<string, ErrorRow> {
-  for (const module of modules) for (const row of Object.values(module)) KNOWN.set(row.kind, row)
+export function knowErrors(rows: Iterable<ErrorRow>): ReadonlyMap<string, ErrorRow> {
+  for (const row of rows) KNOWN.set(row.kind, row)
   return KNOWN
 }
 

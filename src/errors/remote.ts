@@ -1,5 +1,17 @@
-import { allErrors } from './all.ts'
-import { McpError, type ErrorExtras, type ErrorKind } from './error.ts'
+import { knowErrors, McpError, type ErrorExtras, type ErrorKind } from './error.ts'
+import { HEADER_MISMATCH } from './http.ts'
+import { QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE, SESSION_LIMIT, TOO_MANY_CALLS } from './limits.ts'
+import type { ErrorRow } from './row.ts'
+import { OVERLOADED, SHUTTING_DOWN, UNKNOWN_METHOD } from './rpc.ts'
+import {
+  MISSING_CAPABILITY,
+  NOT_INITIALIZED,
+  UNKNOWN_PROMPT,
+  UNKNOWN_RESOURCE,
+  UNKNOWN_TOOL,
+  URL_NEEDED,
+} from './server.ts'
+import { BAD_PARAMS, PARSE_FAILED, REVISION_UNSUPPORTED, TOO_LARGE } from './wire.ts'
 import type { ErrorObject, JsonObject } from '../protocol/jsonrpc.ts'
 import type { CodeMeaning } from '../protocol/wire-adapter.ts'
 import { refusalNamed, refusalRow } from './refusal.ts'
@@ -7,16 +19,14 @@ import { isRetryable, type RefusalName } from '../protocol/refusals.ts'
 
 const LONGEST_WAIT_MS = 3_600_000
 
-allErrors()
-
 /** Converts an error from a server into an McpError of the matching kind, or of kind `remote`. */
 export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: CodeMeaning): McpError {
   const facts = isObject(data) ? data : { value: data }
   const sent = isObject(facts['refusal']) ? facts['refusal'] : {}
   const meant = meaning?.(code) ?? {}
   const refusal = nameOf(sent, code) ?? meant.refusal
-  const kind =
-    BY_REFUSAL.get(refusal ?? '') ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code) ?? 'remote'
+  const row = BY_REFUSAL.get(refusal ?? '')
+  const kind = row?.kind ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code)?.kind ?? 'remote'
   return new McpError(kind, message, {
     code,
     ...(data === undefined ? {} : { data: facts }),
@@ -46,31 +56,34 @@ function refused(refusal: RefusalName, { retryable, retryAfterMs }: JsonObject):
   }
 }
 
-/** Kinds by error code, where the code alone determines them. */
-const BY_CODE: ReadonlyMap<number, ErrorKind> = new Map<number, ErrorKind>([
-  [-32700, 'parse_failed'],
-  [-32601, 'unknown_method'],
-  [-32602, 'bad_params'],
-  [-32002, 'unknown_resource'],
-  [-32020, 'header_mismatch'],
-  [-32021, 'missing_capability'],
-  [-32022, 'revision_unsupported'],
-  [-32042, 'url_needed'],
+/** Errors by code, where the code alone determines them. */
+const BY_CODE: ReadonlyMap<number, ErrorRow> = new Map<number, ErrorRow>([
+  [-32700, PARSE_FAILED],
+  [-32601, UNKNOWN_METHOD],
+  [-32602, BAD_PARAMS],
+  [-32002, UNKNOWN_RESOURCE],
+  [-32020, HEADER_MISMATCH],
+  [-32021, MISSING_CAPABILITY],
+  [-32022, REVISION_UNSUPPORTED],
+  [-32042, URL_NEEDED],
 ])
 
-/** Kinds by the equivalent refusal. */
-const BY_REFUSAL: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
-  ['TOOL_NOT_FOUND', 'unknown_tool'],
-  ['PROMPT_NOT_FOUND', 'unknown_prompt'],
-  ['RESOURCE_NOT_FOUND', 'unknown_resource'],
-  ['MESSAGE_TOO_LARGE', 'too_large'],
-  ['SERVER_UNINITIALIZED', 'not_initialized'],
-  ['SERVER_SHUTTING_DOWN', 'shutting_down'],
-  ['BACKPRESSURE_ACTIVE', 'overloaded'],
-  ['CONCURRENT_LIMIT_EXCEEDED', 'too_many_calls'],
-  ['BUFFER_OVERFLOW', 'overloaded'],
-  ['QUEUE_CAP_EXCEEDED', 'queue_full'],
-  ['QUEUE_BYTE_CAP_EXCEEDED', 'queue_bytes'],
-  ['QUEUE_TENANT_CAP_EXCEEDED', 'queue_share'],
-  ['RESOURCE_EXHAUSTED', 'session_limit'],
+/** Errors by the equivalent refusal. */
+const BY_REFUSAL: ReadonlyMap<string, ErrorRow> = new Map<string, ErrorRow>([
+  ['TOOL_NOT_FOUND', UNKNOWN_TOOL],
+  ['PROMPT_NOT_FOUND', UNKNOWN_PROMPT],
+  ['RESOURCE_NOT_FOUND', UNKNOWN_RESOURCE],
+  ['MESSAGE_TOO_LARGE', TOO_LARGE],
+  ['SERVER_UNINITIALIZED', NOT_INITIALIZED],
+  ['SERVER_SHUTTING_DOWN', SHUTTING_DOWN],
+  ['BACKPRESSURE_ACTIVE', OVERLOADED],
+  ['CONCURRENT_LIMIT_EXCEEDED', TOO_MANY_CALLS],
+  ['BUFFER_OVERFLOW', OVERLOADED],
+  ['QUEUE_CAP_EXCEEDED', QUEUE_FULL],
+  ['QUEUE_BYTE_CAP_EXCEEDED', QUEUE_BYTES],
+  ['QUEUE_TENANT_CAP_EXCEEDED', QUEUE_SHARE],
+  ['RESOURCE_EXHAUSTED', SESSION_LIMIT],
 ])
+
+knowErrors(BY_CODE.values())
+knowErrors(BY_REFUSAL.values())

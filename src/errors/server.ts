@@ -1,4 +1,4 @@
-/* Errors of server features: tools, resources, prompts, completion and questions. */
+/* Errors of servers: messages that only they receive, tools, resources, prompts, completion and questions. */
 
 export const NAME_TOO_LONG = {
   kind: 'name_too_long',
@@ -302,4 +302,22 @@ export const NOT_INITIALIZED = {
   retryable: true,
   text: '{method} arrived before initialize',
   hint: 'Send initialize first, or the 2026-07-28 metadata with every request.',
+} as const
+
+export const BATCH_REFUSED = {
+  kind: 'batch_refused',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'a batch is not accepted here: {reason}',
+  hint: 'Send messages one by one; only 2025-03-26 has batches.',
+} as const
+
+export const BAD_ENVELOPE = {
+  kind: 'bad_envelope',
+  code: -32602,
+  http: 400,
+  refusal: 'MISSING_REQUIRED_FIELD',
+  text: 'params._meta is not a 2026-07-28 envelope: {reason}',
+  hint: 'Put protocolVersion and clientCapabilities into params._meta of every request.',
 } as const

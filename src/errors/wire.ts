@@ -72,15 +72,6 @@ export const INTERNAL = {
   hint: 'Look up the reference in the log of the server.',
 } as const
 
-export const BATCH_REFUSED = {
-  kind: 'batch_refused',
-  code: -32600,
-  http: 400,
-  refusal: 'PROTOCOL_ERROR',
-  text: 'a batch is not accepted here: {reason}',
-  hint: 'Send messages one by one; only 2025-03-26 has batches.',
-} as const
-
 export const REVISION_UNSUPPORTED = {
   kind: 'revision_unsupported',
   code: -32022,
@@ -88,13 +79,4 @@ export const REVISION_UNSUPPORTED = {
   refusal: 'INVALID_PROTOCOL_VERSION',
   text: 'protocol version {version} is not supported',
   hint: 'Use one of data.supported.',
-} as const
-
-export const BAD_ENVELOPE = {
-  kind: 'bad_envelope',
-  code: -32602,
-  http: 400,
-  refusal: 'MISSING_REQUIRED_FIELD',
-  text: 'params._meta is not a 2026-07-28 envelope: {reason}',
-  hint: 'Put protocolVersion and clientCapabilities into params._meta of every request.',
 } as const

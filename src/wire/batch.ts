@@ -1,6 +1,6 @@
 import { BATCH_TOO_LONG } from '../errors/limits.ts'
 import { mcpError } from '../errors/error.ts'
-import { BATCH_REFUSED } from '../errors/wire.ts'
+import { BATCH_REFUSED } from '../errors/server.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { hasEnvelope } from './2026-07-28/decode.ts'

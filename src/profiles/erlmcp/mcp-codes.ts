@@ -1,3 +1,4 @@
+import { allErrors } from '../../errors/all.ts'
 import type { ErrorKind } from '../../errors/error.ts'
 import type { RefusalName, Severity } from '../../protocol/refusals.ts'
 
@@ -82,6 +83,9 @@ export const MCP_CODES: readonly McpCode[] = [
   { code: -32110, name: 'COMPLETION_NOT_FOUND',          severity: 'error', kinds: ['unknown_completion'], refusal: 'INVALID_PARAMS' },
   { code: -32111, name: 'COMPLETION_INVALID_CONTEXT',    severity: 'error', kinds: ['completion_context'], refusal: 'INVALID_PARAMS' },
 ]
+
+// A client of this profile names errors that other clients do not know.
+allErrors()
 
 const byKind: ReadonlyMap<string, number> = new Map(
   MCP_CODES.flatMap(({ code, kinds }) => kinds.map((kind) => [kind, code] as const)),

@@ -3,7 +3,8 @@ import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import { REVISIONS } from '../../protocol/revisions.ts'
 import { DIALECTS } from '../../protocol/switches.ts'
-import { decodeEnvelope, decodeParams, decodeResult, hasEnvelope } from './decode.ts'
+import { decodeEnvelope, decodeParams, hasEnvelope } from './decode.ts'
+import { decodeResult } from './decode-result.ts'
 
 const META_2026 = { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: { roots: {} } }
 const CLIENT = { name: 'a', version: '1' }

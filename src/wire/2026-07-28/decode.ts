@@ -1,5 +1,6 @@
 import { mcpError } from '../../errors/error.ts'
-import { BAD_ENVELOPE, REVISION_UNSUPPORTED } from '../../errors/wire.ts'
+import { BAD_ENVELOPE } from '../../errors/server.ts'
+import { REVISION_UNSUPPORTED } from '../../errors/wire.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import type { Dialect, Dialects } from '../../protocol/switches.ts'
@@ -42,17 +43,6 @@ export function decodeEnvelope(params: JsonObject, { revisions: served, dialects
     throw mcpError(BAD_ENVELOPE, { reason: `${META.clientInfo} needs a name and a version` })
   }
   return { dialect: dialects['2026-07-28'], client, capabilities, session: undefined }
-}
-
-/** Removes the envelope of this revision from a result. */
-export function decodeResult(sealed: JsonObject): JsonObject {
-  const { resultType, _meta: meta, ...members } = sealed
-  const { [META.serverInfo]: _, ...rest } = (meta ?? {}) as Record<string, unknown>
-  return {
-    ...members,
-    ...(resultType === undefined || resultType === 'complete' ? {} : { resultType }),
-    ...(Object.keys(rest).length === 0 ? {} : { _meta: rest }),
-  }
 }
 
 /** Removes the metadata of this revision from params. */

@@ -1,6 +1,6 @@
 import { mcpError } from '../../../errors/error.ts'
 import { HEADER_MISMATCH } from '../../../errors/http.ts'
-import { BAD_ENVELOPE } from '../../../errors/wire.ts'
+import { BAD_ENVELOPE } from '../../../errors/server.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import { META } from '../../../protocol/meta.ts'
 import { methodRow } from '../../../protocol/methods.ts'
