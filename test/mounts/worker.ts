@@ -1,0 +1,56 @@
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { Miniflare } from 'miniflare'
+
+/** The conditions under which wrangler resolves packages; the first makes ours resolve to its sources. */
+const CONDITIONS = ['pierhead-source', 'workerd', 'worker', 'browser']
+
+export interface WorkerOptions {
+  readonly flags?: readonly string[]
+  readonly date?: string
+}
+
+/** A server under workerd. */
+export interface Worker {
+  readonly url: string
+  /** What workerd and the worker printed. */
+  readonly printed: readonly string[]
+  stop(): Promise<void>
+}
+
+/** The first date at which a request may settle what another one waits for. */
+export const OLDEST_DATE = '2024-10-14'
+
+/** Bundles a module as wrangler does. */
+export async function bundleWorker(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2024',
+    conditions: CONDITIONS,
+    mainFields: ['browser', 'module', 'main'],
+    external: ['node:*', 'cloudflare:*'],
+    logLevel: 'error',
+  })
+  return outputFiles[0]!.text
+}
+
+/** Starts a bundled worker on a free port of loopback. */
+export async function startWorker(script: string, options: WorkerOptions = {}): Promise<Worker> {
+  const { flags = [], date = '2026-04-01' } = options
+  const printed: string[] = []
+  const miniflare = new Miniflare({
+    modules: true,
+    script,
+    host: '127.0.0.1',
+    compatibilityDate: date,
+    compatibilityFlags: [...flags],
+    handleRuntimeStdio: (stdout, stderr) => {
+      for (const stream of [stdout, stderr]) stream.on('data', (chunk: Buffer) => printed.push(String(chunk)))
+    },
+  })
+  const url = new URL('/mcp', await miniflare.ready)
+  return { url: url.href, printed, stop: () => miniflare.dispose() }
+}

@@ -1,0 +1,97 @@
+import { connect, type Client } from 'pierhead/client'
+import { everyRevision } from 'pierhead/testing'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Revision } from '../../src/index.ts'
+import { LATEST } from '../../src/protocol/revisions.ts'
+import { bundleWorker, OLDEST_DATE, startWorker, type Worker, type WorkerOptions } from './worker.ts'
+
+const SETTINGS: Readonly<Record<string, WorkerOptions>> = {
+  'without nodejs_compat': {},
+  'with nodejs_compat': { flags: ['nodejs_compat'] },
+  'at the oldest date': { date: OLDEST_DATE },
+}
+
+let script = ''
+beforeAll(async () => void (script = await bundleWorker('worker-server.ts')))
+
+describe.each(Object.entries(SETTINGS))('workerd %s', (_, options) => {
+  let worker: Worker
+  beforeAll(async () => void (worker = await startWorker(script, options)))
+  afterAll(() => worker.stop())
+
+  async function visit(revision: Revision, ship = 'Gull'): Promise<Client> {
+    const answers = { elicit: () => ({ action: 'accept' as const, content: { ship } }) }
+    const client = await connect(worker.url, { revision, answers })
+    onTestFinished(() => client.close())
+    return client
+  }
+
+  everyRevision((revision) =>
+    describe(`at ${revision}`, () => {
+      test('calls are answered, at once and later', async () => {
+        const client = await visit(revision)
+        expect((await client.server()).revision).toBe(revision)
+        expect(await client.call('echo', { text: 'grüße' })).toBe('grüße')
+        expect(await client.call('later', { text: 'later' })).toBe('later')
+      })
+
+      test('a call reports its progress before it ends', async () => {
+        const client = await visit(revision)
+        const seen: number[] = []
+        const onProgress = ({ progress }: { progress: number }): void => void seen.push(progress)
+        expect(await client.call('steps', {}, { onProgress })).toBe('done')
+        expect(seen).toEqual([1, 2, 3])
+      })
+
+      test('two clients are served at the same time', async () => {
+        const [one, two] = await Promise.all([visit(revision), visit(revision)])
+        const texts = Array.from({ length: 3 }, (_, at) => `text ${at}`)
+        const all = [one, two].flatMap((client) => texts.map((text) => client.call('later', { text })))
+        expect(await Promise.all(all)).toEqual([...texts, ...texts])
+      })
+
+      test('a change that one request makes reaches a client that listens in another', async () => {
+        const [watching, other] = await Promise.all([visit(revision), visit(revision)])
+        const changes = watching.watch({ tools: true, resources: ['memo://one'] })
+        onTestFinished(() => void changes.return())
+        for (const [tool, expected] of [
+          ['touch', { kind: 'resource', uri: 'memo://one' }],
+          ['grow', { kind: 'tools' }],
+          ['touch', { kind: 'resource', uri: 'memo://one' }],
+        ] as const) {
+          const change = changes.next()
+          await changedBy(other, tool, change)
+          expect((await change).value).toEqual(expected)
+        }
+      })
+
+      test('a question of the server gets its answer, which comes in another request', async () => {
+        const client = await visit(revision, `Gull ${revision}`)
+        const told = await client.call('book').catch((error: Error) => error.message)
+        expect(told).toMatch(revision >= '2025-06-18' ? `booked for Gull ${revision}` : /cannot be asked/)
+      })
+
+      test('a handler stops when its caller cancels', async () => {
+        const [client, other] = await Promise.all([visit(revision), visit(revision)])
+        const before = Number(await other.call('stopped'))
+        const stop = new AbortController()
+        const onProgress = (): void => stop.abort()
+        await expect(client.call('hold', {}, { onProgress, signal: stop.signal })).rejects.toThrow()
+        await expect.poll(async () => Number(await other.call('stopped'))).toBe(before + 1)
+      })
+    }),
+  )
+
+  test('what only Node can do says so', async () => {
+    const client = await visit(LATEST)
+    expect(await client.call('listen')).toMatch(/export the app: export default app/)
+    expect(await client.call('node')).toMatch(/export the app: export default app/)
+  })
+})
+
+/** Repeats a call until the change arrives: the client cannot know when the server has begun to listen. */
+async function changedBy(client: Client, tool: string, change: Promise<unknown>): Promise<void> {
+  let arrived = false
+  void change.then(() => (arrived = true))
+  await expect.poll(async () => (await client.call(tool), arrived), { interval: 200 }).toBe(true)
+}
