@@ -260,7 +260,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Opens transports; by default stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
-    const running = import('./listen/listen.ts').then(({ listen }) =>
+    const running = import('#listen').then(({ listen }) =>
       listen(this, options, this.#defaultListen()),
     )
     this.#running.add(running)

@@ -1,3 +1,6 @@
+import { onWorkers } from '../base/runtime.ts'
+import { mcpError } from '../errors/error.ts'
+import { NEEDS_NODE } from '../errors/server.ts'
 import type { Auth } from '../rpc/call.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
@@ -5,8 +8,21 @@ import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
 import type { NodeListener } from './types.ts'
 
-/** Answers a web request. */
-export type FetchHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
+/** Answers a web request. Workers pass `waitUntil`, so that handlers notice when their client disconnects. */
+export type FetchHandler = (
+  request: Request,
+  extras?: {
+    readonly auth?: Auth
+    readonly waitUntil?: (promise: Promise<unknown>) => void
+  },
+) => Promise<Response>
+
+/** Answers a web request, with the arguments that a Worker gets. */
+export type Fetch = (
+  request: Request,
+  env?: unknown,
+  context?: { waitUntil?(promise: Promise<unknown>): void },
+) => Promise<Response>
 
 /** The options of an HTTP endpoint, with their defaults. */
 export interface EndpointChoice {
@@ -22,18 +38,19 @@ export class Mounts {
   readonly #open: (choice: EndpointChoice) => Promise<Endpoint>
   readonly #nodes = new Map<string, NodeListener>()
   readonly #webs = new Map<string, FetchHandler>()
-  #fetch: ((request: Request) => Promise<Response>) | undefined
+  #fetch: Fetch | undefined
 
   constructor(open: (choice: EndpointChoice) => Promise<Endpoint>) {
     this.#open = open
   }
 
   node(options: MountOptions): NodeListener {
+    if (onWorkers) throw mcpError(NEEDS_NODE, { what: 'app.node()' })
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined
       return (request, response) => {
         if (serve !== undefined) return serve(request, response)
-        void Promise.all([opened(), import('../transport/http/server/node.ts')]).then(
+        void Promise.all([opened(), import('#node')]).then(
           ([endpoint, { serveNode }]) => {
             serve ??= serveNode(endpoint) as unknown as NodeListener
             serve(request, response)
@@ -43,11 +60,14 @@ export class Mounts {
     })
   }
 
-  get fetch(): (request: Request) => Promise<Response> {
+  get fetch(): Fetch {
     if (this.#fetch !== undefined) return this.#fetch
     const serve = this.fetchWith({})
-    // Runtimes pass further arguments, such as their environment, which must not be taken for the caller.
-    return (this.#fetch = (request) => serve(request))
+    // Other runtimes pass something else, which must not be taken for the caller.
+    return (this.#fetch = (request, _env, context) => {
+      if (typeof context?.waitUntil !== 'function') return serve(request)
+      return serve(request, { waitUntil: (promise) => context.waitUntil?.(promise) })
+    })
   }
 
   fetchWith(options: MountOptions): FetchHandler {

@@ -45,6 +45,8 @@ export interface RequestSource {
   readonly scopes?: Scopes | undefined
   /** Looks up an HTTP header by its lower-case name; absent on transports without headers. */
   readonly header?: ((name: string) => string | undefined) | undefined
+  /** Runs something on behalf of the request; only on runtimes where other requests may not do it themselves. */
+  readonly defer?: ((act: () => void) => void) | undefined
 }
 
 /** How a handler reaches the caller before it responds. The response itself is always the return value. */
@@ -114,7 +116,10 @@ export class Call {
     if (this.#ended || this.#aborted) return
     this.#aborted = true
     this.#reason = reason
-    this.#controller?.abort(reason)
+    const controller = this.#controller
+    if (controller === undefined) return
+    if (this.source.defer === undefined) controller.abort(reason)
+    else this.source.defer(() => controller.abort(reason))
   }
 
   /** Stops the work and suppresses the response. */

@@ -2,7 +2,7 @@ import { ID_IN_USE, TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.
 import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError, rowOf } from '../errors/error.ts'
-import { SHUTTING_DOWN } from '../errors/rpc.ts'
+import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { INTERNAL } from '../errors/wire.ts'
 import { idText, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
@@ -144,6 +144,15 @@ export class InFlight<Out, Encoded extends Sized> {
       running.call.abort(error)
       if (this.#running.delete(running)) this.#answerError(running, error)
     }
+  }
+
+  /** Ends a request whose handler the runtime has stopped, so that nobody waits for the response either. */
+  abandon(call: Call): void {
+    const running = this.#running.find((one) => one.call === call)
+    if (running === undefined || !this.#running.delete(running)) return
+    call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
+    void this.#fail(call, undefined, running.responder, running.observed)
+    this.#leave(running)
   }
 
   /** Throws when the request is rejected; says whether it must be queued. */

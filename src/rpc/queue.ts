@@ -34,7 +34,8 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
   const { signal } = call
   const queue = (load.queue ??= new Queue())
   let isCounted = false
-  const begin = (): boolean => (isCounted = load.enter(call, caller, bytes))
+  // A cancelled request that could not leave the queue must not be counted for ever.
+  const begin = (): boolean => !call.aborted && (isCounted = load.enter(call, caller, bytes))
   signal.throwIfAborted()
   if (load.running < limits.allInFlight && queue.size === 0) begin()
   else await queue.wait({ caller, bytes, signal, begin }, limits)

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
@@ -47,7 +48,7 @@ export async function startWorker(script: string, options: WorkerOptions = {}): 
     host: '127.0.0.1',
     compatibilityDate: date,
     compatibilityFlags: [...flags],
-    handleRuntimeStdio: (stdout, stderr) => {
+    handleRuntimeStdio: (stdout: Readable, stderr: Readable) => {
       for (const stream of [stdout, stderr]) stream.on('data', (chunk: Buffer) => printed.push(String(chunk)))
     },
   })

@@ -20,6 +20,8 @@ export function partOf(request: HttpIn, batch: Exchange, count: number): HttpIn 
     ...(request.connection !== undefined && { connection: request.connection }),
     batch,
     onGone: (listener) => request.onGone(listener),
+    defer: request.defer,
+    hold: request.hold,
   }
 }
 

@@ -3,6 +3,7 @@ import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
+import { openScope } from '#scope'
 import type { Endpoint } from './endpoint.ts'
 import {
   NO_HEADERS,
@@ -13,42 +14,60 @@ import {
   type HttpHandler,
   hasBody,
 } from './parts.ts'
+import type { RequestScope } from './scope.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { afterMs } from '../../io/timer.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 
 export interface FetchExtras {
   readonly auth?: Auth
+  /** Keeps a request alive after its client has disconnected. */
+  readonly waitUntil?: (promise: Promise<unknown>) => void
 }
 
 /** Serves an endpoint on runtimes with web requests and responses. */
 export function serveFetch(
   endpoint: Endpoint,
 ): (request: Request, extras?: FetchExtras) => Promise<Response> {
-  const { extraEndpoints } = endpoint
+  const { extraEndpoints, sweeper } = endpoint
+  const { keepAliveMs } = endpoint.limits
   return async (request, extras) => {
     const head = headOf(request)
     const handler: HttpHandler = extraEndpoints.find((extra) => extra.owns(head.target)) ?? endpoint
     const rejection = handler.rejectHead(head)
     if (rejection !== undefined) return toResponse(rejection)
-    try {
-      const caller = extras?.auth === undefined ? await handler.authenticate?.(head) : extras
-      if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply)
-      const parts: HttpIn = {
-        ...head,
-        body: hasBody(head) ? await readBody(request, handler) : '',
-        auth: caller?.auth,
-        onGone: (listener) => {
-          if (request.signal.aborted) queueMicrotask(listener)
-          else request.signal.addEventListener('abort', listener, { once: true })
-        },
-      }
-      return toResponse(await handler.answer(parts))
-    } catch (thrown) {
-      return toResponse(
-        thrown instanceof McpError ? handler.rejectUnread(head, thrown) : broken(handler, thrown),
-      )
+    const scope = openScope({ keepAliveMs, sweeper, waitUntil: extras?.waitUntil })
+    const out = await answer(request, head, handler, { auth: extras?.auth, scope })
+    if (out.stream === undefined) scope?.close()
+    return toResponse(out, scope)
+  }
+}
+
+async function answer(
+  request: Request,
+  head: HttpHead,
+  handler: HttpHandler,
+  { auth, scope }: { readonly auth: Auth | undefined; readonly scope: RequestScope | undefined },
+): Promise<HttpOut> {
+  try {
+    const caller = auth === undefined ? await handler.authenticate?.(head) : { auth }
+    if (caller !== undefined && 'reply' in caller) return caller.reply
+    const parts: HttpIn = {
+      ...head,
+      body: hasBody(head) ? await readBody(request, handler) : '',
+      auth: caller?.auth,
+      onGone: (listener) => {
+        if (request.signal.aborted) queueMicrotask(listener)
+        else request.signal.addEventListener('abort', listener, { once: true })
+      },
+      ...(scope !== undefined && {
+        defer: (act: () => void) => scope.defer(act),
+        hold: (isOver: () => boolean, lost: () => void) => scope.hold(isOver, lost),
+      }),
     }
+    return await handler.answer(parts)
+  } catch (thrown) {
+    return thrown instanceof McpError ? handler.rejectUnread(head, thrown) : broken(handler, thrown)
   }
 }
 
@@ -112,9 +131,12 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return bytes
 }
 
-function toResponse({ status, headers, cookies = [], body, bytes, stream }: HttpOut): Response {
+function toResponse(
+  { status, headers, cookies = [], body, bytes, stream }: HttpOut,
+  scope?: RequestScope,
+): Response {
   const text = body === undefined ? null : replyText(body)
-  const response = new Response(stream === undefined ? (bytes ?? text) : toReadable(stream), {
+  const response = new Response(stream === undefined ? (bytes ?? text) : toReadable(stream, scope), {
     status,
     headers,
   })
@@ -122,33 +144,56 @@ function toResponse({ status, headers, cookies = [], body, bytes, stream }: Http
   return response
 }
 
-function toReadable(stream: NonNullable<HttpOut['stream']>): ReadableStream<Uint8Array> {
+/** The stream of a reply. Whatever writes to it, the controller is used only on behalf of its own request. */
+function toReadable(
+  stream: NonNullable<HttpOut['stream']>,
+  scope: RequestScope | undefined,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
+  const run = (act: () => void): void => (scope === undefined ? act() : scope.defer(act))
   let gone: () => void = () => undefined
   let open = true
+  let cancelled = false
+  /** Bytes on their way to the controller. */
+  let deferred = 0
   const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const write = (text: string): void => {
+      const bytes = encoder.encode(text)
+      deferred += bytes.length
+      run(() => {
+        deferred -= bytes.length
+        if (!cancelled) controller.enqueue(bytes)
+      })
+    }
     const close = (how: () => void): void => {
-      if (open) how()
+      if (!open) return
       open = false
+      run(() => {
+        if (!cancelled) how()
+        scope?.close()
+      })
     }
     const sink: Sink = {
-      write: (text) => (open ? controller.enqueue(encoder.encode(text)) : undefined),
+      write: (text) => (open ? write(text) : undefined),
       end: (text) => {
-        if (open && text !== undefined && text !== '') controller.enqueue(encoder.encode(text))
+        if (open && text !== undefined && text !== '') write(text)
         close(() => controller.close())
       },
       abort: () => close(() => controller.error(new Error('the client reads too slowly'))),
       get waiting() {
-        return Math.max(0, -(controller.desiredSize ?? 0))
+        return deferred + Math.max(0, -(controller.desiredSize ?? 0))
       },
       onGone: (listener) => void (gone = listener),
     }
     stream.attach(sink)
   }
   const cancel = (): void => {
+    cancelled = true
     open = false
     gone()
+    scope?.close()
   }
+  scope?.hold(() => !open, cancel)
   // A high-water mark of 0 makes `desiredSize` count unread bytes from the first one on.
   return new ReadableStream({ start, cancel }, { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 })
 }

@@ -33,6 +33,10 @@ export interface HttpIn extends HttpHead {
   readonly batch?: Channel
   /** Calls `listener` when the client disconnects before the reply is complete. */
   onGone(listener: () => void): void
+  /** Runs something on behalf of the request; only on runtimes where other requests may not do it themselves. */
+  readonly defer?: ((act: () => void) => void) | undefined
+  /** Keeps the request alive while a handler runs, and calls `lost` if it is stopped; only on runtimes that do that. */
+  hold?: ((isOver: () => boolean, lost: () => void) => void) | undefined
 }
 
 export type Headers = Readonly<Record<string, string>>

@@ -14,6 +14,7 @@ export class Sweeper {
   readonly #sessions: Watched
   readonly #streams: ReadonlySet<EventStream>
   #timer: Timer
+  #lookedAt = 0
 
   constructor({ keepAliveMs }: Limits, sessions: Watched, streams: ReadonlySet<EventStream>) {
     this.#wantsComments = keepAliveMs !== Number.POSITIVE_INFINITY
@@ -23,7 +24,16 @@ export class Sweeper {
   }
 
   begin(): void {
-    this.#timer ??= everyMs(this.#everyMs, () => this.#look())
+    if (this.#timer !== undefined) return
+    this.#lookedAt = performance.now()
+    this.#timer = everyMs(this.#everyMs, () => this.#look())
+  }
+
+  /** Starts the timer again if it has stopped, which happens where timers end with the request that started them. */
+  revive(): void {
+    if (this.#timer === undefined || performance.now() - this.#lookedAt < 2 * this.#everyMs) return
+    this.end()
+    this.begin()
   }
 
   end(): void {
@@ -32,6 +42,7 @@ export class Sweeper {
   }
 
   #look(): void {
+    this.#lookedAt = performance.now()
     this.#sessions.sweep()
     if (this.#wantsComments) {
       this.#sessions.keepAlive()
