@@ -46,6 +46,13 @@ app
     stopped++
     return 'stopped'
   })
+  .tool('crawl', {}, async (_, { progress }) => {
+    for (let step = 1; step <= 5; step++) {
+      progress(step, 5)
+      await pause(200)
+    }
+    return 'there'
+  })
   .tool('stopped', {}, () => String(stopped))
   .tool('listen', {}, () => app.listen({ http: { port: 0 } }).then(String, String))
   .tool('node', {}, () => {

@@ -9,6 +9,8 @@ const CONDITIONS = ['pierhead-source', 'workerd', 'worker', 'browser']
 export interface WorkerOptions {
   readonly flags?: readonly string[]
   readonly date?: string
+  /** The class behind each binding of a Durable Object. */
+  readonly durableObjects?: Readonly<Record<string, string>>
 }
 
 /** A server under workerd. */
@@ -16,11 +18,15 @@ export interface Worker {
   readonly url: string
   /** What workerd and the worker printed. */
   readonly printed: readonly string[]
+  readonly port: number
   stop(): Promise<void>
 }
 
 /** The first date at which a request may settle what another one waits for. */
 export const OLDEST_DATE = '2024-10-14'
+
+/** What workerd prints about a request that used the I/O of another one, or that it stopped. */
+export const COMPLAINT = /hung|on behalf of a different request|never complete|Uncaught/
 
 /** Bundles a module as wrangler does. */
 export async function bundleWorker(entry: string): Promise<string> {
@@ -40,18 +46,19 @@ export async function bundleWorker(entry: string): Promise<string> {
 
 /** Starts a bundled worker on a free port of loopback. */
 export async function startWorker(script: string, options: WorkerOptions = {}): Promise<Worker> {
-  const { flags = [], date = '2026-04-01' } = options
+  const { flags = [], date = '2026-04-01', durableObjects = {} } = options
   const printed: string[] = []
   const miniflare = new Miniflare({
     modules: true,
     script,
     host: '127.0.0.1',
     compatibilityDate: date,
+    durableObjects: { ...durableObjects },
     compatibilityFlags: [...flags],
     handleRuntimeStdio: (stdout: Readable, stderr: Readable) => {
       for (const stream of [stdout, stderr]) stream.on('data', (chunk: Buffer) => printed.push(String(chunk)))
     },
   })
   const url = new URL('/mcp', await miniflare.ready)
-  return { url: url.href, printed, stop: () => miniflare.dispose() }
+  return { url: url.href, port: Number(url.port), printed, stop: () => miniflare.dispose() }
 }
