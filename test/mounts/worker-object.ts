@@ -1,4 +1,4 @@
-import app from './worker-server.ts'
+import app from './runtime-app.ts'
 
 interface Objects {
   readonly OBJECTS: {

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
+import type { Started } from './runtimes.ts'
 
 /** The conditions under which wrangler resolves packages; the first makes ours resolve to its sources. */
 const CONDITIONS = ['pierhead-source', 'workerd', 'worker', 'browser']
@@ -13,23 +14,14 @@ export interface WorkerOptions {
   readonly durableObjects?: Readonly<Record<string, string>>
 }
 
-/** A server under workerd. */
-export interface Worker {
-  readonly url: string
-  /** What workerd and the worker printed. */
-  readonly printed: readonly string[]
-  readonly port: number
-  stop(): Promise<void>
-}
-
 /** The first date at which a request may settle what another one waits for. */
 export const OLDEST_DATE = '2024-10-14'
 
 /** What workerd prints about a request that used the I/O of another one, or that it stopped. */
-export const COMPLAINT = /hung|on behalf of a different request|never complete|Uncaught/
+export const COMPLAINT: RegExp = /hung|on behalf of a different request|never complete|Uncaught/
 
-/** Bundles a module as wrangler does. */
-export async function bundleWorker(entry: string): Promise<string> {
+/** Bundles a module of this folder as wrangler does. */
+async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
     bundle: true,
@@ -44,13 +36,13 @@ export async function bundleWorker(entry: string): Promise<string> {
   return outputFiles[0]!.text
 }
 
-/** Starts a bundled worker on a free port of loopback. */
-export async function startWorker(script: string, options: WorkerOptions = {}): Promise<Worker> {
+/** Starts a module of this folder under workerd, on a free port of loopback. */
+export async function startWorker(entry: string, options: WorkerOptions = {}): Promise<Started> {
   const { flags = [], date = '2026-04-01', durableObjects = {} } = options
   const printed: string[] = []
   const miniflare = new Miniflare({
     modules: true,
-    script,
+    script: await bundle(entry),
     host: '127.0.0.1',
     compatibilityDate: date,
     durableObjects: { ...durableObjects },

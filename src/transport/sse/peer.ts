@@ -11,6 +11,8 @@ export interface SseClientOptions {
   readonly streaming: Limits
   /** The caller that opened the stream; only this caller may post to it. */
   readonly owner: string
+  /** Runs something on behalf of the request that opened the stream; only on runtimes where that matters. */
+  readonly defer?: RequestSource['defer']
   /** Called when the client disconnects. */
   onGone(): void
 }
@@ -27,11 +29,13 @@ export class SseClient {
   spoken = false
   readonly #connection: Connection
   readonly #drainMs: number
+  readonly #defer: RequestSource['defer']
 
-  constructor({ service, limits, streaming, owner, onGone }: SseClientOptions) {
+  constructor({ service, limits, streaming, owner, defer, onGone }: SseClientOptions) {
     const { streamBytes, drainMs } = limits
     this.owner = owner
     this.#drainMs = drainMs
+    this.#defer = defer
     this.stream = new EventStream({
       limits: streaming,
       onGone: () => {
@@ -56,6 +60,14 @@ export class SseClient {
   /** Receives a posted message and its source: its token may differ from that of the stream. */
   receive(text: string, source: RequestSource): void {
     this.spoken = true
+    const defer = this.#defer
+    if (defer === undefined) return this.#receive(text, source)
+    // The request that brings the message is answered at once and ends then; handlers must outlive it.
+    const { auth, scopes, header } = source
+    defer(() => this.#receive(text, { auth, scopes, header, defer }))
+  }
+
+  #receive(text: string, source: RequestSource): void {
     this.#connection.source = source
     this.#connection.receive(text)
     this.#connection.source = NOWHERE

@@ -29,45 +29,48 @@ export interface FetchExtras {
 export function serveFetch(
   endpoint: Endpoint,
 ): (request: Request, extras?: FetchExtras) => Promise<Response> {
-  const { extraEndpoints, sweeper } = endpoint
-  const { keepAliveMs } = endpoint.limits
+  const { extraEndpoints, limits } = endpoint
   return async (request, extras) => {
     const head = headOf(request)
     const handler: HttpHandler = extraEndpoints.find((extra) => extra.owns(head.target)) ?? endpoint
     const rejection = handler.rejectHead(head)
     if (rejection !== undefined) return toResponse(rejection)
-    const scope = openScope({ keepAliveMs, sweeper, waitUntil: extras?.waitUntil })
-    const out = await answer(request, head, handler, { auth: extras?.auth, scope })
-    if (out.stream === undefined) scope?.close()
-    return toResponse(out, scope)
+    const { keepAliveMs } = limits
+    let scope: RequestScope | undefined
+    try {
+      scope = openScope({ keepAliveMs, sweeper: handler.sweeper, waitUntil: extras?.waitUntil })
+      const caller = extras?.auth === undefined ? await handler.authenticate?.(head) : extras
+      if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply, scope)
+      const parts = await partsOf(request, head, handler, caller?.auth, scope)
+      return toResponse(await handler.answer(parts), scope)
+    } catch (thrown) {
+      return toResponse(
+        thrown instanceof McpError ? handler.rejectUnread(head, thrown) : broken(handler, thrown),
+        scope,
+      )
+    }
   }
 }
 
-async function answer(
+async function partsOf(
   request: Request,
   head: HttpHead,
   handler: HttpHandler,
-  { auth, scope }: { readonly auth: Auth | undefined; readonly scope: RequestScope | undefined },
-): Promise<HttpOut> {
-  try {
-    const caller = auth === undefined ? await handler.authenticate?.(head) : { auth }
-    if (caller !== undefined && 'reply' in caller) return caller.reply
-    const parts: HttpIn = {
-      ...head,
-      body: hasBody(head) ? await readBody(request, handler) : '',
-      auth: caller?.auth,
-      onGone: (listener) => {
-        if (request.signal.aborted) queueMicrotask(listener)
-        else request.signal.addEventListener('abort', listener, { once: true })
-      },
-      ...(scope !== undefined && {
-        defer: (act: () => void) => scope.defer(act),
-        hold: (isOver: () => boolean, lost: () => void) => scope.hold(isOver, lost),
-      }),
-    }
-    return await handler.answer(parts)
-  } catch (thrown) {
-    return thrown instanceof McpError ? handler.rejectUnread(head, thrown) : broken(handler, thrown)
+  auth: Auth | undefined,
+  scope: RequestScope | undefined,
+): Promise<HttpIn> {
+  return {
+    ...head,
+    body: hasBody(head) ? await readBody(request, handler) : '',
+    auth,
+    onGone: (listener) => {
+      if (request.signal.aborted) queueMicrotask(listener)
+      else request.signal.addEventListener('abort', listener, { once: true })
+    },
+    ...(scope !== undefined && {
+      defer: (act: () => void) => scope.defer(act),
+      hold: (isOver: () => boolean, lost: () => void) => scope.hold(isOver, lost),
+    }),
   }
 }
 
@@ -141,6 +144,7 @@ function toResponse(
     headers,
   })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  if (stream === undefined) scope?.close()
   return response
 }
 

@@ -4,6 +4,7 @@ import type { Dialect } from '../../../protocol/switches.ts'
 import type { Auth, Channel } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Reply } from '../../../wire/reply.ts'
+import type { Sweeper } from './sweeper.ts'
 
 /** The parts of a request head that we use. */
 export interface HttpHead {
@@ -61,6 +62,8 @@ export interface HttpHandler {
   readonly limits: Limits
   /** The server behind it. */
   readonly service: Service
+  /** What looks after its sessions and streams. */
+  readonly sweeper?: Sweeper
   /** Whether responses use other connections than requests, so that they matter even if the request's is closed. */
   readonly answersElsewhere?: boolean
   /** Rejects a request by its head: if this returns a reply, the body is not read. */

@@ -1,3 +1,5 @@
+import { BAD_OPTION } from '../../../errors/base.ts'
+import { mcpError } from '../../../errors/error.ts'
 import type { RequestScope, ScopeOptions } from './scope.ts'
 
 /** The longest time between two beats. */
@@ -8,8 +10,18 @@ const MISSED_BEATS = 3
 /** The open requests of this isolate. */
 const open = new Set<WorkerScope>()
 
+/** The settings of this Worker. */
+interface Settings {
+  readonly compatibilityFlags?: Readonly<Record<string, boolean>>
+}
+
 /** Opens the scope of a request in a Worker. */
 export function openScope(options: ScopeOptions): RequestScope {
+  const { compatibilityFlags } = (globalThis as { Cloudflare?: Settings }).Cloudflare ?? {}
+  if (compatibilityFlags?.['handle_cross_request_promise_resolution'] === false) {
+    const reason = 'before 2024-10-14 a request cannot reach the stream of another one; use a later date'
+    throw mcpError(BAD_OPTION, { where: 'compatibility_date', reason })
+  }
   for (const scope of open) scope.check()
   return new WorkerScope(options)
 }
@@ -69,13 +81,13 @@ class WorkerScope implements RequestScope {
   #sleep(): void {
     void new Promise<void>((resolve) => (this.#wake = resolve)).then(() => {
       this.#sleep()
-      for (const act of this.#acts.splice(0)) act()
+      for (const act of this.#acts.splice(0)) queueMicrotask(act)
     })
   }
 
   #beat(): void {
     this.#beatAt = performance.now()
-    this.#options.sweeper.revive()
+    this.#options.sweeper?.revive()
     this.#endIfOver()
   }
 }

@@ -12,7 +12,7 @@ export interface RequestScope {
 
 export interface ScopeOptions {
   readonly keepAliveMs: number
-  readonly sweeper: Sweeper
+  readonly sweeper: Sweeper | undefined
   /** Keeps the request alive after its client has disconnected. */
   readonly waitUntil: ((promise: Promise<unknown>) => void) | undefined
 }

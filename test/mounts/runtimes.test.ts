@@ -2,29 +2,29 @@ import { connect, type Client } from 'pierhead/client'
 import { everyRevision } from 'pierhead/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Revision } from '../../src/index.ts'
-import { LATEST } from '../../src/protocol/revisions.ts'
-import { bundleWorker, COMPLAINT, OLDEST_DATE, startWorker, type Worker, type WorkerOptions } from './worker.ts'
+import { serveUnder, type Started } from './runtimes.ts'
+import { COMPLAINT, OLDEST_DATE, startWorker } from './worker.ts'
 
-const SETTINGS: Readonly<Record<string, WorkerOptions>> = {
-  'without nodejs_compat': {},
-  'with nodejs_compat': { flags: ['nodejs_compat'] },
-  'at the oldest date': { date: OLDEST_DATE },
+/** Starts a module that exports a server in each runtime. */
+const RUNTIMES: Readonly<Record<string, () => Promise<Started>>> = {
+  'workerd without nodejs_compat': () => startWorker('runtime-app.ts'),
+  'workerd with nodejs_compat': () => startWorker('runtime-app.ts', { flags: ['nodejs_compat'] }),
+  'workerd at the oldest date': () => startWorker('runtime-app.ts', { date: OLDEST_DATE }),
+  'deno serve': () => serveUnder('deno', 'runtime-app.ts'),
+  bun: () => serveUnder('bun', 'runtime-app.ts'),
 }
 
-let script = ''
-beforeAll(async () => void (script = await bundleWorker('worker-server.ts')))
-
-describe.each(Object.entries(SETTINGS))('workerd %s', (_, options) => {
-  let worker: Worker
-  beforeAll(async () => void (worker = await startWorker(script, options)))
+describe.each(Object.entries(RUNTIMES))('%s', (_, start) => {
+  let server: Started
+  beforeAll(async () => void (server = await start()))
   afterAll(async () => {
-    await worker.stop()
-    expect(worker.printed.join('')).not.toMatch(COMPLAINT)
+    await server.stop()
+    expect(server.printed.join('')).not.toMatch(COMPLAINT)
   })
 
   async function visit(revision: Revision, ship = 'Gull'): Promise<Client> {
     const answers = { elicit: () => ({ action: 'accept' as const, content: { ship } }) }
-    const client = await connect(worker.url, { revision, answers })
+    const client = await connect(server.url, { revision, answers })
     onTestFinished(() => client.close())
     return client
   }
@@ -83,10 +83,4 @@ describe.each(Object.entries(SETTINGS))('workerd %s', (_, options) => {
       })
     }),
   )
-
-  test('what only Node can do says so', async () => {
-    const client = await visit(LATEST)
-    expect(await client.call('listen')).toMatch(/export the app: export default app/)
-    expect(await client.call('node')).toMatch(/export the app: export default app/)
-  })
 })

@@ -9,11 +9,11 @@ let grown = 0
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-// The server that the tests start under workerd. Everything here runs at global scope.
+// The server that the tests start under other runtimes. Everything here runs at global scope.
 const app: App = createServer({
-  name: 'worker',
+  name: 'runtime',
   version: '1.0.0',
-  limits: { keepAliveMs: 300, queued: 4, allInFlight: 3 },
+  limits: { keepAliveMs: 300, queued: 4, allInFlight: 3, questionMs: 2000 },
 })
 app
   .tool('echo', { input: TEXT }, ({ text }) => text)
@@ -31,6 +31,11 @@ app
   .tool('book', {}, async (_, ctx) => {
     const answer = await ctx.elicit('Which ship?', SHIP)
     return answer.action === 'accept' ? `booked for ${answer.content.ship}` : answer.action
+  })
+  .tool('ponder', {}, async (_, ctx) => {
+    const { action } = await ctx.elicit('Which ship?', SHIP)
+    await pause(2500)
+    return action
   })
   .tool('touch', {}, () => {
     app.updated('memo://one')
