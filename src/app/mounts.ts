@@ -1,28 +1,22 @@
 import { onWorkers } from '../base/runtime.ts'
+import { BAD_OPTION } from '../errors/base.ts'
 import { mcpError } from '../errors/error.ts'
-import { NEEDS_NODE } from '../errors/server.ts'
 import type { Auth } from '../rpc/call.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
+import type { Execution } from '../transport/http/server/scope.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
 import type { NodeListener } from './types.ts'
 
-/** Answers a web request. Workers pass `waitUntil`, so that handlers notice when their client disconnects. */
+/** Answers a web request. Pass the `ctx` of a Worker as `execution`, so that handlers notice when their client disconnects. */
 export type FetchHandler = (
   request: Request,
-  extras?: {
-    readonly auth?: Auth
-    readonly waitUntil?: (promise: Promise<unknown>) => void
-  },
+  extras?: { readonly auth?: Auth; readonly execution?: Execution | undefined },
 ) => Promise<Response>
 
 /** Answers a web request, with the arguments that a Worker gets. */
-export type Fetch = (
-  request: Request,
-  env?: unknown,
-  context?: { waitUntil?(promise: Promise<unknown>): void },
-) => Promise<Response>
+export type Fetch = (request: Request, env?: unknown, execution?: Execution) => Promise<Response>
 
 /** The options of an HTTP endpoint, with their defaults. */
 export interface EndpointChoice {
@@ -45,7 +39,10 @@ export class Mounts {
   }
 
   node(options: MountOptions): NodeListener {
-    if (onWorkers) throw mcpError(NEEDS_NODE, { what: 'app.node()' })
+    if (onWorkers) {
+      const reason = 'on Workers, export the app: export default app'
+      throw mcpError(BAD_OPTION, { where: 'app.node', reason })
+    }
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined
       return (request, response) => {
@@ -63,11 +60,8 @@ export class Mounts {
   get fetch(): Fetch {
     if (this.#fetch !== undefined) return this.#fetch
     const serve = this.fetchWith({})
-    // Other runtimes pass something else, which must not be taken for the caller.
-    return (this.#fetch = (request, _env, context) => {
-      if (typeof context?.waitUntil !== 'function') return serve(request)
-      return serve(request, { waitUntil: (promise) => context.waitUntil?.(promise) })
-    })
+    // Other arguments of runtimes, such as an environment, must not be taken for the caller.
+    return (this.#fetch = (request, _env, execution) => serve(request, { execution }))
   }
 
   fetchWith(options: MountOptions): FetchHandler {

@@ -14,6 +14,6 @@ interface Runtime {
 export function readEnv(name: string): string | undefined {
   const { process, Deno } = globalThis as Runtime
   // Otherwise Deno would throw, or on a terminal stop the program to ask for the permission.
-  const state = Deno?.permissions.querySync({ name: 'env', variable: name }).state ?? 'granted'
-  return state === 'granted' ? process?.env?.[name] : undefined
+  const state = Deno?.permissions.querySync({ name: 'env', variable: name }).state
+  return state === 'prompt' || state === 'denied' ? undefined : process?.env?.[name]
 }

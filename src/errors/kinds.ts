@@ -25,7 +25,6 @@ export type ErrorKind =
   | 'shutting_down'
   | 'tool_arguments'
   // server.ts
-  | 'needs_node'
   | 'name_too_long'
   | 'cursor_too_long'
   | 'already_initialized'

@@ -321,11 +321,3 @@ export const BAD_ENVELOPE = {
   text: 'params._meta is not a 2026-07-28 envelope: {reason}',
   hint: 'Put protocolVersion and clientCapabilities into params._meta of every request.',
 } as const
-
-export const NEEDS_NODE = {
-  kind: 'needs_node',
-  where: 'local',
-  code: -32603,
-  text: '{what} needs Node.js, Bun or Deno; on Workers, export the app: export default app',
-  hint: 'Export the app, or pass web requests to app.fetch.',
-} as const

@@ -250,13 +250,7 @@ export class GistEndpoint implements ExtraEndpoint {
 
   #run(call: Call, way: Way): HttpOut | Promise<HttpOut> {
     if (way.request.isLate === true) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
-    const out = this.#inFlight.run(call, new GistResponder(this.sweeper, way))
-    if (out instanceof Promise)
-      way.request.hold?.(
-        () => call.ended,
-        () => this.#inFlight.abandon(call),
-      )
-    return out
+    return this.#inFlight.run(call, new GistResponder(this.sweeper, way))
   }
 
   #unsupported(version: string): McpError {

@@ -142,17 +142,8 @@ export class InFlight<Out, Encoded extends Sized> {
     for (const running of this.#running) {
       const error = mcpError(SHUTTING_DOWN, {}, LATER)
       running.call.abort(error)
-      if (this.#running.delete(running)) this.#answerError(running, error)
+      this.#end(running, error)
     }
-  }
-
-  /** Ends a request whose handler the runtime has stopped, so that nobody waits for the response either. */
-  abandon(call: Call): void {
-    const running = this.#running.find((one) => one.call === call)
-    if (running === undefined || !this.#running.delete(running)) return
-    call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
-    void this.#fail(call, undefined, running.responder, running.observed)
-    this.#leave(running)
   }
 
   /** Throws when the request is rejected; says whether it must be queued. */
@@ -198,9 +189,16 @@ export class InFlight<Out, Encoded extends Sized> {
     const running = { call, responder, observed, pending, caller, bytes, isCounted }
     responder.calls?.add(call)
     this.#running.add(running)
+    call.source.scope?.hold(
+      () => call.ended,
+      () => {
+        call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
+        this.#end(running, undefined)
+      },
+    )
     result.then(
       (value) => this.#answerResult(running, value),
-      (thrown: unknown) => this.#running.delete(running) && this.#answerError(running, thrown),
+      (thrown: unknown) => this.#end(running, thrown),
     )
     return pending.promise
   }
@@ -214,6 +212,10 @@ export class InFlight<Out, Encoded extends Sized> {
       return this.#answerError(running, thrown)
     }
     this.#respond(running, out)
+  }
+
+  #end(running: Running<Out, Encoded>, thrown: unknown): void {
+    if (this.#running.delete(running)) this.#answerError(running, thrown)
   }
 
   #answerError(running: Running<Out, Encoded>, thrown: unknown): void {

@@ -6,8 +6,8 @@ interface Execution {
 
 const serve = app.fetchWith({ sse: true, gist: true })
 
-// A worker with its own options, which passes on how long the runtime must keep a request.
+// A worker with its own options, which passes on what keeps a request alive.
 export default {
   fetch: (request: Request, _env: unknown, execution: Execution): Promise<Response> =>
-    serve(request, { waitUntil: (promise) => execution.waitUntil(promise) }),
+    serve(request, { execution }),
 }

@@ -1,7 +1,4 @@
-import { mcpError } from '../../../errors/error.ts'
-import { NEEDS_NODE } from '../../../errors/server.ts'
-
-/** Replaces the adapter for `node:http` on runtimes without it. */
+/** Replaces the adapter for `node:http` on runtimes without it, where `app.node()` throws. */
 export function serveNode(): never {
-  throw mcpError(NEEDS_NODE, { what: 'app.node()' })
+  throw new Error('this runtime has no node:http')
 }

@@ -20,8 +20,7 @@ export function partOf(request: HttpIn, batch: Exchange, count: number): HttpIn 
     ...(request.connection !== undefined && { connection: request.connection }),
     batch,
     onGone: (listener) => request.onGone(listener),
-    defer: request.defer,
-    hold: request.hold,
+    scope: request.scope,
   }
 }
 

@@ -273,11 +273,6 @@ export class Endpoint implements HttpHandler {
     const out = this.#inFlight.run(call, responder)
     // A stream stays open for long, and nothing needs the text that it began with.
     if (method === 'subscriptions/listen') request.body = ''
-    if (out instanceof Promise)
-      request.hold?.(
-        () => call.ended,
-        () => this.#inFlight.abandon(call),
-      )
     return out
   }
 

@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
-import type { Auth } from '../../../rpc/call.ts'
+import { inScope, type Auth, type RequestScope } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import { openScope } from '#scope'
@@ -14,34 +14,41 @@ import {
   type HttpHandler,
   hasBody,
 } from './parts.ts'
-import type { RequestScope } from './scope.ts'
+import type { Execution } from './scope.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { afterMs } from '../../io/timer.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 
 export interface FetchExtras {
   readonly auth?: Auth
-  /** Keeps a request alive after its client has disconnected. */
-  readonly waitUntil?: (promise: Promise<unknown>) => void
+  readonly execution?: Execution | undefined
 }
 
 /** Serves an endpoint on runtimes with web requests and responses. */
 export function serveFetch(
   endpoint: Endpoint,
 ): (request: Request, extras?: FetchExtras) => Promise<Response> {
-  const { extraEndpoints, limits } = endpoint
-  return async (request, extras) => {
+  const { extraEndpoints } = endpoint
+  return async (request, extras = {}) => {
     const head = headOf(request)
     const handler: HttpHandler = extraEndpoints.find((extra) => extra.owns(head.target)) ?? endpoint
     const rejection = handler.rejectHead(head)
     if (rejection !== undefined) return toResponse(rejection)
-    const { keepAliveMs } = limits
     let scope: RequestScope | undefined
     try {
-      scope = openScope({ keepAliveMs, sweeper: handler.sweeper, waitUntil: extras?.waitUntil })
-      const caller = extras?.auth === undefined ? await handler.authenticate?.(head) : extras
+      scope = openScope({ sweeper: handler.sweeper, execution: extras.execution })
+      const caller = extras.auth === undefined ? await handler.authenticate?.(head) : extras
       if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply, scope)
-      const parts = await partsOf(request, head, handler, caller?.auth, scope)
+      const parts: HttpIn = {
+        ...head,
+        body: hasBody(head) ? await readBody(request, handler) : '',
+        auth: caller?.auth,
+        scope,
+        onGone: (listener) => {
+          if (request.signal.aborted) queueMicrotask(listener)
+          else request.signal.addEventListener('abort', listener, { once: true })
+        },
+      }
       return toResponse(await handler.answer(parts), scope)
     } catch (thrown) {
       return toResponse(
@@ -49,28 +56,6 @@ export function serveFetch(
         scope,
       )
     }
-  }
-}
-
-async function partsOf(
-  request: Request,
-  head: HttpHead,
-  handler: HttpHandler,
-  auth: Auth | undefined,
-  scope: RequestScope | undefined,
-): Promise<HttpIn> {
-  return {
-    ...head,
-    body: hasBody(head) ? await readBody(request, handler) : '',
-    auth,
-    onGone: (listener) => {
-      if (request.signal.aborted) queueMicrotask(listener)
-      else request.signal.addEventListener('abort', listener, { once: true })
-    },
-    ...(scope !== undefined && {
-      defer: (act: () => void) => scope.defer(act),
-      hold: (isOver: () => boolean, lost: () => void) => scope.hold(isOver, lost),
-    }),
   }
 }
 
@@ -154,7 +139,6 @@ function toReadable(
   scope: RequestScope | undefined,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
-  const run = (act: () => void): void => (scope === undefined ? act() : scope.defer(act))
   let gone: () => void = () => undefined
   let open = true
   let cancelled = false
@@ -164,7 +148,7 @@ function toReadable(
     const write = (text: string): void => {
       const bytes = encoder.encode(text)
       deferred += bytes.length
-      run(() => {
+      inScope(scope, () => {
         deferred -= bytes.length
         if (!cancelled) controller.enqueue(bytes)
       })
@@ -172,7 +156,7 @@ function toReadable(
     const close = (how: () => void): void => {
       if (!open) return
       open = false
-      run(() => {
+      inScope(scope, () => {
         if (!cancelled) how()
         scope?.close()
       })

@@ -1,7 +1,7 @@
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
-import type { Auth, Channel } from '../../../rpc/call.ts'
+import type { Auth, Channel, RequestScope } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Reply } from '../../../wire/reply.ts'
 import type { Sweeper } from './sweeper.ts'
@@ -34,10 +34,7 @@ export interface HttpIn extends HttpHead {
   readonly batch?: Channel
   /** Calls `listener` when the client disconnects before the reply is complete. */
   onGone(listener: () => void): void
-  /** Runs something on behalf of the request; only on runtimes where other requests may not do it themselves. */
-  readonly defer?: ((act: () => void) => void) | undefined
-  /** Keeps the request alive while a handler runs, and calls `lost` if it is stopped; only on runtimes that do that. */
-  hold?: ((isOver: () => boolean, lost: () => void) => void) | undefined
+  readonly scope?: RequestScope | undefined
 }
 
 export type Headers = Readonly<Record<string, string>>

@@ -1,14 +1,20 @@
 import { BAD_OPTION } from '../../../errors/base.ts'
 import { mcpError } from '../../../errors/error.ts'
-import type { RequestScope, ScopeOptions } from './scope.ts'
+import type { RequestScope } from '../../../rpc/call.ts'
+import type { ScopeOptions } from './scope.ts'
+import type { Sweeper } from './sweeper.ts'
 
 /** The longest time between two beats. */
 const BEAT_MS = 5000
+/** Timers may fire this much too early. */
+const EARLY_MS = 5
 /** A request that missed this many beats was stopped by the runtime. */
 const MISSED_BEATS = 3
 
 /** The open requests of this isolate. */
 const open = new Set<WorkerScope>()
+/** When each sweeper looked last, since it has no timer of its own here. */
+const lookedAt = new WeakMap<Sweeper, number>()
 
 /** The settings of this Worker. */
 interface Settings {
@@ -37,7 +43,7 @@ class WorkerScope implements RequestScope {
   readonly #beatMs: number
   readonly #timer: ReturnType<typeof setInterval>
   readonly #acts: (() => void)[] = []
-  readonly #held: { isOver(): boolean; lost(): void }[] = []
+  #held: readonly { isOver(): boolean; lost(): void }[] = []
   #closed = false
   #beatAt = performance.now()
   #wake: () => void = () => undefined
@@ -45,9 +51,9 @@ class WorkerScope implements RequestScope {
 
   constructor(options: ScopeOptions) {
     this.#options = options
-    this.#beatMs = Math.min(BEAT_MS, options.keepAliveMs)
+    this.#beatMs = Math.min(BEAT_MS, options.sweeper?.everyMs ?? BEAT_MS)
     this.#timer = setInterval(() => this.#beat(), this.#beatMs)
-    options.waitUntil?.(new Promise<void>((resolve) => (this.#finish = resolve)))
+    options.execution?.waitUntil?.(new Promise<void>((resolve) => (this.#finish = resolve)))
     this.#sleep()
     open.add(this)
   }
@@ -57,7 +63,7 @@ class WorkerScope implements RequestScope {
   }
 
   hold(isOver: () => boolean, lost: () => void): void {
-    this.#held.push({ isOver, lost })
+    this.#held = [...this.#held.filter((one) => !one.isOver()), { isOver, lost }]
   }
 
   close(): void {
@@ -87,7 +93,11 @@ class WorkerScope implements RequestScope {
 
   #beat(): void {
     this.#beatAt = performance.now()
-    this.#options.sweeper?.revive()
+    const { sweeper } = this.#options
+    if (sweeper !== undefined && this.#beatAt - (lookedAt.get(sweeper) ?? 0) > sweeper.everyMs - EARLY_MS) {
+      lookedAt.set(sweeper, this.#beatAt)
+      sweeper.look()
+    }
     this.#endIfOver()
   }
 }

@@ -1,20 +1,17 @@
+import type { RequestScope } from '../../../rpc/call.ts'
 import type { Sweeper } from './sweeper.ts'
 
-/** What a runtime needs to serve one web request, besides the request itself. */
-export interface RequestScope {
-  /** Runs `act` on behalf of the request, whichever request calls this. */
-  defer(act: () => void): void
-  /** Keeps the request alive while a handler runs; calls `lost` if the runtime stops the request without notice. */
-  hold(isOver: () => boolean, lost: () => void): void
-  /** Ends the scope, because the reply is complete or its client is gone, once no handler runs. */
-  close(): void
+/** What Workers pass with a request. */
+export interface Execution {
+  /** Keeps the request alive after its client has disconnected. */
+  waitUntil(promise: Promise<unknown>): void
 }
 
 export interface ScopeOptions {
-  readonly keepAliveMs: number
+  /** What looks after the sessions and streams that the request may use. */
   readonly sweeper: Sweeper | undefined
-  /** Keeps the request alive after its client has disconnected. */
-  readonly waitUntil: ((promise: Promise<unknown>) => void) | undefined
+  /** What the runtime passes with a request. */
+  readonly execution: Execution | undefined
 }
 
 /** Opens the scope of a request; undefined because here requests may use each other's streams, signals and timers. */

@@ -1,3 +1,4 @@
+import { onWorkers } from '../../../base/runtime.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { everyMs, type Timer } from '../../io/timer.ts'
 import type { EventStream } from './event-stream.ts'
@@ -9,31 +10,23 @@ type Watched = Pick<Sessions, 'size' | 'sweep' | 'keepAlive'>
 
 /** Closes idle sessions and keeps streams alive, as long as an endpoint has any. */
 export class Sweeper {
-  readonly #everyMs: number
+  /** How often to look. */
+  readonly everyMs: number
   readonly #wantsComments: boolean
   readonly #sessions: Watched
   readonly #streams: ReadonlySet<EventStream>
   #timer: Timer
-  #lookedAt = 0
 
   constructor({ keepAliveMs }: Limits, sessions: Watched, streams: ReadonlySet<EventStream>) {
     this.#wantsComments = keepAliveMs !== Number.POSITIVE_INFINITY
-    this.#everyMs = this.#wantsComments ? keepAliveMs : SWEEP_MS
+    this.everyMs = this.#wantsComments ? keepAliveMs : SWEEP_MS
     this.#sessions = sessions
     this.#streams = streams
   }
 
   begin(): void {
-    if (this.#timer !== undefined) return
-    this.#lookedAt = performance.now()
-    this.#timer = everyMs(this.#everyMs, () => this.#look())
-  }
-
-  /** Starts the timer again if it has stopped, which happens where timers end with the request that started them. */
-  revive(): void {
-    if (this.#timer === undefined || performance.now() - this.#lookedAt < 2 * this.#everyMs) return
-    this.end()
-    this.begin()
+    // On Workers a timer ends with the request that started it, so each open request looks instead.
+    if (!onWorkers) this.#timer ??= everyMs(this.everyMs, () => this.look())
   }
 
   end(): void {
@@ -41,8 +34,8 @@ export class Sweeper {
     this.#timer = undefined
   }
 
-  #look(): void {
-    this.#lookedAt = performance.now()
+  /** Looks after the sessions and streams once. */
+  look(): void {
     this.#sessions.sweep()
     if (this.#wantsComments) {
       this.#sessions.keepAlive()
