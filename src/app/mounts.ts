@@ -47,12 +47,10 @@ export class Mounts {
       let serve: NodeListener | undefined
       return (request, response) => {
         if (serve !== undefined) return serve(request, response)
-        void Promise.all([opened(), import('#node')]).then(
-          ([endpoint, { serveNode }]) => {
-            serve ??= serveNode(endpoint) as unknown as NodeListener
-            serve(request, response)
-          },
-        )
+        void Promise.all([opened(), import('#node')]).then(([endpoint, { serveNode }]) => {
+          serve ??= serveNode(endpoint) as unknown as NodeListener
+          serve(request, response)
+        })
       }
     })
   }
