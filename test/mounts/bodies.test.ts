@@ -148,6 +148,15 @@ test('bytes that are not UTF-8 are unreadable, whoever read them', async () => {
   expect([reply.status, await reply.json()]).toMatchObject([400, { error: { code: -32700 } }])
 })
 
+test.each([null, 'text', 7, true, []])(
+  'a passed body that is not a message (%j) is rejected',
+  async (body) => {
+    const serve = tools().node()
+    const url = await listen(createHttp((request, response) => serve(request, response, body)))
+    expect((await post(url, initialize())).status).toBe(400)
+  },
+)
+
 test('a body that is passed on counts, whatever the framework left on the request', async () => {
   const serve = tools().node()
   const url = await listen(
