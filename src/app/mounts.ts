@@ -1,12 +1,12 @@
-import type { Auth } from '../rpc/call.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
+import type { FetchExtras } from '../transport/http/server/fetch.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
 import type { NodeListener } from './types.ts'
 
 /** Answers a web request. */
-export type FetchHandler = (request: Request, extras?: { readonly auth?: Auth }) => Promise<Response>
+export type FetchHandler = (request: Request, extras?: FetchExtras) => Promise<Response>
 
 /** The options of an HTTP endpoint, with their defaults. */
 export interface EndpointChoice {
@@ -31,12 +31,12 @@ export class Mounts {
   node(options: MountOptions): NodeListener {
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined
-      return (request, response) => {
-        if (serve !== undefined) return serve(request, response)
+      return (request, response, body) => {
+        if (serve !== undefined) return serve(request, response, body)
         void Promise.all([opened(), import('../transport/http/server/node.ts')]).then(
           ([endpoint, { serveNode }]) => {
             serve ??= serveNode(endpoint) as unknown as NodeListener
-            serve(request, response)
+            serve(request, response, body)
           },
         )
       }

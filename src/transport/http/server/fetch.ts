@@ -1,9 +1,11 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
+import { BODY_READ } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import type { Endpoint } from './endpoint.ts'
+import { reportBodyRead, takeBody } from './given-body.ts'
 import {
   NO_HEADERS,
   type HttpHead,
@@ -17,8 +19,12 @@ import { budgetsOf } from '../../io/budgets.ts'
 import { afterMs } from '../../io/timer.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 
+/** What a framework knows of a web request. */
 export interface FetchExtras {
+  /** The caller that it authenticated. */
   readonly auth?: Auth
+  /** The body, if it has read it: parsed, or as bytes. */
+  readonly body?: unknown
 }
 
 /** Serves an endpoint on runtimes with web requests and responses. */
@@ -36,15 +42,20 @@ export function serveFetch(
       if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply)
       const parts: HttpIn = {
         ...head,
-        body: hasBody(head) ? await readBody(request, handler) : '',
+        body: '',
         auth: caller?.auth,
         onGone: (listener) => {
           if (request.signal.aborted) queueMicrotask(listener)
           else request.signal.addEventListener('abort', listener, { once: true })
         },
       }
+      if (hasBody(head)) {
+        if (extras?.body === undefined) parts.body = await readBody(request, handler)
+        else takeBody(parts, extras.body, handler.limits)
+      }
       return toResponse(await handler.answer(parts))
     } catch (thrown) {
+      reportBodyRead(handler.service, thrown)
       return toResponse(
         thrown instanceof McpError ? handler.rejectUnread(head, thrown) : broken(handler, thrown),
       )
@@ -73,6 +84,7 @@ function broken(handler: HttpHandler, thrown: unknown): HttpOut {
 
 /** Reads the whole body; throws when it is too large, incomplete, or not UTF-8. */
 async function readBody(request: Request, { service, limits }: HttpHandler): Promise<string> {
+  if (request.bodyUsed) throw mcpError(BODY_READ, {})
   const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge

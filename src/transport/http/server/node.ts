@@ -1,12 +1,10 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type McpError, mcpError } from '../../../errors/error.ts'
-import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
-import { afterMs, type Timer } from '../../io/timer.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { AcceptQueue } from '../../io/accept-queue.ts'
+import { reportBodyRead, takeBody } from './given-body.ts'
+import { bodyOf, isStream, readBody, type NodeRequest } from './node-body.ts'
 import {
   JSON_HEADERS,
   NO_HEADERS,
@@ -22,13 +20,7 @@ import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
-/** A request that a framework may have processed: body parsed, caller authenticated. */
-type NodeRequest = IncomingMessage & {
-  readonly body?: unknown
-  auth?: Auth | undefined
-  /** The full URL; frameworks remove the mount path from `url`. */
-  readonly originalUrl?: string
-}
+type Serve = (request: NodeRequest, response: ServerResponse, body?: unknown) => void
 
 /** A body up to this size is cheaper to read than a new connection. */
 const SMALL_BYTES = 65_536
@@ -43,7 +35,7 @@ const NO_BYTES = new Uint8Array()
 export function serveNode(
   endpoint: Endpoint,
   owns: (extra: ExtraEndpoint, target: string) => boolean = (extra, target) => extra.owns(target),
-): (request: NodeRequest, response: ServerResponse) => void {
+): Serve {
   const { acceptQueue } = endpoint
   const serve = serveHandler(endpoint, acceptQueue)
   if (endpoint.extraEndpoints.length === 0) return serve
@@ -51,40 +43,51 @@ export function serveNode(
     handler,
     serve: serveHandler(handler, acceptQueue),
   }))
-  return (request, response) => {
+  return (request, response, body) => {
     const target = targetOf(request)
     const found = extras.find(({ handler }) => owns(handler, target)) ?? { serve }
-    found.serve(request, response)
+    found.serve(request, response, body)
   }
 }
 
-function serveHandler(
-  handler: HttpHandler,
-  acceptQueue: AcceptQueue,
-): (request: NodeRequest, response: ServerResponse) => void {
+function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
   const pool = budgetsOf(handler.service, handler.limits).read
-  return (request, response) => {
+  return (request, response, given) => {
     const parts = new NodeIn(request, response)
     const rejection = handler.rejectHead(parts)
     if (rejection !== undefined) return rejectUnread(request, response, rejection)
-    if (handler.authenticate === undefined) return readAndAnswer(request, parts)
+    if (handler.authenticate === undefined) return readAndAnswer(request, parts, given)
     void Promise.resolve(handler.authenticate(parts)).then((caller) => {
       if ('reply' in caller) return rejectUnread(request, response, caller.reply)
       request.auth = caller.auth
-      readAndAnswer(request, parts)
+      readAndAnswer(request, parts, given)
     })
   }
 
-  function readAndAnswer(request: NodeRequest, parts: NodeIn): void {
-    const { response } = parts
-    if (!hasBody(parts)) return respond(response, handler, handler.answer(parts))
-    if (parts.parsed !== undefined) return answerInTurn(request, parts)
-    const reading = new ReadBudget(pool, handler.limits.httpBytes, request)
-    readBody(request, reading, handler.limits.bodyMs, (text) => {
-      if (typeof text !== 'string') return rejectUnread(request, response, handler.rejectUnread(parts, text))
+  function readAndAnswer(request: NodeRequest, parts: NodeIn, given: unknown): void {
+    if (!hasBody(parts)) return respond(parts.response, handler, handler.answer(parts))
+    const body = bodyOf(request, given)
+    if (!isStream(body)) return answerGiven(request, parts, body)
+    const reading = new ReadBudget(pool, handler.limits.httpBytes, body)
+    readBody(body, Number(request.headers['content-length']), reading, handler.limits.bodyMs, (text) => {
+      if (typeof text !== 'string') return reject(parts, text)
       parts.body = text
       answerInTurn(request, parts, reading)
     })
+  }
+
+  function answerGiven(request: NodeRequest, parts: NodeIn, body: unknown): void {
+    try {
+      takeBody(parts, body, handler.limits)
+    } catch (thrown) {
+      return reject(parts, thrown)
+    }
+    answerInTurn(request, parts)
+  }
+
+  function reject(parts: NodeIn, thrown: unknown): void {
+    reportBodyRead(handler.service, thrown)
+    rejectUnread(parts.request, parts.response, handler.rejectUnread(parts, thrown))
   }
 
   function answerInTurn({ socket }: NodeRequest, parts: NodeIn, reading?: ReadBudget): void {
@@ -136,16 +139,14 @@ export class NodeHead implements HttpHead {
 /** A Node request as plain parts. */
 class NodeIn extends NodeHead implements HttpIn {
   body = ''
+  parsed: unknown = undefined
+  size = 0
   isLate = false
   readonly response: ServerResponse
 
   constructor(request: NodeRequest, response: ServerResponse) {
     super(request)
     this.response = response
-  }
-
-  get parsed(): unknown {
-    return this.request.body
   }
 
   get auth(): Auth | undefined {
@@ -174,49 +175,6 @@ function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
     if (name.length === 4 && name.toLowerCase() === 'host') count++
   }
   return count > 1 ? 'two of them' : headers.host
-}
-
-/**
- * Reads the whole body unless it is too large, too slow, or not UTF-8. Its bytes count until `reading` is ended. The
- * timeout starts with the first chunk of an incomplete body; the listener handles clients that send nothing at all.
- */
-function readBody(
-  request: IncomingMessage,
-  reading: ReadBudget,
-  timeoutMs: number,
-  done: (text: string | McpError) => void,
-): void {
-  const announced = Number(request.headers['content-length'])
-  const tooLarge = reading.announce(announced)
-  if (tooLarge !== undefined) return done(tooLarge)
-  let chunks: Buffer[] = []
-  let finished = false
-  let timer: Timer
-  request.on('data', (chunk: Buffer) => {
-    if (finished) return
-    const problem = reading.take(chunk.length)
-    if (problem !== undefined) return finish(problem)
-    chunks.push(chunk)
-    if (timer === undefined && !(reading.size >= announced)) {
-      timer = afterMs(timeoutMs, () => finish(reading.late()))
-    }
-  })
-  request.on('end', () => finish(decode()))
-  request.on('close', () => finish(undefined))
-
-  function finish(result: string | McpError | undefined): void {
-    if (finished) return
-    finished = true
-    clearTimeout(timer)
-    chunks = []
-    if (typeof result !== 'string') reading.end()
-    if (result !== undefined) done(result)
-  }
-
-  function decode(): string | McpError {
-    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-    return isUtf8(bytes) ? bytes.toString('utf8') : mcpError(PARSE_FAILED, {})
-  }
 }
 
 /** Replies to a request whose body is not wanted. A large or slow body is not read, and its connection is closed. */
