@@ -82,7 +82,7 @@ export const LIMITS = {
   headers: { usual: 100, strict: 64 },
   /** Milliseconds that an HTTP connection stays open without a request, or a TCP connection before its first message. */
   idleMs: { usual: 75_000, strict: 15_000 },
-  /** Milliseconds to receive the head of an HTTP request, or to complete a TLS handshake. */
+  /** Milliseconds to receive the head of an HTTP request, to identify its caller, or to complete a TLS handshake. */
   headersMs: { usual: 10_000, strict: 5_000 },
   /** Milliseconds to receive a whole HTTP request, or the rest of a message on a socket; also how long a slow client may read nothing. */
   bodyMs: { usual: 30_000, strict: 10_000 },
