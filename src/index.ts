@@ -1,7 +1,7 @@
 export { App, createServer } from './app/app.ts'
 export { defineTools } from './app/define-tools.ts'
 export type { Running } from './app/listen/listen.ts'
-export type { FetchHandler } from './app/mounts.ts'
+export type { Fetch, FetchHandler } from './app/mounts.ts'
 export type {
   GistOptions,
   HttpOptions,

@@ -2,7 +2,7 @@ import { ID_IN_USE, TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.
 import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError, rowOf } from '../errors/error.ts'
-import { SHUTTING_DOWN } from '../errors/rpc.ts'
+import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { BAD_PARAMS, INTERNAL } from '../errors/wire.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
@@ -143,7 +143,7 @@ export class InFlight<Out, Encoded extends Sized> {
     for (const running of this.#running) {
       const error = mcpError(SHUTTING_DOWN, {}, LATER)
       running.call.abort(error)
-      if (this.#running.delete(running)) this.#answerError(running, error)
+      this.#end(running, error)
     }
   }
 
@@ -199,9 +199,16 @@ export class InFlight<Out, Encoded extends Sized> {
     const running = { call, responder, observed, pending, caller, bytes, isCounted }
     responder.calls?.add(call)
     this.#running.add(running)
+    call.source.scope?.hold(
+      () => call.ended,
+      () => {
+        call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
+        this.#end(running, undefined)
+      },
+    )
     result.then(
       (value) => this.#answerResult(running, value),
-      (thrown: unknown) => this.#running.delete(running) && this.#answerError(running, thrown),
+      (thrown: unknown) => this.#end(running, thrown),
     )
     return pending.promise
   }
@@ -215,6 +222,10 @@ export class InFlight<Out, Encoded extends Sized> {
       return this.#answerError(running, thrown)
     }
     this.#respond(running, out)
+  }
+
+  #end(running: Running<Out, Encoded>, thrown: unknown): void {
+    if (this.#running.delete(running)) this.#answerError(running, thrown)
   }
 
   #answerError(running: Running<Out, Encoded>, thrown: unknown): void {

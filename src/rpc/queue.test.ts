@@ -154,7 +154,7 @@ test('waits too long for one timer need few timers, and an infinite wait needs n
 })
 
 function makeCall(method = 'tools/call'): Call {
-  return new Call(1, method, {}, {} as ConstructorParameters<typeof Call>[3])
+  return new Call(1, method, {}, { source: {} } as ConstructorParameters<typeof Call>[3])
 }
 
 /** A server that answers one request at a time, and is doing so. */
