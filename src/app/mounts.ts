@@ -44,12 +44,10 @@ export class Mounts {
       let serve: NodeListener | undefined
       return (request, response, body) => {
         if (serve !== undefined) return serve(request, response, body)
-        void Promise.all([opened(), import('#node')]).then(
-          ([endpoint, { serveNode }]) => {
-            serve ??= serveNode(endpoint) as unknown as NodeListener
-            serve(request, response, body)
-          },
-        )
+        void Promise.all([opened(), import('#node')]).then(([endpoint, { serveNode }]) => {
+          serve ??= serveNode(endpoint) as unknown as NodeListener
+          serve(request, response, body)
+        })
       }
     })
   }

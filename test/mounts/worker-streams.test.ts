@@ -29,7 +29,9 @@ async function opened(port: number): Promise<Session> {
 async function listening(session: Session, lastEventId?: string): Promise<Stream> {
   let got = await session.get(lastEventId)
   // The server may not know yet that the earlier stream is gone.
-  await expect.poll(async () => (got = got.status === 409 ? await session.get(lastEventId) : got).status).toBe(200)
+  await expect
+    .poll(async () => (got = got.status === 409 ? await session.get(lastEventId) : got).status)
+    .toBe(200)
   onTestFinished(() => got.drop())
   return got
 }
@@ -146,7 +148,9 @@ describe('workerd', () => {
     await expect.poll(() => client.call('stopped')).toBe('1')
     const gist = await connectGist(url.replace('/mcp', '/gist'))
     onTestFinished(() => gist.close())
-    expect(await gist.call('later', { text: 'later' })).toMatchObject({ result: { content: [{ text: 'later' }] } })
+    expect(await gist.call('later', { text: 'later' })).toMatchObject({
+      result: { content: [{ text: 'later' }] },
+    })
     expect(await callLatest(port, 'later', { text: 'later' })).toContain('"text":"later"')
   })
 
