@@ -1,7 +1,7 @@
 export { App, createServer } from './app/app.ts'
 export { defineTools } from './app/define-tools.ts'
 export type { Running } from './app/listen/listen.ts'
-export type { FetchHandler } from './app/mounts.ts'
+export type { Fetch, FetchHandler } from './app/mounts.ts'
 export type {
   GistOptions,
   HttpOptions,
@@ -120,4 +120,5 @@ export type { Interceptor, Plugin } from './app/plugin.ts'
 export type { ObservedRequest, Observer, RequestEnd } from './rpc/observer.ts'
 export type { VisibleItem } from './server/visibility.ts'
 export type { WebHandler } from './transport/http/server/web-endpoint.ts'
+export type { Execution } from './transport/http/server/scope.ts'
 export type { FetchExtras } from './transport/http/server/fetch.ts'

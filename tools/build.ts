@@ -30,6 +30,12 @@ const ENTRIES = {
     'transport/ws/socket-web.js',
     'transport/tcp/client.js',
     'transport/tcp/absent.js',
+    'app/listen/listen.js',
+    'app/listen/absent.js',
+    'transport/http/server/node.js',
+    'transport/http/server/absent.js',
+    'transport/http/server/scope.js',
+    'transport/http/server/scope-worker.js',
   ],
 }
 const FRESH = `.cache/build-${process.pid}`

@@ -27,7 +27,7 @@ import { createLateSealer } from '../server/late-sealer.ts'
 import { ServerService, type Provider } from '../server/service.ts'
 import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
-import { Mounts, type EndpointChoice, type FetchHandler } from './mounts.ts'
+import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mounts.ts'
 import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
@@ -63,6 +63,8 @@ export let openEndpoint: <Ctx extends Context>(app: App<Ctx>, options: EndpointC
 /** A server, shared by any number of connections. Define its tools first, then listen or mount it. */
 export class App<Ctx extends Context = Context> {
   readonly limits: Limits
+  /** Answers a web request, for Hono, Workers, Deno, Bun and similar runtimes. */
+  declare readonly fetch: Fetch
   /** Answers the requests that transports receive. */
   readonly #service: ServerService
   readonly #options: ServerOptions
@@ -84,13 +86,15 @@ export class App<Ctx extends Context = Context> {
     checkOptions('createServer', options, SERVER_OPTIONS)
     this.#options = options
     this.limits = toLimits(options.limits)
+    // The environment is read when a state is first sealed: not every runtime lets us read it now.
+    if (options.secret !== undefined) secretsOf(options)
     const report = reporterOf(options)
     const ttlMs = toMs(options.ttl ?? 0, 'createServer ttl')
     this.#service = new ServerService({
       info: infoOf(options),
       instructions: options.instructions,
       limits: this.limits,
-      sealer: createLateSealer({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS }),
+      sealer: createLateSealer(() => ({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS })),
       pageSize: options.pageSize ?? 1000,
       ttlMs,
       revisions: revisionsOf(options),
@@ -100,6 +104,8 @@ export class App<Ctx extends Context = Context> {
       extensions: options.extensions,
       report,
     })
+    // `deno serve` looks only for an own property.
+    Object.defineProperty(this, 'fetch', { get: () => this.#mounts.fetch, enumerable: true })
     options.profile?.install(this.#service, callOf)
     if (options.tools !== undefined) this.add(options.tools)
   }
@@ -260,9 +266,10 @@ export class App<Ctx extends Context = Context> {
 
   /** Opens transports; by default stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
-    const running = import('./listen/listen.ts').then(({ listen }) =>
-      listen(this, options, this.#defaultListen()),
-    )
+    const running = import('#listen').then(({ listen }) => {
+      secretsOf(this.#options)
+      return listen(this, options, this.#defaultListen())
+    })
     this.#running.add(running)
     const closed = running.then((one) => one.closed).catch(() => undefined)
     void closed.then(() => this.#running.delete(running))
@@ -272,11 +279,6 @@ export class App<Ctx extends Context = Context> {
   /** Returns a request listener for Express, Fastify, Koa or plain `node:http`, which own the port. */
   node(options: MountOptions = {}): NodeListener {
     return this.#mounts.node(options)
-  }
-
-  /** Answers a web request, for Hono, Workers, Deno, Bun and similar runtimes. */
-  get fetch(): (request: Request) => Promise<Response> {
-    return this.#mounts.fetch
   }
 
   /** Returns a web handler with its own options, which also accepts a caller that the framework authenticated. */

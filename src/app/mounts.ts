@@ -1,5 +1,9 @@
+import { onWorkers } from '../base/runtime.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { mcpError } from '../errors/error.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import type { FetchExtras } from '../transport/http/server/fetch.ts'
+import type { Execution } from '../transport/http/server/scope.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
@@ -7,6 +11,9 @@ import type { NodeListener } from './types.ts'
 
 /** Answers a web request. */
 export type FetchHandler = (request: Request, extras?: FetchExtras) => Promise<Response>
+
+/** Answers a web request, with the arguments that a Worker gets. */
+export type Fetch = (request: Request, env?: unknown, execution?: Execution) => Promise<Response>
 
 /** The options of an HTTP endpoint, with their defaults. */
 export interface EndpointChoice {
@@ -22,32 +29,34 @@ export class Mounts {
   readonly #open: (choice: EndpointChoice) => Promise<Endpoint>
   readonly #nodes = new Map<string, NodeListener>()
   readonly #webs = new Map<string, FetchHandler>()
-  #fetch: ((request: Request) => Promise<Response>) | undefined
+  #fetch: Fetch | undefined
 
   constructor(open: (choice: EndpointChoice) => Promise<Endpoint>) {
     this.#open = open
   }
 
   node(options: MountOptions): NodeListener {
+    if (onWorkers) {
+      const reason = 'on Workers, export the app: export default app'
+      throw mcpError(BAD_OPTION, { where: 'app.node', reason })
+    }
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined
       return (request, response, body) => {
         if (serve !== undefined) return serve(request, response, body)
-        void Promise.all([opened(), import('../transport/http/server/node.ts')]).then(
-          ([endpoint, { serveNode }]) => {
-            serve ??= serveNode(endpoint) as unknown as NodeListener
-            serve(request, response, body)
-          },
-        )
+        void Promise.all([opened(), import('#node')]).then(([endpoint, { serveNode }]) => {
+          serve ??= serveNode(endpoint) as unknown as NodeListener
+          serve(request, response, body)
+        })
       }
     })
   }
 
-  get fetch(): (request: Request) => Promise<Response> {
+  get fetch(): Fetch {
     if (this.#fetch !== undefined) return this.#fetch
     const serve = this.fetchWith({})
-    // Runtimes pass further arguments, such as their environment, which must not be taken for the caller.
-    return (this.#fetch = (request) => serve(request))
+    // Other arguments of runtimes, such as an environment, must not be taken for the caller.
+    return (this.#fetch = (request, _env, execution) => serve(request, { execution }))
   }
 
   fetchWith(options: MountOptions): FetchHandler {

@@ -79,6 +79,14 @@ test('secrets come from the option, or else from the environment', () => {
   expect(secretsOf(given({ secret: [one, two] }))).toEqual([one, two])
 })
 
+test('the environment is read when it is needed, not when a server is created', async () => {
+  vi.stubEnv('PIERHEAD_SECRET', 'short')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const app = createServer(given({}))
+  await expect(app.listen({ http: { port: 0 } })).rejects.toThrow('secret: use at least 16 characters')
+  expect(() => createServer(given({ secret: 'short' }))).toThrow('secret: use at least 16 characters')
+})
+
 test.each([['1'.repeat(15)], [''], [[]], [['1'.repeat(16), '2'.repeat(15)]]])(
   'the secret %j is too short',
   (secret) => {

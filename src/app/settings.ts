@@ -1,6 +1,7 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { checkOptions } from '../base/options.ts'
+import { readEnv } from '../base/runtime.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
@@ -60,10 +61,9 @@ export function checkGist(where: string, { gist }: MountOptions): void {
   if (typeof gist === 'object') checkOptions(`${where} gist`, gist, GIST_OPTIONS)
 }
 
-/** The secrets for sealing; undefined if none were given. */
+/** The secrets for sealing, from the option or else the environment; undefined if there are none. */
 export function secretsOf({ secret }: ServerOptions): readonly string[] | undefined {
-  const env = (globalThis as { process?: { env: Record<string, string | undefined> } }).process?.env
-  const given = secret ?? env?.['PIERHEAD_SECRET']
+  const given = secret ?? readEnv('PIERHEAD_SECRET')
   if (given === undefined) return undefined
   const secrets = typeof given === 'string' ? [given] : given
   if (secrets.length === 0 || secrets.some((one) => one.length < 16))

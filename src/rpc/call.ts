@@ -38,6 +38,22 @@ export function ownerOf(auth: Auth | undefined): string {
   return JSON.stringify(auth.sub === undefined ? auth : names)
 }
 
+/** What a runtime needs to serve one request, besides the request itself. */
+export interface RequestScope {
+  /** Runs `act` on behalf of the request, whichever request calls this. */
+  defer(act: () => void): void
+  /** Keeps the request alive while a handler runs; calls `lost` if the runtime stops the request without notice. */
+  hold(isOver: () => boolean, lost: () => void): void
+  /** Ends the scope, because the reply is complete or its client is gone, once no handler runs. */
+  close(): void
+}
+
+/** Runs `act` on behalf of a request, or simply now where there are no scopes. */
+export function inScope(scope: RequestScope | undefined, act: () => void): void {
+  if (scope === undefined) act()
+  else scope.defer(act)
+}
+
 /** The origin of a request, as far as the transport knows it. */
 export interface RequestSource {
   readonly auth?: Auth | undefined
@@ -45,6 +61,8 @@ export interface RequestSource {
   readonly scopes?: Scopes | undefined
   /** Looks up an HTTP header by its lower-case name; absent on transports without headers. */
   readonly header?: ((name: string) => string | undefined) | undefined
+  /** Only on runtimes where requests may not use each other's streams and signals. */
+  readonly scope?: RequestScope | undefined
 }
 
 /** How a handler reaches the caller before it responds. The response itself is always the return value. */
@@ -114,7 +132,7 @@ export class Call {
     if (this.#ended || this.#aborted) return
     this.#aborted = true
     this.#reason = reason
-    this.#controller?.abort(reason)
+    inScope(this.source.scope, () => this.#controller?.abort(reason))
   }
 
   /** Stops the work and suppresses the response. */

@@ -3,7 +3,7 @@ import { Deferred } from '../base/deferred.ts'
 import { toLimits } from '../base/limits.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { Call } from './call.ts'
+import { Call, type RequestScope } from './call.ts'
 import { CallTable } from './call-table.ts'
 import { InFlight, type Responder } from './in-flight.ts'
 import { Load } from './load.ts'
@@ -38,7 +38,8 @@ function responder(parts: Partial<Responder<string, string>>): Responder<string,
   }
 }
 
-const call = (params: JsonObject = {}): Call => new Call(1, 'tools/call', params, {} as never)
+const call = (params: JsonObject = {}, scope?: RequestScope): Call =>
+  new Call(1, 'tools/call', params, { source: { scope } } as never)
 
 test('a result that cannot be encoded becomes an error', async () => {
   const { inFlight, load } = make(async () => ({}))
@@ -95,4 +96,28 @@ test('values count as memory, for running and for queued requests', async () => 
   expect(await run(items(1000))).toBe('queue_bytes')
   void run(items(998))
   await expect.poll(() => load.waiting).toBe(1)
+})
+
+test('a request whose handler the runtime has stopped is given up', async () => {
+  let finish = (_result: object): void => undefined
+  const { inFlight, load } = make(() => new Promise((resolve) => (finish = resolve)))
+  const held: { isOver(): boolean; lost(): void }[] = []
+  const scope: RequestScope = {
+    defer: (act) => act(),
+    hold: (isOver, lost) => void held.push({ isOver, lost }),
+    close: () => undefined,
+  }
+  const [stopped, answered] = [call({}, scope), call({}, scope)]
+  const [one, other] = [responder({}), responder({})]
+  const response = inFlight.run(stopped, one)
+  expect([held[0]?.isOver(), load.running, one.calls?.size]).toEqual([false, 1, 1])
+  held[0]?.lost()
+  expect([held[0]?.isOver(), load.running, one.calls?.size, inFlight.size]).toEqual([true, 0, 0, 0])
+  expect([await response, stopped.cancelled]).toEqual(['cancelled', true])
+
+  const later = inFlight.run(answered, other)
+  finish({})
+  expect([await later, held[1]?.isOver()]).toEqual(['encoded', true])
+  held[1]?.lost()
+  expect([answered.cancelled, load.running]).toEqual([false, 0])
 })

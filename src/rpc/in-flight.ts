@@ -2,10 +2,11 @@ import { ID_IN_USE, TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.
 import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError, rowOf } from '../errors/error.ts'
-import { SHUTTING_DOWN } from '../errors/rpc.ts'
-import { INTERNAL } from '../errors/wire.ts'
-import { idText, type RequestId } from '../protocol/jsonrpc.ts'
+import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
+import { BAD_PARAMS, INTERNAL } from '../errors/wire.ts'
+import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
+import { META } from '../protocol/meta.ts'
 import type { Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
@@ -142,7 +143,7 @@ export class InFlight<Out, Encoded extends Sized> {
     for (const running of this.#running) {
       const error = mcpError(SHUTTING_DOWN, {}, LATER)
       running.call.abort(error)
-      if (this.#running.delete(running)) this.#answerError(running, error)
+      this.#end(running, error)
     }
   }
 
@@ -158,8 +159,17 @@ export class InFlight<Out, Encoded extends Sized> {
       throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)
     if (load.bytes > 0) this.#checkRoom(responder.size)
     const id = call.id as RequestId
+    this.#checkToken(call)
     if (calls?.find(id) !== undefined) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
     return load.running >= allInFlight
+  }
+
+  /** Rejects excessively long progress tokens, because every report repeats them. */
+  #checkToken({ method, params }: Call): void {
+    const token = (params['_meta'] as JsonObject | undefined)?.[META.progressToken]
+    const limit = this.#limits.idLength
+    if (typeof token === 'string' && token.length > limit)
+      throw mcpError(BAD_PARAMS, { method, reason: `the progress token is longer than ${limit} characters` })
   }
 
   /** Rejects a large message while those of running requests already take too much memory. */
@@ -189,9 +199,16 @@ export class InFlight<Out, Encoded extends Sized> {
     const running = { call, responder, observed, pending, caller, bytes, isCounted }
     responder.calls?.add(call)
     this.#running.add(running)
+    call.source.scope?.hold(
+      () => call.ended,
+      () => {
+        call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
+        this.#end(running, undefined)
+      },
+    )
     result.then(
       (value) => this.#answerResult(running, value),
-      (thrown: unknown) => this.#running.delete(running) && this.#answerError(running, thrown),
+      (thrown: unknown) => this.#end(running, thrown),
     )
     return pending.promise
   }
@@ -205,6 +222,10 @@ export class InFlight<Out, Encoded extends Sized> {
       return this.#answerError(running, thrown)
     }
     this.#respond(running, out)
+  }
+
+  #end(running: Running<Out, Encoded>, thrown: unknown): void {
+    if (this.#running.delete(running)) this.#answerError(running, thrown)
   }
 
   #answerError(running: Running<Out, Encoded>, thrown: unknown): void {

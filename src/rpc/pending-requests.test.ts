@@ -97,3 +97,14 @@ test('a request that cannot be sent fails at once and is not cancelled later', a
   vi.advanceTimersByTime(10_000)
   expect(cancelled).toEqual([])
 })
+
+test('a timer that nobody could stop does not cancel a question that was answered', async () => {
+  const stop = vi.spyOn(globalThis, 'clearTimeout').mockImplementation(() => undefined)
+  const pending = new PendingRequests()
+  const { answer, cancelled } = ask(pending)
+  pending.settle({ id: 1, result: { roots: [] } })
+  expect([await answer, vi.getTimerCount()]).toEqual([{ roots: [] }, 1])
+  vi.advanceTimersByTime(1000)
+  expect(cancelled).toEqual([])
+  stop.mockRestore()
+})

@@ -41,8 +41,11 @@ export class PendingRequests {
         cancel(id)
       }
       const onAbort = (): void => abandon(signal.reason as Error)
-      const onTimeout = (): void =>
-        abandon(mcpError(ASK_REFUSED, { method, reason: `no answer within ${timeoutMs} ms` }))
+      const onTimeout = (): void => {
+        // Some runtimes do not let the request with the answer stop this timer.
+        if (this.#waiting.has(id))
+          abandon(mcpError(ASK_REFUSED, { method, reason: `no answer within ${timeoutMs} ms` }))
+      }
       const timer = timeoutMs > LONGEST_MS ? undefined : setTimeout(onTimeout, timeoutMs)
       const done = (): void => {
         clearTimeout(timer)

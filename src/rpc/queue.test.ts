@@ -154,7 +154,7 @@ test('waits too long for one timer need few timers, and an infinite wait needs n
 })
 
 function makeCall(method = 'tools/call'): Call {
-  return new Call(1, method, {}, {} as ConstructorParameters<typeof Call>[3])
+  return new Call(1, method, {}, { source: {} } as ConstructorParameters<typeof Call>[3])
 }
 
 /** A server that answers one request at a time, and is doing so. */
@@ -197,6 +197,36 @@ test('a request cancelled just as its turn comes lets the next one start', async
   expect(await first).toBe('a1: cancelled')
   expect(await second).toBe('a2')
   expect([load.waiting, load.running]).toEqual([0, 0])
+})
+
+test('a request that was cancelled but could not leave the queue does not count when its turn comes', async () => {
+  const { load, leave, turn } = busy()
+  const scope = { defer: () => undefined, hold: () => undefined, close: () => undefined }
+  const stopped = new Call(1, 'tools/call', {}, { source: { scope } } as never)
+  void turn(stopped, 'a1')
+  const second = turn(makeCall(), 'a2')
+  stopped.cancel(new Error('its runtime has stopped it'))
+  expect(load.waiting).toBe(2)
+  leave()
+  expect(await second).toBe('a2')
+  expect([load.waiting, load.running]).toEqual([0, 0])
+})
+
+test('a queued request times out even if an earlier one took its timer away', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  try {
+    const queue = new Queue()
+    const said: string[] = []
+    void join(queue, said, 'a1', { waitMs: WAIT_MS })
+    // On Workers the timers of a request end with it.
+    vi.clearAllTimers()
+    const second = join(queue, said, 'b1', { waitMs: WAIT_MS })
+    await vi.advanceTimersByTimeAsync(WAIT_MS)
+    await second.over
+    expect(said).toEqual(['b1 overloaded'])
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('requests do not overtake queued ones, and a long-lived request does not count as running', async () => {

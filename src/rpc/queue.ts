@@ -22,6 +22,8 @@ export type QueueLimits = Pick<Limits, 'queued' | 'queuedBytes' | 'queuedPerCall
 
 interface Place extends Waiting {
   readonly until: number
+  /** Its own, because on some runtimes a timer ends with the request that started it. */
+  timer?: ReturnType<typeof setTimeout>
   resolve(): void
   reject(reason: Error): void
 }
@@ -34,7 +36,8 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
   const { signal } = call
   const queue = (load.queue ??= new Queue())
   let isCounted = false
-  const begin = (): boolean => (isCounted = load.enter(call, caller, bytes))
+  // A cancelled request that could not leave the queue must not be counted for ever.
+  const begin = (): boolean => !call.aborted && (isCounted = load.enter(call, caller, bytes))
   signal.throwIfAborted()
   if (load.running < limits.allInFlight && queue.size === 0) begin()
   else await queue.wait({ caller, bytes, signal, begin }, limits)
@@ -53,7 +56,6 @@ export class Queue {
   /** All queued requests in order of arrival. */
   readonly #all = new Set<Place>()
   #bytes = 0
-  #timer: ReturnType<typeof setTimeout> | undefined
 
   /** The number of queued requests. */
   get size(): number {
@@ -115,7 +117,7 @@ export class Queue {
     else places.push(place)
     this.#all.add(place)
     this.#bytes += place.bytes
-    if (this.#timer === undefined) this.#rejectAt(place)
+    this.#rejectAt(place)
   }
 
   #remove(place: Place): void {
@@ -124,9 +126,7 @@ export class Queue {
     const places = this.#callers.get(place.caller) as Place[]
     places.splice(places.indexOf(place), 1)
     if (places.length === 0) this.#callers.delete(place.caller)
-    if (this.#all.size > 0) return
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    clearTimeout(place.timer)
   }
 
   #leave(place: Place, reason: Error): void {
@@ -134,16 +134,15 @@ export class Queue {
     place.reject(reason)
   }
 
-  /** Rejects requests that were queued for too long, oldest first. */
-  #rejectAt({ until }: Place): void {
+  /** Rejects a request that is queued for too long. */
+  #rejectAt(place: Place): void {
+    const { until } = place
     if (until === Number.POSITIVE_INFINITY) return
-    this.#timer = setTimeout(
+    place.timer = setTimeout(
       () => {
-        const now = performance.now()
-        for (const place of this.#all) {
-          if (place.until > now) return this.#rejectAt(place)
-          this.#leave(place, mcpError(OVERLOADED, {}, SOON))
-        }
+        if (!this.#all.has(place)) return
+        if (until > performance.now()) return this.#rejectAt(place)
+        this.#leave(place, mcpError(OVERLOADED, {}, SOON))
       },
       Math.min(LONGEST_MS, Math.ceil(until - performance.now())),
     )

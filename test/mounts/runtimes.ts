@@ -6,44 +6,79 @@ import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { onTestFinished } from 'vitest'
 
-/** How to run a program under each runtime; both are packages of their own. */
-const RUNTIMES = {
-  bun: ['run'],
-  deno: ['run', '--allow-net', '--allow-env', '--allow-read', '--no-lock', '--no-prompt'],
-} as const
+export type Runtime = 'bun' | 'deno'
 
-export type Runtime = keyof typeof RUNTIMES
+interface Way {
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
 
-/** Starts the server of these tests under another runtime and returns its port. */
+const DENO = ['--allow-net', '--no-lock', '--no-prompt']
+
+/** How each runtime runs a program that opens a port by itself, and serves a module that exports a server. */
+const RUNTIMES: Readonly<Record<Runtime, { readonly run: Way; readonly serve: Way }>> = {
+  bun: { run: { args: ['run'] }, serve: { args: ['run'], env: { PORT: '0' } } },
+  deno: {
+    run: { args: ['run', ...DENO] },
+    serve: { args: ['serve', ...DENO, '--host', '127.0.0.1', '--port', '0'] },
+  },
+}
+
+/** A server under another runtime. */
+export interface Started {
+  readonly url: string
+  readonly port: number
+  /** What the runtime and the server printed. */
+  readonly printed: readonly string[]
+  stop(): Promise<void>
+}
+
+/** Starts the server of these tests, which opens a port by itself, for the length of the test; returns the port. */
 export async function startUnder(runtime: Runtime): Promise<number> {
+  const { port, stop } = await start(runtime, RUNTIMES[runtime].run, 'runtime-server.ts')
+  onTestFinished(stop)
+  return port
+}
+
+/** Serves a module of this folder that exports a server. */
+export function serveUnder(runtime: Runtime, entry: string): Promise<Started> {
+  return start(runtime, RUNTIMES[runtime].serve, entry)
+}
+
+async function start(runtime: Runtime, { args, env }: Way, entry: string): Promise<Started> {
   const folder = mkdtempSync(join(tmpdir(), `pierhead-${runtime}-`))
   const outfile = join(folder, 'server.mjs')
   buildSync({
-    entryPoints: [fileURLToPath(new URL('runtime-server.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
     outfile,
     bundle: true,
     platform: 'node',
     format: 'esm',
+    conditions: ['pierhead-source'],
     logLevel: 'error',
   })
   const program = fileURLToPath(new URL(`../../node_modules/.bin/${runtime}`, import.meta.url))
-  const child = spawn(program, [...RUNTIMES[runtime], outfile], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, [...args, outfile], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  onTestFinished(async () => {
+  const stop = async (): Promise<void> => {
     child.kill('SIGKILL')
     await exited
     rmSync(folder, { recursive: true })
-  })
+  }
+  const printed: string[] = []
   return new Promise((resolve, reject) => {
-    let printed = ''
     const read = (chunk: Buffer): void => {
-      printed += chunk.toString('utf8')
-      const port = /listening on (\d+)/.exec(printed)?.[1]
-      if (port !== undefined) resolve(Number(port))
+      printed.push(chunk.toString('utf8'))
+      const port = /(?:listening on |https?:\/\/[\w.]+:)(\d+)/i.exec(printed.join(''))?.[1]
+      if (port !== undefined)
+        resolve({ url: `http://127.0.0.1:${port}/mcp`, port: Number(port), printed, stop })
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)
     child.once('error', reject)
-    void exited.then(() => reject(new Error(`${runtime} ended: ${printed.slice(-2000)}`)))
+    void exited.then(() => reject(new Error(`${runtime} ended: ${printed.join('').slice(-2000)}`)))
   })
 }

@@ -110,3 +110,39 @@ scenario(
     }
   },
 )
+
+const greedy = createServer({ name: 'greedy', version: '1', experimental: { own: {} } })
+  .tool('one', {}, () => 'one')
+  .use(async ({ method }, next) => {
+    const result = await next()
+    if (method !== 'initialize' && method !== 'server/discover') return result
+    const { tools, experimental } = result['capabilities'] as Record<
+      string,
+      { seen?: number; own: { seen?: number } }
+    >
+    for (const part of [tools!, experimental!.own]) part.seen = (part.seen ?? 0) + 1
+    return result
+  })
+
+scenario(
+  'what it changes in the capabilities of one client, others do not see',
+  greedy,
+  async (_, revision, { join }) => {
+    for (let at = 0; at < 2; at++) {
+      const client = await join()
+      const method = revision === '2026-07-28' ? 'server/discover' : 'initialize'
+      const capabilities =
+        method === 'initialize'
+          ? (
+              await client.request(method, {
+                protocolVersion: revision,
+                capabilities: {},
+                clientInfo: client.clientInfo,
+              })
+            )['capabilities']
+          : (await client.request(method))['capabilities']
+      expect(capabilities).toMatchObject({ tools: { seen: 1 }, experimental: { own: { seen: 1 } } })
+    }
+  },
+  { handshake: false },
+)

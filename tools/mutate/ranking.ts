@@ -127,6 +127,9 @@ const ALIASES: Readonly<Record<string, string>> = {
   '#stdio': 'src/transport/stdio/client.ts',
   '#ws': 'src/transport/ws/socket.ts',
   '#tcp': 'src/transport/tcp/client.ts',
+  '#listen': 'src/app/listen/listen.ts',
+  '#node': 'src/transport/http/server/node.ts',
+  '#scope': 'src/transport/http/server/scope.ts',
 }
 
 function wordsOf(text: string): readonly string[] {

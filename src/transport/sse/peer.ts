@@ -1,5 +1,5 @@
 import type { Limits } from '../../protocol/limits.ts'
-import type { RequestSource } from '../../rpc/call.ts'
+import { inScope, type RequestScope, type RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { EventStream } from '../http/server/event-stream.ts'
@@ -11,6 +11,8 @@ export interface SseClientOptions {
   readonly streaming: Limits
   /** The caller that opened the stream; only this caller may post to it. */
   readonly owner: string
+  /** The scope of the request that opened the stream. */
+  readonly scope: RequestScope | undefined
   /** Called when the client disconnects. */
   onGone(): void
 }
@@ -27,11 +29,13 @@ export class SseClient {
   spoken = false
   readonly #connection: Connection
   readonly #drainMs: number
+  readonly #scope: RequestScope | undefined
 
-  constructor({ service, limits, streaming, owner, onGone }: SseClientOptions) {
+  constructor({ service, limits, streaming, owner, scope, onGone }: SseClientOptions) {
     const { streamBytes, drainMs } = limits
     this.owner = owner
     this.#drainMs = drainMs
+    this.#scope = scope
     this.stream = new EventStream({
       limits: streaming,
       onGone: () => {
@@ -56,9 +60,13 @@ export class SseClient {
   /** Receives a posted message and its source: its token may differ from that of the stream. */
   receive(text: string, source: RequestSource): void {
     this.spoken = true
-    this.#connection.source = source
-    this.#connection.receive(text)
-    this.#connection.source = NOWHERE
+    // The request that brought the message ends at once, so handlers run on behalf of the one that opened the stream.
+    const scope = this.#scope
+    inScope(scope, () => {
+      this.#connection.source = scope === undefined ? source : { ...source, scope }
+      this.#connection.receive(text)
+      this.#connection.source = NOWHERE
+    })
   }
 
   keepAlive(): void {

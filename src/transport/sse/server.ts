@@ -46,7 +46,8 @@ export class SseEndpoint implements ExtraEndpoint {
   readonly authenticate: HttpHandler['authenticate']
   readonly #fail: HttpHandler['fail']
   readonly #clients = new Map<string, SseClient>()
-  readonly #sweeper: Sweeper
+  /** Keeps streams alive. */
+  readonly sweeper: Sweeper
   #closing = false
 
   constructor(service: Service, { limits, guard, fail, authenticate }: SseOptions) {
@@ -65,7 +66,7 @@ export class SseEndpoint implements ExtraEndpoint {
         return clients.size
       },
     }
-    this.#sweeper = new Sweeper(limits, streams, new Set())
+    this.sweeper = new Sweeper(limits, streams, new Set())
   }
 
   /** Whether a request target belongs to this transport. */
@@ -113,7 +114,7 @@ export class SseEndpoint implements ExtraEndpoint {
     this.#closing = true
     await Promise.all([...this.#clients.values()].map((client) => client.close()))
     this.#clients.clear()
-    this.#sweeper.end()
+    this.sweeper.end()
   }
 
   #checkMessage(head: HttpHead): void {
@@ -133,9 +134,9 @@ export class SseEndpoint implements ExtraEndpoint {
     const onGone = (): void => void this.#clients.delete(id)
     const owner = ownerOf(request.auth)
     const streaming = this.#streaming
-    const client = new SseClient({ service, limits, streaming, owner, onGone })
+    const client = new SseClient({ service, limits, streaming, owner, scope: request.scope, onGone })
     this.#clients.set(id, client)
-    this.#sweeper.begin()
+    this.sweeper.begin()
     client.greet(`${addressOf(request)}?sessionId=${id}`)
     return toStream(client.stream, headers)
   }

@@ -1,3 +1,5 @@
+import { onWorkers } from '../../base/runtime.ts'
+
 /** The parts of the standard streams that the guard needs; absent outside Node. */
 interface Streams {
   readonly stdin: { readonly isTTY?: boolean }
@@ -17,7 +19,8 @@ const WARNING =
 const UNDECIDED_MS = 2000
 const MAX_HELD = 64 * 1024
 
-const streams = (globalThis as { process?: Streams }).process
+/** Workers may have standard streams that lead nowhere, and allow no timers before a request. */
+const streams = onWorkers ? undefined : (globalThis as { process?: Streams }).process
 let state: 'off' | 'holding' | 'guarding' = 'off'
 let real: Write | undefined
 let uninstall: () => void = () => undefined

@@ -1,9 +1,10 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BODY_READ } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
-import type { Auth } from '../../../rpc/call.ts'
+import { inScope, type Auth, type RequestScope } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
+import { openScope } from '#scope'
 import type { Endpoint } from './endpoint.ts'
 import { reportBodyRead, takeBody } from './given-body.ts'
 import {
@@ -15,6 +16,7 @@ import {
   type HttpHandler,
   hasBody,
 } from './parts.ts'
+import type { Execution } from './scope.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { afterMs } from '../../io/timer.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
@@ -25,6 +27,8 @@ export interface FetchExtras {
   readonly auth?: Auth
   /** The body, if it has read it: parsed, or as bytes. */
   readonly body?: unknown
+  /** The `ctx` of a Worker, so that handlers notice when their client disconnects. */
+  readonly execution?: Execution | undefined
 }
 
 /** Serves an endpoint on runtimes with web requests and responses. */
@@ -32,32 +36,36 @@ export function serveFetch(
   endpoint: Endpoint,
 ): (request: Request, extras?: FetchExtras) => Promise<Response> {
   const { extraEndpoints } = endpoint
-  return async (request, extras) => {
+  return async (request, extras = {}) => {
     const head = headOf(request)
     const handler: HttpHandler = extraEndpoints.find((extra) => extra.owns(head.target)) ?? endpoint
     const rejection = handler.rejectHead(head)
     if (rejection !== undefined) return toResponse(rejection)
+    let scope: RequestScope | undefined
     try {
-      const caller = extras?.auth === undefined ? await handler.authenticate?.(head) : extras
-      if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply)
+      scope = openScope({ sweeper: handler.sweeper, execution: extras.execution })
+      const caller = extras.auth === undefined ? await handler.authenticate?.(head) : extras
+      if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply, scope)
       const parts: HttpIn = {
         ...head,
         body: '',
         auth: caller?.auth,
+        scope,
         onGone: (listener) => {
           if (request.signal.aborted) queueMicrotask(listener)
           else request.signal.addEventListener('abort', listener, { once: true })
         },
       }
       if (hasBody(head)) {
-        if (extras?.body === undefined) parts.body = await readBody(request, handler)
+        if (extras.body === undefined) parts.body = await readBody(request, handler)
         else takeBody(parts, extras.body, handler.limits)
       }
-      return toResponse(await handler.answer(parts))
+      return toResponse(await handler.answer(parts), scope)
     } catch (thrown) {
       reportBodyRead(handler.service, thrown)
       return toResponse(
         thrown instanceof McpError ? handler.rejectUnread(head, thrown) : broken(handler, thrown),
+        scope,
       )
     }
   }
@@ -124,43 +132,69 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return bytes
 }
 
-function toResponse({ status, headers, cookies = [], body, bytes, stream }: HttpOut): Response {
+function toResponse(
+  { status, headers, cookies = [], body, bytes, stream }: HttpOut,
+  scope?: RequestScope,
+): Response {
   const text = body === undefined ? null : replyText(body)
-  const response = new Response(stream === undefined ? (bytes ?? text) : toReadable(stream), {
+  const response = new Response(stream === undefined ? (bytes ?? text) : toReadable(stream, scope), {
     status,
     headers,
   })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  if (stream === undefined) scope?.close()
   return response
 }
 
-function toReadable(stream: NonNullable<HttpOut['stream']>): ReadableStream<Uint8Array> {
+/** The stream of a reply. Whatever writes to it, the controller is used only on behalf of its own request. */
+function toReadable(
+  stream: NonNullable<HttpOut['stream']>,
+  scope: RequestScope | undefined,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let gone: () => void = () => undefined
   let open = true
+  let cancelled = false
+  /** Bytes on their way to the controller. */
+  let deferred = 0
   const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const write = (text: string): void => {
+      const bytes = encoder.encode(text)
+      deferred += bytes.length
+      inScope(scope, () => {
+        deferred -= bytes.length
+        if (!cancelled) controller.enqueue(bytes)
+      })
+    }
     const close = (how: () => void): void => {
-      if (open) how()
+      if (!open) return
       open = false
+      inScope(scope, () => {
+        if (!cancelled) how()
+        scope?.close()
+      })
     }
     const sink: Sink = {
-      write: (text) => (open ? controller.enqueue(encoder.encode(text)) : undefined),
+      write: (text) => (open ? write(text) : undefined),
       end: (text) => {
-        if (open && text !== undefined && text !== '') controller.enqueue(encoder.encode(text))
+        if (open && text !== undefined && text !== '') write(text)
         close(() => controller.close())
       },
       abort: () => close(() => controller.error(new Error('the client reads too slowly'))),
       get waiting() {
-        return Math.max(0, -(controller.desiredSize ?? 0))
+        return deferred + Math.max(0, -(controller.desiredSize ?? 0))
       },
       onGone: (listener) => void (gone = listener),
     }
     stream.attach(sink)
   }
   const cancel = (): void => {
+    cancelled = true
     open = false
     gone()
+    scope?.close()
   }
+  scope?.hold(() => !open, cancel)
   // A high-water mark of 0 makes `desiredSize` count unread bytes from the first one on.
   return new ReadableStream({ start, cancel }, { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 })
 }

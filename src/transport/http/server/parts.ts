@@ -1,9 +1,10 @@
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
-import type { Auth, Channel } from '../../../rpc/call.ts'
+import type { Auth, Channel, RequestScope } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Reply } from '../../../wire/reply.ts'
+import type { Sweeper } from './sweeper.ts'
 
 /** The parts of a request head that we use. */
 export interface HttpHead {
@@ -35,6 +36,7 @@ export interface HttpIn extends HttpHead {
   readonly batch?: Channel
   /** Calls `listener` when the client disconnects before the reply is complete. */
   onGone(listener: () => void): void
+  readonly scope?: RequestScope | undefined
 }
 
 export type Headers = Readonly<Record<string, string>>
@@ -59,6 +61,8 @@ export interface HttpHandler {
   readonly limits: Limits
   /** The server behind it. */
   readonly service: Service
+  /** What looks after its sessions and streams. */
+  readonly sweeper?: Sweeper
   /** Whether responses use other connections than requests, so that they matter even if the request's is closed. */
   readonly answersElsewhere?: boolean
   /** Rejects a request by its head: if this returns a reply, the body is not read. */

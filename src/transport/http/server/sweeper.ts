@@ -1,3 +1,4 @@
+import { onWorkers } from '../../../base/runtime.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { everyMs, type Timer } from '../../io/timer.ts'
 import type { EventStream } from './event-stream.ts'
@@ -9,7 +10,8 @@ type Watched = Pick<Sessions, 'size' | 'sweep' | 'keepAlive'>
 
 /** Closes idle sessions and keeps streams alive, as long as an endpoint has any. */
 export class Sweeper {
-  readonly #everyMs: number
+  /** How often to look. */
+  readonly everyMs: number
   readonly #wantsComments: boolean
   readonly #sessions: Watched
   readonly #streams: ReadonlySet<EventStream>
@@ -17,13 +19,14 @@ export class Sweeper {
 
   constructor({ keepAliveMs }: Limits, sessions: Watched, streams: ReadonlySet<EventStream>) {
     this.#wantsComments = keepAliveMs !== Number.POSITIVE_INFINITY
-    this.#everyMs = this.#wantsComments ? keepAliveMs : SWEEP_MS
+    this.everyMs = this.#wantsComments ? keepAliveMs : SWEEP_MS
     this.#sessions = sessions
     this.#streams = streams
   }
 
   begin(): void {
-    this.#timer ??= everyMs(this.#everyMs, () => this.#look())
+    // On Workers a timer ends with the request that started it, so each open request looks instead.
+    if (!onWorkers) this.#timer ??= everyMs(this.everyMs, () => this.look())
   }
 
   end(): void {
@@ -31,7 +34,8 @@ export class Sweeper {
     this.#timer = undefined
   }
 
-  #look(): void {
+  /** Looks after the sessions and streams once. */
+  look(): void {
     this.#sessions.sweep()
     if (this.#wantsComments) {
       this.#sessions.keepAlive()

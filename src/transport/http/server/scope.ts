@@ -1,0 +1,20 @@
+import type { RequestScope } from '../../../rpc/call.ts'
+import type { Sweeper } from './sweeper.ts'
+
+/** What Workers pass with a request. */
+export interface Execution {
+  /** Keeps the request alive after its client has disconnected. */
+  waitUntil(promise: Promise<unknown>): void
+}
+
+export interface ScopeOptions {
+  /** What looks after the sessions and streams that the request may use. */
+  readonly sweeper: Sweeper | undefined
+  /** What the runtime passes with a request. */
+  readonly execution: Execution | undefined
+}
+
+/** Opens the scope of a request; undefined because here requests may use each other's streams, signals and timers. */
+export function openScope(_options: ScopeOptions): RequestScope | undefined {
+  return undefined
+}
