@@ -28,7 +28,8 @@ import { authorityOf, listening } from '../../io/listening.ts'
 import type { UpgradeHandler, UpgradeSource } from '../../io/upgrade.ts'
 import type { ServerTls } from '../../tls/server.ts'
 import type { Endpoint } from './endpoint.ts'
-import { NodeHead, rejectUnread, serveNode } from './node.ts'
+import { rejectUnread, serveNode } from './node.ts'
+import { NodeHead } from './node-request.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
 
 export interface HttpListenOptions {
@@ -111,11 +112,10 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     const asked = request.url === path ? path : pathOf(request)
     if (asked === path && upgradesOnly)
       return rejectUnread(request, response, upgradeRequired(endpoint, request))
-    if (asked === path || extraEndpoints.some(({ paths }) => paths.has(asked)))
+    // Unless unknown paths accept preflight requests, browsers hide the 404 from the page.
+    if (asked === path || isPreflight(request) || extraEndpoints.some(({ paths }) => paths.has(asked)))
       return serve(request, response)
     const health = healthCheck(asked, ready, endpoint.loopMonitor.well)
-    // Without this, the browser would hide the 404 from the page.
-    if (health === undefined && isPreflight(request)) return serve(request, response)
     rejectUnread(request, response, health ?? failure(endpoint, request, mcpError(UNKNOWN_PATH, {})))
   }
 

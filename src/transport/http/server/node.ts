@@ -1,14 +1,18 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { type McpError, mcpError } from '../../../errors/error.ts'
+import { BODY_READ } from '../../../errors/http.ts'
+import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { AcceptQueue } from '../../io/accept-queue.ts'
 import { reportBodyRead, takeBody } from './given-body.ts'
-import { bodyOf, isStream, readBody, type NodeRequest } from './node-body.ts'
+import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
 import {
   JSON_HEADERS,
   NO_HEADERS,
-  type HttpHead,
   type HttpIn,
   type HttpOut,
   type Sink,
@@ -18,6 +22,7 @@ import {
 } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
+import { afterMs, type Timer } from '../../io/timer.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
 type Serve = (request: NodeRequest, response: ServerResponse, body?: unknown) => void
@@ -105,37 +110,6 @@ function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
   }
 }
 
-/** The head of a Node request, read lazily. */
-export class NodeHead implements HttpHead {
-  cors: HttpHead['cors'] = undefined
-  readonly request: NodeRequest
-  readonly #headers: IncomingMessage['headers']
-
-  constructor(request: NodeRequest) {
-    this.request = request
-    this.#headers = request.headers
-  }
-
-  get method(): string {
-    return this.request.method ?? ''
-  }
-
-  get target(): string {
-    return targetOf(this.request)
-  }
-
-  headers(): Readonly<Record<string, string>> {
-    const all = Object.entries(this.#headers).map(([name, value]) => [name, String(value)])
-    return Object.fromEntries(all) as Record<string, string>
-  }
-
-  header(name: string): string | undefined {
-    if (name === 'host') return hostOf(this.request)
-    const value = this.#headers[name]
-    return typeof value === 'object' ? value.join(', ') : value
-  }
-}
-
 /** A Node request as plain parts. */
 class NodeIn extends NodeHead implements HttpIn {
   body = ''
@@ -163,18 +137,51 @@ class NodeIn extends NodeHead implements HttpIn {
   }
 }
 
-function targetOf({ originalUrl, url = '' }: NodeRequest): string {
-  return originalUrl ?? url
-}
+/**
+ * Reads the whole body unless it is too large, too slow, or not UTF-8. Its bytes count until `reading` is ended. The
+ * timeout starts with the first chunk of an incomplete body; the listener handles clients that send nothing at all.
+ */
+function readBody(
+  body: Readable,
+  announced: number,
+  reading: ReadBudget,
+  timeoutMs: number,
+  done: (text: string | McpError) => void,
+): void {
+  // What was read before will not come again, and neither will the end.
+  if (body.readableDidRead) return done(mcpError(BODY_READ, {}))
+  if (body.readableEnded) return done('')
+  const tooLarge = reading.announce(announced)
+  if (tooLarge !== undefined) return done(tooLarge)
+  let chunks: Buffer[] = []
+  let finished = false
+  let timer: Timer
+  body.on('data', (chunk: Buffer | string) => {
+    if (finished) return
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    const problem = reading.take(bytes.length)
+    if (problem !== undefined) return finish(problem)
+    chunks.push(bytes)
+    if (timer === undefined && !(reading.size >= announced)) {
+      timer = afterMs(timeoutMs, () => finish(reading.late()))
+    }
+  })
+  body.on('end', () => finish(decode()))
+  body.on('close', () => finish(undefined))
 
-/** The Host header. Node keeps the first of several, so duplicates are made invalid here. */
-function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
-  let count = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  function finish(result: string | McpError | undefined): void {
+    if (finished) return
+    finished = true
+    clearTimeout(timer)
+    chunks = []
+    if (typeof result !== 'string') reading.end()
+    if (result !== undefined) done(result)
   }
-  return count > 1 ? 'two of them' : headers.host
+
+  function decode(): string | McpError {
+    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+    return isUtf8(bytes) ? bytes.toString('utf8') : mcpError(PARSE_FAILED, {})
+  }
 }
 
 /** Replies to a request whose body is not wanted. A large or slow body is not read, and its connection is closed. */
