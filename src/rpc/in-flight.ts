@@ -3,6 +3,7 @@ import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError, rowOf } from '../errors/error.ts'
 import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
+import { ToolError, toMcpError } from '../errors/tool-error.ts'
 import { BAD_PARAMS, INTERNAL } from '../errors/wire.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
@@ -312,10 +313,11 @@ export class InFlight<Out, Encoded extends Sized> {
     return this.#running.size === 0 && this.#delayed === 0
   }
 
-  /** Converts anything thrown to an error for the peer. Unexpected errors are masked and reported. */
+  /** Converts anything thrown to an error for the peer. Errors thrown on purpose are sent; others are masked and reported. */
   #toError(thrown: unknown): McpError {
     // An error of a client that the handler used may contain secrets of that connection.
     if (thrown instanceof McpError && rowOf(thrown.kind).where !== 'local') return thrown
+    if (thrown instanceof ToolError) return toMcpError(thrown)
     const reference = crypto.randomUUID()
     this.#service.report('error', 'a request failed', { reference, error: thrown })
     return mcpError(INTERNAL, { reference }, { cause: thrown })

@@ -38,7 +38,7 @@ const app = createServer({ name: 'library', version: '1', log: () => undefined }
     throw new Error('password is hunter2')
   })
   .resource('told://x', {}, () => {
-    throw new ToolError('the shelf is locked')
+    throw new ToolError('the shelf is locked', { shelf: 7 })
   })
 
 scenario(
@@ -177,6 +177,7 @@ scenario(
     expect(leak.message).toMatch(/^internal error \(reference [0-9a-f-]{36}\)$/)
     const told = await refusal(client.request('resources/read', { uri: 'told://x' }))
     expect([told.code, told.message]).toEqual([-32603, 'the shelf is locked'])
+    expect(told.data).toMatchObject({ shelf: 7, refusal: { retryable: false } })
   },
 )
 
