@@ -65,6 +65,23 @@ test('startup loads few files, without modules that are loaded on demand', async
     expect(readFileSync(join(folder, 'parts', `${part}.js`), 'utf8')).not.toContain('node:path')
 })
 
+test('a small module that loads another on demand stays out of the files for startup', async () => {
+  const folder = await joined({
+    ...MODULES,
+    'server/app.js': `export const serve = () => Promise.all([import('../net/listen.js'), import('../net/close.js')])`,
+    'net/listen.js': `import { secure } from './secure.js'\nexport const listen = () => secure()`,
+    'net/close.js': `import { secure } from './secure.js'\nexport const close = () => secure()`,
+    'net/secure.js': `export const secure = () => import('./tls.js')`,
+    'net/tls.js': `import { sep } from 'node:path'\nexport const tls = sep`,
+  })
+  for (const part of readdirSync(join(folder, 'parts')).filter((name) => /^(both|server)/.test(name)))
+    expect(readFileSync(join(folder, 'parts', part), 'utf8')).not.toContain('tls.js')
+  const [{ listen }] = (await (await load(folder, 'index.js'))['serve']?.()) as [
+    { listen(): Promise<{ tls: string }> },
+  ]
+  expect((await listen()).tls).toHaveLength(1)
+})
+
 test('unused exports are left out', async () => {
   const folder = await joined({
     ...MODULES,

@@ -144,8 +144,9 @@ function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, clie
   /** Whether a shared module is too small for its own file and needs only startup code. */
   function isSmall(path: string, start: ReadonlySet<string>): boolean {
     if (start.has(path)) return true
-    const { size, reachesOut, needs } = modules.get(path) as Module
-    if (size > SMALL || reachesOut || atClient.has(path) || atServer.has(path)) return false
+    const { size, reachesOut, needs, loads } = modules.get(path) as Module
+    // What it loads may need another runtime, and bundlers resolve that even if nothing calls it.
+    if (size > SMALL || reachesOut || loads.length > 0 || atClient.has(path) || atServer.has(path)) return false
     return [...needs.keys()].every((next) => isSmall(next, start))
   }
 }

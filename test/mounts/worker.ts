@@ -18,7 +18,7 @@ export interface WorkerOptions {
 export const OLDEST_DATE = '2024-10-14'
 
 /** What workerd prints about a request that used the I/O of another one, or that it stopped. */
-export const COMPLAINT: RegExp = /hung|on behalf of a different request|never complete|Uncaught/
+const COMPLAINT = /hung|on behalf of a different request|never complete|Uncaught/
 
 /** Bundles a module of this folder as wrangler does. */
 async function bundle(entry: string): Promise<string> {
@@ -30,8 +30,7 @@ async function bundle(entry: string): Promise<string> {
     target: 'es2024',
     conditions: CONDITIONS,
     mainFields: ['browser', 'module', 'main'],
-    external: ['node:*', 'cloudflare:*'],
-    logLevel: 'error',
+    logLevel: 'silent',
   })
   return outputFiles[0]!.text
 }
@@ -52,5 +51,10 @@ export async function startWorker(entry: string, options: WorkerOptions = {}): P
     },
   })
   const url = new URL('/mcp', await miniflare.ready)
-  return { url: url.href, port: Number(url.port), printed, stop: () => miniflare.dispose() }
+  const stop = async (): Promise<void> => {
+    await miniflare.dispose()
+    const complaint = printed.find((text) => COMPLAINT.test(text))
+    if (complaint !== undefined) throw new Error(`workerd complained: ${complaint}`)
+  }
+  return { url: url.href, port: Number(url.port), printed, stop }
 }

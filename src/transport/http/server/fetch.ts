@@ -7,15 +7,7 @@ import { decodeUtf8 } from '../../../wire/utf8.ts'
 import { openScope } from '#scope'
 import type { Endpoint } from './endpoint.ts'
 import { reportBodyRead, takeBody } from './given-body.ts'
-import {
-  NO_HEADERS,
-  type HttpHead,
-  type HttpIn,
-  type HttpOut,
-  type Sink,
-  type HttpHandler,
-  hasBody,
-} from './parts.ts'
+import { type HttpHead, type HttpIn, type HttpOut, type Sink, type HttpHandler, hasBody } from './parts.ts'
 import type { Execution } from './scope.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { afterMs } from '../../io/timer.ts'
@@ -63,10 +55,7 @@ export function serveFetch(
       return toResponse(await handler.answer(parts), scope)
     } catch (thrown) {
       reportBodyRead(handler.service, thrown)
-      return toResponse(
-        thrown instanceof McpError ? handler.rejectUnread(head, thrown) : broken(handler, thrown),
-        scope,
-      )
+      return toResponse(handler.rejectUnread(head, thrown), scope)
     }
   }
 }
@@ -84,10 +73,6 @@ function headOf(request: Request): HttpHead {
       return `${pathname}${search}`
     },
   }
-}
-
-function broken(handler: HttpHandler, thrown: unknown): HttpOut {
-  return handler.fail(undefined, thrown, undefined, NO_HEADERS)
 }
 
 /** Reads the whole body; throws when it is too large, incomplete, or not UTF-8. */
@@ -159,6 +144,7 @@ function toReadable(
   let deferred = 0
   const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     const write = (text: string): void => {
+      if (!open) return
       const bytes = encoder.encode(text)
       deferred += bytes.length
       inScope(scope, () => {
@@ -175,9 +161,9 @@ function toReadable(
       })
     }
     const sink: Sink = {
-      write: (text) => (open ? write(text) : undefined),
-      end: (text) => {
-        if (open && text !== undefined && text !== '') write(text)
+      write,
+      end: (text = '') => {
+        if (text !== '') write(text)
         close(() => controller.close())
       },
       abort: () => close(() => controller.error(new Error('the client reads too slowly'))),

@@ -1,4 +1,4 @@
-import app from './runtime-app.ts'
+import app from './app.ts'
 
 interface Execution {
   waitUntil(promise: Promise<unknown>): void
