@@ -64,14 +64,8 @@ test('over stdio the way to a tool is five files long, each entered once', async
     const app = createServer({ name: 'flow', version: '1' })
     app.tool('fail', {}, () => { throw new ToolError(String(new Error('here').stack)) })
     await app.listen()`
-  const child = spawn(process.execPath, [
-    '--import',
-    'tsx',
-    '--conditions=pierhead-source',
-    '--input-type=module',
-    '-e',
-    script,
-  ])
+  const flags = ['--import', 'tsx', '--conditions=pierhead-source', '--input-type=module']
+  const child = spawn(process.execPath, [...flags, '-e', script])
   onTestFinished(() => void child.kill())
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   child.stdin.write(`${initialize()}\n${call('fail')}\n`)

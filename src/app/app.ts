@@ -276,7 +276,7 @@ export class App<Ctx extends Context = Context> {
     return running
   }
 
-  /** Returns a request listener for Express, Fastify or plain `node:http`, which own the port. */
+  /** Returns a request listener for Express, Fastify, Koa or plain `node:http`, which own the port. */
   node(options: MountOptions = {}): NodeListener {
     return this.#mounts.node(options)
   }

@@ -1,19 +1,16 @@
 import { onWorkers } from '../base/runtime.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { mcpError } from '../errors/error.ts'
-import type { Auth } from '../rpc/call.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
+import type { FetchExtras } from '../transport/http/server/fetch.ts'
 import type { Execution } from '../transport/http/server/lifetime.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
 import type { NodeListener } from './types.ts'
 
-/** Answers a web request. Pass the `ctx` of a Worker as `execution`, so that handlers notice when their client disconnects. */
-export type FetchHandler = (
-  request: Request,
-  extras?: { readonly auth?: Auth; readonly execution?: Execution | undefined },
-) => Promise<Response>
+/** Answers a web request. */
+export type FetchHandler = (request: Request, extras?: FetchExtras) => Promise<Response>
 
 /** Answers a web request, with the arguments that a Worker gets. */
 export type Fetch = (request: Request, env?: unknown, execution?: Execution) => Promise<Response>
@@ -45,11 +42,11 @@ export class Mounts {
     }
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined
-      return (request, response) => {
-        if (serve !== undefined) return serve(request, response)
+      return (request, response, body) => {
+        if (serve !== undefined) return serve(request, response, body)
         void Promise.all([opened(), import('#node')]).then(([endpoint, { serveNode }]) => {
           serve ??= serveNode(endpoint) as unknown as NodeListener
-          serve(request, response)
+          serve(request, response, body)
         })
       }
     })

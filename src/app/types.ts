@@ -80,8 +80,12 @@ export type Middleware<Ctx = Context> = (
 /** The members that `provide` may add to a context. They must not replace those that every context has. */
 export type Addition = object & { readonly [Name in keyof Context]?: never }
 
-/** A request listener for `node:http` and frameworks on top of it. Its type does not depend on Node's types. */
+/**
+ * A request listener for `node:http` and frameworks on top of it. If a framework has read the body and does not keep it in
+ * `request.body`, pass it as the third argument. Its type does not depend on Node's types.
+ */
 export type NodeListener = (
   request: { readonly headers: object },
   response: { readonly statusCode: number },
+  body?: unknown,
 ) => void

@@ -58,7 +58,7 @@ describe('the cache', () => {
       ),
     ]
     put()
-    cache.invalidate('notifications/resources/updated', { uri: 'a://b/c' })
+    cache.invalidate({ kind: 'resource', uri: 'a://b/c' })
     expect(cached()).toEqual([
       'a://bc',
       'tools/list',
@@ -67,10 +67,10 @@ describe('the cache', () => {
       'resources/templates/list',
     ])
     put()
-    cache.invalidate('notifications/tools/list_changed', {})
+    cache.invalidate({ kind: 'tools' })
     expect(cached()).not.toContain('tools/list')
     put()
-    cache.invalidate('notifications/resources/list_changed', {})
+    cache.invalidate({ kind: 'resources' })
     expect(cached()).toEqual(['tools/list', 'prompts/list'])
     cache.clear()
     expect(cached()).toEqual([])
@@ -79,7 +79,7 @@ describe('the cache', () => {
   test('a change evicts the folder that contains the resource, whether or not its URI ends in a slash', () => {
     const cache = new Cache(() => 0)
     for (const uri of ['a://b/', 'a://b', 'a://b/c/']) cache.put(READ, uri, { ttlMs: 100 })
-    cache.invalidate('notifications/resources/updated', { uri: 'a://b/x' })
+    cache.invalidate({ kind: 'resource', uri: 'a://b/x' })
     expect(['a://b/', 'a://b', 'a://b/c/'].filter((uri) => cache.get(READ, uri) !== undefined)).toEqual([
       'a://b/c/',
     ])
@@ -107,7 +107,7 @@ describe('the cache', () => {
     expect(has()).toEqual([true, true, false])
     put('c')
     expect(has()).toEqual([false, true, true])
-    cache.invalidate('notifications/resources/updated', { uri: 'b' })
+    cache.invalidate({ kind: 'resource', uri: 'b' })
     put('a')
     expect(has()).toEqual([true, false, true])
     now = 100

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { untrustedText } from '../base/untrusted-text.ts'
 import { weigh } from '../base/weight.ts'
+import type { ClientEvents } from './events.ts'
 import { isWithin } from './within.ts'
 
 interface Entry {
@@ -21,6 +21,8 @@ const READ = 'resources/read '
 export class Cache {
   readonly #entries = new Map<string, Entry>()
   #weight = 0
+  /** The number of changes so far. */
+  changes = 0
   readonly #now: () => number
 
   constructor(now: () => number = () => performance.now()) {
@@ -51,19 +53,18 @@ export class Cache {
     this.#entries.set(key, { result, expiresAt: this.#now() + Math.min(ttlMs, MAX_TTL_MS), weight })
   }
 
-  /** Evicts the results that a notification affects. */
-  invalidate(notification: string, params: JsonObject): void {
-    if (notification === 'notifications/resources/updated') {
-      const uri = untrustedText(params['uri'])
-      for (const key of this.#entries.keys())
-        if (key.startsWith(READ) && isWithin(uri, key.slice(READ.length))) this.#delete(key)
-    }
-    for (const prefix of AFFECTED.get(notification) ?? []) {
-      for (const key of this.#entries.keys()) if (key.startsWith(prefix)) this.#delete(key)
-    }
+  /** Evicts the results that a change affects. */
+  invalidate(change: ClientEvents['change']): void {
+    this.changes++
+    const isAffected = (key: string): boolean =>
+      change.kind === 'resource'
+        ? key.startsWith(READ) && isWithin(change.uri, key.slice(READ.length))
+        : key.startsWith(`${change.kind}/`)
+    for (const key of this.#entries.keys()) if (isAffected(key)) this.#delete(key)
   }
 
   clear(): void {
+    this.changes++
     this.#entries.clear()
     this.#weight = 0
   }
@@ -73,10 +74,3 @@ export class Cache {
     this.#entries.delete(key)
   }
 }
-
-/** The keys of affected results begin with one of these. */
-const AFFECTED: ReadonlyMap<string, readonly string[]> = new Map([
-  ['notifications/tools/list_changed', ['tools/list ']],
-  ['notifications/prompts/list_changed', ['prompts/list ']],
-  ['notifications/resources/list_changed', ['resources/list ', 'resources/templates/list ', READ]],
-])

@@ -163,13 +163,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   async read(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
-    const cached = options.headers === undefined ? this.#cache.get('resources/read', uri) : undefined
-    if (cached !== undefined) return cached as unknown as ReadResourceResult
-    // A result that depends on answers to the server's questions must not be cached.
-    let isCacheable = true
-    const onRound = (): void => void (isCacheable = false)
-    const result = await this.#send('resources/read', { uri }, { idempotent: true, ...options }, { onRound })
-    if (isCacheable && options.headers === undefined) this.#cache.put('resources/read', uri, result)
+    const result = await this.#fetch('resources/read', uri, { uri }, options)
     return result as unknown as ReadResourceResult
   }
 
@@ -300,7 +294,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   async #refreshTools(): Promise<void> {
-    this.#cache.invalidate('notifications/tools/list_changed', {})
+    this.#cache.invalidate({ kind: 'tools' })
     for await (const _ of this.tools()) continue
   }
 
@@ -323,14 +317,29 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     const agreement = await this.#connection.agreement()
     if (!offers(agreement, method)) return
     const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages }
-    yield* eachItem<Item>(listed, async (params) => {
-      const cursor = JSON.stringify(params['cursor'] ?? null)
-      const cached = options.headers === undefined ? this.#cache.get(method, cursor) : undefined
-      if (cached !== undefined) return cached
-      const result = await this.#send(method, params, { idempotent: true, ...options })
-      if (options.headers === undefined) this.#cache.put(method, cursor, result)
-      return result
-    })
+    yield* eachItem<Item>(listed, (params) =>
+      this.#fetch(method, JSON.stringify(params['cursor'] ?? null), params, options),
+    )
+  }
+
+  /** Sends a request unless its result is cached. Requests with their own headers are always sent. */
+  async #fetch(
+    method: string,
+    detail: string,
+    params: JsonObject,
+    options: CallOptions,
+  ): Promise<JsonObject> {
+    const cache = this.#cache
+    let isCacheable = options.headers === undefined
+    const cached = isCacheable ? cache.get(method, detail) : undefined
+    if (cached !== undefined) return cached
+    // A result that depends on answers to the server's questions must not be cached.
+    const onRound = (): void => void (isCacheable = false)
+    const { changes } = cache
+    const result = await this.#send(method, params, { idempotent: true, ...options }, { onRound })
+    // The server may have found the result before a change that was reported in the meantime.
+    if (isCacheable && changes === cache.changes) cache.put(method, detail, result)
+    return result
   }
 
   #send(
@@ -357,6 +366,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
       const unfinished = { method, params: sent, options: settings, result }
       return await finishRounds(this.#connection, unfinished, (...question) => this.#answer(...question))
     } catch (error) {
+      if (error instanceof TypeError)
+        throw (await import('./unsendable.ts')).toUnsendable(error, method, sent)
       if (error instanceof McpError && error.kind === 'url_needed') this.#elicitations.expectAll(error)
       throw error
     }
@@ -371,10 +382,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   #onNotification(method: string, params: JsonObject): void {
-    this.#cache.invalidate(method, params)
     const change = changeOf(method, params)
-    if (change !== undefined) this.#events.emit('change', change)
-    else if (method === 'notifications/message')
+    if (change !== undefined) {
+      this.#cache.invalidate(change)
+      this.#events.emit('change', change)
+    } else if (method === 'notifications/message')
       this.#events.emit('log', params as unknown as ClientEvents['log'])
     else if (method !== 'notifications/elicitation/complete')
       this.#events.emit('notification', { method, params })

@@ -1,5 +1,7 @@
 import { either, FLAG, listOf, SIGNAL, TEXT, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
+import { mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientEvents } from './events.ts'
 import { isWithin } from './within.ts'
@@ -24,6 +26,9 @@ const WATCHED: KindsOf<Watched> = {
 
 export function checkWatched(watched: Watched): void {
   checkOptions('watch', watched, WATCHED)
+  if (Object.keys(filterOf(watched)).length > 0) return
+  const reason = 'name what to watch, for example { tools: true } or { resources: [uri] }'
+  throw mcpError(BAD_OPTION, { where: 'watch', reason })
 }
 
 /** The URIs of the watched resources. */

@@ -76,6 +76,14 @@ export const BAD_VERB = {
   hint: 'Use POST; sessions of 2025 also use GET and DELETE.',
 } as const
 
+export const BODY_READ = {
+  kind: 'body_read',
+  code: -32603,
+  http: 500,
+  text: 'a body parser read the body before the MCP server could; pass it on as the third argument of the listener, or in the second argument of the web handler',
+  hint: 'Pass on the body that was read, or mount the server where no parser has read it.',
+} as const
+
 export const UNKNOWN_PATH = {
   kind: 'unknown_path',
   code: -32600,

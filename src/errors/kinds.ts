@@ -98,6 +98,7 @@ export type ErrorKind =
   | 'bad_encoding'
   | 'bad_transfer'
   | 'bad_verb'
+  | 'body_read'
   | 'unknown_path'
   | 'upgrade_required'
   | 'bad_upgrade'

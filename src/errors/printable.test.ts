@@ -14,3 +14,9 @@ test('line breaks, tabs and every other character stay', () => {
   const text = 'a\tb\nc – Ü 漢字 👍 \\u0000'
   expect(printable(text)).toBe(text)
 })
+
+test('half a character is escaped, because strict readers of JSON reject it', () => {
+  expect(printable('a\ud83d')).toBe('a\\ud83d')
+  expect(printable('\ude00b')).toBe('\\ude00b')
+  expect(printable('😀')).toBe('😀')
+})

@@ -4,6 +4,7 @@ import { QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE, SESSION_LIMIT, TOO_MANY_CALLS } f
 import type { ErrorRow } from './row.ts'
 import { OVERLOADED, SHUTTING_DOWN, UNKNOWN_METHOD } from './rpc.ts'
 import {
+  INSUFFICIENT_SCOPE,
   MISSING_CAPABILITY,
   NOT_INITIALIZED,
   UNKNOWN_PROMPT,
@@ -25,13 +26,18 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
   const sent = isObject(facts['refusal']) ? facts['refusal'] : {}
   const meant = meaning?.(code) ?? {}
   const refusal = nameOf(sent, code) ?? meant.refusal
-  const row = BY_REFUSAL.get(refusal ?? '')
+  const row = lacksScopes(refusal, facts) ? INSUFFICIENT_SCOPE : BY_REFUSAL.get(refusal ?? '')
   const kind = row?.kind ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code)?.kind ?? 'remote'
   return new McpError(kind, message, {
     code,
     ...(data === undefined ? {} : { data: facts }),
     ...(refusal === undefined ? {} : refused(refusal, sent)),
   })
+}
+
+/** Whether the refusal is that of a missing scope, which it shares with other denials. */
+function lacksScopes(refusal: RefusalName | undefined, { scopes }: JsonObject): boolean {
+  return refusal === 'AUTHZ_FORBIDDEN' && Array.isArray(scopes)
 }
 
 function isObject(value: unknown): value is JsonObject {
@@ -85,5 +91,6 @@ const BY_REFUSAL: ReadonlyMap<string, ErrorRow> = new Map<string, ErrorRow>([
   ['RESOURCE_EXHAUSTED', SESSION_LIMIT],
 ])
 
+knowErrors([INSUFFICIENT_SCOPE])
 knowErrors(BY_CODE.values())
 knowErrors(BY_REFUSAL.values())

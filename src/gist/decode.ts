@@ -5,7 +5,6 @@ import { VENDOR } from '../protocol/meta.ts'
 import { checkBounds, type Bounds } from '../wire/bounds.ts'
 import { scan } from '../wire/scan.ts'
 import { checkValues } from '../wire/values.ts'
-import { checkParsed, isDeeper } from '../transport/http/server/parsed.ts'
 import type { HttpIn } from '../transport/http/server/parts.ts'
 import { isObject, isUuid } from './envelopes.ts'
 import { isVersion } from './version.ts'
@@ -35,11 +34,7 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{
 /** Reads the body of a request: one JSON value within the depth limit, without duplicate keys. */
 export function readBody({ body, parsed }: HttpIn, limits: Bounds): unknown {
   const { depth: maxDepth, values, keys, stringLength } = limits
-  if (parsed !== undefined) {
-    if (isDeeper(parsed, maxDepth)) throw mcpError(TOO_DEEP, { limit: maxDepth })
-    checkParsed(parsed, limits)
-    return parsed
-  }
+  if (parsed !== undefined) return parsed
   if (body.length > keys || body.length > stringLength) checkBounds(body, limits)
   checkValues(body, values)
   // The scanner checks the params of a message, so the envelope is wrapped as params.

@@ -18,7 +18,6 @@ import { Holds } from '../transport/http/client/holds.ts'
 import { readTarget } from '../transport/http/client/target.ts'
 import { isMessageEvent, readStream } from '../transport/http/client/stream.ts'
 import { exceedsValues } from '../wire/values.ts'
-import { isDeeper } from '../transport/http/server/parsed.ts'
 import { isObject, type ResultEnvelope } from './envelopes.ts'
 
 export interface PosterOptions {
@@ -143,6 +142,12 @@ export class Poster {
     if (isDeeper(value, depth)) throw bad('it is nested too deeply')
     return value
   }
+}
+
+/** Whether a value is nested more than `room` levels deep. */
+function isDeeper(value: unknown, room: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return room === 0 || Object.values(value).some((member) => isDeeper(member, room - 1))
 }
 
 function parse(text: string | undefined): unknown {

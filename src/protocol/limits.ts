@@ -17,10 +17,10 @@ export const LIMITS = {
   /** Bytes being read at once, over all connections. */
   unparsedBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Members of all objects in one message. */
-  keys: { usual: 1_000_000, strict: 10_000 },
+  keys: { usual: 250_000, strict: 10_000 },
   /** Characters of one string in a message, in its escaped form. */
   stringLength: { usual: 104_857_600, strict: 1_048_576 },
-  /** Characters of the id of a request. */
+  /** Characters of the id of a request, and of its progress token. */
   idLength: { usual: 65_536, strict: 1_024 },
   /** Characters of the name of a method. */
   methodLength: { usual: 256, strict: 128 },
@@ -82,7 +82,7 @@ export const LIMITS = {
   headers: { usual: 100, strict: 64 },
   /** Milliseconds that an HTTP connection stays open without a request, or a TCP connection before its first message. */
   idleMs: { usual: 75_000, strict: 15_000 },
-  /** Milliseconds to receive the head of an HTTP request, or to complete a TLS handshake. */
+  /** Milliseconds to receive the head of an HTTP request, to identify its caller, or to complete a TLS handshake. */
   headersMs: { usual: 10_000, strict: 5_000 },
   /** Milliseconds to receive a whole HTTP request, or the rest of a message on a socket; also how long a slow client may read nothing. */
   bodyMs: { usual: 30_000, strict: 10_000 },

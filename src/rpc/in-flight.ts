@@ -3,9 +3,11 @@ import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError, rowOf } from '../errors/error.ts'
 import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import { INTERNAL } from '../errors/wire.ts'
-import { idText, type RequestId } from '../protocol/jsonrpc.ts'
+import { ToolError, toMcpError } from '../errors/tool-error.ts'
+import { BAD_PARAMS, INTERNAL } from '../errors/wire.ts'
+import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
+import { META } from '../protocol/meta.ts'
 import type { Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
@@ -158,8 +160,17 @@ export class InFlight<Out, Encoded extends Sized> {
       throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)
     if (load.bytes > 0) this.#checkRoom(responder.size)
     const id = call.id as RequestId
+    this.#checkToken(call)
     if (calls?.find(id) !== undefined) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
     return load.running >= allInFlight
+  }
+
+  /** Rejects excessively long progress tokens, because every report repeats them. */
+  #checkToken({ method, params }: Call): void {
+    const token = (params['_meta'] as JsonObject | undefined)?.[META.progressToken]
+    const limit = this.#limits.idLength
+    if (typeof token === 'string' && token.length > limit)
+      throw mcpError(BAD_PARAMS, { method, reason: `the progress token is longer than ${limit} characters` })
   }
 
   /** Rejects a large message while those of running requests already take too much memory. */
@@ -302,10 +313,11 @@ export class InFlight<Out, Encoded extends Sized> {
     return this.#running.size === 0 && this.#delayed === 0
   }
 
-  /** Converts anything thrown to an error for the peer. Unexpected errors are masked and reported. */
+  /** Converts anything thrown to an error for the peer. Errors thrown on purpose are sent; others are masked and reported. */
   #toError(thrown: unknown): McpError {
     // An error of a client that the handler used may contain secrets of that connection.
     if (thrown instanceof McpError && rowOf(thrown.kind).where !== 'local') return thrown
+    if (thrown instanceof ToolError) return toMcpError(thrown)
     const reference = crypto.randomUUID()
     this.#service.report('error', 'a request failed', { reference, error: thrown })
     return mcpError(INTERNAL, { reference }, { cause: thrown })

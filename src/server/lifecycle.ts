@@ -7,6 +7,8 @@ import type { Dialect, Dialects } from '../protocol/switches.ts'
 import type { ClientInfo } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
+import { clip } from '../base/clip.ts'
+import { copyOf } from '../base/copy.ts'
 import { weigh } from '../base/weight.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 
@@ -20,25 +22,27 @@ export interface Greeting {
   readonly dialects: Dialects
 }
 
-/** `initialize`: negotiates the revision and records the client in the session. */
+/** `initialize`: negotiates the revision and records the client in the session; with `wrapped`, middleware may change the result. */
 export function initialize(
   greeting: Greeting,
   follow: (session: Session, offered: JsonObject) => void,
+  wrapped: boolean,
   context: Context,
 ): Result {
   const session = callOf(context).peer.session as Session
   if (session.opened) throw mcpError(ALREADY_INITIALIZED, {})
   const withHandshake = openedBy('handshake', greeting)
   const { protocolVersion, capabilities, clientInfo } = readOpening(context.params, withHandshake)
+  const version = clip(protocolVersion, 64)
   const requested = withHandshake.find((known) => known === protocolVersion)
   if (requested === undefined && session.dialect.versionMismatch === 'reject') {
-    const data = { supported: withHandshake, requested: protocolVersion.slice(0, 64) }
-    throw mcpError(VERSION_REJECTED, { version: protocolVersion.slice(0, 64) }, { data })
+    const data = { supported: withHandshake, requested: version }
+    throw mcpError(VERSION_REJECTED, { version }, { data })
   }
   const revision = requested ?? withHandshake.at(-1)
   if (revision === undefined) {
-    const data = { supported: greeting.revisions, requested: protocolVersion.slice(0, 64) }
-    throw mcpError(REVISION_UNSUPPORTED, { version: protocolVersion.slice(0, 64) }, { data })
+    const data = { supported: greeting.revisions, requested: version }
+    throw mcpError(REVISION_UNSUPPORTED, { version }, { data })
   }
   const { held } = partsOf(context)
   const bytes = weigh(clientInfo) + weigh(capabilities)
@@ -52,7 +56,8 @@ export function initialize(
   const optional = instructions === undefined ? {} : { instructions }
   const offered = session.reachable ? greeting.capabilities : withoutChanges(greeting.capabilities)
   follow(session, offered)
-  return { protocolVersion: revision, capabilities: offered, serverInfo: info, ...optional }
+  const result = { protocolVersion: revision, capabilities: offered, serverInfo: info, ...optional }
+  return wrapped ? copyOf(result) : result
 }
 
 /** The capabilities for a client that cannot receive notifications of changes. */
@@ -68,7 +73,7 @@ export function discover(greeting: Greeting, wrapped: boolean): Result {
   const optional = instructions === undefined ? {} : { instructions }
   return {
     supportedVersions: openedBy('request', greeting),
-    capabilities,
+    capabilities: wrapped ? copyOf(capabilities) : capabilities,
     ...optional,
     ttlMs,
     cacheScope: wrapped ? 'private' : 'public',
@@ -93,7 +98,8 @@ function readOpening(
 } {
   const { protocolVersion, capabilities, clientInfo } = params
   if (typeof protocolVersion !== 'string') {
-    const data = { supported, requested: protocolVersion ?? null }
+    const requested = typeof protocolVersion === 'object' ? null : (protocolVersion ?? null)
+    const data = { supported, requested }
     throw invalid('protocolVersion is not a string', data)
   }
   if (!isObject(capabilities)) throw mcpError(BAD_CAPABILITIES, { reason: 'capabilities is not an object' })

@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_CURSOR, CURSOR_EXPIRED, CURSOR_TOO_LONG } from '../errors/server.ts'
 import type { Limits } from '../protocol/limits.ts'
@@ -131,14 +132,6 @@ export class List<Kind extends Item> {
 }
 
 const MAX_KEPT_PAGES = 256
-
-function copyOf<Value>(value: Value): Value {
-  if (Array.isArray(value)) return value.map(copyOf) as Value
-  if (typeof value !== 'object' || value === null) return value
-  const copy: Record<string, unknown> = {}
-  for (const name of Object.keys(value)) copy[name] = copyOf((value as Record<string, unknown>)[name])
-  return copy as Value
-}
 
 /** Time is divided into periods, so that pages can be cached within one: a cursor is valid in its period and the next. */
 function ageOf({ cursorMs }: Limits): number {

@@ -1,4 +1,5 @@
 import { BYTES, toBase64 } from '../protocol/content.ts'
+import { clip } from '../base/clip.ts'
 import { mcpError } from '../errors/error.ts'
 import { UNKNOWN_RESOURCE, URI_TOO_COSTLY, URI_TOO_LONG } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
@@ -92,7 +93,8 @@ export function checkUriLength(uri: string, context: Context): void {
 }
 
 export function unknownResource(uri: string): Error {
-  return mcpError(UNKNOWN_RESOURCE, { uri: uri.slice(0, 512) }, { data: { uri: uri.slice(0, 512) } })
+  const shown = { uri: clip(uri, 512) }
+  return mcpError(UNKNOWN_RESOURCE, shown, { data: shown })
 }
 
 function toContents(value: unknown, uri: string, mimeType: string | undefined): JsonObject {

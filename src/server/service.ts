@@ -264,7 +264,10 @@ export class ServerService implements Service {
     const wraps = (method: string): boolean =>
       wrapped.has(method) || wrapped.has(undefined) || this.interceptors.has(method)
     const routes: [string, Handler<Context>][] = [
-      ['initialize', (context) => initialize(greeting, (...args) => follow(this.changes, ...args), context)],
+      [
+        'initialize',
+        initialize.bind(undefined, greeting, (...args) => follow(this.changes, ...args), wraps('initialize')),
+      ],
       ['server/discover', () => discover(found, wraps('server/discover'))],
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],

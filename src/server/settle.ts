@@ -30,9 +30,8 @@ export async function rethrown<Value>(
     return await run()
   } catch (thrown) {
     const where = thrown instanceof McpError ? rowOf(thrown.kind).where : 'local'
-    if (where === undefined || callOf(context).cancelled) throw thrown
-    if (thrown instanceof ToolError || where === 'result')
-      throw new McpError('internal', (thrown as Error).message, { cause: thrown })
+    if (where === undefined || thrown instanceof ToolError || callOf(context).cancelled) throw thrown
+    if (where === 'result') throw new McpError('internal', (thrown as Error).message, { cause: thrown })
     const reference = crypto.randomUUID()
     partsOf(context).report('error', `${what} failed`, { reference, error: thrown })
     throw mcpError(INTERNAL, { reference }, { cause: thrown })

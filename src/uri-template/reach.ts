@@ -85,7 +85,7 @@ function allows({ units, length }: Run, { kinds, except }: Allowed, at: number):
 }
 
 /** Whether this text is at a position. */
-export function holds({ units, work }: Run, text: Units, at: number): boolean {
+function holds({ units, work }: Run, text: Units, at: number): boolean {
   for (let index = 0; index < text.chars.length; index++) {
     work.steps++
     if (units.chars[at + index] !== text.chars[index] || units.kinds[at + index] !== text.kinds[index])

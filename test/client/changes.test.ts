@@ -1,8 +1,9 @@
-import { expect } from 'vitest'
-import type { Change } from '../../src/client.ts'
+import { expect, test } from 'vitest'
+import { connect, type Change } from '../../src/client.ts'
 import { NOTE } from './app.ts'
 import { all, firstChange } from './gather.ts'
 import { scenario } from './scenario.ts'
+import { scripted } from './scripted.ts'
 
 scenario('changes of lists are told to whoever watches them [S2-13-C5]', async (_, { join }) => {
   const client = await join()
@@ -88,3 +89,32 @@ scenario(
   },
   { until: '2025-11-25' },
 )
+
+test.each([
+  ['tools/list', 'notifications/tools/list_changed', {}],
+  ['resources/read', 'notifications/resources/updated', { uri: 'a://b' }],
+] as const)('an answer to %s that a change overtook is not kept', async (asked, changed, params) => {
+  let version = 0
+  const server = scripted('2026-07-28', ({ method }, peer) => {
+    if (method !== asked) return false
+    version++
+    // The server found the answer before the change, which arrives first.
+    if (version === 1) peer.send({ method: changed, params })
+    const tools = [{ name: `v${version}`, inputSchema: { type: 'object' } }]
+    const contents = [{ uri: 'a://b', text: `v${version}` }]
+    peer.reply({
+      resultType: 'complete',
+      ttlMs: 60_000,
+      cacheScope: 'private',
+      ...(asked === 'tools/list' ? { tools } : { contents }),
+    })
+    return true
+  })
+  await using client = await connect(server)
+  const read = async (): Promise<unknown> =>
+    asked === 'tools/list' ? (await all(client.tools()))[0]?.name : (await client.read('a://b')).contents[0]
+  const shown = (text: string): unknown => (asked === 'tools/list' ? text : expect.objectContaining({ text }))
+  expect(await read()).toEqual(shown('v1'))
+  expect(await read()).toEqual(shown('v2'))
+  expect(await read()).toEqual(shown('v2'))
+})

@@ -59,6 +59,48 @@ test.each(REVISIONS)('words that a client does not know are refused at %s', asyn
   expect(() => client.on('stat' as never, () => undefined)).toThrow(/no event "stat".*"state"/)
 })
 
+test.each(REVISIONS)(
+  'watching nothing at %s fails with an error that says what to pass',
+  async (revision) => {
+    await using client = await connect(app, { revision })
+    for (const watched of [{}, { tools: false }, { resources: [] }])
+      await expect(client.watch(watched).next()).rejects.toMatchObject({
+        kind: 'bad_option',
+        message: expect.stringMatching(/^watch: .*\{ tools: true \}/),
+      })
+    await using group = await connectAll({ a: app })
+    await expect(group.watch({}).next()).rejects.toThrow(/^watch: /)
+  },
+)
+
+const cyclic: Record<string, unknown> = { list: [1] }
+cyclic['inner'] = { again: cyclic }
+
+test.each([
+  [{ at: { list: [1, 2n] } }, 'arguments.at.list[1] is a bigint'],
+  [{ 'a b': 1n }, 'arguments["a b"] is a bigint'],
+  [cyclic, 'arguments.inner.again contains itself'],
+])('arguments that JSON cannot hold are named: %#', async (input, said) => {
+  await using client = await connect(app)
+  for (const call of [client.call('echo', input as never), client.callRaw('echo', input as never)])
+    expect(await failure(call)).toMatchObject({
+      kind: 'bad_option',
+      message: expect.stringContaining(`tools/call: ${said}`),
+    })
+  expect(await client.call('echo')).toBe('x')
+})
+
+test.each([
+  [{ timeuot: 5 }, /"timeuot".*"timeout"/],
+  [{ seperator: '-' }, /"seperator".*"separator"/],
+  [{ separator: '.' }, /separator/],
+  [{ limits: { clientByte: 1 } }, /^limits: /],
+  [{ recovery: { trie: 1 } }, /"trie".*"tries"/],
+  [{ answers: { elict: () => ({}) } }, /"elict".*"elicit"/],
+])('connectAll refuses the mistake %o once, and not once per server', async (options, said) => {
+  await expect(connectAll({ a: app, b: app }, options as never)).rejects.toThrow(said)
+})
+
 test.each([[[]], ['mcp.json'], [null]])(
   'connectAll(%j) fails with an error that says what to pass',
   async (config) => {

@@ -27,10 +27,20 @@ const byToken: Authenticator = async (head) => {
   return token === 'Bearer good' ? { auth: { sub: 'ann' } } : CHALLENGE
 }
 
+const reports: string[] = []
+
 function endpointOf(authenticate: Authenticator): Endpoint {
-  const app = createServer({ name: 'x', version: '1', log: () => undefined })
+  const log = (_level: string, _text: string, facts: { readonly error?: unknown } = {}): void =>
+    void reports.push(JSON.stringify(facts.error))
+  const app = createServer({ name: 'x', version: '1', log })
   app.tool('who', {}, (_, { auth }) => auth?.sub ?? 'nobody')
-  const options = { limits: toLimits(), hosts: ['loopback'], cors: [], sessions: true, authenticate }
+  const options = {
+    limits: toLimits({ headersMs: 500 }),
+    hosts: ['loopback'],
+    cors: [],
+    sessions: true,
+    authenticate,
+  }
   return new Endpoint(serviceOf(app), options)
 }
 
@@ -113,4 +123,56 @@ test('WebSocket connections are asked before they are accepted', async () => {
   )
   expect(refused.headers['www-authenticate']).toBe('Bearer realm="mcp"')
   refused.destroy()
+})
+
+/** Asks over HTTP, with a web request and over WebSocket, and gives the status of each reply and its headers. */
+async function askEverywhere(
+  authenticate: Authenticator,
+): Promise<readonly (readonly [number | undefined, object])[]> {
+  const { port, url } = await serve(authenticate)
+  const posted = await send(port, { body, headers })
+  const web = new Request('http://localhost/mcp', { method: 'POST', body, headers })
+  const fetched = await serveFetch(endpointOf(authenticate))(web)
+  const upgraded = await new Promise<IncomingMessage>((resolve) =>
+    new WebSocket(url).once('unexpected-response', (_request, response) => resolve(response)),
+  )
+  upgraded.destroy()
+  return [
+    [posted.status, posted.headers],
+    [fetched.status, Object.fromEntries(fetched.headers)],
+    [upgraded.statusCode, upgraded.headers],
+  ]
+}
+
+test.each([
+  ['a line break in a value', { 'www-authenticate': 'Bearer\r\nset-cookie: a=b' }],
+  ['a control character in a value', { 'www-authenticate': 'Bearer \u0001' }],
+  ['a value outside Latin-1', { 'www-authenticate': 'Bearer realm="漢"' }],
+  ['a value that is not text', { 'www-authenticate': 7 as unknown as string }],
+  ['a name that is none', { 'www authenticate': 'Bearer' }],
+])('a challenge with %s rejects the caller, is reported and never reaches the wire', async (_, wrong) => {
+  reports.length = 0
+  const replies = await askEverywhere(() => ({ ...CHALLENGE, headers: { ...CHALLENGE.headers, ...wrong } }))
+  expect(replies.map(([status]) => status)).toEqual([500, 500, 500])
+  for (const [, all] of replies) {
+    expect(all).not.toHaveProperty('www-authenticate')
+    expect(all).not.toHaveProperty('set-cookie')
+  }
+  expect(reports).toHaveLength(3)
+  expect(reports.every((report) => report.includes('www') && report.includes('header'))).toBe(true)
+})
+
+test('limits.headersMs an authenticator that never answers rejects the caller', async () => {
+  reports.length = 0
+  const replies = await askEverywhere(() => new Promise(() => undefined))
+  expect(replies.map(([status]) => status)).toEqual([500, 500, 500])
+  expect(reports.join()).toContain('500 ms')
+})
+
+test('one that fails after its time harms nothing', async () => {
+  let fail: (error: Error) => void = () => undefined
+  const { port } = await serve(() => new Promise((_, reject) => (fail = reject)))
+  expect((await send(port, { body, headers })).status).toBe(500)
+  fail(new Error('too late'))
+  await new Promise((resolve) => setImmediate(resolve))
 })

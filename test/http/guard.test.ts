@@ -103,6 +103,41 @@ describe('Origin', () => {
   })
 })
 
+describe('what is refused before the endpoint sees it', () => {
+  const page = { origin: 'https://app.example' }
+
+  test.each([
+    ['an unknown path', 404, '/other', {}],
+    [
+      'too many headers',
+      431,
+      '/mcp',
+      Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`x-${at}`, '1'])),
+    ],
+  ])('%s gets %i, which an allowed page may read and others may not', async (_, status, path, more) => {
+    const { port } = await start(tools(), { cors: [page.origin], limits: { headers: 25 } })
+    const read = async (from: Record<string, string>): Promise<unknown> => {
+      const reply = await send(port, { method: 'GET', path, headers: { ...more, ...from } })
+      return [reply.status, reply.headers['access-control-allow-origin'], reply.headers.vary]
+    }
+    expect(await read(page)).toEqual([status, page.origin, 'Origin'])
+    expect(await read({ origin: 'https://evil.example' })).toEqual([status, undefined, undefined])
+    expect(await read({ ...page, host: 'evil.example' })).toEqual([status, undefined, undefined])
+    expect(await read({})).toEqual([status, undefined, undefined])
+  })
+
+  test('the preflight request for an unknown path tells an allowed page that it may ask, so that it sees the 404', async () => {
+    const { port } = await start(tools(), { cors: [page.origin] })
+    const ask = async (from: Record<string, string>): Promise<unknown> => {
+      const headers = { ...from, 'access-control-request-method': 'POST' }
+      const reply = await send(port, { method: 'OPTIONS', path: '/other', headers })
+      return [reply.status, reply.headers['access-control-allow-origin']]
+    }
+    expect(await ask(page)).toEqual([204, page.origin])
+    expect(await ask({ origin: 'https://evil.example' })).toEqual([403, undefined])
+  })
+})
+
 describe('preflight', () => {
   test('H.cors-preflight says what may be sent and read', async () => {
     const { port } = await start(tools(), { cors: ['https://app.example'] })

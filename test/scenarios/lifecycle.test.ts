@@ -163,6 +163,20 @@ scenario(
 )
 
 scenario(
+  'a version that is not even a word is not repeated in the error',
+  server,
+  async (client) => {
+    for (const protocolVersion of [{ long: 'x'.repeat(10_000) }, ['x'.repeat(10_000)]]) {
+      const error = await refusal(
+        client.request('initialize', { protocolVersion, capabilities: {}, clientInfo: {} }),
+      )
+      expect([error.code, error.data]).toMatchObject([-32602, { requested: null }])
+    }
+  },
+  { only: ['2025-11-25'], handshake: false },
+)
+
+scenario(
   'a server that rejects versions says what is supported and what was asked [S3-6-3]',
   createServer({ name: 'strict', version: '1', profile: official.with({ versionMismatch: 'reject' }) }),
   async (client) => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createServer, McpError, text } from '../../src/index.ts'
+import { createServer, McpError, text, ToolError } from '../../src/index.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
@@ -23,6 +23,7 @@ const app = createServer({ name: 'wrapped', version: '1', log: () => undefined }
     if (args?.say === 'stop') throw new McpError('bad_params', 'stopped on the way')
     if (args?.say === 'instead') return { content: [text('replaced')], isError: false }
     if (args?.say === 'twice') await next()
+    if (args?.say === 'deny') throw new ToolError('not on Sundays', { day: 'Sunday' })
     if (args?.say === 'break') throw new Error('password is hunter2')
     return next()
   })
@@ -49,6 +50,12 @@ scenario(
     expect(seen).not.toContain('handler')
     const stopped = await refusal(client.call('one', { say: 'stop' }))
     expect([stopped.code, stopped.message]).toEqual([-32602, 'stopped on the way'])
+    const denied = await refusal(client.call('one', { say: 'deny' }))
+    expect(denied).toMatchObject({
+      code: -32603,
+      message: 'not on Sundays',
+      data: { day: 'Sunday', refusal: { retryable: false } },
+    })
     for (const say of ['twice', 'break']) {
       const broken = await refusal(client.call('one', { say }))
       expect([broken.code, broken.message]).toEqual([
@@ -109,4 +116,40 @@ scenario(
       ])
     }
   },
+)
+
+const greedy = createServer({ name: 'greedy', version: '1', experimental: { own: {} } })
+  .tool('one', {}, () => 'one')
+  .use(async ({ method }, next) => {
+    const result = await next()
+    if (method !== 'initialize' && method !== 'server/discover') return result
+    const { tools, experimental } = result['capabilities'] as Record<
+      string,
+      { seen?: number; own: { seen?: number } }
+    >
+    for (const part of [tools!, experimental!.own]) part.seen = (part.seen ?? 0) + 1
+    return result
+  })
+
+scenario(
+  'what it changes in the capabilities of one client, others do not see',
+  greedy,
+  async (_, revision, { join }) => {
+    for (let at = 0; at < 2; at++) {
+      const client = await join()
+      const method = revision === '2026-07-28' ? 'server/discover' : 'initialize'
+      const capabilities =
+        method === 'initialize'
+          ? (
+              await client.request(method, {
+                protocolVersion: revision,
+                capabilities: {},
+                clientInfo: client.clientInfo,
+              })
+            )['capabilities']
+          : (await client.request(method))['capabilities']
+      expect(capabilities).toMatchObject({ tools: { seen: 1 }, experimental: { own: { seen: 1 } } })
+    }
+  },
+  { handshake: false },
 )

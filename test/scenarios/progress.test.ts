@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import { scenario } from '../harness/scenario.ts'
+import { refusal } from '../harness/wire-error.ts'
 
 const PROGRESS = 'notifications/progress'
 let late: (() => void) | undefined
@@ -88,5 +89,28 @@ scenario(
     expect(told.every(({ progressToken }) => progressToken === 'shared')).toBe(true)
     const values = told.map(({ progress }) => progress as number)
     expect(values.toSorted((one, other) => one - other)).toEqual([1, 1, 2, 2, 3.5, 3.5])
+  },
+)
+
+scenario(
+  'limits.idLength a progress token as long as an id is used, and a longer one is refused, because every report repeats it',
+  createServer({ name: 'works', version: '1', limits: { idLength: 50 } }).tool(
+    'work',
+    {},
+    (_, { progress }) => {
+      progress(1)
+      return 'done'
+    },
+  ),
+  async (client) => {
+    const progressToken = 'x'.repeat(50)
+    await client.call('work', {}, { meta: { progressToken } })
+    await client.settle()
+    expect(client.heard(PROGRESS)).toEqual([{ progressToken, progress: 1 }])
+    const error = await refusal(client.call('work', {}, { meta: { progressToken: `${progressToken}x` } }))
+    expect([error.code, error.message]).toEqual([
+      -32602,
+      'invalid params for tools/call: the progress token is longer than 50 characters',
+    ])
   },
 )

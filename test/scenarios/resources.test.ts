@@ -38,7 +38,7 @@ const app = createServer({ name: 'library', version: '1', log: () => undefined }
     throw new Error('password is hunter2')
   })
   .resource('told://x', {}, () => {
-    throw new ToolError('the shelf is locked')
+    throw new ToolError('the shelf is locked', { shelf: 7 })
   })
 
 scenario(
@@ -177,5 +177,25 @@ scenario(
     expect(leak.message).toMatch(/^internal error \(reference [0-9a-f-]{36}\)$/)
     const told = await refusal(client.request('resources/read', { uri: 'told://x' }))
     expect([told.code, told.message]).toEqual([-32603, 'the shelf is locked'])
+    expect(told.data).toMatchObject({ shelf: 7, refusal: { retryable: false } })
+  },
+)
+
+const HALF = /\p{Surrogate}/u
+
+scenario(
+  'what an error repeats of a long URI does not end in half a character',
+  createServer({ name: 'x', version: '1' }).resource('x://1', {}, () => 'one'),
+  async (client) => {
+    // The limit on what is repeated lies in the middle of one of the faces.
+    for (const pad of ['', 'x']) {
+      const uri = `x://${pad}${'😀'.repeat(300)}`
+      const { message, data } = await refusal(client.request('resources/read', { uri }))
+      expect(message).not.toMatch(HALF)
+      const shown = (data as { uri: string }).uri
+      expect(uri.startsWith(shown)).toBe(true)
+      expect(shown).not.toMatch(HALF)
+      expect(shown.length).toBeGreaterThan(500)
+    }
   },
 )

@@ -61,6 +61,7 @@ const USES: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
     }),
 }
 const REJECTED = {
+  kind: 'insufficient_scope',
   code: 1014,
   refusal: 'AUTHZ_FORBIDDEN',
   retryable: false,
@@ -274,9 +275,8 @@ describe('over HTTP the answer is 403 with a challenge that names the scopes', (
     onTestFinished(() => client.close())
     const error = (await outcome(client.call('save'))) as Error
     expect(error).toMatchObject({
-      refusal: 'AUTHZ_FORBIDDEN',
-      retryable: false,
-      data: { wwwAuthenticate: CHALLENGE },
+      ...REJECTED,
+      data: { scopes, status: 403, wwwAuthenticate: CHALLENGE },
     })
     expect(error.message).toContain('the caller lacks notes:write')
   })

@@ -92,6 +92,12 @@ test.each(KINDS)(
       const shown = expect.stringMatching(/^[12]00000 members$/) as string
       expect(await timed(text)).toMatchObject({ result: { content: [{ text: shown }] } })
     }
+    // Distinct keys take the longest of all values to read, so their limit is lower.
+    await expectRefused(
+      client,
+      keys((at) => `key ${at}`, 250_000),
+      -32600,
+    )
     expect(await timed(good.replace('"x"', '9'.repeat(1_000_000)))).toMatchObject({ result: {} })
     expect(await timed(good.replace('"x"', `0.${'1'.repeat(1_000_000)}e-5`))).toMatchObject({
       result: {},

@@ -1,5 +1,7 @@
 import { allErrors } from '../../src/errors/all.ts'
-import type { ErrorKind } from '../../src/errors/error.ts'
+import { McpError, type ErrorKind } from '../../src/errors/error.ts'
+import { fromErrorObject } from '../../src/errors/remote.ts'
+import { toErrorObject } from '../../src/errors/reply.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
 import { MCP_CODES } from '../../src/profiles/erlmcp/mcp-codes.ts'
 import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src/protocol/refusals.ts'
@@ -24,8 +26,12 @@ export function errorsPage(): string {
     'Errors',
     'Every error is an `McpError`. Its `kind` is one of the names below, `code` is the number on the wire, and `hint` says what to do. Words in braces are placeholders.',
     '## Sent to the peer',
-    'These end a request with a JSON-RPC error. The HTTP status applies to Streamable HTTP; 200 means that the error is an ordinary reply.',
-    errorTable('wire', ['Code', 'HTTP'], (row) => [codeOf(row), statusOf(row)]),
+    'These end a request with a JSON-RPC error. The HTTP status applies to Streamable HTTP; 200 means that the error is an ordinary reply. A client knows only the code, the message and the data; where they do not tell the kind, it reports the one in the column "On the client", with the message of the server.',
+    errorTable('wire', ['Code', 'HTTP', 'On the client'], (row) => [
+      codeOf(row),
+      statusOf(row),
+      receivedAs(row),
+    ]),
     '## Shown to the model',
     'These become a tool result with `isError`, so that the model can read them and try again.',
     errorTable('result', [], () => []),
@@ -64,6 +70,14 @@ function codeOf({ code: number, codeBefore2026 }: ErrorRow): string {
   return codeBefore2026 === undefined
     ? code(number)
     : `${code(number)}, before 2026-07-28 ${code(codeBefore2026)}`
+}
+
+/** The kind that a client makes of an error, if it is another. */
+function receivedAs({ kind }: ErrorRow): string {
+  const data = kind === 'insufficient_scope' ? { scopes: [] } : undefined
+  const sent = toErrorObject(new McpError(kind, '', data && { data }), undefined)
+  const received = fromErrorObject(sent).kind
+  return received === kind ? '' : code(received)
 }
 
 function statusOf({ http = 200, httpFrom2026 }: ErrorRow): string {

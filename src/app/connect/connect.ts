@@ -73,7 +73,8 @@ export interface ConnectOptions {
   readonly framing?: FramingName
 }
 
-const OPTIONS: KindsOf<ConnectOptions> = {
+/** The options of `connect`. */
+export const CONNECT_OPTIONS: KindsOf<ConnectOptions> = {
   client: object<NonNullable<ConnectOptions['client']>>('an object: { name, version }'),
   revision: oneOf(...REVISIONS),
   profile: PROFILE,
@@ -108,7 +109,7 @@ export async function connect<Tools = AnyTools>(
 
 /** Creates a client that connects with its first request. */
 export function createClient<Tools = AnyTools>(target: Target, options: ConnectOptions = {}): Client<Tools> {
-  checkOptions('connect', options, OPTIONS)
+  checkOptions('connect', options, CONNECT_OPTIONS)
   const limits = readLimits(CLIENT_LIMITS, options.limits)
   const credentials = readCredentials(options)
   const { open, key, paramHeaders } = routeTo(target, options, { limits, credentials })

@@ -9,7 +9,7 @@ import {
   type UrlTarget,
 } from '../../client/target.ts'
 import type { Change, Watched } from '../../client/watched.ts'
-import { connect, type ConnectOptions } from './connect.ts'
+import { connect, CONNECT_OPTIONS, createClient, type ConnectOptions } from './connect.ts'
 import { findOwners } from './owners.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
@@ -228,7 +228,9 @@ export async function connectAll(
   options: GroupOptions = {},
 ): Promise<Group> {
   const { separator = '__', ...rest } = options
-  checkOptions<Pick<GroupOptions, 'separator'>>('connectAll', { separator }, { separator: SEPARATOR })
+  checkOptions<GroupOptions>('connectAll', options, { ...CONNECT_OPTIONS, separator: SEPARATOR })
+  // A mistake inside an option is found here too, before it counts as the failure of every server.
+  createClient('http://localhost', rest)
   const clients = new Map<string, Client>()
   const failures = new Map<string, Error>()
   const entries = Object.entries(serversOf(config))

@@ -29,14 +29,18 @@ function removeRunnerListeners(): void {
   }
 }
 
+/** The turn in which a server begins to listen still belongs to the start of the program. */
+const started = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 const listening = (): number[] => EVENTS.map((event) => process.listenerCount(event))
 
-test('every server reports uncaught errors, at most one per second, with the number of others', () => {
+test('every server reports uncaught errors, at most one per second, with the number of others', async () => {
   removeRunnerListeners()
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const [one, two] = [record(), record()]
   const ends = [watchUncaught(one.service, false), watchUncaught(two.service, false)]
+  await started()
   expect(listening()).toEqual([1, 1])
   const errors = ['a', 'b', 'c', 'd'].map((message) => new Error(message))
   process.emit('uncaughtException', errors[0] as Error)
@@ -75,10 +79,11 @@ test('while one server wants the process to exit, nothing keeps it from that, an
   expect(process.listenerCount('uncaughtExceptionMonitor')).toBe(0)
 })
 
-test('a server that listens twice counts an error once, until both have closed', () => {
+test('a server that listens twice counts an error once, until both have closed', async () => {
   removeRunnerListeners()
   const { service, counted } = record()
   const ends = [watchUncaught(service, false), watchUncaught(service, false)]
+  await started()
   ends[0]?.()
   expect(listening()).toEqual([1, 1])
   const third = watchUncaught(service, false)
@@ -87,4 +92,15 @@ test('a server that listens twice counts an error once, until both have closed',
   ends[1]?.()
   third()
   expect(listening()).toEqual([0, 0])
+})
+
+test('an error while a second server begins to listen does not end the process', async () => {
+  removeRunnerListeners()
+  const [one, two] = [record(), record()]
+  const ends = [watchUncaught(one.service, false)]
+  await started()
+  ends.push(watchUncaught(two.service, false))
+  process.emit('uncaughtException', new Error('a'))
+  expect(listening()).toEqual([1, 1])
+  for (const end of ends) end()
 })

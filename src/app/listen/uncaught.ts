@@ -9,6 +9,7 @@ interface Listening {
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const
 const listening = new Set<Listening>()
+let isStarting = false
 const report = throttle((error: unknown, more: number) => {
   const facts = more === 0 ? { error } : { error, more }
   for (const service of services())
@@ -16,11 +17,16 @@ const report = throttle((error: unknown, more: number) => {
 })
 
 /**
- * Counts errors that user code throws and nothing catches. The process exits if a listening server wants that;
- * otherwise it goes on, and the errors are reported at most once a second. Returns a function that undoes this.
+ * Counts errors that user code throws and nothing catches. The process exits if a listening server wants that or if
+ * the program fails to start; otherwise it goes on, and the errors are reported at most once a second. Returns a
+ * function that undoes this.
  */
 export function watchUncaught(service: Service, exits: boolean): () => void {
   const entry = { service, exits }
+  if (listening.size === 0) {
+    isStarting = true
+    setImmediate(() => (isStarting = false))
+  }
   listening.add(entry)
   setHandlers()
   return () => {
@@ -38,9 +44,27 @@ function setHandlers(): void {
   else if (listening.size > 0) for (const event of EVENTS) process.on(event, onError)
 }
 
-function onError(error: unknown): void {
+/**
+ * Node passes the reason 'unhandledRejection' to the listeners of uncaughtException only for an entry module that
+ * fails, since every other rejection is an event of its own while that has a listener.
+ */
+function onError(error: unknown, origin: unknown): void {
   count()
-  report(error)
+  if ((isStarting || origin === 'unhandledRejection') && isAlone()) exitLikeNode(error)
+  else report(error)
+}
+
+/** Whether the program leaves uncaught errors to us. */
+function isAlone(): boolean {
+  return EVENTS.every((event) => process.listenerCount(event) === 1)
+}
+
+/** Throws the error again, now that nothing handles it: Node prints it and exits with 1. */
+function exitLikeNode(error: unknown): void {
+  for (const event of EVENTS) process.off(event, onError)
+  queueMicrotask(() => {
+    throw error
+  })
 }
 
 function count(): void {

@@ -9,7 +9,6 @@ import type { Service } from '../../rpc/service.ts'
 import { toStream } from '../http/server/exchange.ts'
 import type { Guard } from '../http/server/guard.ts'
 import { checkContent, readAccept } from '../http/server/negotiate.ts'
-import { readParsed } from '../http/server/parsed.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from '../http/server/parts.ts'
 import { budgetsOf } from '../io/budgets.ts'
 import { Sweeper } from '../http/server/sweeper.ts'
@@ -143,12 +142,12 @@ export class SseEndpoint implements ExtraEndpoint {
   }
 
   #take(request: HttpIn, headers: Headers): HttpOut {
-    const { depth } = this.limits
+    const { body, parsed } = request
     const client = this.#find(request)
     if (client.owner !== ownerOf(request.auth)) throw mcpError(UNKNOWN_SESSION, {})
     if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
     if (client.stream.waiting > 0) budgetsOf(this.service, this.limits).write.check()
-    client.receive(request.parsed === undefined ? request.body : toText(request.parsed, depth), request)
+    client.receive(parsed === undefined ? body : JSON.stringify(parsed), request)
     return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
   }
 
@@ -188,11 +187,6 @@ function addressOf(head: HttpHead): string {
     .slice(0, -STREAM.length)
     .replace(/^[/\\]+/, '')
   return folder === '' ? MESSAGES : `/${folder}${MESSAGES}`
-}
-
-function toText(parsed: unknown, maxDepth: number): string {
-  readParsed(parsed, maxDepth)
-  return JSON.stringify(parsed)
 }
 
 /** The same service, without the revision that has no handshake. */

@@ -1,3 +1,4 @@
+import { clip } from '../../base/clip.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_ENVELOPE } from '../../errors/server.ts'
 import { REVISION_UNSUPPORTED } from '../../errors/wire.ts'
@@ -61,8 +62,9 @@ const ENVELOPE: ReadonlySet<string> = new Set([
 /** The error for a version that requests may not name. */
 function unsupported(version: string, served: readonly string[]): Error {
   const claimable = CLAIMABLE.filter((known) => served.includes(known))
-  const data = { supported: claimable.length === 0 ? served : claimable, requested: version.slice(0, 64) }
-  return mcpError(REVISION_UNSUPPORTED, { version: version.slice(0, 64) }, { data })
+  const requested = clip(version, 64)
+  const data = { supported: claimable.length === 0 ? served : claimable, requested }
+  return mcpError(REVISION_UNSUPPORTED, { version: requested }, { data })
 }
 
 function isObject(value: unknown): value is JsonObject {

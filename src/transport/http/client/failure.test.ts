@@ -54,6 +54,43 @@ test('the error of a server with a bad status is reported, and kept', () => {
   expect(error.data).toMatchObject({ status: 403, error: { code: -32000 } })
 })
 
+const FORBIDDEN = {
+  code: 1014,
+  message: '"x" needs the scopes a b; the caller lacks b',
+  data: { scopes: ['a', 'b'], refusal: { name: 'AUTHZ_FORBIDDEN' } },
+}
+
+test('a caller that lacks scopes gets the same error as over other transports, with what the reply says about them', () => {
+  const wwwAuthenticate = 'Bearer error="insufficient_scope", scope="a b"'
+  const error = toFailure(reply(403, { 'www-authenticate': wwwAuthenticate }), 'tools/call', {
+    id: 1,
+    error: FORBIDDEN,
+  })
+  expect(error).toMatchObject({ kind: 'insufficient_scope', message: FORBIDDEN.message, retryable: false })
+  expect(error).toMatchObject({
+    code: 1014,
+    refusal: 'AUTHZ_FORBIDDEN',
+    hint: expect.stringMatching(/scopes/),
+  })
+  expect(error.data).toMatchObject({ status: 403, scopes: ['a', 'b'], wwwAuthenticate })
+})
+
+test.each([
+  ['Bearer realm="x", error="insufficient_scope", scope="files:read files:write"', 'files:read files:write'],
+  ['Bearer error=insufficient_scope', undefined],
+])('the challenge %j of any server means that scopes are missing', (challenge, scope) => {
+  const error = toFailure(reply(403, { 'www-authenticate': challenge }), 'tools/call')
+  expect(error).toMatchObject({ kind: 'insufficient_scope', data: { status: 403 } })
+  expect(error.data?.['scopes']).toEqual(scope?.split(' '))
+  expect(error.message).toContain(scope ?? 'needs more scopes')
+})
+
+test('a 403 for another reason says that the server does not allow it', () => {
+  const error = toFailure(reply(403), 'tools/call')
+  expect(error).toMatchObject({ kind: 'http_failed', data: { status: 403 } })
+  expect(error.message).toMatch(/does not allow/)
+})
+
 test.each([
   ['text/html; charset=utf-8', 'text/html'],
   ['', 'unknown'],

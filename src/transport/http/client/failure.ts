@@ -1,6 +1,7 @@
-import type { Message } from '../../../protocol/jsonrpc.ts'
+import type { JsonObject, Message } from '../../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ANSWER, HTTP_FAILED } from '../../../errors/client.ts'
+import { INSUFFICIENT_SCOPE } from '../../../errors/server.ts'
 import { fromErrorObject } from '../../../errors/remote.ts'
 import type { OutgoingRequest } from '../../../rpc/client-transport.ts'
 import type { ReadingOptions } from './answer.ts'
@@ -62,6 +63,10 @@ export function toFailure(response: Response, method: string, answer?: Message):
   }
   if (BUSY.has(status) && reported?.refusal !== undefined && !OPENING.has(method))
     return tooBusy(reported, status, retryAfterMs)
+  if (status === 403) {
+    const scopes = missingScopes(wwwAuthenticate ?? '', reported)
+    if (scopes !== undefined) return lacksScopes(method, reported, { ...data, ...scopes })
+  }
   const reason = reported === undefined ? remedyOf(response) : `: ${reported.message.slice(0, 512)}`
   return mcpError(
     HTTP_FAILED,
@@ -87,8 +92,29 @@ function tooBusy(reported: McpError, status: number, retryAfterMs: number | unde
   })
 }
 
+interface Scopes {
+  /** All that the request needs, if the server names them. */
+  readonly scopes?: unknown
+}
+
+/** The scopes that a server asks for, in its error or, as RFC 6750 has it, in its challenge. */
+function missingScopes(challenge: string, reported: McpError | undefined): Scopes | undefined {
+  if (reported?.kind === INSUFFICIENT_SCOPE.kind) return { scopes: reported.data?.['scopes'] }
+  if (!/\berror="?insufficient_scope\b/.test(challenge)) return undefined
+  const named = /\bscope="([^"]{1,1024})"/.exec(challenge)?.[1]
+  return named === undefined ? {} : { scopes: named.split(' ') }
+}
+
+/** The error of a caller that lacks scopes, as over every transport. */
+function lacksScopes(method: string, reported: McpError | undefined, data: JsonObject & Scopes): McpError {
+  const { kind, refusal } = INSUFFICIENT_SCOPE
+  const named = Array.isArray(data.scopes) ? ` ${data.scopes.join(' ')}` : ''
+  return new McpError(kind, reported?.message ?? `${method} needs more scopes${named}`, { data, refusal })
+}
+
 function remedyOf({ status, url }: Response): string {
   if (status === 401) return ': give headers: { authorization: … }'
+  if (status === 403) return ': the server does not allow this caller to do it'
   if (status !== 404) return ''
   const place = url === '' ? 'this URL' : url.replace(/[?#].*/, '').slice(0, 256)
   return `: nothing is served at ${place}; MCP servers are usually at /mcp`

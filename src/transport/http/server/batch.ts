@@ -7,14 +7,11 @@ const JSON_ONLY = 'application/json'
 
 /** A request for one of `count` messages in a batch; its response becomes a part of the reply to the batch. */
 export function partOf(request: HttpIn, batch: Exchange, count: number): HttpIn {
-  const own: Readonly<Record<string, string>> = {
-    accept: JSON_ONLY,
-    'content-length': String(Math.ceil(sizeOf(request) / count)),
-  }
   return {
     method: request.method,
-    header: (name) => own[name] ?? request.header(name),
+    header: (name) => (name === 'accept' ? JSON_ONLY : request.header(name)),
     body: '',
+    size: Math.ceil(sizeOf(request) / count),
     auth: request.auth,
     isLate: request.isLate ?? false,
     ...(request.connection !== undefined && { connection: request.connection }),

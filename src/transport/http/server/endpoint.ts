@@ -25,7 +25,6 @@ import { createAuthenticate, type Authenticator } from './authenticate.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
-import { readParsedBounded } from './parsed.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from './parts.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
@@ -163,10 +162,9 @@ export class Endpoint implements HttpHandler {
 
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
     const { body, parsed } = request
-    const { limits } = this
-    const message = parsed === undefined ? this.#read(body, limits) : readParsedBounded(parsed, limits)
+    const message = parsed === undefined ? this.#read(body, this.limits) : parsed
     if (Array.isArray(message)) return this.#batch(message, request, headers)
-    return this.#take(message as Message, request, headers)
+    return this.#take(parsed === undefined ? (message as Message) : readMessage(parsed), request, headers)
   }
 
   #take(message: Message, request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {

@@ -1,18 +1,25 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
+import { BODY_READ } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
 import { inLifetime, type Auth, type RequestLifetime } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import { openLifetime } from '#lifetime'
 import type { Endpoint } from './endpoint.ts'
+import { reportBodyRead, takeBody } from './given-body.ts'
 import { type HttpHead, type HttpIn, type HttpOut, type Sink, type HttpHandler, hasBody } from './parts.ts'
 import type { Execution } from './lifetime.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { afterMs } from '../../io/timer.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 
+/** What a framework knows of a web request. */
 export interface FetchExtras {
+  /** The caller that it authenticated. */
   readonly auth?: Auth
+  /** The body, if it has read it: parsed, or as bytes. */
+  readonly body?: unknown
+  /** The `ctx` of a Worker, so that handlers notice when their client disconnects. */
   readonly execution?: Execution | undefined
 }
 
@@ -33,7 +40,7 @@ export function serveFetch(
       if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply, lifetime)
       const parts: HttpIn = {
         ...head,
-        body: hasBody(head) ? await readBody(request, handler) : '',
+        body: '',
         auth: caller?.auth,
         lifetime,
         onGone: (listener) => {
@@ -41,8 +48,13 @@ export function serveFetch(
           else request.signal.addEventListener('abort', listener, { once: true })
         },
       }
+      if (hasBody(head)) {
+        if (extras.body === undefined) parts.body = await readBody(request, handler)
+        else takeBody(parts, extras.body, handler.limits)
+      }
       return toResponse(await handler.answer(parts), lifetime)
     } catch (thrown) {
+      reportBodyRead(handler.service, thrown)
       return toResponse(handler.rejectUnread(head, thrown), lifetime)
     }
   }
@@ -65,6 +77,7 @@ function headOf(request: Request): HttpHead {
 
 /** Reads the whole body; throws when it is too large, incomplete, or not UTF-8. */
 async function readBody(request: Request, { service, limits }: HttpHandler): Promise<string> {
+  if (request.bodyUsed) throw mcpError(BODY_READ, {})
   const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge

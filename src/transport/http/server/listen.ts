@@ -28,7 +28,8 @@ import { authorityOf, listening } from '../../io/listening.ts'
 import type { UpgradeHandler, UpgradeSource } from '../../io/upgrade.ts'
 import type { ServerTls } from '../../tls/server.ts'
 import type { Endpoint } from './endpoint.ts'
-import { NodeHead, rejectUnread, serveNode } from './node.ts'
+import { rejectUnread, serveNode } from './node.ts'
+import { NodeHead } from './node-request.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
 
 export interface HttpListenOptions {
@@ -109,11 +110,13 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     const rejection = tooManyHeaders(request) ?? identify(request)
     if (rejection !== undefined) return rejectUnread(request, response, rejection)
     const asked = request.url === path ? path : pathOf(request)
-    if (asked === path && upgradesOnly) return rejectUnread(request, response, upgradeRequired(endpoint))
-    if (asked === path || extraEndpoints.some(({ paths }) => paths.has(asked)))
+    if (asked === path && upgradesOnly)
+      return rejectUnread(request, response, upgradeRequired(endpoint, request))
+    // Unless unknown paths accept preflight requests, browsers hide the 404 from the page.
+    if (asked === path || isPreflight(request) || extraEndpoints.some(({ paths }) => paths.has(asked)))
       return serve(request, response)
-    const gone = failure(endpoint, mcpError(UNKNOWN_PATH, {}))
-    rejectUnread(request, response, healthCheck(asked, ready, endpoint.loopMonitor.well) ?? gone)
+    const health = healthCheck(asked, ready, endpoint.loopMonitor.well)
+    rejectUnread(request, response, health ?? failure(endpoint, request, mcpError(UNKNOWN_PATH, {})))
   }
 
   function upgrade(at: string, handler: UpgradeHandler): void {
@@ -124,14 +127,14 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
       const rejection = tooManyHeaders(request) ?? identify(request)
       if (rejection !== undefined) replyRaw(socket, rejection)
       else if (pathOf(request) === at) accept(endpoint, { request, socket, head }, handler)
-      else replyRaw(socket, failure(endpoint, mcpError(UNKNOWN_PATH, {})))
+      else replyRaw(socket, failure(endpoint, request, mcpError(UNKNOWN_PATH, {})))
     })
   }
 
-  function tooManyHeaders({ rawHeaders }: IncomingMessage): HttpOut | undefined {
+  function tooManyHeaders(request: IncomingMessage): HttpOut | undefined {
     const limit = endpoint.limits.headers
-    if (rawHeaders.length <= 2 * limit) return undefined
-    return failure(endpoint, mcpError(TOO_MANY_HEADERS, { limit }))
+    if (request.rawHeaders.length <= 2 * limit) return undefined
+    return failure(endpoint, request, mcpError(TOO_MANY_HEADERS, { limit }))
   }
 
   /** Identifies the caller by certificate, if client certificates are required. */
@@ -139,7 +142,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     if (secure?.asksClients !== true) return undefined
     const caller = secure.callerOf(request.socket as TLSSocket)
     if ('problem' in caller)
-      return failure(endpoint, mcpError(FORBIDDEN_CERTIFICATE, { reason: caller.problem }))
+      return failure(endpoint, request, mcpError(FORBIDDEN_CERTIFICATE, { reason: caller.problem }))
     request.auth = caller.auth
     return undefined
   }
@@ -205,12 +208,18 @@ function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   return url.split('?', 1)[0] as string
 }
 
-function upgradeRequired(endpoint: Endpoint): HttpOut {
-  return endpoint.fail(undefined, mcpError(UPGRADE_REQUIRED, {}), undefined, { upgrade: 'websocket' })
+function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
 }
 
-function failure(endpoint: Endpoint, error: Error): HttpOut {
-  return endpoint.fail(undefined, error, undefined, NO_HEADERS)
+function upgradeRequired(endpoint: Endpoint, request: IncomingMessage): HttpOut {
+  const out = failure(endpoint, request, mcpError(UPGRADE_REQUIRED, {}))
+  return { ...out, headers: { ...out.headers, upgrade: 'websocket' } }
+}
+
+/** An error reply that the web page of the request may read, if it is allowed to. */
+function failure(endpoint: Endpoint, request: IncomingMessage, error: Error): HttpOut {
+  return endpoint.rejectUnread(new NodeHead(request), error)
 }
 
 /** Size and time limits for request heads; 0 means no time limit to Node. */
@@ -237,7 +246,7 @@ function rejectSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: En
   const isMute = error.code === 'ECONNRESET' || error.code === NO_HANDSHAKE || isUnused
   if (error.code === NO_HANDSHAKE || isUnused) endpoint.service.observers.count('slow_sender')
   if (!socket.writable || isMute || begun?.headersSent === true) return void socket.destroy()
-  replyRaw(socket, failure(endpoint, toProblem(error, endpoint.limits)))
+  replyRaw(socket, endpoint.fail(undefined, toProblem(error, endpoint.limits), undefined, NO_HEADERS))
 }
 
 /**

@@ -1,16 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 import { type McpError, mcpError } from '../../../errors/error.ts'
+import { BODY_READ } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
-import { afterMs, type Timer } from '../../io/timer.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { AcceptQueue } from '../../io/accept-queue.ts'
+import { reportBodyRead, takeBody } from './given-body.ts'
+import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
 import {
   JSON_HEADERS,
   NO_HEADERS,
-  type HttpHead,
   type HttpIn,
   type HttpOut,
   type Sink,
@@ -20,15 +22,10 @@ import {
 } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
+import { afterMs, type Timer } from '../../io/timer.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
-/** A request that a framework may have processed: body parsed, caller authenticated. */
-type NodeRequest = IncomingMessage & {
-  readonly body?: unknown
-  auth?: Auth | undefined
-  /** The full URL; frameworks remove the mount path from `url`. */
-  readonly originalUrl?: string
-}
+type Serve = (request: NodeRequest, response: ServerResponse, body?: unknown) => void
 
 /** A body up to this size is cheaper to read than a new connection. */
 const SMALL_BYTES = 65_536
@@ -43,7 +40,7 @@ const NO_BYTES = new Uint8Array()
 export function serveNode(
   endpoint: Endpoint,
   owns: (extra: ExtraEndpoint, target: string) => boolean = (extra, target) => extra.owns(target),
-): (request: NodeRequest, response: ServerResponse) => void {
+): Serve {
   const { acceptQueue } = endpoint
   const serve = serveHandler(endpoint, acceptQueue)
   if (endpoint.extraEndpoints.length === 0) return serve
@@ -51,40 +48,51 @@ export function serveNode(
     handler,
     serve: serveHandler(handler, acceptQueue),
   }))
-  return (request, response) => {
+  return (request, response, body) => {
     const target = targetOf(request)
     const found = extras.find(({ handler }) => owns(handler, target)) ?? { serve }
-    found.serve(request, response)
+    found.serve(request, response, body)
   }
 }
 
-function serveHandler(
-  handler: HttpHandler,
-  acceptQueue: AcceptQueue,
-): (request: NodeRequest, response: ServerResponse) => void {
+function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
   const pool = budgetsOf(handler.service, handler.limits).read
-  return (request, response) => {
+  return (request, response, given) => {
     const parts = new NodeIn(request, response)
     const rejection = handler.rejectHead(parts)
     if (rejection !== undefined) return rejectUnread(request, response, rejection)
-    if (handler.authenticate === undefined) return readAndAnswer(request, parts)
+    if (handler.authenticate === undefined) return readAndAnswer(request, parts, given)
     void Promise.resolve(handler.authenticate(parts)).then((caller) => {
       if ('reply' in caller) return rejectUnread(request, response, caller.reply)
       request.auth = caller.auth
-      readAndAnswer(request, parts)
+      readAndAnswer(request, parts, given)
     })
   }
 
-  function readAndAnswer(request: NodeRequest, parts: NodeIn): void {
-    const { response } = parts
-    if (!hasBody(parts)) return respond(response, handler, handler.answer(parts))
-    if (parts.parsed !== undefined) return answerInTurn(request, parts)
-    const reading = new ReadBudget(pool, handler.limits.httpBytes, request)
-    readBody(request, reading, handler.limits.bodyMs, (text) => {
-      if (typeof text !== 'string') return rejectUnread(request, response, handler.rejectUnread(parts, text))
+  function readAndAnswer(request: NodeRequest, parts: NodeIn, given: unknown): void {
+    if (!hasBody(parts)) return respond(parts.response, handler, handler.answer(parts))
+    const body = bodyOf(request, given)
+    if (!isStream(body)) return answerGiven(request, parts, body)
+    const reading = new ReadBudget(pool, handler.limits.httpBytes, body)
+    readBody(body, Number(request.headers['content-length']), reading, handler.limits.bodyMs, (text) => {
+      if (typeof text !== 'string') return reject(parts, text)
       parts.body = text
       answerInTurn(request, parts, reading)
     })
+  }
+
+  function answerGiven(request: NodeRequest, parts: NodeIn, body: unknown): void {
+    try {
+      takeBody(parts, body, handler.limits)
+    } catch (thrown) {
+      return reject(parts, thrown)
+    }
+    answerInTurn(request, parts)
+  }
+
+  function reject(parts: NodeIn, thrown: unknown): void {
+    reportBodyRead(handler.service, thrown)
+    rejectUnread(parts.request, parts.response, handler.rejectUnread(parts, thrown))
   }
 
   function answerInTurn({ socket }: NodeRequest, parts: NodeIn, reading?: ReadBudget): void {
@@ -102,50 +110,17 @@ function serveHandler(
   }
 }
 
-/** The head of a Node request, read lazily. */
-export class NodeHead implements HttpHead {
-  cors: HttpHead['cors'] = undefined
-  readonly request: NodeRequest
-  readonly #headers: IncomingMessage['headers']
-
-  constructor(request: NodeRequest) {
-    this.request = request
-    this.#headers = request.headers
-  }
-
-  get method(): string {
-    return this.request.method ?? ''
-  }
-
-  get target(): string {
-    return targetOf(this.request)
-  }
-
-  headers(): Readonly<Record<string, string>> {
-    const all = Object.entries(this.#headers).map(([name, value]) => [name, String(value)])
-    return Object.fromEntries(all) as Record<string, string>
-  }
-
-  header(name: string): string | undefined {
-    if (name === 'host') return hostOf(this.request)
-    const value = this.#headers[name]
-    return typeof value === 'object' ? value.join(', ') : value
-  }
-}
-
 /** A Node request as plain parts. */
 class NodeIn extends NodeHead implements HttpIn {
   body = ''
+  parsed: unknown = undefined
+  size = 0
   isLate = false
   readonly response: ServerResponse
 
   constructor(request: NodeRequest, response: ServerResponse) {
     super(request)
     this.response = response
-  }
-
-  get parsed(): unknown {
-    return this.request.body
   }
 
   get auth(): Auth | undefined {
@@ -162,47 +137,37 @@ class NodeIn extends NodeHead implements HttpIn {
   }
 }
 
-function targetOf({ originalUrl, url = '' }: NodeRequest): string {
-  return originalUrl ?? url
-}
-
-/** The Host header. Node keeps the first of several, so duplicates are made invalid here. */
-function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
-  let count = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') count++
-  }
-  return count > 1 ? 'two of them' : headers.host
-}
-
 /**
  * Reads the whole body unless it is too large, too slow, or not UTF-8. Its bytes count until `reading` is ended. The
  * timeout starts with the first chunk of an incomplete body; the listener handles clients that send nothing at all.
  */
 function readBody(
-  request: IncomingMessage,
+  body: Readable,
+  announced: number,
   reading: ReadBudget,
   timeoutMs: number,
   done: (text: string | McpError) => void,
 ): void {
-  const announced = Number(request.headers['content-length'])
+  // What was read before will not come again, and neither will the end.
+  if (body.readableDidRead) return done(mcpError(BODY_READ, {}))
+  if (body.readableEnded) return done('')
   const tooLarge = reading.announce(announced)
   if (tooLarge !== undefined) return done(tooLarge)
   let chunks: Buffer[] = []
   let finished = false
   let timer: Timer
-  request.on('data', (chunk: Buffer) => {
+  body.on('data', (chunk: Buffer | string) => {
     if (finished) return
-    const problem = reading.take(chunk.length)
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    const problem = reading.take(bytes.length)
     if (problem !== undefined) return finish(problem)
-    chunks.push(chunk)
+    chunks.push(bytes)
     if (timer === undefined && !(reading.size >= announced)) {
       timer = afterMs(timeoutMs, () => finish(reading.late()))
     }
   })
-  request.on('end', () => finish(decode()))
-  request.on('close', () => finish(undefined))
+  body.on('end', () => finish(decode()))
+  body.on('close', () => finish(undefined))
 
   function finish(result: string | McpError | undefined): void {
     if (finished) return

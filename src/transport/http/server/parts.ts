@@ -24,7 +24,9 @@ export interface HttpIn extends HttpHead {
   /** The text of the body; empty when the body was already parsed, or is no longer needed. */
   body: string
   /** The body as a framework parsed it. */
-  readonly parsed?: unknown
+  parsed?: unknown
+  /** The size of a body that is not text, or of a part of one, in characters. */
+  size?: number
   readonly auth?: Auth | undefined
   /** The connection it arrived on, if known. */
   readonly connection?: object

@@ -96,6 +96,6 @@ export function callerOf({ auth, connection }: HttpIn, session: HttpSession | un
 }
 
 /** The size of a body in characters, even of one that a framework has parsed. */
-export function sizeOf(request: HttpIn): number {
-  return request.body.length || Number(request.header('content-length')) || 0
+export function sizeOf({ body, size }: HttpIn): number {
+  return body.length || (size ?? 0)
 }

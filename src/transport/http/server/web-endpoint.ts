@@ -1,5 +1,5 @@
 import { mcpError } from '../../../errors/error.ts'
-import { BAD_VERB } from '../../../errors/http.ts'
+import { BAD_VERB, BODY_READ } from '../../../errors/http.ts'
 import { SHUTTING_DOWN } from '../../../errors/rpc.ts'
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
@@ -7,6 +7,7 @@ import type { Auth } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
 import { within } from '../../io/timer.ts'
+import { reportBodyRead } from './given-body.ts'
 import type { Guard } from './guard.ts'
 import {
   hasBody,
@@ -80,6 +81,7 @@ export class WebEndpoint implements ExtraEndpoint {
     try {
       return await running
     } catch (thrown) {
+      reportBodyRead(this.service, thrown)
       return this.fail(undefined, thrown, undefined, cors)
     } finally {
       this.#running.delete(running)
@@ -129,9 +131,27 @@ function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
   const { method, target = '/', body, parsed } = request
   const base = `http://${request.header('host') ?? ''}`
   const headers = new Headers(request.headers?.())
-  const text = parsed === undefined ? body : JSON.stringify(parsed)
+  const text = parsed === undefined ? body : textOf(parsed, headers.get('content-type') ?? '')
+  // The text may differ from what was sent, for example in its spaces.
+  if (parsed !== undefined) headers.delete('content-length')
   // The target may be a whole URL, and the host anything: the client chose both.
   const path = target.startsWith('/') ? target.replace(/^\/+/, '/') : '/'
   const url = new URL(path, URL.canParse(base) ? base : 'http://localhost')
   return new Request(url, { method, headers, signal, ...(hasBody(request) && { body: text }) })
+}
+
+/** The text of a body that a framework parsed by its type. Throws if it cannot be restored. */
+function textOf(parsed: unknown, type: string): string {
+  const name = (type.split(';', 1)[0] as string).trim().toLowerCase()
+  if (name === 'application/json') return JSON.stringify(parsed)
+  if (typeof parsed === 'string') return parsed
+  if (name.endsWith('+json')) return JSON.stringify(parsed)
+  if (name !== 'application/x-www-form-urlencoded') throw mcpError(BODY_READ, {})
+  const form = new URLSearchParams()
+  for (const [field, given] of Object.entries(parsed ?? {}))
+    for (const value of [given].flat()) {
+      if (typeof value !== 'string') throw mcpError(BODY_READ, {})
+      form.append(field, value)
+    }
+  return form.toString()
 }

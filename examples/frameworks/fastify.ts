@@ -1,0 +1,15 @@
+import type { Server } from 'node:http'
+import fastify from 'fastify'
+import type { App } from 'pierhead'
+
+/** Serves `app` at /mcp of a Fastify site. */
+export async function start(app: App, port: number): Promise<Server> {
+  const site = fastify()
+  const serve = app.node()
+  site.all('/mcp', (request, reply) => {
+    reply.hijack()
+    serve(request.raw, reply.raw, request.body)
+  })
+  await site.listen({ port, host: '127.0.0.1' })
+  return site.server
+}

@@ -1,0 +1,28 @@
+import { mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+
+/** The error for params that JSON cannot hold, which names the value; any other error unchanged. */
+export function toUnsendable(error: unknown, method: string, params: JsonObject): unknown {
+  const problem = problemIn(params, '', [])
+  return problem === undefined ? error : mcpError(BAD_OPTION, { where: method, reason: problem })
+}
+
+function problemIn(value: unknown, path: string, outer: readonly unknown[]): string | undefined {
+  if (typeof value === 'bigint')
+    return `${path} is a bigint, which JSON does not have; send a number or a string`
+  if (typeof value !== 'object' || value === null) return undefined
+  if (outer.includes(value)) return `${path} contains itself`
+  const inner = [...outer, value]
+  for (const [name, member] of Object.entries(value)) {
+    const problem = problemIn(member, `${path}${stepOf(name, path, Array.isArray(value))}`, inner)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function stepOf(name: string, path: string, isList: boolean): string {
+  if (isList) return `[${name}]`
+  if (!/^[\p{L}_$][\p{L}\d_$]*$/u.test(name)) return `[${JSON.stringify(name)}]`
+  return path === '' ? name : `.${name}`
+}

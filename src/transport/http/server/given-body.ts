@@ -1,0 +1,79 @@
+import { McpError, mcpError } from '../../../errors/error.ts'
+import { BODY_READ } from '../../../errors/http.ts'
+import { STRING_TOO_LONG, TOO_MANY_KEYS } from '../../../errors/limits.ts'
+import { PARSE_FAILED, TOO_DEEP, TOO_MANY_VALUES } from '../../../errors/wire.ts'
+import type { Limits } from '../../../protocol/limits.ts'
+import type { Service } from '../../../rpc/service.ts'
+import type { Bounds } from '../../../wire/bounds.ts'
+import { sizeProblem } from '../../../wire/message-size.ts'
+import { decodeUtf8 } from '../../../wire/utf8.ts'
+import type { HttpIn } from './parts.ts'
+
+/** Takes over a body that a framework has read: its bytes, or the value it parsed. Throws if it exceeds a limit. */
+export function takeBody(
+  request: Pick<HttpIn, 'body' | 'parsed' | 'size'>,
+  given: unknown,
+  limits: Bounds & Pick<Limits, 'httpBytes'>,
+): void {
+  const bytes = given instanceof Uint8Array ? given : undefined
+  const size = bytes === undefined ? measure(given, limits) : bytes.length
+  const problem = sizeProblem(size, limits.httpBytes)
+  if (problem !== undefined) throw problem
+  if (bytes === undefined) {
+    request.parsed = given
+    request.size = size
+    return
+  }
+  const text = decodeUtf8(bytes)
+  if (text === undefined) throw mcpError(PARSE_FAILED, {})
+  request.body = text
+}
+
+/** The least number of characters that a parsed value takes as JSON. Throws if it exceeds a limit. */
+function measure(value: unknown, { depth, values, keys, stringLength }: Bounds): number {
+  let chars = 0
+  let count = 0
+  let members = 0
+  let level: object[] = []
+  let next: object[] = []
+  const checkText = ({ length }: string): void => {
+    if (length > stringLength) throw mcpError(STRING_TOO_LONG, { limit: stringLength })
+    chars += length + 2
+  }
+  const take = (one: unknown): void => {
+    if (++count > values) throw mcpError(TOO_MANY_VALUES, { limit: values })
+    if (typeof one === 'string') checkText(one)
+    else if (typeof one === 'object' && one !== null) next.push(one)
+    else chars++
+  }
+  take(value)
+  // Not recursive, because the nesting of messages may be unlimited.
+  for (let room = depth; next.length > 0; room--) {
+    if (room === 0) throw mcpError(TOO_DEEP, { limit: depth })
+    level = next
+    next = []
+    for (const one of level) {
+      chars += 2
+      if (Array.isArray(one)) one.forEach(take)
+      else {
+        const names = Object.keys(one)
+        members += names.length
+        if (members > keys) throw mcpError(TOO_MANY_KEYS, { limit: keys })
+        for (const name of names) {
+          checkText(name)
+          take((one as Readonly<Record<string, unknown>>)[name])
+        }
+      }
+    }
+  }
+  return chars
+}
+
+const reported = new WeakSet<object>()
+
+/** Tells the operator once if the framework keeps bodies for itself; clients cannot change that. */
+export function reportBodyRead(service: Service, thrown: unknown): void {
+  if (!(thrown instanceof McpError) || thrown.kind !== BODY_READ.kind || reported.has(service)) return
+  reported.add(service)
+  service.report('error', thrown.message)
+}

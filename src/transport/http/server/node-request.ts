@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { Auth } from '../../../rpc/call.ts'
+import type { HttpHead } from './parts.ts'
+
+/** A request that a framework may have processed: body parsed, caller authenticated. */
+export type NodeRequest = IncomingMessage & {
+  readonly body?: unknown
+  auth?: Auth | undefined
+  /** The full URL; frameworks remove the mount path from `url`. */
+  readonly originalUrl?: string
+}
+
+/** The head of a Node request, read lazily. */
+export class NodeHead implements HttpHead {
+  cors: HttpHead['cors'] = undefined
+  readonly request: NodeRequest
+  readonly #headers: IncomingMessage['headers']
+
+  constructor(request: NodeRequest) {
+    this.request = request
+    this.#headers = request.headers
+  }
+
+  get method(): string {
+    return this.request.method ?? ''
+  }
+
+  get target(): string {
+    return targetOf(this.request)
+  }
+
+  headers(): Readonly<Record<string, string>> {
+    const all = Object.entries(this.#headers).map(([name, value]) => [name, String(value)])
+    return Object.fromEntries(all) as Record<string, string>
+  }
+
+  header(name: string): string | undefined {
+    if (name === 'host') return hostOf(this.request)
+    const value = this.#headers[name]
+    return typeof value === 'object' ? value.join(', ') : value
+  }
+}
+
+/** The path and query, as the client sent them. */
+export function targetOf({ originalUrl, url = '' }: NodeRequest): string {
+  return originalUrl ?? url
+}
+
+/** The body that the framework passed or left on the request, or else the stream to read it from. */
+export function bodyOf(request: NodeRequest, passed: unknown): unknown {
+  // Express passes `next` where others pass the body.
+  if (passed !== undefined && typeof passed !== 'function') return passed
+  // Some parsers leave an empty object even if they did not read the body.
+  if (request.body === undefined || request.readableDidRead === false) return request
+  return request.body
+}
+
+/** Whether a body is still to be read. */
+export function isStream(body: unknown): body is Readable {
+  return typeof (body as Partial<Readable> | null)?.pipe === 'function'
+}
+
+/** The Host header. Node keeps the first of several, so duplicates are made invalid here. */
+function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count > 1 ? 'two of them' : headers.host
+}
