@@ -6,6 +6,8 @@ import { answerInTurn, Queue, type Waiting } from './queue.ts'
 
 const limits = toLimits({ queued: 4, queuedBytes: 100, queuedPerCaller: 3, waitMs: Infinity })
 const WAIT_MS = 200
+/** What lets a request start. */
+const FREE = { mayBegin: () => true, begin: () => true }
 
 /** Waits, and writes down when the turn comes or what comes instead. */
 function join(
@@ -15,7 +17,7 @@ function join(
   more: Partial<Waiting> & { readonly waitMs?: number } = {},
 ): { readonly over: Promise<void>; leave(): void } {
   const controller = new AbortController()
-  const waiting = { caller: name[0], bytes: 1, signal: controller.signal, begin: () => true, ...more }
+  const waiting = { caller: name[0], bytes: 1, signal: controller.signal, ...FREE, ...more }
   const over = queue.wait(waiting, { ...limits, waitMs: more.waitMs ?? Infinity }).then(
     () => void said.push(name),
     (reason: Error & { kind?: string }) => void said.push(`${name} ${reason.kind ?? reason.message}`),
@@ -48,7 +50,7 @@ test('a request that does not count as running does not delay the next one', asy
 test('the queue is bounded in total, per caller and in bytes', () => {
   const queue = new Queue()
   const begin = (caller: unknown, bytes = 1): Promise<void> =>
-    queue.wait({ caller, bytes, signal: new AbortController().signal, begin: () => true }, limits)
+    queue.wait({ caller, bytes, signal: new AbortController().signal, ...FREE }, limits)
   for (const bytes of [1, 1, 1]) void begin('a', bytes)
   expect(() => begin('a')).toThrow(expect.objectContaining({ kind: 'queue_share', code: 1003 }))
   expect(() => begin('b', 98)).toThrow(expect.objectContaining({ kind: 'queue_bytes', code: 1002 }))
@@ -64,7 +66,7 @@ test('a caller limited to one queued request cannot queue a second', () => {
   const queue = new Queue()
   const begin = (caller: string): Promise<void> =>
     queue.wait(
-      { caller, bytes: 1, signal: new AbortController().signal, begin: () => true },
+      { caller, bytes: 1, signal: new AbortController().signal, ...FREE },
       { ...limits, queuedPerCaller: 1 },
     )
   for (const caller of ['a', 'b']) {
@@ -80,7 +82,7 @@ test('requests of unknown callers count only against the total limit', () => {
   const queue = new Queue()
   const signal = new AbortController().signal
   for (let count = 0; count < 4; count++)
-    void queue.wait({ caller: undefined, bytes: 1, signal, begin: () => true }, limits)
+    void queue.wait({ caller: undefined, bytes: 1, signal, ...FREE }, limits)
   expect(queue.size).toBe(4)
 })
 
@@ -140,7 +142,7 @@ test('waits too long for one timer need few timers, and an infinite wait needs n
     const set = vi.spyOn(globalThis, 'setTimeout')
     const wait = (waitMs: number): void =>
       void new Queue().wait(
-        { caller: 'a', bytes: 1, signal: new AbortController().signal, begin: () => true },
+        { caller: 'a', bytes: 1, signal: new AbortController().signal, ...FREE },
         { ...limits, waitMs },
       )
     wait(Infinity)
@@ -241,4 +243,45 @@ test('requests do not overtake queued ones, and a long-lived request does not co
   await Promise.all(all)
   expect(order).toEqual(['a1', 'lasting', 'a2'])
   expect([load.waiting, load.running]).toEqual([0, 0])
+})
+
+test('a caller gets no more than its share from the queue, and others pass it', async () => {
+  const load = new Load()
+  const own = { ...limits, inFlight: 2, allInFlight: 3 }
+  const running: string[] = []
+  const ends = new Map<string, () => void>()
+  const start = (name: string): Promise<unknown> => {
+    const answer = (): Promise<Record<string, never>> =>
+      new Promise((resolve) => {
+        running.push(name)
+        ends.set(name, () => resolve({}))
+      })
+    return answerInTurn(load, { call: makeCall(), caller: name[0], bytes: 1, answer }, own)
+  }
+  const all = ['a1', 'a2', 'b1', 'a3', 'b2'].map(start)
+  await vi.waitFor(() => expect(running).toHaveLength(3))
+  ends.get('b1')?.()
+  await vi.waitFor(() => expect(running).toEqual(['a1', 'a2', 'b1', 'b2']))
+  ends.get('b2')?.()
+  await all[4]
+  expect([load.running, load.waiting]).toEqual([2, 1])
+  ends.get('a1')?.()
+  await vi.waitFor(() => expect(running.at(-1)).toBe('a3'))
+  ends.get('a2')?.()
+  ends.get('a3')?.()
+  await Promise.all(all)
+  expect([load.running, load.bytes]).toEqual([0, 0])
+})
+
+test('a large request stays queued until the running ones leave room for it', async () => {
+  const load = new Load()
+  const own = { ...limits, allInFlight: 2, inFlightBytes: 100 }
+  load.enter(makeCall(), 'a', 60)
+  load.enter(makeCall(), 'b', 30)
+  const turn = answerInTurn(load, { call: makeCall(), caller: 'c', bytes: 50, answer: () => ({}) }, own)
+  load.leave('b', 30)
+  expect([load.running, load.waiting]).toEqual([1, 1])
+  load.leave('a', 60)
+  await turn
+  expect([load.running, load.bytes, load.waiting]).toEqual([0, 0, 0])
 })

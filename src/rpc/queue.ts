@@ -14,6 +14,8 @@ export interface Waiting {
   readonly bytes: number
   /** Aborts when the response is no longer wanted. */
   readonly signal: AbortSignal
+  /** Whether its caller, and the memory of all, have room for it. */
+  mayBegin(): boolean
   /** Starts the request. False when it does not count as running, so the next one may start too. */
   begin(): boolean
 }
@@ -38,9 +40,13 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
   let isCounted = false
   // A cancelled request that could not leave the queue must not be counted for ever.
   const begin = (): boolean => !call.aborted && (isCounted = load.enter(call, caller, bytes))
+  const mayBegin = (): boolean =>
+    call.aborted ||
+    (load.runningFor(caller) < limits.inFlight &&
+      (load.bytes === 0 || load.bytes + bytes <= limits.inFlightBytes))
   signal.throwIfAborted()
-  if (load.running < limits.allInFlight && queue.size === 0) begin()
-  else await queue.wait({ caller, bytes, signal, begin }, limits)
+  if (load.running < limits.allInFlight && queue.size === 0 && mayBegin()) begin()
+  else await queue.wait({ caller, bytes, signal, mayBegin, begin }, limits)
   try {
     signal.throwIfAborted()
     return await answer(call)
@@ -78,6 +84,7 @@ export class Queue {
         bytes,
         signal,
         until,
+        mayBegin: () => waiting.mayBegin(),
         begin: () => waiting.begin(),
         resolve: () => done(resolve),
         reject: (reason) => done(() => reject(reason)),
@@ -87,10 +94,11 @@ export class Queue {
     })
   }
 
-  /** Starts the next request. */
+  /** Starts the next request that may begin. */
   next(): void {
     for (const [caller, places] of this.#callers) {
       const place = places[0] as Place
+      if (!place.mayBegin()) continue
       this.#remove(place)
       // A caller that had a turn goes to the back.
       if (places.length > 0) {

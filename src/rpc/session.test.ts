@@ -56,3 +56,12 @@ test('only a session with a way to its client is reachable', () => {
   expect(createSession().reachable).toBe(false)
   expect(() => createSession().notify('notifications/x', {})).not.toThrow()
 })
+
+test('what is to happen when the client is gone happens at once if it is gone already', () => {
+  const session = createSession()
+  const closed: string[] = []
+  session.onClose(() => closed.push('before'))
+  session.close()
+  session.onClose(() => closed.push('after'))
+  expect(closed).toEqual(['before', 'after'])
+})

@@ -71,7 +71,9 @@ export class Session implements Peer {
     return this.#closed
   }
 
+  /** Runs `closer` when the client is gone, at once if it is already. */
   onClose(closer: () => void): void {
+    if (this.#closed) return closer()
     ;(this.#closers ??= []).push(closer)
   }
 

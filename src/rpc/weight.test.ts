@@ -21,5 +21,11 @@ test('a small message weighs its characters, whatever is in it', () => {
 test('nesting may be as deep as memory allows', () => {
   let params: JsonObject = {}
   for (let level = 0; level < 100_000; level++) params = { params }
-  expect(weightOf(params, 2000)).toBe(2000 + 64 * 100_000)
+  expect(weightOf(params, 1_100_000)).toBe(1_100_000 + 64 * 100_000)
+})
+
+test('params that a handler made circular weigh no more than their message had room for', () => {
+  const nodes: { parent?: unknown }[] = Array.from({ length: 300 }, () => ({}))
+  for (const node of nodes) node.parent = nodes
+  expect(weightOf({ nodes } as unknown as JsonObject, 2000)).toBe(2000 + 64 * 2000)
 })

@@ -41,7 +41,8 @@ test.each(CHARACTERS)('%s is judged to match what it matches', (source) => {
 })
 
 test('what is not known exactly is judged to match more', () => {
-  for (const source of ['\\0', '\\p{L}', '\\P{L}']) expect(judged(source)).toEqual(POINTS)
+  for (const source of ['\\p{L}', '\\P{L}', '[^\\p{L}]', '[^a\\P{L}]', '[^\\ud83d]', '[^\\x00-\\ud800]'])
+    expect(judged(source)).toEqual(POINTS)
   expect(judged('\\ud83d')).toEqual(POINTS.filter((point) => point >= 0xd800))
 })
 

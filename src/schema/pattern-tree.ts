@@ -45,6 +45,8 @@ class Reader {
   /** The number of word edges since the last character. */
   #edges = 0
   #allEdges = 0
+  /** Whether the class being read has no more code points than the pattern says. */
+  #isExact = true
 
   constructor(source: string, unicode: boolean) {
     this.#points = Array.from(source)
@@ -144,6 +146,7 @@ class Reader {
 
   #readClass(): Ranges {
     const negated = this.#take('^')
+    this.#isExact = true
     const ranges: (readonly [number, number])[] = []
     while (!this.#take(']')) {
       const from = this.#readMember()
@@ -155,7 +158,9 @@ class Reader {
       } else ranges.push(...from)
     }
     const merged = merge(ranges)
-    return negated ? invert(merged) : merged
+    if (!negated) return merged
+    // The opposite of too many code points would be too few.
+    return this.#isExact ? invert(merged) : ANY
   }
 
   #readMember(): Ranges {
@@ -173,7 +178,7 @@ class Reader {
     if (point === 'S') return invert(SPACE)
     if ((point === 'p' || point === 'P') && this.#unicode) {
       while (this.#next() !== '}');
-      return ANY
+      return this.#atMost(ANY)
     }
     const control = CONTROL[point]
     if (control !== undefined) return only(control)
@@ -181,17 +186,28 @@ class Reader {
     if (point === 'x') return this.#readHex(/^[0-9a-f]{2}/i) ?? only(codeOf(point))
     if (point === 'u')
       return this.#readHex(this.#unicode ? IN_UNICODE : /^[0-9a-f]{4}/i) ?? only(codeOf(point))
-    if (!/\d/.test(point)) return only(codeOf(point))
-    // Without the Unicode flag, up to two more octal digits belong to the same character.
-    for (let more = 0; more < 2 && /^[0-7]$/.test(this.#peek()); more++) this.#at++
-    return ANY
+    return only(/[0-7]/.test(point) ? this.#readOctal() : codeOf(point))
+  }
+
+  /** A code of up to three digits, the first of which was read. */
+  #readOctal(): number {
+    this.#at--
+    const [digits] = this.#ahead(/^(?:[0-3][0-7]{0,2}|[4-7][0-7]?)/)!
+    this.#at += digits.length
+    return Number.parseInt(digits, 8)
+  }
+
+  /** What an escape matches at most. */
+  #atMost(ranges: Ranges): Ranges {
+    this.#isExact = false
+    return ranges
   }
 
   /** Without a letter behind it, `\c` is a backslash before a `c`. */
   #readControl(): Ranges {
     if (/^[a-z]$/i.test(this.#peek())) return only(codeOf(this.#next()) % 32)
     this.#at--
-    return ANY
+    return this.#atMost(ANY)
   }
 
   #readHex(form: RegExp): Ranges | undefined {
@@ -200,7 +216,7 @@ class Reader {
     this.#at += found.length
     const code = Number.parseInt(found.replace(/[{}]/g, ''), 16)
     // With the Unicode flag, what half a surrogate pair matches depends on the other half.
-    return code >= 0xd800 && code <= 0xdfff ? [[0xd800, LAST]] : only(code)
+    return code >= 0xd800 && code <= 0xdfff ? this.#atMost([[0xd800, LAST]]) : only(code)
   }
 
   #peek(ahead = 0): string {

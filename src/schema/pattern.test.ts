@@ -33,6 +33,13 @@ const HIDDEN = [
   [`^(a{${'0'.repeat(60)}1,}b?)*$`, 'zeros before a number'],
   ['^(\\ud83d\\ude00?){30}\\ud83d\\ude00{30}$', 'two halves of one character'],
   [`^(?:${'a|'.repeat(400)}b)*$`, 'many branches'],
+  ['^([^\\0]+)+$', 'all but one character'],
+  ['^/(?:[^/\\0]+/?)*$', 'a path'],
+  ['^(?:[^\\p{L}]+)+$', 'all but letters'],
+  ['^(?:[^\\P{L}]+)+$', 'all but what is no letter'],
+  ['^(?:[^\\x00-\\ud7ff\\ud800]+)+$', 'all but half a character'],
+  ['^\\-?(?:[^\\c1]+)+$', 'all but what follows a backslash'],
+  ['^\\-?(?:[^\\1]+|[^\\12])+$', 'all but a character of one or two digits'],
 ] as const
 
 test.each(HIDDEN)('the analysis of %s sees through %s', (source) => {

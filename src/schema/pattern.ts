@@ -24,6 +24,7 @@ const MAX_WORK = 1_000_000
 
 /** Proves how the time of a backtracking matcher grows with the length of the string, for all strings. */
 export function provePattern(source: string): PatternCost {
+  if (source.length > MAX_SOURCE) return unsafe(`it is longer than ${MAX_SOURCE} characters`)
   const known = PROVEN.get(source)
   if (known !== undefined) return known
   if (PROVEN.size >= MAX_PROVEN) PROVEN.clear()
@@ -36,7 +37,6 @@ const PROVEN = new Map<string, PatternCost>()
 const MAX_PROVEN = 1000
 
 function prove(source: string): PatternCost {
-  if (source.length > MAX_SOURCE) return unsafe(`it is longer than ${MAX_SOURCE} characters`)
   const unicode = compiles(source, 'u')
   if (!unicode && !compiles(source, '')) return unsafe('it is not a regular expression')
   const tree = parsePattern(source, unicode)
