@@ -119,6 +119,6 @@ export { validateMessageSize, type SizedTransport } from './wire/message-size.ts
 export type { Interceptor, Plugin } from './app/plugin.ts'
 export type { ObservedRequest, Observer, RequestEnd } from './rpc/observer.ts'
 export type { VisibleItem } from './server/visibility.ts'
+export type { Execution } from './transport/http/server/lifetime.ts'
 export type { WebHandler } from './transport/http/server/web-endpoint.ts'
-export type { Execution } from './transport/http/server/scope.ts'
 export type { FetchExtras } from './transport/http/server/fetch.ts'

@@ -34,8 +34,8 @@ const ENTRIES = {
     'app/listen/absent.js',
     'transport/http/server/node.js',
     'transport/http/server/absent.js',
-    'transport/http/server/scope.js',
-    'transport/http/server/scope-worker.js',
+    'transport/http/server/lifetime.js',
+    'transport/http/server/lifetime-worker.js',
   ],
 }
 const FRESH = `.cache/build-${process.pid}`

@@ -146,7 +146,8 @@ function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, clie
     if (start.has(path)) return true
     const { size, reachesOut, needs, loads } = modules.get(path) as Module
     // What it loads may need another runtime, and bundlers resolve that even if nothing calls it.
-    if (size > SMALL || reachesOut || loads.length > 0 || atClient.has(path) || atServer.has(path)) return false
+    if (size > SMALL || reachesOut || loads.length > 0 || atClient.has(path) || atServer.has(path))
+      return false
     return [...needs.keys()].every((next) => isSmall(next, start))
   }
 }

@@ -16,6 +16,10 @@ const CHECKED: readonly Program[] = [
   programOf('Pierhead', TASKS.client),
 ]
 
+/** A server as Workers run it: bundlers resolve it under the conditions of browsers. */
+const WORKER = `import { createServer } from 'pierhead'
+  export default createServer({ name: 'worker', version: '1.0.0' })`
+
 /**
  * Checks our sizes against the targets. `--all` prints the whole table with the peers instead, as text on a terminal and as
  * JSON otherwise; `--readme` also puts it into the README; `--parts server` or `--parts client` lists the files in one of our
@@ -38,6 +42,8 @@ async function checkSizes(): Promise<void> {
     console.log(`${subject}, ${task}: one file ${kilobytes(single)}, initial chunk ${kilobytes(initial)}`)
   console.log(`our server is ${kilobytes(excessOf(sizes))} above its target, official v2`)
   await rejectNodeCode(programOf('Pierhead', TASKS.client))
+  // Fails if the server needs modules of Node.
+  await bundleSplit({ text: WORKER, platform: 'browser' })
   const over = breaches(sizes)
   if (over.length > 0) throw new Error(over.join('; '))
 }

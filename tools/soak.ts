@@ -253,6 +253,7 @@ await main(async () => {
       outfile,
       bundle: true,
       platform: 'node',
+      conditions: ['pierhead-source'],
       format: 'esm',
       logLevel: 'error',
       banner: { js: REQUIRE },

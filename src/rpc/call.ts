@@ -39,19 +39,19 @@ export function ownerOf(auth: Auth | undefined): string {
 }
 
 /** What a runtime needs to serve one request, besides the request itself. */
-export interface RequestScope {
+export interface RequestLifetime {
   /** Runs `act` on behalf of the request, whichever request calls this. */
   defer(act: () => void): void
   /** Keeps the request alive while a handler runs; calls `lost` if the runtime stops the request without notice. */
   hold(isOver: () => boolean, lost: () => void): void
-  /** Ends the scope, because the reply is complete or its client is gone, once no handler runs. */
+  /** Ends the lifetime, because the reply is complete or its client is gone, once no handler runs. */
   close(): void
 }
 
-/** Runs `act` on behalf of a request, or simply now where there are no scopes. */
-export function inScope(scope: RequestScope | undefined, act: () => void): void {
-  if (scope === undefined) act()
-  else scope.defer(act)
+/** Runs `act` on behalf of a request, or simply now on runtimes that do not care. */
+export function inLifetime(lifetime: RequestLifetime | undefined, act: () => void): void {
+  if (lifetime === undefined) act()
+  else lifetime.defer(act)
 }
 
 /** The origin of a request, as far as the transport knows it. */
@@ -62,7 +62,7 @@ export interface RequestSource {
   /** Looks up an HTTP header by its lower-case name; absent on transports without headers. */
   readonly header?: ((name: string) => string | undefined) | undefined
   /** Only on runtimes where requests may not use each other's streams and signals. */
-  readonly scope?: RequestScope | undefined
+  readonly lifetime?: RequestLifetime | undefined
 }
 
 /** How a handler reaches the caller before it responds. The response itself is always the return value. */
@@ -132,7 +132,7 @@ export class Call {
     if (this.#ended || this.#aborted) return
     this.#aborted = true
     this.#reason = reason
-    inScope(this.source.scope, () => this.#controller?.abort(reason))
+    inLifetime(this.source.lifetime, () => this.#controller?.abort(reason))
   }
 
   /** Stops the work and suppresses the response. */

@@ -3,7 +3,7 @@ import { Deferred } from '../base/deferred.ts'
 import { toLimits } from '../base/limits.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { Call, type RequestScope } from './call.ts'
+import { Call, type RequestLifetime } from './call.ts'
 import { CallTable } from './call-table.ts'
 import { InFlight, type Responder } from './in-flight.ts'
 import { Load } from './load.ts'
@@ -38,8 +38,8 @@ function responder(parts: Partial<Responder<string, string>>): Responder<string,
   }
 }
 
-const call = (params: JsonObject = {}, scope?: RequestScope): Call =>
-  new Call(1, 'tools/call', params, { source: { scope } } as never)
+const call = (params: JsonObject = {}, lifetime?: RequestLifetime): Call =>
+  new Call(1, 'tools/call', params, { source: { lifetime } } as never)
 
 test('a result that cannot be encoded becomes an error', async () => {
   const { inFlight, load } = make(async () => ({}))
@@ -102,12 +102,12 @@ test('a request whose handler the runtime has stopped is given up', async () => 
   let finish = (_result: object): void => undefined
   const { inFlight, load } = make(() => new Promise((resolve) => (finish = resolve)))
   const held: { isOver(): boolean; lost(): void }[] = []
-  const scope: RequestScope = {
+  const lifetime: RequestLifetime = {
     defer: (act) => act(),
     hold: (isOver, lost) => void held.push({ isOver, lost }),
     close: () => undefined,
   }
-  const [stopped, answered] = [call({}, scope), call({}, scope)]
+  const [stopped, answered] = [call({}, lifetime), call({}, lifetime)]
   const [one, other] = [responder({}), responder({})]
   const response = inFlight.run(stopped, one)
   expect([held[0]?.isOver(), load.running, one.calls?.size]).toEqual([false, 1, 1])

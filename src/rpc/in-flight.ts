@@ -200,7 +200,7 @@ export class InFlight<Out, Encoded extends Sized> {
     const running = { call, responder, observed, pending, caller, bytes, isCounted }
     responder.calls?.add(call)
     this.#running.add(running)
-    call.source.scope?.hold(
+    call.source.lifetime?.hold(
       () => call.ended,
       () => {
         call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))

@@ -203,8 +203,8 @@ test('a request cancelled just as its turn comes lets the next one start', async
 
 test('a request that was cancelled but could not leave the queue does not count when its turn comes', async () => {
   const { load, leave, turn } = busy()
-  const scope = { defer: () => undefined, hold: () => undefined, close: () => undefined }
-  const stopped = new Call(1, 'tools/call', {}, { source: { scope } } as never)
+  const lifetime = { defer: () => undefined, hold: () => undefined, close: () => undefined }
+  const stopped = new Call(1, 'tools/call', {}, { source: { lifetime } } as never)
   void turn(stopped, 'a1')
   const second = turn(makeCall(), 'a2')
   stopped.cancel(new Error('its runtime has stopped it'))

@@ -83,7 +83,8 @@ test('every framework and runtime that the README and the guides name is tested 
   const { devDependencies } = JSON.parse(read('package.json')) as {
     readonly devDependencies: Readonly<Record<string, string>>
   }
-  const tests = readdirSync(new URL('.', import.meta.url)).map((name) => read(`test/mounts/${name}`))
+  const files = readdirSync(new URL('.', import.meta.url)).filter((name) => name.endsWith('.ts'))
+  const tests = files.map((name) => read(`test/mounts/${name}`))
   for (const name of named) {
     const used = PACKAGES[name] ?? 'no package'
     expect([name, devDependencies[used]]).toEqual([name, expect.stringMatching(/^\d+\.\d+\.\d+$/)])

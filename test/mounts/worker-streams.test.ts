@@ -2,9 +2,10 @@ import { connect } from 'pierhead/client'
 import { connectGist } from 'pierhead/gist'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { JsonObject } from '../../src/index.ts'
+import { META } from '../../src/protocol/meta.ts'
 import { call, headed, message } from '../http/messages.ts'
 import { open, type Session } from '../http/server.ts'
-import { send, stream, type Stream } from '../http/wire.ts'
+import { send, stream, type Received, type Stream } from '../http/wire.ts'
 import type { Started } from './runtimes.ts'
 import { startWorker, type WorkerOptions } from './worker.ts'
 
@@ -126,6 +127,27 @@ describe('workerd', () => {
     expect((await session.post(JSON.stringify(answer))).status).toBe(202)
     await got.end()
     expect(got.messages.map(({ method, id }) => method ?? id)).toEqual(['elicitation/create', 3])
+  })
+
+  test('isolates with the same secret answer each other’s rounds', async () => {
+    const options = { flags: ['nodejs_compat'], bindings: { PIERHEAD_SECRET: 'a secret of the tests' } }
+    const workers = [
+      await start('exported/app.ts', options),
+      await start('exported/app.ts', options),
+      await start('exported/app.ts'),
+    ]
+    const book = (port: number, more: JsonObject = {}): Promise<Received> => {
+      const _meta = { [META.clientCapabilities]: { elicitation: { form: {} } } }
+      return send(port, headed('tools/call', { name: 'book', _meta, ...more }))
+    }
+    const ports = workers.map(({ port }) => port)
+    const { json } = await book(ports[0]!)
+    const { inputRequests, requestState } = json['result'] as JsonObject
+    const [key] = Object.keys(inputRequests as JsonObject)
+    const inputResponses = { [key!]: { action: 'accept', content: { ship: 'Tern' } } }
+    const answers = await Promise.all(ports.map((port) => book(port, { inputResponses, requestState })))
+    for (const { text } of answers.slice(0, 2)) expect(text).toContain('booked for Tern')
+    expect(answers[2]?.text).not.toContain('booked')
   })
 
   test('HTTP+SSE and gist envelopes work too', async () => {

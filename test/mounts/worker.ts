@@ -10,6 +10,8 @@ const CONDITIONS = ['pierhead-source', 'workerd', 'worker', 'browser']
 export interface WorkerOptions {
   readonly flags?: readonly string[]
   readonly date?: string
+  /** The variables of the worker. */
+  readonly bindings?: Readonly<Record<string, string>>
   /** The class behind each binding of a Durable Object. */
   readonly durableObjects?: Readonly<Record<string, string>>
 }
@@ -37,7 +39,7 @@ async function bundle(entry: string): Promise<string> {
 
 /** Starts a module of this folder under workerd, on a free port of loopback. */
 export async function startWorker(entry: string, options: WorkerOptions = {}): Promise<Started> {
-  const { flags = [], date = '2026-04-01', durableObjects = {} } = options
+  const { flags = [], date = '2026-04-01', durableObjects = {}, bindings = {} } = options
   const printed: string[] = []
   const miniflare = new Miniflare({
     modules: true,
@@ -45,6 +47,7 @@ export async function startWorker(entry: string, options: WorkerOptions = {}): P
     host: '127.0.0.1',
     compatibilityDate: date,
     durableObjects: { ...durableObjects },
+    bindings: { ...bindings },
     compatibilityFlags: [...flags],
     handleRuntimeStdio: (stdout: Readable, stderr: Readable) => {
       for (const stream of [stdout, stderr]) stream.on('data', (chunk: Buffer) => printed.push(String(chunk)))

@@ -131,6 +131,7 @@ buildSync({
   outfile: program,
   bundle: true,
   platform: 'node',
+  conditions: ['pierhead-source'],
   format: 'esm',
   logLevel: 'error',
 })

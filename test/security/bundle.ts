@@ -17,6 +17,7 @@ export function bundle(name: string): string {
     outfile,
     bundle: true,
     platform: 'node',
+    conditions: ['pierhead-source'],
     format: 'esm',
     logLevel: 'error',
     // What is written as CommonJS asks for built-in modules by this name.

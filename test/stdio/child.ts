@@ -18,6 +18,7 @@ buildSync({
   outfile: SERVER,
   bundle: true,
   platform: 'node',
+  conditions: ['pierhead-source'],
   format: 'esm',
   logLevel: 'error',
 })

@@ -23,6 +23,7 @@ async function startAcceptors(): Promise<string> {
     outfile,
     bundle: true,
     platform: 'node',
+    conditions: ['pierhead-source'],
     format: 'esm',
     logLevel: 'error',
   })

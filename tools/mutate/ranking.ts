@@ -129,7 +129,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   '#tcp': 'src/transport/tcp/client.ts',
   '#listen': 'src/app/listen/listen.ts',
   '#node': 'src/transport/http/server/node.ts',
-  '#scope': 'src/transport/http/server/scope.ts',
+  '#lifetime': 'src/transport/http/server/lifetime.ts',
 }
 
 function wordsOf(text: string): readonly string[] {

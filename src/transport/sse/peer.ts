@@ -1,5 +1,5 @@
 import type { Limits } from '../../protocol/limits.ts'
-import { inScope, type RequestScope, type RequestSource } from '../../rpc/call.ts'
+import { inLifetime, type RequestLifetime, type RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { EventStream } from '../http/server/event-stream.ts'
@@ -11,8 +11,8 @@ export interface SseClientOptions {
   readonly streaming: Limits
   /** The caller that opened the stream; only this caller may post to it. */
   readonly owner: string
-  /** The scope of the request that opened the stream. */
-  readonly scope: RequestScope | undefined
+  /** The lifetime of the request that opened the stream. */
+  readonly lifetime: RequestLifetime | undefined
   /** Called when the client disconnects. */
   onGone(): void
 }
@@ -29,13 +29,13 @@ export class SseClient {
   spoken = false
   readonly #connection: Connection
   readonly #drainMs: number
-  readonly #scope: RequestScope | undefined
+  readonly #lifetime: RequestLifetime | undefined
 
-  constructor({ service, limits, streaming, owner, scope, onGone }: SseClientOptions) {
+  constructor({ service, limits, streaming, owner, lifetime, onGone }: SseClientOptions) {
     const { streamBytes, drainMs } = limits
     this.owner = owner
     this.#drainMs = drainMs
-    this.#scope = scope
+    this.#lifetime = lifetime
     this.stream = new EventStream({
       limits: streaming,
       onGone: () => {
@@ -61,9 +61,9 @@ export class SseClient {
   receive(text: string, source: RequestSource): void {
     this.spoken = true
     // The request that brought the message ends at once, so handlers run on behalf of the one that opened the stream.
-    const scope = this.#scope
-    inScope(scope, () => {
-      this.#connection.source = scope === undefined ? source : { ...source, scope }
+    const lifetime = this.#lifetime
+    inLifetime(lifetime, () => {
+      this.#connection.source = lifetime === undefined ? source : { ...source, lifetime }
       this.#connection.receive(text)
       this.#connection.source = NOWHERE
     })

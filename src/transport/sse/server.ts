@@ -134,7 +134,7 @@ export class SseEndpoint implements ExtraEndpoint {
     const onGone = (): void => void this.#clients.delete(id)
     const owner = ownerOf(request.auth)
     const streaming = this.#streaming
-    const client = new SseClient({ service, limits, streaming, owner, scope: request.scope, onGone })
+    const client = new SseClient({ service, limits, streaming, owner, lifetime: request.lifetime, onGone })
     this.#clients.set(id, client)
     this.sweeper.begin()
     client.greet(`${addressOf(request)}?sessionId=${id}`)

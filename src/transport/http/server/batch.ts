@@ -17,7 +17,7 @@ export function partOf(request: HttpIn, batch: Exchange, count: number): HttpIn 
     ...(request.connection !== undefined && { connection: request.connection }),
     batch,
     onGone: (listener) => request.onGone(listener),
-    scope: request.scope,
+    lifetime: request.lifetime,
   }
 }
 

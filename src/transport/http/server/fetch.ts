@@ -1,14 +1,14 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BODY_READ } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
-import { inScope, type Auth, type RequestScope } from '../../../rpc/call.ts'
+import { inLifetime, type Auth, type RequestLifetime } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
-import { openScope } from '#scope'
+import { openLifetime } from '#lifetime'
 import type { Endpoint } from './endpoint.ts'
 import { reportBodyRead, takeBody } from './given-body.ts'
 import { type HttpHead, type HttpIn, type HttpOut, type Sink, type HttpHandler, hasBody } from './parts.ts'
-import type { Execution } from './scope.ts'
+import type { Execution } from './lifetime.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { afterMs } from '../../io/timer.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
@@ -33,16 +33,16 @@ export function serveFetch(
     const handler: HttpHandler = extraEndpoints.find((extra) => extra.owns(head.target)) ?? endpoint
     const rejection = handler.rejectHead(head)
     if (rejection !== undefined) return toResponse(rejection)
-    let scope: RequestScope | undefined
+    let lifetime: RequestLifetime | undefined
     try {
-      scope = openScope({ sweeper: handler.sweeper, execution: extras.execution })
+      lifetime = openLifetime({ sweeper: handler.sweeper, execution: extras.execution })
       const caller = extras.auth === undefined ? await handler.authenticate?.(head) : extras
-      if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply, scope)
+      if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply, lifetime)
       const parts: HttpIn = {
         ...head,
         body: '',
         auth: caller?.auth,
-        scope,
+        lifetime,
         onGone: (listener) => {
           if (request.signal.aborted) queueMicrotask(listener)
           else request.signal.addEventListener('abort', listener, { once: true })
@@ -52,10 +52,10 @@ export function serveFetch(
         if (extras.body === undefined) parts.body = await readBody(request, handler)
         else takeBody(parts, extras.body, handler.limits)
       }
-      return toResponse(await handler.answer(parts), scope)
+      return toResponse(await handler.answer(parts), lifetime)
     } catch (thrown) {
       reportBodyRead(handler.service, thrown)
-      return toResponse(handler.rejectUnread(head, thrown), scope)
+      return toResponse(handler.rejectUnread(head, thrown), lifetime)
     }
   }
 }
@@ -119,22 +119,22 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
 
 function toResponse(
   { status, headers, cookies = [], body, bytes, stream }: HttpOut,
-  scope?: RequestScope,
+  lifetime?: RequestLifetime,
 ): Response {
   const text = body === undefined ? null : replyText(body)
-  const response = new Response(stream === undefined ? (bytes ?? text) : toReadable(stream, scope), {
+  const response = new Response(stream === undefined ? (bytes ?? text) : toReadable(stream, lifetime), {
     status,
     headers,
   })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
-  if (stream === undefined) scope?.close()
+  if (stream === undefined) lifetime?.close()
   return response
 }
 
 /** The stream of a reply. Whatever writes to it, the controller is used only on behalf of its own request. */
 function toReadable(
   stream: NonNullable<HttpOut['stream']>,
-  scope: RequestScope | undefined,
+  lifetime: RequestLifetime | undefined,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let gone: () => void = () => undefined
@@ -147,7 +147,7 @@ function toReadable(
       if (!open) return
       const bytes = encoder.encode(text)
       deferred += bytes.length
-      inScope(scope, () => {
+      inLifetime(lifetime, () => {
         deferred -= bytes.length
         if (!cancelled) controller.enqueue(bytes)
       })
@@ -155,9 +155,9 @@ function toReadable(
     const close = (how: () => void): void => {
       if (!open) return
       open = false
-      inScope(scope, () => {
+      inLifetime(lifetime, () => {
         if (!cancelled) how()
-        scope?.close()
+        lifetime?.close()
       })
     }
     const sink: Sink = {
@@ -178,9 +178,9 @@ function toReadable(
     cancelled = true
     open = false
     gone()
-    scope?.close()
+    lifetime?.close()
   }
-  scope?.hold(() => !open, cancel)
+  lifetime?.hold(() => !open, cancel)
   // A high-water mark of 0 makes `desiredSize` count unread bytes from the first one on.
   return new ReadableStream({ start, cancel }, { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 })
 }

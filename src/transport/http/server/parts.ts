@@ -1,7 +1,7 @@
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
-import type { Auth, Channel, RequestScope } from '../../../rpc/call.ts'
+import type { Auth, Channel, RequestLifetime } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Reply } from '../../../wire/reply.ts'
 import type { Sweeper } from './sweeper.ts'
@@ -36,7 +36,7 @@ export interface HttpIn extends HttpHead {
   readonly batch?: Channel
   /** Calls `listener` when the client disconnects before the reply is complete. */
   onGone(listener: () => void): void
-  readonly scope?: RequestScope | undefined
+  readonly lifetime?: RequestLifetime | undefined
 }
 
 export type Headers = Readonly<Record<string, string>>

@@ -1,18 +1,18 @@
 import { BAD_OPTION } from '../../../errors/base.ts'
 import { mcpError } from '../../../errors/error.ts'
-import type { RequestScope } from '../../../rpc/call.ts'
-import type { ScopeOptions } from './scope.ts'
+import type { RequestLifetime } from '../../../rpc/call.ts'
+import type { LifetimeOptions } from './lifetime.ts'
 import type { Sweeper } from './sweeper.ts'
 
 /** The longest time between two beats. */
 const BEAT_MS = 5000
 /** Timers may fire this much too early. */
 const EARLY_MS = 5
-/** A request that missed this many beats was stopped by the runtime. */
-const MISSED_BEATS = 3
+/** A request that missed this many beats may have been stopped by the runtime. */
+const MISSED_BEATS = 2
 
 /** The open requests of this isolate. */
-const open = new Set<WorkerScope>()
+const open = new Set<WorkerLifetime>()
 /** When each sweeper looked last, since it has no timer of its own here. */
 const lookedAt = new WeakMap<Sweeper, number>()
 
@@ -21,35 +21,37 @@ interface Settings {
   readonly compatibilityFlags?: Readonly<Record<string, boolean>>
 }
 
-/** Opens the scope of a request in a Worker. */
-export function openScope(options: ScopeOptions): RequestScope {
+/** Opens the lifetime of a request in a Worker. */
+export function openLifetime(options: LifetimeOptions): RequestLifetime {
   const { compatibilityFlags } = (globalThis as { Cloudflare?: Settings }).Cloudflare ?? {}
   if (compatibilityFlags?.['handle_cross_request_promise_resolution'] === false) {
     const reason = 'before 2024-10-14 a request cannot reach the stream of another one; use a later date'
     throw mcpError(BAD_OPTION, { where: 'compatibility_date', reason })
   }
-  for (const scope of open) scope.check()
-  return new WorkerScope(options)
+  for (const lifetime of open) lifetime.check()
+  return new WorkerLifetime(options)
 }
 
 /**
- * The scope of a request in a Worker. There, a request may not use the streams and signals of another; all it may do is
+ * The lifetime of a request in a Worker. There, a request may not use the streams and signals of another; all it may do is
  * settle a promise, and what waits for the promise continues on behalf of the request that created it. Timers end with
  * the request that started them, a request without a timer or other I/O counts as hung, and code stops without notice when
  * the runtime gives up on a request.
  */
-class WorkerScope implements RequestScope {
-  readonly #options: ScopeOptions
+class WorkerLifetime implements RequestLifetime {
+  readonly #options: LifetimeOptions
   readonly #beatMs: number
   readonly #timer: ReturnType<typeof setInterval>
   readonly #acts: (() => void)[] = []
   #held: readonly { isOver(): boolean; lost(): void }[] = []
   #closed = false
   #beatAt = performance.now()
+  /** When it was first noticed that beats are missing. */
+  #missedAt: number | undefined
   #wake: () => void = () => undefined
   #finish: () => void = () => undefined
 
-  constructor(options: ScopeOptions) {
+  constructor(options: LifetimeOptions) {
     this.#options = options
     this.#beatMs = Math.min(BEAT_MS, options.sweeper?.everyMs ?? BEAT_MS)
     this.#timer = setInterval(() => this.#beat(), this.#beatMs)
@@ -71,9 +73,12 @@ class WorkerScope implements RequestScope {
     this.#endIfOver()
   }
 
-  /** Gives up a request that the runtime has stopped. */
+  /** Gives up a request that the runtime has stopped. If all were late, it still has time for another beat. */
   check(): void {
-    if (performance.now() - this.#beatAt < MISSED_BEATS * this.#beatMs) return
+    const now = performance.now()
+    if (now - this.#beatAt < MISSED_BEATS * this.#beatMs) return
+    this.#missedAt ??= now
+    if (now - this.#missedAt < this.#beatMs) return
     open.delete(this)
     for (const { lost } of this.#held) lost()
   }
@@ -93,6 +98,7 @@ class WorkerScope implements RequestScope {
 
   #beat(): void {
     this.#beatAt = performance.now()
+    this.#missedAt = undefined
     const { sweeper } = this.#options
     if (sweeper !== undefined && this.#beatAt - (lookedAt.get(sweeper) ?? 0) > sweeper.everyMs - EARLY_MS) {
       lookedAt.set(sweeper, this.#beatAt)

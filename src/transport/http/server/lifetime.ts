@@ -1,4 +1,4 @@
-import type { RequestScope } from '../../../rpc/call.ts'
+import type { RequestLifetime } from '../../../rpc/call.ts'
 import type { Sweeper } from './sweeper.ts'
 
 /** What Workers pass with a request. */
@@ -7,14 +7,14 @@ export interface Execution {
   waitUntil(promise: Promise<unknown>): void
 }
 
-export interface ScopeOptions {
+export interface LifetimeOptions {
   /** What looks after the sessions and streams that the request may use. */
   readonly sweeper: Sweeper | undefined
   /** What the runtime passes with a request. */
   readonly execution: Execution | undefined
 }
 
-/** Opens the scope of a request; undefined because here requests may use each other's streams, signals and timers. */
-export function openScope(_options: ScopeOptions): RequestScope | undefined {
+/** Opens the lifetime of a request; undefined because here requests may use each other's streams, signals and timers. */
+export function openLifetime(_options: LifetimeOptions): RequestLifetime | undefined {
   return undefined
 }
