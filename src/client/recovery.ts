@@ -180,6 +180,7 @@ function reactionToRefusal(
 
 /** Whether the request may have run although the server or a proxy rejected it. */
 function mayHaveRun(error: McpError): boolean {
+  if (error.data?.['mayHaveRun'] === true) return true
   const row = refusalRow(error.refusal)
   return row === undefined ? statusOf(error) !== 429 : row.ran === true
 }

@@ -142,7 +142,7 @@ export class InFlight<Out, Encoded extends Sized> {
   /** Answers the remaining requests with the error that the server is closing, and stops their handlers. */
   abortAll(): void {
     for (const running of this.#running) {
-      const error = mcpError(SHUTTING_DOWN, {}, LATER)
+      const error = mcpError(SHUTTING_DOWN, {}, { ...LATER, data: { mayHaveRun: true } })
       running.call.abort(error)
       this.#end(running, error)
     }

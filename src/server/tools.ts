@@ -1,5 +1,6 @@
 import { McpError, rowOf, mcpError } from '../errors/error.ts'
 import { CANCELLED, TOOL_ARGUMENTS } from '../errors/rpc.ts'
+import { afterRun } from '../errors/after-run.ts'
 import { NAME_TOO_LONG, TOOL_FAILED, TOOL_INPUT, TOOL_OUTPUT, UNKNOWN_TOOL } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { VENDOR } from '../protocol/meta.ts'
@@ -122,7 +123,7 @@ function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result
     return callOf(context).peer.dialect.toolFailures === 'error' ? raised(thrown) : toFailure(thrown)
   if (thrown instanceof McpError) {
     const { where } = rowOf(thrown.kind)
-    if (where === undefined) throw thrown
+    if (where === undefined) throw afterRun(thrown)
     if (where === 'result') return toModel(thrown, context)
   }
   if (callOf(context).cancelled) throw mcpError(CANCELLED, { reason: '' }, { cause: thrown })

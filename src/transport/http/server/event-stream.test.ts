@@ -158,3 +158,15 @@ test.each([
   `r1_${'9'.repeat(16)}`,
   `${'r'.repeat(17)}_1`,
 ])('"%s" is not one of our event ids', (id) => expect(readEventId(id)).toBeUndefined())
+
+test('a stream that may forget keeps a message again after its client was back', () => {
+  const stream = new EventStream({ limits, name: 's', lossy: true })
+  for (const seen of [['changed'], ['changed'], ['changed']]) {
+    stream.send('changed')
+    stream.send('changed')
+    const reader = new Reader()
+    stream.attach(reader)
+    expect(reader.seen).toEqual(seen)
+    reader.gone()
+  }
+})

@@ -100,6 +100,7 @@ export class EventStream {
     this.#sink = sink
     this.#bounded = true
     this.#taken = -1
+    this.#unread = undefined
     let text = ''
     for (const event of this.#kept) if (event.seq > lastSeq) text += event.frame
     this.#sent = this.#seq - 1
