@@ -3,6 +3,7 @@ import { BAD_OPTION } from '../errors/base.ts'
 import { mcpError } from '../errors/error.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import type { FetchExtras } from '../transport/http/server/fetch.ts'
+import { isStream } from '../transport/http/server/node-request.ts'
 import type { Execution } from '../transport/http/server/scope.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
 import type { GistOptions, MountOptions } from './options.ts'
@@ -43,6 +44,8 @@ export class Mounts {
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined
       return (request, response, body) => {
+        // Unheard, the error of a stream would end the process, even if the request is rejected before its body is read.
+        if (isStream(body)) body.on('error', () => undefined)
         if (serve !== undefined) return serve(request, response, body)
         void Promise.all([opened(), import('#node')]).then(([endpoint, { serveNode }]) => {
           serve ??= serveNode(endpoint) as unknown as NodeListener

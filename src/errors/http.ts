@@ -84,6 +84,15 @@ export const BODY_READ = {
   hint: 'Pass on the body that was read, or mount the server where no parser has read it.',
 } as const
 
+export const BODY_BROKEN = {
+  kind: 'body_broken',
+  code: -32700,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the body is incomplete or cannot be decoded',
+  hint: 'Send the whole body, encoded as its headers say.',
+} as const
+
 export const UNKNOWN_PATH = {
   kind: 'unknown_path',
   code: -32600,
