@@ -31,6 +31,7 @@ export class Mounts {
   readonly #nodes = new Map<string, NodeListener>()
   readonly #webs = new Map<string, FetchHandler>()
   #fetch: Fetch | undefined
+  #closed = false
 
   constructor(open: (choice: EndpointChoice) => Promise<Endpoint>) {
     this.#open = open
@@ -73,10 +74,15 @@ export class Mounts {
     })
   }
 
-  clear(): void {
-    this.#nodes.clear()
-    this.#webs.clear()
-    this.#fetch = undefined
+  /** Closes endpoints that are opened from now on, so that every mount rejects requests. */
+  close(): void {
+    this.#closed = true
+  }
+
+  async #openUnlessClosed(choice: EndpointChoice): Promise<Endpoint> {
+    const endpoint = await this.#open(choice)
+    if (this.#closed) await endpoint.close()
+    return endpoint
   }
 
   /** The same options return the same mount, so a framework may create one for each request and keep its sessions. */
@@ -92,7 +98,7 @@ export class Mounts {
     let mount = mounts.get(key)
     if (mount === undefined) {
       let endpoint: Promise<Endpoint> | undefined
-      mount = create(() => (endpoint ??= this.#open(choice)))
+      mount = create(() => (endpoint ??= this.#openUnlessClosed(choice)))
       mounts.set(key, mount)
     }
     return mount
