@@ -162,10 +162,7 @@ test.each(Object.entries(OTHERS))('%s is not a body, and the log says what is', 
   const serve = create().node()
   const url = await listen(createHttp((request, response) => serve(request, response, body())))
   const asked = new Request('http://localhost/mcp', { method: 'POST', body: initialize(), headers: BOTH })
-  for (const reply of [
-    await post(url, initialize()),
-    await create().fetchWith({})(asked, { body: body() }),
-  ])
+  for (const reply of [await post(url, initialize()), await create().fetchWith({})(asked, { body: body() })])
     expect([reply.status, await reply.json()]).toMatchObject([500, { error: { code: -32603 } }])
   expect(logged).toEqual(Array(2).fill(expect.stringContaining('parsed, as text or as bytes')))
 })

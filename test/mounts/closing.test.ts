@@ -65,7 +65,9 @@ test('a mount that is opening while the app closes is closed too', async () => {
 })
 
 test('endpoints of plug-ins answer 503 as well', async () => {
-  const app = createServer({ name: 'x', version: '1' }).use({ endpoints: { '/own': () => new Response('x') } })
+  const app = createServer({ name: 'x', version: '1' }).use({
+    endpoints: { '/own': () => new Response('x') },
+  })
   const serve = app.fetchWith({})
   await app.close()
   expect((await serve(new Request('http://localhost/own'))).status).toBe(503)
