@@ -314,8 +314,12 @@ export class App<Ctx extends Context = Context> {
     return this.#service.observers.counts
   }
 
-  /** Finishes running requests, ends sessions and streams, and closes the transports that `listen` opened. */
+  /**
+   * Finishes running requests, ends sessions and streams, and closes the transports that `listen` opened. Mounts answer 503
+   * from then on; `listen` may be called again.
+   */
   async close(): Promise<void> {
+    this.#mounts.close()
     const running = [...this.#running].map((one) =>
       one.then(
         (opened) => opened.close(),
@@ -323,7 +327,6 @@ export class App<Ctx extends Context = Context> {
       ),
     )
     await Promise.all([...running, ...[...this.#endpoints].map((one) => one.close())])
-    this.#mounts.clear()
   }
 
   #plugIn(plugin: Plugin<Ctx>): this {

@@ -4,6 +4,7 @@ import { mcpError } from '../errors/error.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import type { FetchExtras } from '../transport/http/server/fetch.ts'
 import type { Execution } from '../transport/http/server/lifetime.ts'
+import { isStream } from '../transport/http/server/node-request.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
@@ -30,6 +31,7 @@ export class Mounts {
   readonly #nodes = new Map<string, NodeListener>()
   readonly #webs = new Map<string, FetchHandler>()
   #fetch: Fetch | undefined
+  #closed = false
 
   constructor(open: (choice: EndpointChoice) => Promise<Endpoint>) {
     this.#open = open
@@ -43,6 +45,8 @@ export class Mounts {
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined
       return (request, response, body) => {
+        // Unheard, the error of a stream would end the process, even if the request is rejected before its body is read.
+        if (isStream(body)) body.on('error', () => undefined)
         if (serve !== undefined) return serve(request, response, body)
         void Promise.all([opened(), import('#node')]).then(([endpoint, { serveNode }]) => {
           serve ??= serveNode(endpoint) as unknown as NodeListener
@@ -70,10 +74,15 @@ export class Mounts {
     })
   }
 
-  clear(): void {
-    this.#nodes.clear()
-    this.#webs.clear()
-    this.#fetch = undefined
+  /** Closes endpoints that are opened from now on, so that every mount rejects requests. */
+  close(): void {
+    this.#closed = true
+  }
+
+  async #openUnlessClosed(choice: EndpointChoice): Promise<Endpoint> {
+    const endpoint = await this.#open(choice)
+    if (this.#closed) await endpoint.close()
+    return endpoint
   }
 
   /** The same options return the same mount, so a framework may create one for each request and keep its sessions. */
@@ -89,7 +98,7 @@ export class Mounts {
     let mount = mounts.get(key)
     if (mount === undefined) {
       let endpoint: Promise<Endpoint> | undefined
-      mount = create(() => (endpoint ??= this.#open(choice)))
+      mount = create(() => (endpoint ??= this.#openUnlessClosed(choice)))
       mounts.set(key, mount)
     }
     return mount

@@ -80,8 +80,17 @@ export const BODY_READ = {
   kind: 'body_read',
   code: -32603,
   http: 500,
-  text: 'a body parser read the body before the MCP server could; pass it on as the third argument of the listener, or in the second argument of the web handler',
+  text: 'a body parser read the body before the MCP server could; pass it on, parsed, as text or as bytes, as the third argument of the listener, or in the second argument of the web handler',
   hint: 'Pass on the body that was read, or mount the server where no parser has read it.',
+} as const
+
+export const BODY_BROKEN = {
+  kind: 'body_broken',
+  code: -32700,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the body is incomplete or cannot be decoded',
+  hint: 'Send the whole body, encoded as its headers say.',
 } as const
 
 export const UNKNOWN_PATH = {

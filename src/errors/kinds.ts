@@ -99,6 +99,7 @@ export type ErrorKind =
   | 'bad_transfer'
   | 'bad_verb'
   | 'body_read'
+  | 'body_broken'
   | 'unknown_path'
   | 'upgrade_required'
   | 'bad_upgrade'

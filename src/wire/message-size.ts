@@ -30,7 +30,7 @@ export function validateMessageSize(
   if (name === undefined)
     throw mcpError(BAD_OPTION, { where: 'validateMessageSize', reason: unknown(transport) })
   const most = toLimits(limits)[name]
-  const problem = sizeProblem(sizeOf(message, transport, most), most)
+  const problem = sizeProblem(messageSize(message, transport, most), most)
   if (problem !== undefined) throw problem
 }
 
@@ -39,7 +39,12 @@ export function sizeProblem(bytes: number, most: number): McpError | undefined {
   return bytes > most ? mcpError(TOO_LARGE, { limit: most }) : undefined
 }
 
-function sizeOf(message: string | Uint8Array | number, transport: SizedTransport, most: number): number {
+/** The size of a message as far as it matters: exact where it is close to the limit, and otherwise at least on the right side. */
+export function messageSize(
+  message: string | Uint8Array | number,
+  transport: SizedTransport,
+  most: number,
+): number {
   if (typeof message === 'number') return message
   // In memory, characters count. Elsewhere a character is one to three bytes per code unit, so only close cases need encoding.
   const { length } = message

@@ -4,7 +4,8 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { Readable } from 'node:stream'
+import { arrayBuffer, text } from 'node:stream/consumers'
 import { bodyParser } from '@koa/bodyparser'
 import express from 'express'
 import express4 from 'express4'
@@ -38,6 +39,20 @@ const PARSERS: Readonly<Record<string, (serve: NodeListener) => Listener>> = {
     express()
       .use(express.raw({ type: '*/*' }))
       .use('/mcp', serve),
+  'Express 5 with express.text()': (serve) =>
+    express()
+      .use(express.text({ type: '*/*' }))
+      .use('/mcp', serve),
+  'node:http that passes text': (serve) => async (request, response) =>
+    serve(request, response, await text(request)),
+  'node:http that passes an ArrayBuffer': (serve) => async (request, response) =>
+    serve(request, response, await arrayBuffer(request)),
+  'node:http that passes a view of bytes': (serve) => async (request, response) => {
+    const bytes = await arrayBuffer(request)
+    const around = new Uint8Array(bytes.byteLength + 2)
+    around.set(new Uint8Array(bytes), 1)
+    serve(request, response, new DataView(around.buffer, 1, bytes.byteLength))
+  },
   'Express 5 with a parser of forms': (serve) =>
     express()
       .use(express.urlencoded({ extended: true }))
@@ -118,16 +133,51 @@ test('a web request whose body was read gets an answer that says what to do', as
   expect([reply.status, await reply.text()]).toEqual([500, expect.stringContaining('second argument')])
 })
 
-test('a web handler takes the body that the framework parsed, and its bytes', async () => {
+test('a web handler takes the body that the framework parsed, its text and its bytes', async () => {
   const serve = tools().fetchWith({})
   const site = new Hono()
     .post('/mcp', async ({ req }) => serve(req.raw, { body: await req.json() }))
+    .post('/text', async ({ req }) => serve(req.raw, { body: await req.text() }))
+    .post('/buffer', async ({ req }) => serve(req.raw, { body: await req.arrayBuffer() }))
     .post('/bytes', async ({ req }) => serve(req.raw, { body: new Uint8Array(await req.arrayBuffer()) }))
-  for (const path of ['/mcp', '/bytes']) {
+  for (const path of ['/mcp', '/text', '/buffer', '/bytes']) {
     const url = `http://localhost${path}`
     const reply = await site.fetch(new Request(url, { method: 'POST', body: initialize(), headers: BOTH }))
     expect(await reply.json()).toMatchObject({ result: { protocolVersion: '2025-11-25' } })
   }
+})
+
+/** What the server cannot read a body from. */
+const OTHERS: Readonly<Record<string, () => unknown>> = {
+  'a Blob': () => new Blob([initialize()]),
+  'a web stream': () => new Response(initialize()).body,
+  'a form': () => new FormData(),
+  'a Map': () => new Map(Object.entries(JSON.parse(initialize()))),
+}
+
+test.each(Object.entries(OTHERS))('%s is not a body, and the log says what is', async (_, body) => {
+  const logged: string[] = []
+  const create = (): App =>
+    createServer({ name: 'x', version: '1', log: (_level, said) => void logged.push(said) })
+  const serve = create().node()
+  const url = await listen(createHttp((request, response) => serve(request, response, body())))
+  const asked = new Request('http://localhost/mcp', { method: 'POST', body: initialize(), headers: BOTH })
+  for (const reply of [await post(url, initialize()), await create().fetchWith({})(asked, { body: body() })])
+    expect([reply.status, await reply.json()]).toMatchObject([500, { error: { code: -32603 } }])
+  expect(logged).toEqual(Array(2).fill(expect.stringContaining('parsed, as text or as bytes')))
+})
+
+test('a stream is no body for a web handler', async () => {
+  const asked = new Request('http://localhost/mcp', { method: 'POST', body: initialize(), headers: BOTH })
+  const reply = await tools().fetchWith({})(asked, { body: Readable.from([initialize()]) })
+  expect([reply.status, await reply.text()]).toEqual([500, expect.stringContaining('second argument')])
+})
+
+test('a web request whose body somebody else is about to read gets the same answer', async () => {
+  const asked = new Request('http://localhost/mcp', { method: 'POST', body: initialize(), headers: BOTH })
+  asked.body?.getReader()
+  const reply = await tools().fetch(asked)
+  expect([reply.status, await reply.text()]).toEqual([500, expect.stringContaining('second argument')])
 })
 
 test('an empty body is unreadable, even if somebody else read it', async () => {
@@ -211,6 +261,17 @@ const GIVEN: Readonly<Record<string, (app: App) => (body: string) => Promise<Res
         createHttp(
           express()
             .use(express.raw({ type: '*/*' }))
+            .use(app.node()),
+        ),
+      ),
+      body,
+    ),
+  'its text': (app) => async (body) =>
+    post(
+      await listen(
+        createHttp(
+          express()
+            .use(express.text({ type: '*/*' }))
             .use(app.node()),
         ),
       ),

@@ -269,8 +269,11 @@ export class Endpoint implements HttpHandler {
       cancelsOnDisconnect ? onGone : undefined,
     )
     const out = this.#inFlight.run(call, responder)
-    // A stream stays open for long, and nothing needs the text that it began with.
-    if (method === 'subscriptions/listen') request.body = ''
+    // A stream stays open for long, and nothing needs the body that it began with.
+    if (method === 'subscriptions/listen') {
+      request.body = ''
+      request.parsed = undefined
+    }
     return out
   }
 

@@ -17,7 +17,7 @@ import { ReadBudget } from '../../io/read-budget.ts'
 export interface FetchExtras {
   /** The caller that it authenticated. */
   readonly auth?: Auth
-  /** The body, if it has read it: parsed, or as bytes. */
+  /** The body, if it has read it: parsed, as text or as bytes. */
   readonly body?: unknown
   /** The `ctx` of a Worker, so that handlers notice when their client disconnects. */
   readonly execution?: Execution | undefined
@@ -77,7 +77,8 @@ function headOf(request: Request): HttpHead {
 
 /** Reads the whole body; throws when it is too large, incomplete, or not UTF-8. */
 async function readBody(request: Request, { service, limits }: HttpHandler): Promise<string> {
-  if (request.bodyUsed) throw mcpError(BODY_READ, {})
+  // A locked body belongs to somebody who is about to read it.
+  if (request.bodyUsed || request.body?.locked === true) throw mcpError(BODY_READ, {})
   const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge

@@ -30,7 +30,7 @@ test.each([
   expect(() => take(VALUE, { [name]: limit - 1 })).toThrow(String(limit - 1))
 })
 
-test.each([[VALUE], [[]], [{}], ['text'], [null], [[[['x']]]], [{ a: { b: {} } }]])(
+test.each([[VALUE], [[]], [{}], [null], [[[['x']]]], [{ a: { b: {} } }], [Object.create(null)]])(
   'the size of a parsed body is at most that of its text, and not much less',
   (value) => {
     const { size = 0, body, parsed } = take(value)
@@ -50,6 +50,26 @@ test('a parsed body may be nested as deep as it likes if there is no limit', () 
   for (let level = 0; level < 200_000; level++) value = [value]
   expect(take(value).size).toBe(400_001)
 })
+
+test('text is taken as it is, up to the limit in bytes', () => {
+  expect(take('{"a":"ü"}', { httpBytes: 10 })).toEqual({ body: '{"a":"ü"}' })
+  expect(() => take('{"a":"ü"}', { httpBytes: 9 })).toThrow('larger than 9 bytes')
+})
+
+test('bytes may come in any kind of view, and only the viewed part counts', () => {
+  const bytes = new TextEncoder().encode('xx{"a":"ü"}\0')
+  expect(take(bytes.buffer)).toEqual({ body: 'xx{"a":"ü"}\0' })
+  const part = new DataView(bytes.buffer, 2, 10)
+  expect(take(part, { httpBytes: 10 })).toEqual({ body: '{"a":"ü"}' })
+  expect(() => take(part, { httpBytes: 9 })).toThrow('larger than 9 bytes')
+})
+
+test.each([[new Map()], [new Blob()], [new Date()], [new (class Own {})()]])(
+  'an object that no JSON parser makes is no body',
+  (given) => {
+    expect(() => take(given)).toThrow('parsed, as text or as bytes')
+  },
+)
 
 test('bytes become text, up to the limit', () => {
   const bytes = new TextEncoder().encode('{"a":"ü"}')

@@ -5,28 +5,46 @@ import { PARSE_FAILED, TOO_DEEP, TOO_MANY_VALUES } from '../../../errors/wire.ts
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Bounds } from '../../../wire/bounds.ts'
-import { sizeProblem } from '../../../wire/message-size.ts'
+import { messageSize, sizeProblem } from '../../../wire/message-size.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import type { HttpIn } from './parts.ts'
 
-/** Takes over a body that a framework has read: its bytes, or the value it parsed. Throws if it exceeds a limit. */
+/**
+ * Takes over a body that a framework has read: its text, its bytes, or the value it parsed. Throws if it is something else or
+ * exceeds a limit.
+ */
 export function takeBody(
   request: Pick<HttpIn, 'body' | 'parsed' | 'size'>,
   given: unknown,
   limits: Bounds & Pick<Limits, 'httpBytes'>,
 ): void {
-  const bytes = given instanceof Uint8Array ? given : undefined
-  const size = bytes === undefined ? measure(given, limits) : bytes.length
+  const sent = typeof given === 'string' ? given : bytesOf(given)
+  if (sent === undefined && !isParsed(given)) throw mcpError(BODY_READ, {})
+  const size = sent === undefined ? measure(given, limits) : messageSize(sent, 'http', limits.httpBytes)
   const problem = sizeProblem(size, limits.httpBytes)
   if (problem !== undefined) throw problem
-  if (bytes === undefined) {
+  if (sent === undefined) {
     request.parsed = given
     request.size = size
     return
   }
-  const text = decodeUtf8(bytes)
+  const text = typeof sent === 'string' ? sent : decodeUtf8(sent)
   if (text === undefined) throw mcpError(PARSE_FAILED, {})
   request.body = text
+}
+
+function bytesOf(given: unknown): Uint8Array | undefined {
+  if (given instanceof Uint8Array) return given
+  if (ArrayBuffer.isView(given)) return new Uint8Array(given.buffer, given.byteOffset, given.byteLength)
+  return given instanceof ArrayBuffer ? new Uint8Array(given) : undefined
+}
+
+/** Whether a parser can have made this value: all but objects of a class, such as forms and web streams. */
+function isParsed(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // Not compared with `Object.prototype`, because the value may come from another realm.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** The least number of characters that a parsed value takes as JSON. Throws if it exceeds a limit. */

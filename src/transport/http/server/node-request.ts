@@ -31,8 +31,9 @@ export class NodeHead implements HttpHead {
   }
 
   headers(): Readonly<Record<string, string>> {
-    const all = Object.entries(this.#headers).map(([name, value]) => [name, String(value)])
-    return Object.fromEntries(all) as Record<string, string>
+    // In HTTP/2, the method, path and host are among the headers, with a colon before their names.
+    const all = Object.entries(this.#headers).filter(([name]) => !name.startsWith(':'))
+    return Object.fromEntries(all.map(([name, value]) => [name, String(value)]))
   }
 
   header(name: string): string | undefined {
@@ -61,12 +62,13 @@ export function isStream(body: unknown): body is Readable {
   return typeof (body as Partial<Readable> | null)?.pipe === 'function'
 }
 
-/** The Host header. Node keeps the first of several, so duplicates are made invalid here. */
+/** The Host header, or what HTTP/2 has instead. Node keeps the first of several, so duplicates are made invalid here. */
 function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string
     if (name.length === 4 && name.toLowerCase() === 'host') count++
   }
-  return count > 1 ? 'two of them' : headers.host
+  if (count > 1) return 'two of them'
+  return headers.host ?? (headers[':authority'] as string | undefined)
 }

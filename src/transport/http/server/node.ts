@@ -1,14 +1,10 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Readable } from 'node:stream'
-import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BODY_READ } from '../../../errors/http.ts'
-import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { AcceptQueue } from '../../io/accept-queue.ts'
 import { reportBodyRead, takeBody } from './given-body.ts'
+import { discard, readBody } from './node-body.ts'
 import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
 import {
   JSON_HEADERS,
@@ -22,7 +18,6 @@ import {
 } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
-import { afterMs, type Timer } from '../../io/timer.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
 type Serve = (request: NodeRequest, response: ServerResponse, body?: unknown) => void
@@ -60,10 +55,10 @@ function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
   return (request, response, given) => {
     const parts = new NodeIn(request, response)
     const rejection = handler.rejectHead(parts)
-    if (rejection !== undefined) return rejectUnread(request, response, rejection)
+    if (rejection !== undefined) return rejectGiven(parts, given, rejection)
     if (handler.authenticate === undefined) return readAndAnswer(request, parts, given)
     void Promise.resolve(handler.authenticate(parts)).then((caller) => {
-      if ('reply' in caller) return rejectUnread(request, response, caller.reply)
+      if ('reply' in caller) return rejectGiven(parts, given, caller.reply)
       request.auth = caller.auth
       readAndAnswer(request, parts, given)
     })
@@ -74,8 +69,8 @@ function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
     const body = bodyOf(request, given)
     if (!isStream(body)) return answerGiven(request, parts, body)
     const reading = new ReadBudget(pool, handler.limits.httpBytes, body)
-    readBody(body, Number(request.headers['content-length']), reading, handler.limits.bodyMs, (text) => {
-      if (typeof text !== 'string') return reject(parts, text)
+    readBody(parts, body, { reading, timeoutMs: handler.limits.bodyMs }, (text) => {
+      if (typeof text !== 'string') return reject(parts, body, text)
       parts.body = text
       answerInTurn(request, parts, reading)
     })
@@ -85,14 +80,14 @@ function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
     try {
       takeBody(parts, body, handler.limits)
     } catch (thrown) {
-      return reject(parts, thrown)
+      return reject(parts, body, thrown)
     }
     answerInTurn(request, parts)
   }
 
-  function reject(parts: NodeIn, thrown: unknown): void {
+  function reject(parts: NodeIn, body: unknown, thrown: unknown): void {
     reportBodyRead(handler.service, thrown)
-    rejectUnread(parts.request, parts.response, handler.rejectUnread(parts, thrown))
+    rejectGiven(parts, body, handler.rejectUnread(parts, thrown))
   }
 
   function answerInTurn({ socket }: NodeRequest, parts: NodeIn, reading?: ReadBudget): void {
@@ -108,6 +103,12 @@ function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
     respond(parts.response, handler, handler.answer(parts))
     reading?.end()
   }
+}
+
+/** Replies to a request whose body, or what the framework made of it, is not wanted. */
+function rejectGiven({ request, response }: NodeIn, given: unknown, out: HttpOut): void {
+  if (given !== request && isStream(given)) discard(request, given)
+  rejectUnread(request, response, out)
 }
 
 /** A Node request as plain parts. */
@@ -134,53 +135,6 @@ class NodeIn extends NodeHead implements HttpIn {
   onGone(listener: () => void): void {
     if (this.response.closed) queueMicrotask(listener)
     else this.response.once('close', listener)
-  }
-}
-
-/**
- * Reads the whole body unless it is too large, too slow, or not UTF-8. Its bytes count until `reading` is ended. The
- * timeout starts with the first chunk of an incomplete body; the listener handles clients that send nothing at all.
- */
-function readBody(
-  body: Readable,
-  announced: number,
-  reading: ReadBudget,
-  timeoutMs: number,
-  done: (text: string | McpError) => void,
-): void {
-  // What was read before will not come again, and neither will the end.
-  if (body.readableDidRead) return done(mcpError(BODY_READ, {}))
-  if (body.readableEnded) return done('')
-  const tooLarge = reading.announce(announced)
-  if (tooLarge !== undefined) return done(tooLarge)
-  let chunks: Buffer[] = []
-  let finished = false
-  let timer: Timer
-  body.on('data', (chunk: Buffer | string) => {
-    if (finished) return
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    const problem = reading.take(bytes.length)
-    if (problem !== undefined) return finish(problem)
-    chunks.push(bytes)
-    if (timer === undefined && !(reading.size >= announced)) {
-      timer = afterMs(timeoutMs, () => finish(reading.late()))
-    }
-  })
-  body.on('end', () => finish(decode()))
-  body.on('close', () => finish(undefined))
-
-  function finish(result: string | McpError | undefined): void {
-    if (finished) return
-    finished = true
-    clearTimeout(timer)
-    chunks = []
-    if (typeof result !== 'string') reading.end()
-    if (result !== undefined) done(result)
-  }
-
-  function decode(): string | McpError {
-    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-    return isUtf8(bytes) ? bytes.toString('utf8') : mcpError(PARSE_FAILED, {})
   }
 }
 

@@ -132,8 +132,9 @@ function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
   const base = `http://${request.header('host') ?? ''}`
   const headers = new Headers(request.headers?.())
   const text = parsed === undefined ? body : textOf(parsed, headers.get('content-type') ?? '')
-  // The text may differ from what was sent, for example in its spaces.
-  if (parsed !== undefined) headers.delete('content-length')
+  // The text may differ from what was sent, for example in its spaces or its character set.
+  const { length } = new TextEncoder().encode(text)
+  if (headers.get('content-length') !== String(length)) headers.delete('content-length')
   // The target may be a whole URL, and the host anything: the client chose both.
   const path = target.startsWith('/') ? target.replace(/^\/+/, '/') : '/'
   const url = new URL(path, URL.canParse(base) ? base : 'http://localhost')
@@ -143,9 +144,7 @@ function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
 /** The text of a body that a framework parsed by its type. Throws if it cannot be restored. */
 function textOf(parsed: unknown, type: string): string {
   const name = (type.split(';', 1)[0] as string).trim().toLowerCase()
-  if (name === 'application/json') return JSON.stringify(parsed)
-  if (typeof parsed === 'string') return parsed
-  if (name.endsWith('+json')) return JSON.stringify(parsed)
+  if (name === 'application/json' || name.endsWith('+json')) return JSON.stringify(parsed)
   if (name !== 'application/x-www-form-urlencoded') throw mcpError(BODY_READ, {})
   const form = new URLSearchParams()
   for (const [field, given] of Object.entries(parsed ?? {}))
