@@ -1,32 +1,21 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { type McpError, mcpError } from '../../../errors/error.ts'
+import { BODY_BROKEN, BODY_READ } from '../../../errors/http.ts'
+import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
-import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { AcceptQueue } from '../../io/accept-queue.ts'
-import { reportBodyRead, takeBody } from './given-body.ts'
-import { discard, readBody } from './node-body.ts'
-import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
-import {
-  JSON_HEADERS,
-  NO_HEADERS,
-  type HttpIn,
-  type HttpOut,
-  type Sink,
-  type ExtraEndpoint,
-  type HttpHandler,
-  hasBody,
-} from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
-import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
+import { afterMs, type Timer } from '../../io/timer.ts'
+import { reportBodyRead, takeBody } from './given-body.ts'
+import { rejectUnread, respond } from './node-reply.ts'
+import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
+import { type HttpIn, type HttpOut, type ExtraEndpoint, type HttpHandler, hasBody } from './parts.ts'
 
 type Serve = (request: NodeRequest, response: ServerResponse, body?: unknown) => void
-
-/** A body up to this size is cheaper to read than a new connection. */
-const SMALL_BYTES = 65_536
-/** How long a client that is still sending has to read the reply. */
-const LINGER_MS = 500
-const NO_BYTES = new Uint8Array()
 
 /**
  * Serves an endpoint to Node's own HTTP server and to frameworks built on it. A framework may mount it at any path, so
@@ -138,175 +127,86 @@ class NodeIn extends NodeHead implements HttpIn {
   }
 }
 
-/** Replies to a request whose body is not wanted. A large or slow body is not read, and its connection is closed. */
-export function rejectUnread(request: IncomingMessage, response: ServerResponse, out: HttpOut): void {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
-  const comesSoon = encoding === undefined && Number(length) <= SMALL_BYTES && out.status !== 408
-  if (request.complete || comesSoon) return write(response, out)
-  if (response.destroyed || response.headersSent) return
-  request.pause()
-  const body = replyText(out.body ?? '')
-  const headers = { ...out.headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
-  // Ending the response would close the connection at once, and a client that is still sending would miss the reply.
-  response.writeHead(out.status, headers).write(body)
-  const timer = setTimeout(() => request.destroy(), LINGER_MS)
-  response.once('close', () => clearTimeout(timer))
+interface BodyOptions {
+  /** Counts the bytes until it is ended. */
+  readonly reading: ReadBudget
+  readonly timeoutMs: number
 }
 
-function respond(response: ServerResponse, handler: HttpHandler, out: HttpOut | Promise<HttpOut>): void {
-  if (!(out instanceof Promise)) return write(response, out, handler)
-  // A web handler or an authenticator may have given headers that Node does not accept.
-  const fail = (thrown: unknown): void =>
-    write(response, handler.fail(undefined, thrown, undefined, NO_HEADERS))
-  void out.then((late) => {
-    try {
-      write(response, late, handler)
-    } catch (thrown) {
-      fail(thrown)
-    }
-  }, fail)
-}
-
-/** Writes a reply. The unread bytes of a large reply or a stream are counted. */
-function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler): void {
-  if (response.destroyed || response.headersSent) return out.stream?.attach(GONE)
-  if (out.stream !== undefined) {
-    const sink = new ResponseSink(response, out, handler)
-    out.stream.attach(sink)
-    return sink.open()
-  }
-  if (out.body === undefined) return writeBytes(response, out, handler)
-  const { body } = out
-  const length = lengthOf(body)
-  const headers =
-    out.headers === JSON_HEADERS
-      ? { 'content-type': 'application/json', 'content-length': length }
-      : { ...out.headers, 'content-length': length }
-  response.writeHead(out.status, headers)
-  if (typeof body === 'string') response.end(toSend(body, length))
-  else writePieces(response, body)
-  if (length > SMALL_BYTES && handler !== undefined) countUnsent(response, length, handler)
-}
-
-function writeBytes(response: ServerResponse, out: HttpOut, handler: HttpHandler | undefined): void {
-  const { status, headers, cookies, bytes = NO_BYTES } = out
-  // Only a reply to HEAD has a length of its own: that of the body it leaves out.
-  const all = { 'content-length': bytes.length, ...headers, ...(cookies && { 'set-cookie': [...cookies] }) }
-  response.writeHead(status, all).end(bytes)
-  if (bytes.length > SMALL_BYTES && handler !== undefined) countUnsent(response, bytes.length, handler)
-}
-
-function lengthOf(body: Reply): number {
-  if (typeof body === 'string') return Buffer.byteLength(body)
-  const { before, kept, after } = body
-  return Buffer.byteLength(before) + kept.bytes.length + after.length
-}
-
-/** Converts a long text to bytes, because Node would otherwise hold several copies until it is sent. */
-function toSend(text: string, length: number): string | Buffer {
-  return length > SMALL_BYTES ? Buffer.from(text) : text
-}
-
-function writePieces(response: ServerResponse, { before, kept, after }: CachedReply): void {
-  response.cork()
-  response.write(before)
-  response.write(kept.bytes)
-  response.end(after)
-  response.uncork()
-}
-
-/** Counts a large reply until it is sent; a client that reads nothing for a while is aborted. */
-function countUnsent(response: ServerResponse, length: number, handler: HttpHandler): void {
-  const sending = new WriteBudget({
-    pool: budgetsOf(handler.service, handler.limits).write,
-    outlet: () => response.socket as Outlet | null,
-    patienceMs: handler.limits.bodyMs,
-    abort: () => abortSlow(response, handler),
+/**
+ * Reads the whole body unless it is too large, too slow, or not UTF-8. For the request itself, the timeout starts with
+ * the first chunk of an incomplete body, because the listener handles clients that send nothing at all. For a stream that
+ * a framework passed, it starts at once. `done` is not called if the client disconnects.
+ */
+function readBody(
+  parts: Pick<HttpIn, 'onGone'> & { readonly request: IncomingMessage },
+  body: Readable,
+  { reading, timeoutMs }: BodyOptions,
+  done: (text: string | McpError) => void,
+): void {
+  const { request } = parts
+  const isPassed = body !== request
+  const known = stateOf(body, isPassed)
+  if (known !== undefined) return done(known)
+  // What a framework made of the body may have any size.
+  const announced = isPassed ? NaN : Number(request.headers['content-length'])
+  const tooLarge = reading.announce(announced)
+  if (tooLarge !== undefined) return done(tooLarge)
+  let chunks: Buffer[] = []
+  let finished = false
+  let timer: Timer
+  body.on('data', (chunk: unknown) => {
+    if (finished) return
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    if (!(bytes instanceof Uint8Array)) return finish(mcpError(BODY_READ, {}))
+    const problem = reading.take(bytes.length)
+    if (problem !== undefined) return finish(problem)
+    chunks.push(bytes as Buffer)
+    if (timer === undefined && !(reading.size >= announced)) startTimer()
   })
-  sending.set(length)
-  response.once('close', () => sending.set(0))
-}
-
-/** Aborts the connection of a client that reads too slowly. */
-function abortSlow(response: ServerResponse, handler: HttpHandler | undefined): void {
-  if (response.destroyed) return
-  handler?.service.observers.count('slow_reader')
-  response.destroy()
-}
-
-/** Writes a stream. The head is sent with the first frame. */
-class ResponseSink implements Sink {
-  readonly #response: ServerResponse
-  readonly #out: HttpOut
-  readonly #handler: HttpHandler | undefined
-  #sending: WriteBudget | undefined
-
-  constructor(response: ServerResponse, out: HttpOut, handler: HttpHandler | undefined) {
-    this.#response = response
-    this.#out = out
-    this.#handler = handler
+  body.on('end', () => finish(decode()))
+  body.on('close', () => finish(isPassed ? mcpError(BODY_BROKEN, {}) : undefined))
+  if (isPassed) {
+    startTimer()
+    body.on('error', (cause) => finish(mcpError(BODY_BROKEN, {}, { cause })))
+    parts.onGone(() => {
+      if (finished) return
+      finish(undefined)
+      body.destroy()
+    })
   }
 
-  /** Sends the head, if it has not been sent yet. */
-  open(): void {
-    if (!this.#response.headersSent) this.#begin().flushHeaders()
+  function startTimer(): void {
+    timer = afterMs(timeoutMs, () => finish(reading.late()))
   }
 
-  write(text: string): void {
-    const response = this.#begin()
-    response.write(text)
-    const handler = this.#handler
-    if (this.#sending === undefined && handler !== undefined && response.writableLength > SMALL_BYTES) {
-      // Keep-alive comments detect a client that reads nothing at all.
-      this.#sending = new WriteBudget({
-        pool: budgetsOf(handler.service, handler.limits).write,
-        outlet: () => response.socket as Outlet | null,
-        patienceMs: Number.POSITIVE_INFINITY,
-        abort: () => this.abort(),
-      })
-      response.on('drain', () => this.#recount()).once('close', () => this.#recount())
-    }
-    this.#recount()
+  function finish(result: string | McpError | undefined): void {
+    if (finished) return
+    finished = true
+    clearTimeout(timer)
+    chunks = []
+    if (typeof result !== 'string') reading.end()
+    if (result !== undefined) done(result)
   }
 
-  end(text = ''): void {
-    const length = Buffer.byteLength(text)
-    this.#begin(length).end(toSend(text, length))
-    if (length > SMALL_BYTES && this.#handler !== undefined)
-      countUnsent(this.#response, length, this.#handler)
-  }
-
-  abort(): void {
-    abortSlow(this.#response, this.#handler)
-  }
-
-  get waiting(): number {
-    return this.#response.writableLength
-  }
-
-  onGone(listener: () => void): void {
-    this.#response.once('close', listener)
-  }
-
-  #begin(length?: number): ServerResponse {
-    const { status, headers } = this.#out
-    if (this.#response.headersSent) return this.#response
-    return this.#response.writeHead(
-      status,
-      length === undefined ? headers : { ...headers, 'content-length': length },
-    )
-  }
-
-  #recount(): void {
-    this.#sending?.set(this.#response.destroyed ? 0 : this.#response.writableLength)
+  function decode(): string | McpError {
+    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+    return isUtf8(bytes) ? bytes.toString('utf8') : mcpError(PARSE_FAILED, {})
   }
 }
 
-/** Stands for a client that disconnected before its stream started. */
-const GONE: Sink = {
-  write: () => undefined,
-  end: () => undefined,
-  abort: () => undefined,
-  waiting: 0,
-  onGone: (listener) => queueMicrotask(listener),
+/** What is known of a body before it is read: its text if it is empty, or why it cannot be read. */
+function stateOf(body: Readable, isPassed: boolean): string | McpError | undefined {
+  // What was read before will not come again, and neither will the end.
+  if (body.readableDidRead) return mcpError(BODY_READ, {})
+  if (body.readableEnded) return ''
+  if (!isPassed || !body.destroyed) return undefined
+  return body.errored === null ? mcpError(BODY_READ, {}) : mcpError(BODY_BROKEN, {}, { cause: body.errored })
+}
+
+/** Stops a stream that a framework made of a request, and lets the rest of the request come in without it. */
+function discard(request: IncomingMessage, passed: Readable): void {
+  request.unpipe()
+  request.resume()
+  passed.destroy()
 }
