@@ -59,6 +59,7 @@ export type ErrorKind =
   | 'ask_invalid'
   | 'input_required'
   | 'bad_state'
+  | 'state_too_large'
   | 'ask_refused'
   | 'not_initialized'
   // limits.ts

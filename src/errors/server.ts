@@ -286,6 +286,14 @@ export const BAD_STATE = {
   hint: 'Send the request again without requestState.',
 } as const
 
+export const STATE_TOO_LARGE = {
+  kind: 'state_too_large',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'the request cannot ask again: its answers and values of ctx.once take more than {limit} bytes',
+  hint: 'Send shorter answers. In the server, keep large values in a store, and only their key in ctx.once.',
+} as const
+
 export const ASK_REFUSED = {
   kind: 'ask_refused',
   where: 'result',

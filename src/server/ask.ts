@@ -10,6 +10,7 @@ import { toChecker } from '../schema/checker.ts'
 import { toFormSchema } from '../schema/form.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
 import { beginRounds, callOf, type Context } from './context.ts'
+import { answerTo } from './rounds.ts'
 import { checkSampling } from './sampling.ts'
 import { requireFeature, supports } from './supports.ts'
 
@@ -185,7 +186,7 @@ async function askInRounds<Value>(
 ): Promise<Value> {
   const rounds = beginRounds(context)
   const key = question.key ?? `${question.kind}-${++rounds.asked}`
-  const answer = rounds.answers.get(key)
+  const answer = answerTo(rounds, key)
   if (answer === undefined) {
     rounds.questions.set(key, { method: question.method, params: question.params })
     throw mcpError(INPUT_REQUIRED, {})

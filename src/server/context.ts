@@ -10,7 +10,7 @@ import type * as asks from './ask.ts'
 import type { AskOptions, Elicited, ElicitedUrl, Sampled, SampleParams } from './ask.ts'
 import { createLog, type Log } from './logging.ts'
 import { createProgress, type ReportProgress } from './progress.ts'
-import type { Rounds } from './rounds.ts'
+import { newRounds, onceIn, type Rounds } from './rounds.ts'
 import { supports, type ClientFeature } from './supports.ts'
 import type { ServerParts } from './parts.ts'
 
@@ -47,8 +47,7 @@ export class Context {
     callOf = (context) => context.#call
     partsOf = (context) => context.#parts
     roundsOf = (context) => context.#rounds
-    beginRounds = (context) =>
-      (context.#rounds ??= { answers: new Map(), once: new Map(), questions: new Map(), asked: 0 })
+    beginRounds = (context) => (context.#rounds ??= newRounds())
   }
 
   /** @internal */
@@ -145,11 +144,8 @@ export class Context {
 
   /** Runs a function once, even if the handler runs again after a question. The value must be JSON. */
   get once(): <Value>(key: string, make: () => Value | Promise<Value>) => Promise<Value> {
-    return async <Value>(key: string, make: () => Value | Promise<Value>) => {
-      const kept = beginRounds(this).once
-      if (!kept.has(key)) kept.set(key, await make())
-      return kept.get(key) as Value
-    }
+    return async <Value>(key: string, make: () => Value | Promise<Value>) =>
+      (await onceIn(beginRounds(this), key, make)) as Value
   }
 
   /** Closes the connection of a stream that can be resumed; the client reconnects for the rest after `retryMs`. */

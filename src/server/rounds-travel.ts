@@ -5,37 +5,53 @@ import { ownerOf } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { beginRounds, callOf, partsOf, type Context } from './context.ts'
 import type { Rounds } from './rounds.ts'
+import type { RoundState } from './state.ts'
 
 /** Decrypts the state that the client returned from an earlier round. */
 export async function openRounds(context: Context): Promise<void> {
   const { params } = context
   const { requestState } = params
-  const responses = params['inputResponses'] ?? {}
+  const responses = (params['inputResponses'] ?? {}) as Readonly<Record<string, JsonObject>>
   if (typeof responses !== 'object' || Array.isArray(responses))
     throw invalid(context, 'inputResponses is not an object')
   if (requestState !== undefined && typeof requestState !== 'string')
     throw invalid(context, 'requestState is not a string')
-  const state =
-    requestState === undefined
-      ? { answers: {}, once: {} }
-      : await partsOf(context).sealer.open(requestState, await bindingOf(context))
-  const rounds = beginRounds(context)
-  for (const [key, answer] of Object.entries(state.answers)) rounds.answers.set(key, answer)
-  for (const [key, answer] of Object.entries(responses as Record<string, JsonObject>))
-    rounds.answers.set(key, answer)
-  for (const [key, value] of Object.entries(state.once)) rounds.once.set(key, value)
+  if (requestState === undefined) {
+    const { early } = beginRounds(context)
+    for (const [key, answer] of Object.entries(responses)) early.set(key, answer)
+    return
+  }
+  const state = await partsOf(context).sealer.open(requestState, await bindingOf(context))
+  const { answers, once } = beginRounds(context)
+  for (const [key, answer] of state.answers) answers.set(key, answer)
+  for (const [key, value] of state.once) once.set(key, Promise.resolve(value))
+  // The handler has acted on the answers in the state: only questions that it left open can be answered.
+  for (const key of state.open) if (Object.hasOwn(responses, key)) answers.set(key, responses[key]!)
 }
 
 /** The result that asks the client the open questions. */
 export async function inputRequired(context: Context, rounds: Rounds): Promise<Result> {
-  const { answers, once, questions } = rounds
-  const kept = [...answers].filter(([key]) => !questions.has(key))
-  const state = { answers: Object.fromEntries(kept), once: Object.fromEntries(once) }
+  rounds.ended = true
+  const once = await finished(rounds)
+  const { questions } = rounds
+  const answers = [...rounds.answers].filter(([key]) => !questions.has(key))
+  const state = { answers, once, open: [...questions.keys()] }
   return {
     resultType: 'input_required',
     inputRequests: Object.fromEntries(questions),
     requestState: await partsOf(context).sealer.seal(state, await bindingOf(context)),
   }
+}
+
+/** The values of `ctx.once`. A function that still runs beside a question is awaited, or it would run again in the next round. */
+async function finished({ once }: Rounds): Promise<RoundState['once']> {
+  const values = await Promise.allSettled([...once].map(async ([key, value]) => toEntry(key, await value)))
+  return values.flatMap((value) => (value.status === 'fulfilled' ? [value.value] : []))
+}
+
+/** JSON has no undefined. */
+function toEntry(key: string, value: unknown): RoundState['once'][number] {
+  return value === undefined ? [key] : [key, value]
 }
 
 function bindingOf(context: Context): Promise<string> {

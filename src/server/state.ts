@@ -1,17 +1,21 @@
 import { mcpError } from '../errors/error.ts'
-import { BAD_STATE } from '../errors/server.ts'
+import { BAD_STATE, STATE_TOO_LARGE } from '../errors/server.ts'
+import { toBase64 } from '../protocol/content.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** The state of a request between rounds. */
 export interface RoundState {
   /** Answers of earlier rounds, by key. */
-  readonly answers: Readonly<Record<string, JsonObject>>
+  readonly answers: readonly (readonly [key: string, answer: JsonObject])[]
   /** Values of `ctx.once`, by key. */
-  readonly once: Readonly<Record<string, unknown>>
+  readonly once: readonly (readonly [key: string, value?: unknown])[]
+  /** The keys of the questions that the next round may answer. */
+  readonly open: readonly string[]
 }
 
 /** Encrypts and decrypts the state that the client carries between rounds. */
 export interface Sealer {
+  /** Throws if the state is too large to be opened again. */
   seal(state: RoundState, binding: string): Promise<string>
   /** Throws unless the text was encrypted by this server for the same binding and has not expired. */
   open(text: string, binding: string): Promise<RoundState>
@@ -28,6 +32,9 @@ export interface SealerOptions {
 
 const MAX_STATE = 256 * 1024
 const IV_BYTES = 12
+const TAG_BYTES = 16
+/** As many bytes as fit into the text of a state. */
+const MAX_PLAIN = (MAX_STATE / 4) * 3 - IV_BYTES - TAG_BYTES
 
 /** AES-GCM with a key derived from the first secret; the binding is authenticated data. */
 export function createSealer(options: SealerOptions): Sealer {
@@ -40,13 +47,16 @@ export function createSealer(options: SealerOptions): Sealer {
     async seal(state, binding) {
       const [key] = await allKeys()
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
-      const plain = bytes(JSON.stringify({ ...state, expires: now() + ttlMs }))
+      const plain = plainBytes({ ...state, expires: now() + ttlMs })
       const sealed = await crypto.subtle.encrypt(
         { name: 'AES-GCM', iv, additionalData: bytes(binding) },
         key!,
         plain,
       )
-      return toBase64Url(new Uint8Array([...iv, ...new Uint8Array(sealed)]))
+      const whole = new Uint8Array(IV_BYTES + sealed.byteLength)
+      whole.set(iv)
+      whole.set(new Uint8Array(sealed), IV_BYTES)
+      return toBase64Url(whole)
     },
     async open(text, binding) {
       if (text.length > MAX_STATE) throw mcpError(BAD_STATE, { reason: 'it is too large' })
@@ -69,6 +79,14 @@ export async function toBinding(owner: string, method: string, params: JsonObjec
   const { _meta: _1, inputResponses: _2, requestState: _3, ...rest } = params
   const digest = await crypto.subtle.digest('SHA-256', bytes(JSON.stringify([owner, method, sorted(rest)])))
   return toBase64Url(new Uint8Array(digest))
+}
+
+/** The bytes of a state; text that is certainly too long is not encoded. */
+function plainBytes(state: RoundState & { readonly expires: number }): Uint8Array<ArrayBuffer> {
+  const text = JSON.stringify(state)
+  const plain = text.length > MAX_PLAIN ? undefined : bytes(text)
+  if (plain === undefined || plain.length > MAX_PLAIN) throw mcpError(STATE_TOO_LARGE, { limit: MAX_PLAIN })
+  return plain
 }
 
 async function toKey(secret: string): Promise<CryptoKey> {
@@ -106,9 +124,7 @@ function bytes(text: string): Uint8Array<ArrayBuffer> {
 }
 
 function toBase64Url(data: Uint8Array): string {
-  let binary = ''
-  for (const byte of data) binary += String.fromCharCode(byte)
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+  return toBase64(data).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
 function fromBase64Url(text: string): Uint8Array {

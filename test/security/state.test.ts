@@ -210,3 +210,111 @@ test('N.answers-odd answers to questions that nobody asked, and of odd shapes, f
   for (const inputResponses of [[], 'x', 5, true])
     await expectRefused(app, { ...first, inputResponses } as JsonObject)
 })
+
+interface Shop {
+  readonly app: AnyApp
+  readonly ledger: string[]
+}
+
+/** A shop that charges for one answer, asks again, and then delivers what was ordered. */
+function shop(): Shop {
+  const ledger: string[] = []
+  const count = z.object({ n: z.number() })
+  const app = createServer({ name: 'shop', version: '1', secret: SECRET, log: () => undefined })
+    .tool('buy', {}, async (_, { elicit, once }) => {
+      const { content: order } = await elicit('How many?', count)
+      const paid = await once('charge', () => {
+        ledger.push(`charged ${order?.n}`)
+        return order?.n
+      })
+      const { content: gift } = await elicit('How many as a gift?', count)
+      ledger.push(`delivered ${order?.n} and ${gift?.n}`)
+      return `paid ${paid}`
+    })
+    .tool('log', {}, async (_, { elicit, once }) => {
+      await once('entry', () => void ledger.push('entered'))
+      await elicit('How many?', count)
+      return 'done'
+    })
+    .tool('both', {}, async (_, { elicit, once }) => {
+      const slow = async (): Promise<number> => {
+        await new Promise((resolve) => setImmediate(resolve))
+        return ledger.push('charged')
+      }
+      await Promise.all([once('charge', slow), once('charge', slow), elicit('How many?', count)])
+      return 'done'
+    }) as AnyApp
+  return { app, ledger }
+}
+
+const order = (n: number): JsonObject => ({ action: 'accept', content: { n } })
+
+test('N.state-answered an answer that the state holds cannot be replaced in a later round [R226]', async () => {
+  const { app, ledger } = shop()
+  const start = (await ask(app, { name: 'buy' })).result?.requestState
+  const inputResponses = { 'elicit-1': order(1) }
+  const second = await ask(app, { name: 'buy', requestState: start, inputResponses })
+  expect(second.result).toMatchObject({ inputRequests: { 'elicit-2': {} } })
+  const { requestState } = second.result ?? {}
+  for (const replaced of [order(1000), { action: 'decline' }, { action: 'accept', content: {} }, null, 5]) {
+    const answers = { 'elicit-1': replaced, 'elicit-2': order(2) } as JsonObject
+    const { result } = await ask(app, { name: 'buy', requestState, inputResponses: answers })
+    expect(result).toMatchObject({ isError: false, content: [{ text: 'paid 1' }] })
+    expect(ledger.at(-1)).toBe('delivered 1 and 2')
+  }
+  expect(ledger.filter((entry) => entry.startsWith('charged'))).toEqual(['charged 1'])
+})
+
+test('N.state-unasked a state takes answers to the questions that it left open, and keeps no others [R227]', async () => {
+  const { app, ledger } = shop()
+  const start = (await ask(app, { name: 'buy' })).result?.requestState
+  const early = { 'elicit-1': order(1), 'elicit-2': order(2), 'elicit-3': order(3) }
+  const second = await ask(app, { name: 'buy', requestState: start, inputResponses: early })
+  expect(Object.keys(second.result?.['inputRequests'] as object)).toEqual(['elicit-2'])
+  const alone = { 'elicit-1': order(1) }
+  const plain = await ask(app, { name: 'buy', requestState: start, inputResponses: alone })
+  expect(second.result?.requestState).toHaveLength(plain.result?.requestState?.length as number)
+  const { requestState } = second.result ?? {}
+  const none = await ask(app, { name: 'buy', requestState, inputResponses: { 'elicit-3': order(3) } })
+  expect(Object.keys(none.result?.['inputRequests'] as object)).toEqual(['elicit-2'])
+  expect(ledger.filter((entry) => entry.startsWith('delivered'))).toEqual([])
+})
+
+test('N.state-once what ran once is in the state, without a value and beside a question too', async () => {
+  const { app, ledger } = shop()
+  for (const [name, entry] of [
+    ['log', 'entered'],
+    ['both', 'charged'],
+  ]) {
+    ledger.length = 0
+    const { requestState } = (await ask(app, { name })).result ?? {}
+    expect([name, ledger]).toEqual([name, [entry]])
+    const again = await ask(app, { name, requestState })
+    expect(again.result).toMatchObject({ resultType: 'input_required' })
+    const key = Object.keys(again.result?.['inputRequests'] as object)[0] as string
+    const inputResponses = { [key]: order(1) }
+    const last = { name, requestState: again.result?.requestState, inputResponses }
+    expect((await ask(app, last)).result).toMatchObject({ isError: false })
+    expect([name, ledger]).toEqual([name, [entry]])
+  }
+})
+
+test('N.state-replay the key of ctx.once before a question is the same in every repeat of the last round', async () => {
+  const done = new Map<string, number>()
+  const app = createServer({ name: 'keyed', version: '1', secret: SECRET, log: () => undefined }).tool(
+    'pay',
+    {},
+    async (_, { elicit, once }) => {
+      const key = await once('key', () => crypto.randomUUID())
+      const { content } = await elicit('How much?', z.object({ n: z.number() }), { key: 'amount' })
+      if (!done.has(key)) done.set(key, content?.n as number)
+      return `paid ${done.get(key)}`
+    },
+  ) as AnyApp
+  const { requestState } = (await ask(app, { name: 'pay' })).result ?? {}
+  for (const n of [1, 1, 1000]) {
+    const { result } = await ask(app, { name: 'pay', requestState, inputResponses: { amount: order(n) } })
+    expect(result).toMatchObject({ content: [{ text: 'paid 1' }] })
+  }
+  expect([...done.values()]).toEqual([1])
+})

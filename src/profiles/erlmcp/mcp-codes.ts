@@ -30,7 +30,7 @@ export const MCP_CODES: readonly McpCode[] = [
   { code: -32004, name: 'CAPABILITY_NOT_SUPPORTED',      severity: 'error', kinds: ['not_offered', 'missing_capability'] },
   { code: -32005, name: 'NOT_INITIALIZED',               severity: 'error', retryable: true, kinds: ['not_initialized', 'already_initialized'], refusal: 'SERVER_UNINITIALIZED' },
   { code: -32006, name: 'SUBSCRIPTION_FAILED',           severity: 'error', retryable: true, kinds: ['too_many_subscriptions', 'too_many_streams', 'too_much_held'], refusal: 'CONCURRENT_LIMIT_EXCEEDED' },
-  { code: -32007, name: 'VALIDATION_FAILED',             severity: 'error', kinds: ['name_too_long', 'bad_envelope', 'bad_state'], alias: 'bad_params', refusal: 'INVALID_PARAMS' },
+  { code: -32007, name: 'VALIDATION_FAILED',             severity: 'error', kinds: ['name_too_long', 'bad_envelope', 'bad_state', 'state_too_large'], alias: 'bad_params', refusal: 'INVALID_PARAMS' },
   { code: -32008, name: 'TRANSPORT_ERROR',               severity: 'error', retryable: true, kinds: ['connect_failed', 'connection_closed', 'stream_lost', 'bad_http'], refusal: 'TRANSPORT_ERROR' },
   { code: -32009, name: 'TIMEOUT',                       severity: 'error', retryable: true, kinds: ['timeout', 'slow_sender'], refusal: 'TIMEOUT' },
   { code: -32010, name: 'RATE_LIMITED',                  severity: 'warn',  retryable: true, kinds: ['too_many_calls'], refusal: 'RATE_LIMIT_EXCEEDED' },

@@ -1,4 +1,5 @@
 import { McpError } from '../../../src/errors/error.ts'
+import type { JsonObject } from '../../../src/protocol/jsonrpc.ts'
 import { createSealer, toBinding } from '../../../src/server/state.ts'
 import { claim, target, type Target } from '../fuzz.ts'
 import { mutateText } from '../mutate.ts'
@@ -6,8 +7,9 @@ import { anyText, plainValue } from '../values.ts'
 
 interface Input {
   readonly state: {
-    readonly answers: Readonly<Record<string, never>>
-    readonly once: Readonly<Record<string, unknown>>
+    readonly answers: readonly (readonly [string, JsonObject])[]
+    readonly once: readonly (readonly [string, unknown])[]
+    readonly open: readonly string[]
   }
   readonly params: Readonly<Record<string, unknown>>
   readonly other: Readonly<Record<string, unknown>>
@@ -30,7 +32,11 @@ export const stateTarget: Target = target<Input>({
     })
     const letters = 'ABCXYZabcxyz0189-_+/= '.split('')
     return {
-      state: { answers: object() as never, once: object() },
+      state: {
+        answers: Object.entries(object()) as [string, JsonObject][],
+        once: Object.entries(object()),
+        open: [anyText(random)],
+      },
       params: object(),
       other: object(),
       spoil: (text) =>

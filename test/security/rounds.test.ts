@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { bundle, run } from './bundle.ts'
+
+interface Told {
+  readonly title: string
+  readonly resultType?: string
+  readonly state?: number
+  readonly code?: number
+  readonly message?: string
+}
+
+test(
+  'N.answers-huge answers of 12 MB neither exhaust a server with 256 MB nor travel in its state [R227]',
+  { timeout: 120_000 },
+  async () => {
+    const flags = ['--max-old-space-size=256']
+    const { code, stdout, stderr } = await run(bundle('rounds-server'), [], '', flags)
+    expect([code, stderr]).toEqual([0, ''])
+    const told = JSON.parse(stdout) as readonly Told[]
+    const [small] = told
+    const asked = { resultType: 'input_required', state: small?.state }
+    const refused = {
+      code: -32602,
+      message: expect.stringMatching(/^the request cannot ask again: .* more than 196580 bytes/) as string,
+    }
+    expect(told).toMatchObject([
+      { title: 'small', ...asked },
+      { title: 'a text', ...asked },
+      { title: 'a text for a prompt', ...asked },
+      { title: 'many', ...asked },
+      { title: 'a text beside a state', ...asked },
+      { title: 'an early answer', ...refused },
+      { title: 'an answer', ...refused },
+      { title: 'an answer in other letters', ...refused },
+      { title: 'a value', ...refused },
+      { title: 'the last answer', resultType: 'complete' },
+    ])
+  },
+)
