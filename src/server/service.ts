@@ -233,10 +233,15 @@ export class ServerService implements Service {
       },
     })
     if (this.interceptors.size === 0) return dispatch
+    const answer: Answer = (call) => (intercepted.get(call.method) ?? dispatch)(call)
     const intercepted = new Map(
-      [...this.interceptors].map(([method, list]) => [method, chained(list, dispatch)]),
+      [...this.interceptors].map(([method, list]) => {
+        // An interceptor may pass on a call of another method, which has interceptors of its own.
+        const rest: Answer = (call) => (call.method === method ? dispatch : answer)(call)
+        return [method, chained(list, rest)]
+      }),
     )
-    return (call) => (intercepted.get(call.method) ?? dispatch)(call)
+    return answer
   }
 
   #routes(): Map<string, Handler<Context>> {
