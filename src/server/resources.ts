@@ -11,11 +11,14 @@ import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { rethrown, settled } from './settle.ts'
-import { mayUse } from './visibility.ts'
+import { isRestricted, mayUse } from './visibility.ts'
 
-export interface ResourceLists {
+interface ServerLists {
   readonly resources: List<ResourceDefinition>
   readonly templates: List<TemplateDefinition>
+}
+
+export interface ResourceLists extends ServerLists {
   readonly ttlMs: number
 }
 
@@ -32,15 +35,15 @@ export async function readResource(lists: ResourceLists, context: Context): Prom
     )
     if (value === undefined || value === null) throw unknownResource(uri)
     const whole = toContents(value, uri, found.resource.mimeType)
-    return { ...whole, ...cachingOf(whole, lists.ttlMs) }
+    return { ...whole, ...cachingOf(whole, lists.ttlMs, isRestricted(found.resource)) }
   })
 }
 
-/** The caching hints of a result, from its handler, if they are valid. */
-function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number): JsonObject {
+/** The caching hints of a result, from its handler, if they are valid. A shared cache would not ask who may see it. */
+function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number, isPrivate: boolean): JsonObject {
   return {
     ttlMs: Number.isSafeInteger(ttlMs) && (ttlMs as number) >= 0 ? ttlMs : usualMs,
-    cacheScope: cacheScope === 'public' ? 'public' : 'private',
+    cacheScope: cacheScope === 'public' && !isPrivate ? 'public' : 'private',
   }
 }
 
@@ -66,6 +69,16 @@ export function findResource(
     if (mayUse(template, context)) return { resource: template, variables }
   }
   return undefined
+}
+
+/** Whether everything that serves a URI is restricted. */
+export function isForSome({ resources, templates }: ServerLists, uri: string): boolean {
+  const exact = resources.items.get(uri)
+  if (exact !== undefined) return isRestricted(exact)
+  const subject = toSubject(uri)
+  if (subject === undefined) return false
+  const found = [...templates.items.values()].filter(({ template }) => match(template, subject, { steps: 0 }))
+  return found.length > 0 && found.every(isRestricted)
 }
 
 /** Whether a variable leaves its folder or a file URI restarts at the root, which is dangerous because handlers build paths from them. */
