@@ -65,7 +65,7 @@ export function findResource(
   for (const template of templates.values()) {
     const variables = match(template.template, subject, work)
     if (work.steps > MAX_STEPS) throw mcpError(URI_TOO_COSTLY, { count: templates.size })
-    if (variables === undefined || climbs(uri, variables)) continue
+    if (variables === undefined || climbs(subject.text, template.template.text, variables)) continue
     if (mayUse(template, context)) return { resource: template, variables }
   }
   return undefined
@@ -81,13 +81,18 @@ export function isForSome({ resources, templates }: ServerLists, uri: string): b
   return found.length > 0 && found.every(isRestricted)
 }
 
-/** Whether a variable leaves its folder or a file URI restarts at the root, which is dangerous because handlers build paths from them. */
-function climbs(uri: string, variables: Variables): boolean {
-  const steps = Object.values(variables)
-    .flat()
-    .flatMap((value) => value.split(/[\\/]/))
-  if (steps.some((step) => step.trim() === '..' || step.includes('\0'))) return true
-  return /^file:\/\//i.test(uri) && /[\\/]{2}/.test(decodeURIComponent(uri.slice('file://'.length)))
+/**
+ * Whether a variable leaves its folder or a file URI restarts at the root, which is dangerous because handlers build paths from
+ * them. Variables that are harmless alone may leave it together with the text between them, so the decoded URI counts too.
+ */
+function climbs(uri: string, template: string, variables: Variables): boolean {
+  const values = Object.values(variables).flat()
+  if (values.some((value) => countClimbs(value) > 0 || value.includes('\0'))) return true
+  return countClimbs(uri) > countClimbs(template) || /^file:\/\/.*[\\/]{2}/is.test(uri)
+}
+
+function countClimbs(path: string): number {
+  return path.split(/[\\/]/).filter((step) => step.trim() === '..').length
 }
 
 /** The `uri` of a request about one resource. */
