@@ -43,6 +43,7 @@ export const toolStream: Extension<ToolStreamApi> = /* @__PURE__ */ defineExtens
   about: 'The output of a tool, piece by piece.',
   methods: METHODS,
   serve: (_options: undefined, { service }: Host): void => {
+    service.observers.targets.set(`${ID}/stream`, 'name')
     service.intercept(`${ID}/stream`, async (call, answer) => {
       requireDeclared(call.peer, ID, call.method)
       const { answerStream } = await import('./stream-call.ts')

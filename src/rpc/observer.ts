@@ -67,6 +67,8 @@ export type Counted =
 
 /** The observers of one server, and its counters. */
 export class Observers {
+  /** The param that names the target, for each method of an extension that has one. */
+  readonly targets: Map<string, string> = new Map()
   readonly #list: Observer[] = []
   readonly #counts = new Map<Counted, number>()
   readonly #report: (error: unknown) => void
@@ -90,7 +92,7 @@ export class Observers {
 
   /** Starts observing a request; undefined when there are no observers. */
   begin(call: Call, message: { readonly size: number }): Observed | undefined {
-    return this.#list.length === 0 ? undefined : this.#begin(describe(call, message.size))
+    return this.#list.length === 0 ? undefined : this.#begin(this.#describe(call, message.size))
   }
 
   /** Counts a request that was rejected before it became a call, and shows it to the observers. */
@@ -117,6 +119,19 @@ export class Observers {
     }
   }
 
+  #describe({ method, params, peer, source }: Call, size: number): ObservedRequest {
+    const key = methodRow(method)?.named ?? this.targets.get(method)
+    const target = key === undefined ? undefined : params[key]
+    return {
+      method,
+      revision: peer.dialect.revision,
+      size,
+      ...(typeof target === 'string' && { target }),
+      ...(source.auth !== undefined && { auth: source.auth }),
+      ...(peer.client !== undefined && { client: peer.client }),
+    }
+  }
+
   /** Calls an observer; its failure is reported and never reaches the request. */
   #guarded(act: () => void | Promise<void>): Promise<void> | undefined {
     try {
@@ -138,19 +153,6 @@ export interface Observed {
 /** How a result ends its request. */
 export function outcomeOf(result: Result): 'result' | 'tool_error' {
   return result['isError'] === true ? 'tool_error' : 'result'
-}
-
-function describe({ method, params, peer, source }: Call, size: number): ObservedRequest {
-  const key = methodRow(method)?.named
-  const target = key === undefined ? undefined : params[key]
-  return {
-    method,
-    revision: peer.dialect.revision,
-    size,
-    ...(typeof target === 'string' && { target }),
-    ...(source.auth !== undefined && { auth: source.auth }),
-    ...(peer.client !== undefined && { client: peer.client }),
-  }
 }
 
 function describeRejected({ method, size, source: { auth } }: RejectedRequest): ObservedRequest {

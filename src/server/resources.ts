@@ -11,11 +11,14 @@ import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { rethrown, settled } from './settle.ts'
-import { mayUse } from './visibility.ts'
+import { isRestricted, mayUse } from './visibility.ts'
 
-export interface ResourceLists {
+interface ServerLists {
   readonly resources: List<ResourceDefinition>
   readonly templates: List<TemplateDefinition>
+}
+
+export interface ResourceLists extends ServerLists {
   readonly ttlMs: number
 }
 
@@ -32,15 +35,15 @@ export async function readResource(lists: ResourceLists, context: Context): Prom
     )
     if (value === undefined || value === null) throw unknownResource(uri)
     const whole = toContents(value, uri, found.resource.mimeType)
-    return { ...whole, ...cachingOf(whole, lists.ttlMs) }
+    return { ...whole, ...cachingOf(whole, lists.ttlMs, isRestricted(found.resource)) }
   })
 }
 
-/** The caching hints of a result, from its handler, if they are valid. */
-function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number): JsonObject {
+/** The caching hints of a result, from its handler, if they are valid. A shared cache would not ask who may see it. */
+function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number, isPrivate: boolean): JsonObject {
   return {
     ttlMs: Number.isSafeInteger(ttlMs) && (ttlMs as number) >= 0 ? ttlMs : usualMs,
-    cacheScope: cacheScope === 'public' ? 'public' : 'private',
+    cacheScope: cacheScope === 'public' && !isPrivate ? 'public' : 'private',
   }
 }
 
@@ -62,19 +65,34 @@ export function findResource(
   for (const template of templates.values()) {
     const variables = match(template.template, subject, work)
     if (work.steps > MAX_STEPS) throw mcpError(URI_TOO_COSTLY, { count: templates.size })
-    if (variables === undefined || climbs(uri, variables)) continue
+    if (variables === undefined || climbs(subject.text, template.template.text, variables)) continue
     if (mayUse(template, context)) return { resource: template, variables }
   }
   return undefined
 }
 
-/** Whether a variable leaves its folder or a file URI restarts at the root, which is dangerous because handlers build paths from them. */
-function climbs(uri: string, variables: Variables): boolean {
-  const steps = Object.values(variables)
-    .flat()
-    .flatMap((value) => value.split(/[\\/]/))
-  if (steps.some((step) => step.trim() === '..' || step.includes('\0'))) return true
-  return /^file:\/\//i.test(uri) && /[\\/]{2}/.test(decodeURIComponent(uri.slice('file://'.length)))
+/** Whether everything that serves a URI is restricted. */
+export function isForSome({ resources, templates }: ServerLists, uri: string): boolean {
+  const exact = resources.items.get(uri)
+  if (exact !== undefined) return isRestricted(exact)
+  const subject = toSubject(uri)
+  if (subject === undefined) return false
+  const found = [...templates.items.values()].filter(({ template }) => match(template, subject, { steps: 0 }))
+  return found.length > 0 && found.every(isRestricted)
+}
+
+/**
+ * Whether a variable leaves its folder or a file URI restarts at the root, which is dangerous because handlers build paths from
+ * them. Variables that are harmless alone may leave it together with the text between them, so the decoded URI counts too.
+ */
+function climbs(uri: string, template: string, variables: Variables): boolean {
+  const values = Object.values(variables).flat()
+  if (values.some((value) => countClimbs(value) > 0 || value.includes('\0'))) return true
+  return countClimbs(uri) > countClimbs(template) || /^file:\/\/.*[\\/]{2}/is.test(uri)
+}
+
+function countClimbs(path: string): number {
+  return path.split(/[\\/]/).filter((step) => step.trim() === '..').length
 }
 
 /** The `uri` of a request about one resource. */

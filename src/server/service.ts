@@ -22,7 +22,7 @@ import { follow, initialized } from './following.ts'
 import { complete } from './completion.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { getPrompt } from './prompts.ts'
-import { readResource } from './resources.ts'
+import { isForSome, readResource } from './resources.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { List } from './lists.ts'
@@ -136,6 +136,12 @@ export class ServerService implements Service {
     }
   }
 
+  /** Publishes a change of a resource. */
+  updated(uri: string): void {
+    let isKnown: boolean | undefined
+    this.changes.publish({ kind: 'resource', uri, isForSome: () => (isKnown ??= isForSome(this, uri)) })
+  }
+
   /** Adds an interceptor; those of one method run in the order they were added. */
   intercept(method: string, interceptor: Interceptor): void {
     const list = this.interceptors.get(method)
@@ -233,10 +239,15 @@ export class ServerService implements Service {
       },
     })
     if (this.interceptors.size === 0) return dispatch
+    const answer: Answer = (call) => (intercepted.get(call.method) ?? dispatch)(call)
     const intercepted = new Map(
-      [...this.interceptors].map(([method, list]) => [method, chained(list, dispatch)]),
+      [...this.interceptors].map(([method, list]) => {
+        // An interceptor may pass on a call of another method, which has interceptors of its own.
+        const rest: Answer = (call) => (call.method === method ? dispatch : answer)(call)
+        return [method, chained(list, rest)]
+      }),
     )
-    return (call) => (intercepted.get(call.method) ?? dispatch)(call)
+    return answer
   }
 
   #routes(): Map<string, Handler<Context>> {

@@ -11,7 +11,7 @@ import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Work } from '../uri-template/reach.ts'
 import { callOf, partsOf, type Context } from './context.ts'
-import { isWatched, NOTICES } from './following.ts'
+import { NOTICES, watchedUri } from './following.ts'
 import { WatchedUris, type HeldBytes } from './held-bytes.ts'
 import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
@@ -98,7 +98,8 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   return new Promise((resolve) => {
     const stop = parts.changes.listen((change: Change) => {
       if (change.kind === 'resource') {
-        if (isWatched(watched, change.uri)) notify('notifications/resources/updated', { uri: change.uri })
+        const uri = watchedUri(watched, change)
+        if (uri !== undefined) notify('notifications/resources/updated', { uri })
       } else if (change.kind === 'extension') {
         if (flags[change.id as `${string}/${string}`] === true) notify(change.method, change.params)
       } else if (flags[NOTICES[change.kind].filter] === true) notify(NOTICES[change.kind].method, {})

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { connectAll, type Change, type Grouped } from '../../src/client.ts'
-import { createServer, type App } from '../../src/index.ts'
+import { createServer, McpError, type App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { vacantUrl } from '../http-client/peer.ts'
@@ -53,7 +53,7 @@ describe('resources of a group', () => {
   })
 
   test('that several servers have are not read from any of them by chance', async () => {
-    const config = { a: library('a', 'both://1', 'x://{id}'), b: library('b', 'both://1', 'x://1') }
+    const config = { a: library('a', 'both://1', 'x://{id}'), b: library('b', 'both://1', 'x://{id}') }
     await using group = await connectAll(config)
     for (const uri of ['both://1', 'x://1']) {
       expect(await failure(group.read(uri))).toMatchObject({
@@ -62,7 +62,33 @@ describe('resources of a group', () => {
       })
       expect(textOf(await group.read(uri, { server: 'b' }))).toBe('b')
     }
-    expect(textOf(await group.read('x://2'))).toBe('a')
+  })
+
+  test('that a server lists are read from it, whatever the templates of others match', async () => {
+    const config = { greedy: library('greedy', '{+any}'), b: library('b', 'x://1') }
+    await using group = await connectAll(config)
+    expect(textOf(await group.read('x://1'))).toBe('b')
+    expect(textOf(await group.read('x://2'))).toBe('greedy')
+  })
+
+  test('are not read from another server while one cannot say whether it has them', async () => {
+    for (const list of ['resources/list', 'resources/templates/list']) {
+      const flaky = library('flaky', 'notes://today', 'notes://by/{id}')
+      let isDown = false
+      flaky.use(list, (_, next) => {
+        if (isDown) throw new Error('the database is down')
+        return next()
+      })
+      const config = { flaky, greedy: library('greedy', '{+any}', 'notes://by/{id}') }
+      await using group = await connectAll(config)
+      isDown = true
+      expect(await failure(group.read('notes://by/7'))).toMatchObject({
+        kind: 'bad_option',
+        message: expect.stringContaining('flaky could not say whether it is there; name the server') as string,
+        cause: expect.any(Error) as Error,
+      })
+      expect(textOf(await group.read('notes://by/7', { server: 'flaky' }))).toBe('flaky')
+    }
   })
 
   test('that no server has, and servers that do not exist, are answered with a remedy', async () => {
@@ -109,7 +135,17 @@ test.each(Object.entries(FAILING))('a server that %s leaves the others alone', a
   expect(await servers(group.resources())).toEqual(['good'])
   expect(await servers(group.templates())).toEqual(['good'])
   expect(await group.call('good__t')).toBe('good')
+  expect(textOf(await group.read('a://1', { server: 'good' }))).toBe('good')
+})
+
+test('a server without resources, or without templates, has none', async () => {
+  const empty = createServer({ name: 'empty', version: '1' })
+  const untemplated = library('untemplated', 'b://1').use('resources/templates/list', () => {
+    throw new McpError('unknown_method', 'no templates here')
+  })
+  await using group = await connectAll({ empty, untemplated, good: library('good', 'a://1', 'a://by/{id}') })
   expect(textOf(await group.read('a://1'))).toBe('good')
+  expect(textOf(await group.read('a://by/7'))).toBe('good')
 })
 
 /** Reads changes until so many came, while something keeps on changing: when watching begins is not visible. */

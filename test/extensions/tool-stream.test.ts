@@ -202,6 +202,28 @@ scenario(
   },
 )
 
+test('a streamed call passes the interceptors of tools/call, and observers see which tool it names', async () => {
+  const app = createStreaming()
+  const passed: string[] = []
+  app.intercept(STREAM, (_call, next) => (passed.push('streamed'), next()))
+  app.intercept('tools/call', ({ params }, next) => {
+    passed.push(`called ${String(params['name'])}`)
+    return params['name'] === 'plain' ? { isError: true, content: [text('paused')] } : next()
+  })
+  const targets: unknown[] = []
+  app.use({ observer: { start: ({ method, target }) => void targets.push([method, target]) } })
+  const client = await connect(app, { extensions: [toolStream] })
+  const blocked = toolStream.of(client).stream('plain')
+  expect(await blocked.next()).toMatchObject({ done: true, value: { content: [text('paused')] } })
+  for await (const _piece of toolStream.of(client).stream('steps')) break
+  expect(passed).toEqual(['streamed', 'called plain', 'streamed', 'called steps'])
+  expect(targets.slice(-2)).toEqual([
+    [STREAM, 'plain'],
+    [STREAM, 'steps'],
+  ])
+  await client.close()
+})
+
 test('a client takes the pieces in a loop, and the whole result in the end', async () => {
   for (const revision of ['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'] as const) {
     const client = await connect(createStreaming(), { extensions: [toolStream], revision })

@@ -105,6 +105,35 @@ test('M.traversal the ways of real files stay open', async () => {
   }
 })
 
+test('M.traversal variables do not leave the folder together with the text between them', async () => {
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+  const split = createServer({ name: 'split', version: '1', log: () => undefined })
+    .resource('file:///docs/{name}.{ext}', {}, ({ name, ext }) => read(`${name}.${ext}`))
+    .resource('dots://{from}..{to}', {}, ({ from, to }) => read(`${from}..${to}`))
+    .resource('hidden://.{name}', {}, ({ name }) => read(`.${name}`))
+    .resource('two://files/{+dir}{+rest}', {}, ({ dir, rest }) => read(dir + rest))
+    .resource('up://sub/../{name}', {}, ({ name }) => read(name))
+  const client = await open(split, { transport: 'memory', revision: '2025-11-25' })
+  for (const uri of [
+    'file:///docs/..%2Fsecret.md',
+    'file:///docs/..%5csecret.md',
+    'file:///docs/sub%2F..%2F..%2Fsecret.md',
+    'file:///docs/%2e.%2fsecret%2emd',
+    'dots://sub%2F..%2F..%2Fsecret.md',
+    'hidden://..%2Fsecret.md',
+    'hidden://.%2E%2Fsecret.md',
+    'two://files/../secret.md',
+    'two://files/%2e%2e/secret.md',
+    'up://sub/../..%2Fsecret.md',
+    'up://sub/../%2e%2e%2Fsecret.md',
+  ]) {
+    const reply = await client.post(client.requestText('spoilt', 'resources/read', { uri }))
+    expect([uri, reply]).toMatchObject([uri, { error: { message: `resource "${uri}" does not exist` } }])
+  }
+  for (const uri of ['file:///docs/a.md', 'file:///docs/sub%2Fb.md', 'two://files/a.md', 'up://sub/../a.md'])
+    expect(await client.get('resources/read', { uri })).toMatchObject({ contents: [{ uri }] })
+})
+
 scenario(
   'M.uri-malformed URIs that are none are refused, and read nothing [R012] [R177]',
   app,

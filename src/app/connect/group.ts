@@ -103,7 +103,10 @@ export class Group implements AsyncDisposable {
     return client.prompt(item, args, options)
   }
 
-  /** Reads a resource from the given server, or else from the only one that lists it or has a template that begins like it. */
+  /**
+   * Reads a resource from the given server; or else from the only one that lists it or, if none does, that has a template
+   * which begins like it.
+   */
   async read(uri: string, options: CallOptions & OfServer = {}): Promise<ReadResourceResult> {
     const { server, ...rest } = options
     const owner = server ?? (await this.#ownerOf('read', uri))
@@ -193,16 +196,19 @@ export class Group implements AsyncDisposable {
     return mcpError(BAD_OPTION, { where: `${where} "${name.slice(0, 128)}"`, reason })
   }
 
-  /** The only server that has a resource. */
+  /** The only server that has a resource. If some cannot say whether they have it, nobody else gets its URI. */
   async #ownerOf(where: string, uri: string): Promise<string> {
-    const owners = await findOwners(this.clients, uri)
+    const { owners, failures } = await findOwners(this.clients, uri)
     const [owner] = owners
-    if (owner !== undefined && owners.length === 1) return owner
+    if (owner !== undefined && owners.length === 1 && failures.size === 0) return owner
+    const [cause] = failures.values()
     const reason =
-      owner === undefined
-        ? `no server lists it or has a template for it; name the server: { server: '…' }`
-        : `${owners.join(', ')} have it; name one of them: { server: '${owner}' }`
-    throw mcpError(BAD_OPTION, { where: `${where} "${uri.slice(0, 128)}"`, reason })
+      failures.size > 0
+        ? `${[...failures.keys()].join(', ')} could not say whether it is there; name the server: { server: '…' }`
+        : owner === undefined
+          ? `no server lists it or has a template for it; name the server: { server: '…' }`
+          : `${owners.join(', ')} have it; name one of them: { server: '${owner}' }`
+    throw mcpError(BAD_OPTION, { where: `${where} "${uri.slice(0, 128)}"`, reason }, { cause })
   }
 }
 

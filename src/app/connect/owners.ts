@@ -1,23 +1,47 @@
 import type { Client } from '../../client/client.ts'
+import { McpError } from '../../errors/error.ts'
 
-/** The servers that may have a resource. A server that fails is left out. */
-export async function findOwners(
-  clients: ReadonlyMap<string, Client>,
-  uri: string,
-): Promise<readonly string[]> {
-  const found = [...clients].map(async ([server, client]) => {
-    const has = await mayHave(client, uri).catch(() => false)
-    return has ? [server] : []
-  })
-  return (await Promise.all(found)).flat()
+/** The servers that may have a resource, and the errors of those that could not say. */
+export interface Owners {
+  readonly owners: readonly string[]
+  readonly failures: ReadonlyMap<string, unknown>
 }
 
-/** Whether a server lists a resource, or has a template that begins like it: only the server itself can tell for sure. */
-async function mayHave(client: Client, uri: string): Promise<boolean> {
-  for await (const resource of client.resources()) if (resource.uri === uri) return true
-  for await (const { uriTemplate } of client.templates()) {
-    const variables = uriTemplate.indexOf('{')
-    if (variables >= 0 && uri.startsWith(uriTemplate.slice(0, variables))) return true
-  }
+/**
+ * Finds the servers that list a resource or, if none does, those with a template that begins like it: only the server
+ * itself can tell for sure.
+ */
+export async function findOwners(clients: ReadonlyMap<string, Client>, uri: string): Promise<Owners> {
+  const listing = await findIn(clients, (client) => hasAny(client.resources(), (one) => one.uri === uri))
+  if (listing.owners.length + listing.failures.size > 0) return listing
+  return findIn(clients, (client) => hasAny(client.templates(), ({ uriTemplate }) => begins(uriTemplate, uri)))
+}
+
+async function findIn(
+  clients: ReadonlyMap<string, Client>,
+  has: (client: Client) => Promise<boolean>,
+): Promise<Owners> {
+  const failures = new Map<string, unknown>()
+  const found = [...clients].map(async ([server, client]) => {
+    try {
+      return (await has(client)) ? [server] : []
+    } catch (error) {
+      // A server without this list has nothing in it.
+      if (!(error instanceof McpError && error.code === NO_METHOD)) failures.set(server, error)
+      return []
+    }
+  })
+  return { owners: (await Promise.all(found)).flat(), failures }
+}
+
+const NO_METHOD = -32601
+
+async function hasAny<Item>(items: AsyncIterable<Item>, is: (item: Item) => boolean): Promise<boolean> {
+  for await (const item of items) if (is(item)) return true
   return false
+}
+
+function begins(template: string, uri: string): boolean {
+  const variables = template.indexOf('{')
+  return variables >= 0 && uri.startsWith(template.slice(0, variables))
 }
