@@ -11,6 +11,8 @@ const MAX_VISITS = 2_000_000
 const HASH_COST = 20
 /** How many steps of a pattern's matcher take as long as one of these. */
 const STEPS_OF_PATTERN = 8
+/** How many bytes of a value are compared in one step. */
+const BYTES_PER_STEP = 4
 
 /**
  * Whether a value can be checked against a schema in bounded time. A hostile server may send a schema whose check never
@@ -124,7 +126,7 @@ class CostCounter {
   #size(value: unknown): number {
     if (typeof value !== 'object' || value === null) return 1
     let size = this.#weights.get(value)
-    if (size === undefined) this.#weights.set(value, (size = weigh(value)))
+    if (size === undefined) this.#weights.set(value, (size = weigh(value) / BYTES_PER_STEP))
     return size
   }
 }

@@ -36,6 +36,13 @@ describe('the cache', () => {
     },
   )
 
+  test('evicts the oldest results when all take 32 MiB of memory, which may be much more than their text', () => {
+    const cache = new Cache(() => 0)
+    for (let at = 0; at < 3; at++)
+      cache.put(READ, `a://${at}`, { ttlMs: 100, list: Array.from({ length: 200_000 }, () => ({})) })
+    expect([0, 1, 2].map((at) => cache.get(READ, `a://${at}`) !== undefined)).toEqual([false, true, true])
+  })
+
   test('caches nothing for longer than a day', () => {
     let now = 0
     const cache = new Cache(() => now)

@@ -42,7 +42,7 @@ export class Cache {
     const { ttlMs } = result
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return
     const key = `${method} ${detail}`
-    const weight = key.length + weigh(result)
+    const weight = weigh([key, result])
     this.#delete(key)
     if (weight > MAX_WEIGHT) return
     for (const oldest of this.#entries.keys()) {

@@ -4,7 +4,7 @@ import { KnownTools } from './known-tools.ts'
 const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
 /** The weight of a tool without schemas, except its name. */
-const NO_SCHEMAS = 32
+const NO_SCHEMAS = 136
 
 /** A name that makes a tool weigh this much. */
 function nameOf(char: string, weight: number): string {
@@ -63,6 +63,13 @@ test('schemas count towards the limit', async () => {
   await tools.add({ name: 'in', inputSchema: { title: 'x'.repeat(MAX_WEIGHT / 2) } })
   await tools.add({ name: 'out', outputSchema: { title: 'x'.repeat(MAX_WEIGHT / 2) } })
   expect([tools.get('in'), tools.get('out')]).toEqual([expect.anything(), undefined])
+})
+
+test('schemas count with the memory that they take, which may be much more than their text', async () => {
+  const tools = new KnownTools()
+  for (let at = 0; at < 4; at++)
+    await tools.add({ name: `t${at}`, inputSchema: { enum: Array.from({ length: 300_000 }, () => ({})) } })
+  expect([tools.get('t2'), tools.get('t3')]).toEqual([expect.anything(), undefined])
 })
 
 test.each([

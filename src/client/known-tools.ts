@@ -55,7 +55,7 @@ export class KnownTools {
     if (typeof paramHeaders === 'string') return paramHeaders
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)
-    const weight = name.length + weigh(descriptor['inputSchema']) + weigh(descriptor['outputSchema'])
+    const weight = weigh([name, descriptor['inputSchema'], descriptor['outputSchema']])
     if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) {
       this.#warnOnce('the server has too many tools to check what they return')
       return undefined

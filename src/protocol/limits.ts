@@ -40,7 +40,7 @@ export const LIMITS = {
   inFlight: { usual: 1024, strict: 128 },
   /** Concurrent requests of all callers. */
   allInFlight: { usual: 4096, strict: 512 },
-  /** Bytes held by the messages of all running requests, estimated: one per character, and in messages of more than 1,024 characters 64 per value. */
+  /** Bytes held by the messages of all running requests, estimated from their values, or in messages of up to 1,024 characters one per character. */
   inFlightBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Requests in the queue; with 0 there is no queue, and excess requests are rejected at once. */
   queued: { usual: 1024, strict: 128, least: 0 },
