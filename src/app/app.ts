@@ -205,7 +205,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Notifies clients that watch a resource of a change. */
   updated(uri: string): void {
-    this.#service.changes.publish({ kind: 'resource', uri })
+    this.#service.updated(uri)
   }
 
   /** Adds middleware for one method or for all, or a plug-in. The first middleware is the outermost. */

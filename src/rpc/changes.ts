@@ -11,11 +11,15 @@ export interface ExtensionNotice {
   tell(session: Session): void
 }
 
+export interface ResourceChange {
+  readonly kind: 'resource'
+  readonly uri: string
+  /** Whether the resource is not for everybody, so that only callers who know its URI may hear it. */
+  isForSome(): boolean
+}
+
 /** A change that clients may want to be notified of. */
-export type Change =
-  | { readonly kind: 'tools' | 'prompts' | 'resources' }
-  | { readonly kind: 'resource'; readonly uri: string }
-  | ExtensionNotice
+export type Change = { readonly kind: 'tools' | 'prompts' | 'resources' } | ResourceChange | ExtensionNotice
 
 export type ChangeListener = (change: Change) => void
 

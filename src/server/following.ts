@@ -1,5 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Changes } from '../rpc/changes.ts'
+import type { Changes, ResourceChange } from '../rpc/changes.ts'
 import type { Session } from '../rpc/session.ts'
 import { callOf, type Context } from './context.ts'
 
@@ -23,8 +23,8 @@ export function follow(changes: Changes, session: Session, offered: JsonObject):
       const { method } = NOTICES[change.kind]
       return session.whenReady(() => session.notify(method, {}), method)
     }
-    const { uri } = change
-    if (!isWatched(session.subscriptions, uri)) return
+    const uri = watchedUri(session.subscriptions, change)
+    if (uri === undefined) return
     session.whenReady(() => session.notify('notifications/resources/updated', { uri }), uri)
   })
   session.onClose(stop)
@@ -35,11 +35,17 @@ export function initialized(context: Context): void {
   callOf(context).peer.session?.setReady()
 }
 
-/** A change of a resource is sent to clients that subscribed to it or to one of its parents. */
-export function isWatched(watched: ReadonlySet<string> | undefined, uri: string): boolean {
-  if (watched === undefined || watched.size === 0) return false
-  if (watched.has(uri)) return true
+/**
+ * The URI under which a change of a resource is sent to a client that subscribed to it or to one of its parents: its own, or
+ * that of the parent if the resource is not for everybody.
+ */
+export function watchedUri(
+  watched: ReadonlySet<string> | undefined,
+  { uri, isForSome }: ResourceChange,
+): string | undefined {
+  if (watched === undefined || watched.size === 0) return undefined
+  if (watched.has(uri)) return uri
   for (const one of watched)
-    if (uri.startsWith(one) && (one.endsWith('/') || uri[one.length] === '/')) return true
-  return false
+    if (uri.startsWith(one) && (one.endsWith('/') || uri[one.length] === '/')) return isForSome() ? one : uri
+  return undefined
 }

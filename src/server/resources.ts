@@ -3,7 +3,7 @@ import { clip } from '../base/clip.ts'
 import { mcpError } from '../errors/error.ts'
 import { UNKNOWN_RESOURCE, URI_TOO_COSTLY, URI_TOO_LONG } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { match, toSubject } from '../uri-template/match.ts'
 import type { Work } from '../uri-template/reach.ts'
@@ -11,11 +11,14 @@ import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { rethrown, settled } from './settle.ts'
-import { mayUse } from './visibility.ts'
+import { isRestricted, mayUse } from './visibility.ts'
 
-export interface ResourceLists {
+interface ServerLists {
   readonly resources: List<ResourceDefinition>
   readonly templates: List<TemplateDefinition>
+}
+
+export interface ResourceLists extends ServerLists {
   readonly ttlMs: number
 }
 
@@ -32,15 +35,15 @@ export async function readResource(lists: ResourceLists, context: Context): Prom
     )
     if (value === undefined || value === null) throw unknownResource(uri)
     const whole = toContents(value, uri, found.resource.mimeType)
-    return { ...whole, ...cachingOf(whole, lists.ttlMs) }
+    return { ...whole, ...cachingOf(whole, lists.ttlMs, isRestricted(found.resource)) }
   })
 }
 
-/** The caching hints of a result, from its handler, if they are valid. */
-function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number): JsonObject {
+/** The caching hints of a result, from its handler, if they are valid. A shared cache would not ask who may see it. */
+function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number, isPrivate: boolean): JsonObject {
   return {
     ttlMs: Number.isSafeInteger(ttlMs) && (ttlMs as number) >= 0 ? ttlMs : usualMs,
-    cacheScope: cacheScope === 'public' ? 'public' : 'private',
+    cacheScope: cacheScope === 'public' && !isPrivate ? 'public' : 'private',
   }
 }
 
@@ -66,6 +69,16 @@ export function findResource(
     if (mayUse(template, context)) return { resource: template, variables }
   }
   return undefined
+}
+
+/** Whether everything that serves a URI is restricted. */
+export function isForSome({ resources, templates }: ServerLists, uri: string): boolean {
+  const exact = resources.items.get(uri)
+  if (exact !== undefined) return isRestricted(exact)
+  const subject = toSubject(uri)
+  if (subject === undefined) return false
+  const found = [...templates.items.values()].filter(({ template }) => match(template, subject, { steps: 0 }))
+  return found.length > 0 && found.every(isRestricted)
 }
 
 /** Whether a variable leaves its folder or a file URI restarts at the root, which is dangerous because handlers build paths from them. */
@@ -98,9 +111,9 @@ export function unknownResource(uri: string): Error {
 }
 
 function toContents(value: unknown, uri: string, mimeType: string | undefined): JsonObject {
-  if (typeof value === 'object' && value !== null && 'contents' in value && Array.isArray(value.contents)) {
-    return { ...value, contents: value.contents.map((one) => toOne(one, uri, mimeType)) }
-  }
+  const contents = isObject(value) ? value['contents'] : undefined
+  if (Array.isArray(contents))
+    return { ...(value as JsonObject), contents: contents.map((one) => toOne(one, uri, mimeType)) }
   if (Array.isArray(value) && value.every(isContents))
     return { contents: value.map((one) => toOne(one, uri, mimeType)) }
   return { contents: [toOne(value, uri, mimeType)] }
@@ -121,10 +134,10 @@ function toOne(value: unknown, uri: string, mimeType: string | undefined): JsonO
 function isContents(
   value: unknown,
 ): value is { readonly text?: string; readonly blob?: string | Uint8Array } {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isObject(value)) return false
   if ('text' in value)
-    return typeof value.text === 'string' && Object.keys(value).every((key) => CONTENTS.has(key))
-  return 'blob' in value && (typeof value.blob === 'string' || value.blob instanceof Uint8Array)
+    return typeof value['text'] === 'string' && Object.keys(value).every((key) => CONTENTS.has(key))
+  return 'blob' in value && (typeof value['blob'] === 'string' || value['blob'] instanceof Uint8Array)
 }
 
 const CONTENTS = new Set(['uri', 'mimeType', 'text', 'blob', '_meta'])

@@ -22,7 +22,7 @@ import { follow, initialized } from './following.ts'
 import { complete } from './completion.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { getPrompt } from './prompts.ts'
-import { readResource } from './resources.ts'
+import { isForSome, readResource } from './resources.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { List } from './lists.ts'
@@ -134,6 +134,12 @@ export class ServerService implements Service {
     } catch {
       // A failing log must not fail the request.
     }
+  }
+
+  /** Publishes a change of a resource. */
+  updated(uri: string): void {
+    let isKnown: boolean | undefined
+    this.changes.publish({ kind: 'resource', uri, isForSome: () => (isKnown ??= isForSome(this, uri)) })
   }
 
   /** Adds an interceptor; those of one method run in the order they were added. */

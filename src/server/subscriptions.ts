@@ -2,7 +2,7 @@ import { McpError, mcpError } from '../errors/error.ts'
 import { NOT_OFFERED } from '../errors/rpc.ts'
 import { TOO_MANY_STREAMS, TOO_MANY_SUBSCRIPTIONS } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { weigh } from '../base/weight.ts'
 import { ownerOf, type Peer } from '../rpc/call.ts'
@@ -11,7 +11,7 @@ import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Work } from '../uri-template/reach.ts'
 import { callOf, partsOf, type Context } from './context.ts'
-import { isWatched, NOTICES } from './following.ts'
+import { NOTICES, watchedUri } from './following.ts'
 import { WatchedUris, type HeldBytes } from './held-bytes.ts'
 import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
@@ -98,7 +98,8 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   return new Promise((resolve) => {
     const stop = parts.changes.listen((change: Change) => {
       if (change.kind === 'resource') {
-        if (isWatched(watched, change.uri)) notify('notifications/resources/updated', { uri: change.uri })
+        const uri = watchedUri(watched, change)
+        if (uri !== undefined) notify('notifications/resources/updated', { uri })
       } else if (change.kind === 'extension') {
         if (flags[change.id as `${string}/${string}`] === true) notify(change.method, change.params)
       } else if (flags[NOTICES[change.kind].filter] === true) notify(NOTICES[change.kind].method, {})
@@ -171,14 +172,13 @@ type Filter = Flags & { resourceSubscriptions?: readonly string[] }
 function readFilter(context: Context): Filter {
   const filter = context.params['notifications']
   const invalid = (reason: string): Error => mcpError(BAD_PARAMS, { method: context.method, reason })
-  if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
-    throw invalid('notifications is not an object')
+  if (!isObject(filter)) throw invalid('notifications is not an object')
   for (const { filter: name } of Object.values(NOTICES)) {
-    const wanted = (filter as JsonObject)[name]
+    const wanted = filter[name]
     if (wanted !== undefined && typeof wanted !== 'boolean')
       throw invalid(`notifications.${name} is not a boolean`)
   }
-  const uris = (filter as JsonObject)['resourceSubscriptions']
+  const uris = filter['resourceSubscriptions']
   if (uris === undefined) return filter as Filter
   if (
     !Array.isArray(uris) ||

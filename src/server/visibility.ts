@@ -21,6 +21,11 @@ export function isVisible(item: Item, context: Context): boolean {
   return visible === true
 }
 
+/** Whether an item is not for everybody. */
+export function isRestricted({ visible, scopes }: Item): boolean {
+  return visible !== undefined || scopes !== undefined
+}
+
 /**
  * Whether the caller may use an item: `false` if it is hidden. Throws if the caller lacks one of its scopes, because
  * lists show the item, and a caller can get more scopes.

@@ -129,6 +129,25 @@ scenario(
 )
 
 scenario(
+  'a resource that is not for everybody is never public, whatever it says itself',
+  () => {
+    const own = (): object => ({ contents: [{ text: 'x' }], cacheScope: 'public' })
+    return createServer({ name: 'own', version: '1' })
+      .resource('a://visible', { visible: () => true }, own)
+      .resource('a://by/{name}', { visible: () => true }, own)
+      .resource('a://open', {}, own)
+  },
+  async (client) => {
+    const scopeOf = async (uri: string): Promise<unknown> =>
+      (await client.request('resources/read', { uri }))['cacheScope']
+    expect(await scopeOf('a://visible')).toBe('private')
+    expect(await scopeOf('a://by/ann')).toBe('private')
+    expect(await scopeOf('a://open')).toBe('public')
+  },
+  { only: ['2026-07-28'] },
+)
+
+scenario(
   'earlier revisions never see these hints [R231] [S0-6.1]',
   make({ ttl: '1m' }),
   async (client) => {

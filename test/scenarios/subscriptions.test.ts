@@ -61,6 +61,34 @@ scenario(
 )
 
 scenario(
+  'a resource that is not for everybody is named only to those who watch it itself; above it, its parent has changed',
+  () =>
+    createServer({ name: 'watched', version: '1', log: () => undefined })
+      .resource('box://a', {}, () => 'box')
+      .resource('box://a/hidden', { visible: () => false }, () => 'hidden')
+      .resource('box://a/seen', { visible: () => true }, () => 'seen')
+      .resource('box://a/scoped', { scopes: ['x'] }, () => 'scoped')
+      .resource('box://a/open', {}, () => 'open')
+      .resource('box://a/by/{who}', { visible: () => false }, () => 'hidden')
+      .resource('box://a/{kind}/all', {}, () => 'open'),
+  async (client, _revision, { app }) => {
+    await client.follow({ uris: ['box://a', 'box://a/seen'] })
+    for (const name of ['hidden', 'seen', 'scoped', 'open', 'by/ann', 'by/all', 'undefined'])
+      app.updated(`box://a/${name}`)
+    await client.hear(UPDATED, 7)
+    expect(told(client)).toEqual([
+      'box://a',
+      'box://a/seen',
+      'box://a',
+      'box://a/open',
+      'box://a',
+      'box://a/by/all',
+      'box://a/undefined',
+    ])
+  },
+)
+
+scenario(
   'subscribing and unsubscribing answer with an empty result, and the last word counts [R175] [S2-3.4-1] [S2-3.4-4] [S2-3.5-1] [S3-5.2-3] [S2-3.1-1]',
   make,
   async (client, _revision, { app }) => {
