@@ -1,3 +1,4 @@
+import { isObject } from '../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import type { Kind, KindsOf, RequiredKind } from './kinds.ts'
@@ -15,7 +16,7 @@ export function checkOptions<Options>(
   aliases?: ReadonlyMap<string, string>,
 ): void {
   const known = kinds as unknown as Kinds
-  if (!isOptions(given)) throw notAnObject(where, Object.keys(known))
+  if (!isObject(given)) throw notAnObject(where, Object.keys(known))
   for (const name of Object.keys(given)) {
     const kind = Object.hasOwn(known, name) ? known[name] : undefined
     if (kind === undefined) throw unknownWord(where, 'option', name, Object.keys(known), aliases?.get(name))
@@ -31,7 +32,7 @@ export function checkOptions<Options>(
 
 /** Rejects unknown option names; values are not checked. */
 export function checkNames(where: string, given: unknown, known: readonly string[]): void {
-  if (!isOptions(given)) throw notAnObject(where, known)
+  if (!isObject(given)) throw notAnObject(where, known)
   for (const name of Object.keys(given))
     if (!known.includes(name)) throw unknownWord(where, 'option', name, known)
 }
@@ -39,10 +40,6 @@ export function checkNames(where: string, given: unknown, known: readonly string
 /** Rejects an unknown word and suggests the one that was probably meant. */
 export function checkWord(where: string, what: string, word: string, known: readonly string[]): void {
   if (!known.includes(word)) throw unknownWord(where, what, String(word).slice(0, 64), known)
-}
-
-function isOptions(given: unknown): given is Readonly<Record<string, unknown>> {
-  return typeof given === 'object' && given !== null && !Array.isArray(given)
 }
 
 function notAnObject(where: string, known: readonly string[]): McpError {

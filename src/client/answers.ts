@@ -2,7 +2,7 @@ import { type McpError, mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import { checkRoots } from './declared.ts'
@@ -126,10 +126,6 @@ function readForm({ requestedSchema: schema = { type: 'object', properties: {} }
   if (isForm) return schema as JsonObject
   const reason = 'requestedSchema is not the schema of an object'
   throw mcpError(BAD_PARAMS, { method: 'elicitation/create', reason })
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function wireAction(action: FormAnswer['action'], { rejects }: Answers): string {

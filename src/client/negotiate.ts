@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { UNKNOWN_METHOD } from '../errors/rpc.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
@@ -135,7 +135,7 @@ async function discover(
 /** The server info, which the newest revision sends in `_meta`. */
 function serverOf({ _meta: meta }: JsonObject): JsonObject | undefined {
   const info = (meta as JsonObject | null | undefined)?.[META.serverInfo]
-  return typeof info === 'object' && info !== null && !Array.isArray(info) ? (info as JsonObject) : undefined
+  return isObject(info) ? info : undefined
 }
 
 /** Whether a server rejects the newest revision but lists it as supported. It is worth asking again. */

@@ -1,6 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import { decodeResult } from '../wire/2026-07-28/decode-result.ts'
@@ -106,8 +106,4 @@ const BLOCKS: ReadonlyMap<string, string> = new Map([
 
 function isMessage(message: unknown): boolean {
   return isObject(message) && typeof message['role'] === 'string' && isBlock(message['content'])
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

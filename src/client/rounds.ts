@@ -2,7 +2,7 @@ import { pause } from '../base/backoff.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import { CANCELLED } from '../errors/rpc.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { RequestOptions } from './connection-options.ts'
@@ -76,8 +76,7 @@ async function answersTo(questions: JsonObject, answer: Answer, signal: AbortSig
 }
 
 function isBounded(questions: unknown): boolean {
-  if (typeof questions !== 'object' || questions === null || Array.isArray(questions)) return false
-  return Object.keys(questions).length <= MAX_QUESTIONS
+  return isObject(questions) && Object.keys(questions).length <= MAX_QUESTIONS
 }
 
 function invalid(method: string, issue: string): Error {

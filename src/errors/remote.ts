@@ -13,7 +13,7 @@ import {
   URL_NEEDED,
 } from './server.ts'
 import { BAD_PARAMS, PARSE_FAILED, REVISION_UNSUPPORTED, TOO_LARGE } from './wire.ts'
-import type { ErrorObject, JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type ErrorObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { CodeMeaning } from '../protocol/wire-adapter.ts'
 import { refusalNamed, refusalRow } from './refusal.ts'
 import { isRetryable, type RefusalName } from '../protocol/refusals.ts'
@@ -38,10 +38,6 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
 /** Whether the refusal is that of a missing scope, which it shares with other denials. */
 function lacksScopes(refusal: RefusalName | undefined, { scopes }: JsonObject): boolean {
   return refusal === 'AUTHZ_FORBIDDEN' && Array.isArray(scopes)
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Finds the refusal by the name in `data`, by the number there, or by the error code. */

@@ -37,12 +37,12 @@ function isVisit(item: unknown): boolean {
 
 /** The refusal of an error, as sent in `error.data` or in the `_meta` of a tool result. */
 export function toRefusal(error: McpError): Readonly<Record<string, unknown>> | undefined {
-  const { refusal } = error
-  const row: RefusalRow | undefined = REFUSALS[refusal as SentRefusalName]
-  if (row === undefined) return undefined
-  const { code, http, severity } = row
-  const retryAfter = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }
-  return { code, name: refusal, httpStatus: http, severity, retryable: error.retryable, ...retryAfter }
+  const { refusal: name, retryable, retryAfterMs } = error
+  if (name === undefined) return undefined
+  // Handlers may give one that only clients have in their catalogue; its name is enough for them.
+  const row: RefusalRow | undefined = REFUSALS[name as SentRefusalName]
+  const known = row && { code: row.code, name, httpStatus: row.http, severity: row.severity }
+  return { ...known, name, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) }
 }
 
 /** The HTTP status for a request that ends in this error. */

@@ -1,5 +1,5 @@
 import { McpError } from '../errors/error.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Peer } from '../rpc/call.ts'
 
 /** Whether a client may use an extension: it must have declared it in the place that its revision has for that. */
@@ -27,6 +27,5 @@ function lists(declared: unknown, id: string): boolean {
 /** Whether a map of declarations contains the extension. The map is untrusted. */
 export function has(declared: unknown, id: string): boolean {
   if (typeof declared !== 'object' || declared === null || !Object.hasOwn(declared, id)) return false
-  const settings = (declared as JsonObject)[id]
-  return typeof settings === 'object' && settings !== null && !Array.isArray(settings)
+  return isObject((declared as JsonObject)[id])
 }

@@ -1,17 +1,11 @@
 import { type McpError, mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import { printable } from '../errors/printable.ts'
 import { fromErrorObject } from '../errors/remote.ts'
 import { ToolError } from '../errors/tool-error.ts'
-import {
-  isObject,
-  type ConnectionDescriptor,
-  type GistMetadata,
-  type ResultEnvelope,
-  type ToolDescriptor,
-} from './envelopes.ts'
+import type { ConnectionDescriptor, GistMetadata, ResultEnvelope, ToolDescriptor } from './envelopes.ts'
 import { isVersion } from './version.ts'
 
 /** The result of a successful call. */

@@ -4,7 +4,7 @@ import { toMs, type Duration } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
 import { CLOSED } from '../errors/rpc.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import {
   callable,
   DURATION,
@@ -21,7 +21,6 @@ import type { CallerHeaders, HeaderRecord } from '../transport/http/client/heade
 import { readDescriptor, readListed, readResult, type GistResult } from './answers.ts'
 import {
   GIST_CAPABILITIES,
-  isObject,
   type ConnectionDescriptor,
   type ResultEnvelope,
   type ToolDescriptor,

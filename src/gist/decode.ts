@@ -1,12 +1,12 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import { checkBounds, type Bounds } from '../wire/bounds.ts'
 import { scan } from '../wire/scan.ts'
 import { checkValues } from '../wire/values.ts'
 import type { HttpIn } from '../transport/http/server/parts.ts'
-import { isObject, isUuid } from './envelopes.ts'
+import { isUuid } from './envelopes.ts'
 import { isVersion } from './version.ts'
 
 /** The first envelope that a client sends. */

@@ -1,12 +1,12 @@
 import { toErrorObject, toRefusal, toStatus } from '../errors/reply.ts'
 import type { McpError } from '../errors/error.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialect } from '../protocol/switches.ts'
 import { CachedText } from '../wire/reply.ts'
 import { encodeResult } from '../wire/encode.ts'
-import { isObject, type GistError, type GistProgress, type ToolDescriptor } from './envelopes.ts'
+import type { GistError, GistProgress, ToolDescriptor } from './envelopes.ts'
 
 /** The `_meta` key under which a handler reports what it used. */
 const TOKENS = `${VENDOR}/tokens`

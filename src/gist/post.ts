@@ -3,7 +3,7 @@ import { McpError, mcpError } from '../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../errors/client.ts'
 import { CLOSED } from '../errors/rpc.ts'
 import { STREAM_LOST } from '../errors/transport.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { Deadline } from '../rpc/deadline.ts'
 import { readBody } from '../transport/http/client/body.ts'
 import { toFailure, toUseless } from '../transport/http/client/failure.ts'
@@ -18,7 +18,7 @@ import { Holds } from '../transport/http/client/holds.ts'
 import { readTarget } from '../transport/http/client/target.ts'
 import { isMessageEvent, readStream } from '../transport/http/client/stream.ts'
 import { exceedsValues } from '../wire/values.ts'
-import { isObject, type ResultEnvelope } from './envelopes.ts'
+import type { ResultEnvelope } from './envelopes.ts'
 
 export interface PosterOptions {
   readonly headers: CallerHeaders

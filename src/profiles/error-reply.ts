@@ -1,4 +1,4 @@
-import { isObject } from './shapes.ts'
+import { isObject } from '../protocol/jsonrpc.ts'
 
 export type Fetch = typeof globalThis.fetch
 

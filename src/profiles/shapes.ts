@@ -1,8 +1,4 @@
-import type { JsonObject } from '../protocol/jsonrpc.ts'
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 
 /** The object with one member changed, if that is an object. */
 export function changed(

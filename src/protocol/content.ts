@@ -1,3 +1,4 @@
+import { isObject } from './jsonrpc.ts'
 import type {
   AudioContent,
   BlockOptions,
@@ -81,10 +82,6 @@ export function isContentBlock(value: unknown): value is ContentBlock {
 function isContents(value: unknown): boolean {
   if (!isObject(value) || typeof value['uri'] !== 'string') return false
   return (typeof value['text'] === 'string') !== (typeof value['blob'] === 'string')
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 interface NodeBuffer {

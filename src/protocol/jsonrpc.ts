@@ -28,3 +28,8 @@ export interface Message {
 export function idText(id: RequestId): string {
   return typeof id === 'string' ? JSON.stringify(id) : String(id)
 }
+
+/** Whether a value is a JSON object, and not a list or null. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

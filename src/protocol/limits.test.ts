@@ -22,7 +22,7 @@ const DOCUMENTED = `
   tcpBytes 100Mi 4Mi
   memoryBytes 16Mi 4Mi
   unparsedBytes 256Mi 64Mi
-  keys 1000000 10000
+  keys 250000 10000
   stringLength 100Mi 1Mi
   idLength 64Ki 1Ki
   methodLength 256 128

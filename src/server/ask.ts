@@ -2,7 +2,7 @@ import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { ASK_INVALID, CANNOT_ASK, INPUT_REQUIRED } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { ContentBlock } from '../protocol/content.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
 import { STOP_REASONS } from '../protocol/stop-reasons.ts'
@@ -192,8 +192,7 @@ async function askInRounds<Value>(
     throw mcpError(INPUT_REQUIRED, {})
   }
   try {
-    if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
-      throw new Malformed('it is not an object')
+    if (!isObject(answer)) throw new Malformed('it is not an object')
     return await read(answer)
   } catch (error) {
     // If the handler catches the error and asks again, it must not get the same answer.

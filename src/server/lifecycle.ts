@@ -1,14 +1,14 @@
 import { mcpError } from '../errors/error.ts'
 import { ALREADY_INITIALIZED, BAD_CAPABILITIES, VERSION_REJECTED } from '../errors/server.ts'
 import { BAD_PARAMS, REVISION_UNSUPPORTED } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Dialect, Dialects } from '../protocol/switches.ts'
 import type { ClientInfo } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
+import { asSent } from '../base/as-sent.ts'
 import { clip } from '../base/clip.ts'
-import { copyOf } from '../base/copy.ts'
 import { weigh } from '../base/weight.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 
@@ -57,7 +57,7 @@ export function initialize(
   const offered = session.reachable ? greeting.capabilities : withoutChanges(greeting.capabilities)
   follow(session, offered)
   const result = { protocolVersion: revision, capabilities: offered, serverInfo: info, ...optional }
-  return wrapped ? copyOf(result) : result
+  return wrapped ? asSent(result) : result
 }
 
 /** The capabilities for a client that cannot receive notifications of changes. */
@@ -73,7 +73,7 @@ export function discover(greeting: Greeting, wrapped: boolean): Result {
   const optional = instructions === undefined ? {} : { instructions }
   return {
     supportedVersions: openedBy('request', greeting),
-    capabilities: wrapped ? copyOf(capabilities) : capabilities,
+    capabilities: wrapped ? asSent(capabilities) : capabilities,
     ...optional,
     ttlMs,
     cacheScope: wrapped ? 'private' : 'public',
@@ -115,8 +115,4 @@ function readOpening(
 
 function invalid(reason: string, data?: JsonObject): Error {
   return mcpError(BAD_PARAMS, { method: 'initialize', reason }, data === undefined ? {} : { data })
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

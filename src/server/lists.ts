@@ -1,4 +1,4 @@
-import { copyOf } from '../base/copy.ts'
+import { asSent } from '../base/as-sent.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_CURSOR, CURSOR_EXPIRED, CURSOR_TOO_LONG } from '../errors/server.ts'
 import type { Limits } from '../protocol/limits.ts'
@@ -70,7 +70,7 @@ export class List<Kind extends Item> {
   page(context: Context, wrapped = false): Result {
     this.#age()
     const start = readCursor(this.#name, context, this.#options.limits)
-    if (wrapped) return copyOf(this.#make(start, true, context))
+    if (wrapped) return asSent(this.#make(start, true, context))
     const view = this.#view(context)
     const key = `${start}:${view}`
     const kept = this.#pages.get(key)

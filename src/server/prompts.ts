@@ -1,17 +1,17 @@
 import { isContentBlock, text } from '../protocol/content.ts'
 import { mcpError } from '../errors/error.ts'
-import { NAME_TOO_LONG, PROMPT_ARGUMENTS, UNKNOWN_PROMPT } from '../errors/server.ts'
+import { PROMPT_ARGUMENTS, UNKNOWN_PROMPT } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { nearest } from '../base/nearest.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { issueExtras } from './argument-issue.ts'
-import { callOf, partsOf, type Context } from './context.ts'
+import { callOf, type Context } from './context.ts'
 import type { PromptDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { isRole } from './roles.ts'
 import { rethrown, settled } from './settle.ts'
+import { unknownName } from './unknown-name.ts'
 
 /** `prompts/get`: finds the prompt, checks its arguments, runs it and builds the result. */
 export async function getPrompt(prompts: List<PromptDefinition>, context: Context): Promise<Result> {
@@ -49,14 +49,8 @@ export function findPrompt(
     })
   }
   const prompt = prompts.find(name, context)
-  if (prompt !== undefined) return prompt
-  const { nameLength } = partsOf(context).limits
-  if (name.length > nameLength) throw mcpError(NAME_TOO_LONG, { limit: nameLength })
-  const meant = nearest(name, prompts.seenBy(context).slice(0, 1000))
-  throw mcpError(UNKNOWN_PROMPT, {
-    name: name.slice(0, 128),
-    nearest: meant === undefined ? '' : `; did you mean "${meant}"?`,
-  })
+  if (prompt === undefined) throw unknownName(UNKNOWN_PROMPT, name, prompts, context)
+  return prompt
 }
 
 function readArguments(context: Context): JsonObject {
@@ -69,9 +63,8 @@ function readArguments(context: Context): JsonObject {
 function toMessages(value: unknown, context: Context): JsonObject {
   const { dialect } = callOf(context).peer
   const shaped = (one: unknown): JsonObject => toMessage(one, dialect)
-  if (typeof value === 'object' && value !== null && 'messages' in value && Array.isArray(value.messages)) {
-    return { ...value, messages: value.messages.map(shaped) }
-  }
+  const messages = isObject(value) ? value['messages'] : undefined
+  if (Array.isArray(messages)) return { ...(value as JsonObject), messages: messages.map(shaped) }
   return { messages: (Array.isArray(value) ? value : [value]).map(shaped) }
 }
 

@@ -22,8 +22,10 @@ import { SCOPE } from '../rpc/scopes.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
 import type { AnySchema } from '../schema/schema.ts'
+import { isStandard } from '../schema/shown.ts'
 import { parseTemplate } from '../uri-template/parse.ts'
 import type { Context } from './context.ts'
+import { kept } from './reply.ts'
 import type {
   Item,
   PromptDefinition,
@@ -134,7 +136,7 @@ export function toTool(
   const input = checkerOf(item, 'input', spec.input === undefined ? NO_INPUT : spec.input, limits)
   if (input.json['type'] !== 'object')
     throw badDefinition(item, 'the input must be an object schema; wrap it in an object')
-  const output = spec.output === undefined ? undefined : checkerOf(item, 'output', spec.output, limits)
+  const output = spec.output === undefined ? undefined : outputOf(item, spec.output, limits)
   const descriptor = {
     name,
     ...describe(spec),
@@ -288,6 +290,12 @@ export function checkerOf(
       throw badDefinition(item, `${part}: ${error.message}`, 'INVALID_JSON_SCHEMA')
     throw error
   }
+}
+
+/** The checker of what a tool returns. A JSON Schema describes the form that is sent, so that form is checked. */
+function outputOf(item: string, schema: AnySchema, limits: Limits): Checker {
+  const checker = checkerOf(item, 'output', schema, limits)
+  return isStandard(schema) ? checker : { ...checker, check: (value) => checker.check(kept(value)) }
 }
 
 function templateOf(item: string, uri: string): TemplateDefinition['template'] {

@@ -1,7 +1,8 @@
+import { asSent } from '../base/as-sent.ts'
 import { isContentBlock, text, type ContentBlock } from '../protocol/content.ts'
 import { toRefusal } from '../errors/reply.ts'
 import { McpError } from '../errors/error.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { ToolError } from '../errors/tool-error.ts'
@@ -12,17 +13,19 @@ export function toResult(value: unknown): Result {
   if (isWholeResult(value)) {
     // A literal has one shape however the handler built its object, and is faster to build and to encode.
     if (hasOnlyContent(value)) return { content: value['content'], isError: false }
-    checkKept(value['structuredContent'])
-    return value['isError'] === undefined ? { ...value, isError: false } : value
+    const structuredContent = kept(value['structuredContent'])
+    const result = structuredContent === value['structuredContent'] ? value : { ...value, structuredContent }
+    return result['isError'] === undefined ? { ...result, isError: false } : result
   }
   return { content: toContent(value), isError: false }
 }
 
 /** The result of a tool with an output schema: the value itself, and as text for clients that read only text. */
 export function toStructuredResult(value: unknown): Result {
+  const structuredContent = kept(value)
   return {
-    content: [{ type: 'text', text: toJson(value) }],
-    structuredContent: value,
+    content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+    structuredContent,
     isError: false,
   }
 }
@@ -33,28 +36,28 @@ export function toContent(value: unknown): readonly ContentBlock[] {
   if (isContentBlock(value)) return [value]
   if (Array.isArray(value) && value.some(isContentBlock)) return value.flatMap(toContent)
   if (typeof value === 'function' || typeof value === 'symbol') throw lost(typeof value)
-  return [text(typeof value === 'object' ? toJson(value) : String(value as string))]
+  return [text(typeof value === 'object' ? JSON.stringify(kept(value)) : String(value as string))]
 }
 
-/** A value as JSON; throws if JSON would lose part of it. */
-function toJson(value: unknown): string {
-  const json = JSON.stringify(value)
-  checkKept(value)
-  return json
+/** A value as its reader gets it: a date, for example, as text. Throws if JSON would lose part of it. */
+export function kept<Value>(value: Value): Value {
+  return changes(value) ? asSent(value) : value
 }
 
-/** Rejects objects, at any depth, that JSON would silently turn into nothing or nonsense. */
-export function checkKept(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return
+/** Whether JSON writes part of a value in another form. Rejects objects, at any depth, that it would turn into nothing or nonsense. */
+function changes(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  let any = false
   if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object') checkKept(item)
-    return
+    for (const item of value) if (typeof item === 'object') any = changes(item) || any
+    return any
   }
   const kind = Object.getPrototypeOf(value) as object | null
   if (kind !== Object.prototype && kind !== null && isLost(value)) throw lost(value.constructor.name)
-  if ('toJSON' in value) return
+  if ('toJSON' in value) return true
   const members = value as Readonly<Record<string, unknown>>
-  for (const name in members) if (typeof members[name] === 'object') checkKept(members[name])
+  for (const name in members) if (typeof members[name] === 'object') any = changes(members[name]) || any
+  return any
 }
 
 /** Whether an object's content is not in its members: a Map, a Promise, a Response, bytes. */
@@ -74,8 +77,9 @@ function lost(what: string): TypeError {
 
 /** Whether a value is a complete tool result rather than content for one. */
 export function isWholeResult(value: unknown): value is JsonObject {
-  if (typeof value !== 'object' || value === null || !('content' in value)) return false
-  return Array.isArray(value.content) && value.content.every(isContentBlock)
+  if (!isObject(value)) return false
+  const { content } = value
+  return Array.isArray(content) && content.every(isContentBlock)
 }
 
 function hasOnlyContent(result: JsonObject): boolean {

@@ -3,7 +3,7 @@ import { clip } from '../base/clip.ts'
 import { mcpError } from '../errors/error.ts'
 import { UNKNOWN_RESOURCE, URI_TOO_COSTLY, URI_TOO_LONG } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { match, toSubject } from '../uri-template/match.ts'
 import type { Work } from '../uri-template/reach.ts'
@@ -116,9 +116,9 @@ export function unknownResource(uri: string): Error {
 }
 
 function toContents(value: unknown, uri: string, mimeType: string | undefined): JsonObject {
-  if (typeof value === 'object' && value !== null && 'contents' in value && Array.isArray(value.contents)) {
-    return { ...value, contents: value.contents.map((one) => toOne(one, uri, mimeType)) }
-  }
+  const contents = isObject(value) ? value['contents'] : undefined
+  if (Array.isArray(contents))
+    return { ...(value as JsonObject), contents: contents.map((one) => toOne(one, uri, mimeType)) }
   if (Array.isArray(value) && value.every(isContents))
     return { contents: value.map((one) => toOne(one, uri, mimeType)) }
   return { contents: [toOne(value, uri, mimeType)] }
@@ -139,10 +139,10 @@ function toOne(value: unknown, uri: string, mimeType: string | undefined): JsonO
 function isContents(
   value: unknown,
 ): value is { readonly text?: string; readonly blob?: string | Uint8Array } {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isObject(value)) return false
   if ('text' in value)
-    return typeof value.text === 'string' && Object.keys(value).every((key) => CONTENTS.has(key))
-  return 'blob' in value && (typeof value.blob === 'string' || value.blob instanceof Uint8Array)
+    return typeof value['text'] === 'string' && Object.keys(value).every((key) => CONTENTS.has(key))
+  return 'blob' in value && (typeof value['blob'] === 'string' || value['blob'] instanceof Uint8Array)
 }
 
 const CONTENTS = new Set(['uri', 'mimeType', 'text', 'blob', '_meta'])

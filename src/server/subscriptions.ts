@@ -2,7 +2,7 @@ import { McpError, mcpError } from '../errors/error.ts'
 import { NOT_OFFERED } from '../errors/rpc.ts'
 import { TOO_MANY_STREAMS, TOO_MANY_SUBSCRIPTIONS } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { weigh } from '../base/weight.ts'
 import { ownerOf, type Peer } from '../rpc/call.ts'
@@ -172,14 +172,13 @@ type Filter = Flags & { resourceSubscriptions?: readonly string[] }
 function readFilter(context: Context): Filter {
   const filter = context.params['notifications']
   const invalid = (reason: string): Error => mcpError(BAD_PARAMS, { method: context.method, reason })
-  if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
-    throw invalid('notifications is not an object')
+  if (!isObject(filter)) throw invalid('notifications is not an object')
   for (const { filter: name } of Object.values(NOTICES)) {
-    const wanted = (filter as JsonObject)[name]
+    const wanted = filter[name]
     if (wanted !== undefined && typeof wanted !== 'boolean')
       throw invalid(`notifications.${name} is not a boolean`)
   }
-  const uris = (filter as JsonObject)['resourceSubscriptions']
+  const uris = filter['resourceSubscriptions']
   if (uris === undefined) return filter as Filter
   if (
     !Array.isArray(uris) ||

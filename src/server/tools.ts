@@ -1,10 +1,10 @@
+import { isObject } from '../protocol/jsonrpc.ts'
 import { McpError, rowOf, mcpError } from '../errors/error.ts'
 import { CANCELLED, TOOL_ARGUMENTS } from '../errors/rpc.ts'
 import { afterRun } from '../errors/after-run.ts'
-import { NAME_TOO_LONG, TOOL_FAILED, TOOL_INPUT, TOOL_OUTPUT, UNKNOWN_TOOL } from '../errors/server.ts'
+import { TOOL_FAILED, TOOL_INPUT, TOOL_OUTPUT, UNKNOWN_TOOL } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { VENDOR } from '../protocol/meta.ts'
-import { nearest } from '../base/nearest.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Checked, Unfit } from '../schema/checker.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
@@ -12,10 +12,11 @@ import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
 import { issueExtras } from './argument-issue.ts'
 import type { List } from './lists.ts'
-import { checkKept, isWholeResult, toFailure, toResult, toStructuredResult } from './reply.ts'
+import { isWholeResult, kept, toFailure, toResult, toStructuredResult } from './reply.ts'
 import { isLaterRound } from './rounds.ts'
 import { inputRequired, openRounds } from './rounds-travel.ts'
 import { withTimeout } from './timeout.ts'
+import { unknownName } from './unknown-name.ts'
 import { ToolError } from '../errors/tool-error.ts'
 
 /** `tools/call`: finds the tool, checks its arguments, runs it and builds the result. */
@@ -25,13 +26,11 @@ export function callTool(tools: List<ToolDefinition>, context: Context): Result 
   if (typeof name !== 'string')
     throw mcpError(BAD_PARAMS, { method: 'tools/call', reason: 'name is not a string' })
   const tool = tools.find(name, context)
-  if (tool === undefined) throw unknownTool(name, tools, context)
+  if (tool === undefined) throw unknownName(UNKNOWN_TOOL, name, tools, context)
   if (tool.checkHeaders !== undefined) checkHeaders(tool, context)
 
   const input = params['arguments'] === undefined ? {} : params['arguments']
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw mcpError(TOOL_ARGUMENTS, { name, issue: 'they are not an object' })
-  }
+  if (!isObject(input)) throw mcpError(TOOL_ARGUMENTS, { name, issue: 'they are not an object' })
   const answer = perform(tool, input, context)
   return requestId === undefined ? answer : after(answer, (result) => withRequestId(result, requestId))
 }
@@ -97,8 +96,7 @@ function resultOf(tool: ToolDefinition, value: unknown, context: Context): Resul
     if (value['isError'] === true) return value
     return after(tool.output.check(value['structuredContent']), (checked) => {
       if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
-      checkKept(checked.value)
-      return { isError: false, ...value, structuredContent: checked.value }
+      return { isError: false, ...value, structuredContent: kept(checked.value) }
     })
   }
   return after(tool.output.check(value), (checked) => {
@@ -163,15 +161,4 @@ function brokenOutput(tool: ToolDefinition, issue: string, context: Context): Mc
     { reference },
   )
   return mcpError(TOOL_OUTPUT, { name: tool.key, reference })
-}
-
-function unknownTool(name: string, tools: List<ToolDefinition>, context: Context): McpError {
-  const { nameLength } = partsOf(context).limits
-  if (name.length > nameLength) return mcpError(NAME_TOO_LONG, { limit: nameLength })
-  const meant = nearest(name, tools.seenBy(context).slice(0, 1000))
-  const shown = name.slice(0, 128)
-  return mcpError(UNKNOWN_TOOL, {
-    name: shown,
-    nearest: meant === undefined ? '' : `; did you mean "${meant}"?`,
-  })
 }

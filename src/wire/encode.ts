@@ -1,4 +1,4 @@
-import { JSONRPC, type JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, JSONRPC, type JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { ElicitRequestParams, ElicitResult } from '../protocol/spec/2026-07-28.ts'
 import type { Dialect } from '../protocol/switches.ts'
@@ -15,7 +15,7 @@ export function encodeResult(
   info: JsonObject,
 ): string | CachedText {
   // Middleware may return anything; a value that is not an object would not become valid JSON.
-  if (typeof result !== 'object' || result === null || Array.isArray(result)) {
+  if (!isObject(result)) {
     const other = dialect.adapter?.encodeNonObject(method, result)
     if (other !== undefined) return other
     throw new TypeError(`the result of ${method} is not an object`)

@@ -1,6 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_MESSAGE, BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wire.ts'
-import { JSONRPC, type JsonObject, type Message, type RequestId } from '../protocol/jsonrpc.ts'
+import { isObject, JSONRPC, type JsonObject, type Message, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Finding } from './full-scan.ts'
 
 export const NO_PARAMS: JsonObject = Object.freeze({})
@@ -23,8 +23,7 @@ export function readScanned(
 
 /** Reads a parsed value as a message; throws if it is not one. */
 export function readMessage(value: unknown): Message {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw malformed('it is not an object', value)
+  if (!isObject(value)) throw malformed('it is not an object', value)
   const message = value as Record<string, unknown>
   let hasId = false
   let kinds = 0
@@ -82,15 +81,13 @@ function readCall(message: Record<string, unknown>): Message {
   }
   const params = message['params']
   if (params !== undefined && params !== null) {
-    if (typeof params !== 'object' || Array.isArray(params)) {
+    if (!isObject(params)) {
       const error = badParams(message, 'they are not an object')
       if (Array.isArray(params)) positional.set(error, message as Message)
       throw error
     }
-    const meta = (params as Record<string, unknown>)['_meta']
-    if (meta !== undefined && (typeof meta !== 'object' || meta === null || Array.isArray(meta))) {
-      throw badParams(message, '_meta is not an object')
-    }
+    const meta = params['_meta']
+    if (meta !== undefined && !isObject(meta)) throw badParams(message, '_meta is not an object')
   }
   return message as Message
 }
@@ -101,13 +98,7 @@ function readAnswer(message: Record<string, unknown>): Message {
     const valid =
       typeof error === 'object' && Number.isInteger(error?.code) && typeof error?.message === 'string'
     if (!valid) throw malformed('the error needs an integer code and a message', message)
-  } else if (
-    typeof message['result'] !== 'object' ||
-    message['result'] === null ||
-    Array.isArray(message['result'])
-  ) {
-    throw malformed('the result is not an object', message)
-  }
+  } else if (!isObject(message['result'])) throw malformed('the result is not an object', message)
   return message as Message
 }
 
@@ -125,7 +116,7 @@ function badParams(message: Record<string, unknown>, reason: string): Error {
 }
 
 function withId(error: Error, value: unknown): Error {
-  const id = typeof value === 'object' && value !== null ? (value as { id?: unknown }).id : undefined
+  const id = isObject(value) ? value['id'] : undefined
   if (isId(id)) ids.set(error, id)
   return error
 }

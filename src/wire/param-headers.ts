@@ -1,3 +1,4 @@
+import { isObject } from '../protocol/jsonrpc.ts'
 import { encodeHeaderValue } from './header-value.ts'
 import { checkValue, decodeHeaderValue, type HeaderLookup, type HeaderProblem } from './headers.ts'
 
@@ -84,10 +85,6 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | {
 }
 
 type Schema = Readonly<Record<string, unknown>>
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function isType(value: unknown): value is ParamHeader['type'] {
   return value === 'string' || value === 'integer' || value === 'boolean'

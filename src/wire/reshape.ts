@@ -29,7 +29,3 @@ export function changeEach<Item>(
   }
   return changed ?? items
 }
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -1,6 +1,8 @@
 import { expect } from 'vitest'
 import { createServer, McpError, type ErrorKind } from '../../src/index.ts'
 import { allErrors } from '../../src/errors/all.ts'
+import { refusalOf } from '../../src/errors/refusal.ts'
+import { fromErrorObject } from '../../src/errors/remote.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 
@@ -144,4 +146,28 @@ scenario(
     for (const at of UNFIT.keys()) expect((await refusal(client.call('nowhere', { at }))).code).toBe(-32603)
   },
   { since: '2025-11-25' },
+)
+
+scenario(
+  'a handler may give any refusal of the catalogue; of one that the server itself never sends, clients know the rest by its name',
+  createServer({ name: 'errors', version: '1' }).tool('expired', {}, () => {
+    throw new McpError('internal', 'the account has expired', { refusal: 'AUTH_EXPIRED', retryable: false })
+  }),
+  async (client) => {
+    const error = await refusal(client.call('expired'))
+    expect(refusalOf(fromErrorObject(error))).toEqual({
+      name: 'AUTH_EXPIRED',
+      code: 1012,
+      httpStatus: 401,
+      severity: 'error',
+      reaction: 'authenticate',
+      retryable: false,
+    })
+    expect(error).toMatchObject({
+      message: 'the account has expired',
+      data: {
+        refusal: { name: 'AUTH_EXPIRED', retryable: false },
+      },
+    })
+  },
 )

@@ -123,3 +123,35 @@ scenario(
     )
   },
 )
+
+const dated = (type: string): JsonObject => ({
+  type: 'object',
+  properties: { at: { type } },
+  required: ['at'],
+})
+const EPOCH = '1970-01-01T00:00:00.000Z'
+const changing = createServer({ name: 'changing', version: '1', log: () => undefined })
+  .tool('text', { output: dated('string') }, () => ({ at: new Date(0) }))
+  .tool('object', { output: dated('object') }, () => ({ at: new Date(0) }))
+  .tool('whole', { output: { type: 'object' } }, () => new Date(0) as never)
+  .tool('own', { output: dated('string') }, () => ({
+    content: [],
+    structuredContent: { at: new URL('http://a.example/') },
+  }))
+  .tool('unchecked', {}, () => ({ content: [], structuredContent: { toJSON: () => ({ a: 1 }) } }))
+
+scenario(
+  'values that JSON writes in another form are checked, lowered and sent in that form',
+  changing,
+  async (client, revision) => {
+    const structured = (value: JsonObject): object =>
+      revision < '2025-06-18' ? {} : { structuredContent: value }
+    expect(await client.call('text')).toMatchObject({ isError: false, ...structured({ at: EPOCH }) })
+    expect(await client.call('own')).toMatchObject({
+      isError: false,
+      ...structured({ at: 'http://a.example/' }),
+    })
+    expect(await client.call('unchecked')).toMatchObject({ isError: false, ...structured({ a: 1 }) })
+    for (const name of ['object', 'whole']) expect(await client.call(name)).toMatchObject({ isError: true })
+  },
+)

@@ -39,7 +39,7 @@ export function errorsPage(): string {
     'These are thrown to the calling code and never sent.',
     errorTable('local', [], () => []),
     '## Refusals',
-    'A refusal is an expected outcome that a client can plan for. It accompanies the official code, in `error.data.refusal`, or in a tool result in `_meta["dev.pierhead/refusal"]`, as `{ code, name, httpStatus, severity, retryable, retryAfterMs? }`. On the client, `error.refusal` is its name, and `refusalOf(error)` returns the rest. Each has a page with its cause, the fix and an example. Codes from 1090 on are experimental.',
+    'A refusal is an expected outcome that a client can plan for. It accompanies the official code, in `error.data.refusal`, or in a tool result in `_meta["dev.pierhead/refusal"]`, as `{ code, name, httpStatus, severity, retryable, retryAfterMs? }`. On the client, `error.refusal` is its name, and `refusalOf(error)` returns the rest. Handlers may give an `McpError` any of them; those that the server itself never sends travel as `{ name, retryable }`. Each has a page with its cause, the fix and an example. Codes from 1090 on are experimental.',
     refusalTable(),
     '## Codes of profile `erlmcp`',
     'These codes are sent only with the profile; the accompanying refusal is the same.',

@@ -15,7 +15,7 @@ import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { nearest } from '../../base/nearest.ts'
 import { checkOptions } from '../../base/options.ts'
-import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import type {
   CallToolResult,
   GetPromptResult,
@@ -255,7 +255,7 @@ export async function connectAll(
   return new Group(new Map(ordered), failures, separator)
 }
 function serversOf(config: Config | Readonly<Record<string, Target>>): Readonly<Record<string, Target>> {
-  if (typeof config !== 'object' || config === null || Array.isArray(config))
+  if (!isObject(config))
     throw mcpError(BAD_OPTION, {
       where: 'connectAll',
       reason: 'pass servers by name: { name: target }, or the { mcpServers } of an mcp.json file',

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import type { CreateAdapter } from '../adapter.ts'
-import { changed, isObject } from '../shapes.ts'
+import { changed } from '../shapes.ts'
 
 /** Adds `enabled: true` to client capabilities, and lists the experimental features. */
 export const clientCapabilities: CreateAdapter = (choices) => {

@@ -1,7 +1,6 @@
-import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import { DESCRIPTIONS } from '../../protocol/meta.ts'
 import type { CreateAdapter } from '../adapter.ts'
-import { isObject } from '../shapes.ts'
 
 /** Writes and reads completions as a list of values with their descriptions. */
 export const completionShape: CreateAdapter = (choices) => {

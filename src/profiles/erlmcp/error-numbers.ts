@@ -1,7 +1,6 @@
-import type { ErrorObject, JsonObject } from '../../protocol/jsonrpc.ts'
+import { isObject, type ErrorObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import { earlierCodeOf, erlmcpCodeOf, erlmcpMeaning } from './mcp-codes.ts'
 import type { CreateAdapter } from '../adapter.ts'
-import { isObject } from '../shapes.ts'
 
 /** These refusals say no more than the accompanying JSON-RPC code. */
 const PLAIN: ReadonlySet<unknown> = new Set(['PROTOCOL_ERROR', 'INTERNAL_ERROR'])

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import type { CreateAdapter } from '../adapter.ts'
-import { changed, isObject } from '../shapes.ts'
+import { changed } from '../shapes.ts'
 
 /** Makes a server also declare the client capabilities it uses, and completion in every spelling. */
 export const serverCapabilities: CreateAdapter = (choices) => {

@@ -1,3 +1,4 @@
+import { isObject } from '../../protocol/jsonrpc.ts'
 import type {
   BooleanField,
   ElicitFormParams,
@@ -8,7 +9,7 @@ import type {
   MultiSelectField,
   TitledOption,
 } from '../../protocol/spec/2026-07-28.ts'
-import { change, isObject, omit } from '../reshape.ts'
+import { change, omit } from '../reshape.ts'
 
 /** Lowers a form to the field types of 2025-06-18. Requests to visit a URL stay unchanged, since they cannot be sent. */
 export function lowerForm(params: ElicitRequestParams): ElicitRequestParams {

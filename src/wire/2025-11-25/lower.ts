@@ -1,3 +1,4 @@
+import { isObject } from '../../protocol/jsonrpc.ts'
 import type {
   CallToolResult,
   CreateMessageRequestParams,
@@ -8,7 +9,7 @@ import type {
   Tool,
 } from '../../protocol/spec/2026-07-28.ts'
 import type { Lowering } from '../lowering.ts'
-import { change, changeEach, isObject, omit } from '../reshape.ts'
+import { change, changeEach, omit } from '../reshape.ts'
 import { toObjectSchema, withSchemaObjects } from './output-schema.ts'
 
 /** From 2026-07-28 to 2025-11-25. */

@@ -1,5 +1,5 @@
+import { isObject } from '../../protocol/jsonrpc.ts'
 import type { SchemaObject, ObjectSchema } from '../../protocol/spec/2026-07-28.ts'
-import { isObject } from '../reshape.ts'
 
 /**
  * The schema of structured content after everything but objects was wrapped as `{ result }`.

@@ -2,7 +2,7 @@ import { clip } from '../../base/clip.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_ENVELOPE } from '../../errors/server.ts'
 import { REVISION_UNSUPPORTED } from '../../errors/wire.ts'
-import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import type { Dialect, Dialects } from '../../protocol/switches.ts'
 
@@ -65,10 +65,6 @@ function unsupported(version: string, served: readonly string[]): Error {
   const requested = clip(version, 64)
   const data = { supported: claimable.length === 0 ? served : claimable, requested }
   return mcpError(REVISION_UNSUPPORTED, { version: requested }, { data })
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isInfo(value: unknown): value is { name: string; version: string } {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import { resultText, withMembers } from '../result-text.ts'
 
@@ -17,7 +17,7 @@ export function encodeText(result: JsonObject, infoText: string, cached: boolean
 /** The `_meta` of a result, always with the server's real name; values other than objects are ignored. */
 function metaText(meta: unknown, infoText: string): string {
   const serverInfo = `"${META.serverInfo}":${infoText}`
-  if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return `{${serverInfo}}`
+  if (!isObject(meta)) return `{${serverInfo}}`
   return withMembers(`${serverInfo},`, JSON.stringify({ ...meta, [META.serverInfo]: undefined }))
 }
 

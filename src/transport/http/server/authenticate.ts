@@ -1,6 +1,6 @@
 import type { McpError } from '../../../errors/error.ts'
 import type { Auth } from '../../../rpc/call.ts'
-import { afterMs } from '../../io/timer.ts'
+import { afterMs, type Timer } from '../../io/timer.ts'
 import type { Authenticated, Headers, HttpHandler, HttpHead } from './parts.ts'
 
 /** Why a caller is rejected, with headers such as `WWW-Authenticate` that say how to authenticate. */
@@ -21,34 +21,32 @@ export function createAuthenticate(
 ): HttpHandler['authenticate'] {
   if (authenticator === undefined) return undefined
   return async (head): Promise<Authenticated> => {
+    const { headersMs } = handler.limits
+    let timer: Timer
+    const late = new Promise<never>((_, reject) => {
+      timer = afterMs(headersMs, () =>
+        reject(new Error(`the authenticator took longer than ${headersMs} ms`)),
+      )
+    })
     try {
-      const caller = await inTime(authenticator(head), handler.limits.headersMs)
+      const caller = await Promise.race([authenticator(head), late])
       if (!('error' in caller)) return caller
       checkHeaders(caller.headers)
       const reply = handler.rejectUnread(head, caller.error)
       return { reply: { ...reply, headers: { ...reply.headers, ...caller.headers } } }
     } catch (thrown) {
       return { reply: handler.rejectUnread(head, thrown) }
+    } finally {
+      clearTimeout(timer)
     }
   }
 }
 
-function inTime(caller: Caller | Promise<Caller>, ms: number): Caller | Promise<Caller> {
-  if (!(caller instanceof Promise)) return caller
-  return new Promise((resolve, reject) => {
-    const timer = afterMs(ms, () => reject(new Error(`the authenticator did not answer within ${ms} ms`)))
-    void caller.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
-
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/
 
 /** Throws for headers that cannot be sent. A line break would even end the head of a reply to an upgrade. */
 function checkHeaders(headers: Headers): void {
-  const wrong = Object.entries<unknown>(headers).find(
-    ([name, value]) => !NAME.test(name) || typeof value !== 'string' || !VALUE.test(value),
-  )
-  if (wrong !== undefined)
-    throw new TypeError(`the authenticator returned an invalid header ${JSON.stringify(wrong[0])}`)
+  for (const [name, value] of Object.entries(headers))
+    if (!HEADER.test(`${name}:${value}`))
+      throw new TypeError(`the authenticator returned an invalid header ${JSON.stringify(name)}`)
 }
