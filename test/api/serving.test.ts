@@ -68,7 +68,8 @@ test('handlers that are made for each request share their sessions, and those wi
   expect(own.fetchWith({ sessions: true })).toBe(before)
   expect(() => own.node({ host: [] } as never)).toThrow('"hosts"')
   await own.close()
-  expect(own.fetchWith({ sessions: true })).not.toBe(before)
+  const reply = await own.fetchWith({ sessions: true })(new Request('http://localhost/mcp', call))
+  expect(reply.status).toBe(503)
 })
 
 test('the same server serves several ways at once', async () => {
