@@ -243,6 +243,27 @@ function shop(): Shop {
       }
       await Promise.all([once('charge', slow), once('charge', slow), elicit('How many?', count)])
       return 'done'
+    })
+    .tool('chain', {}, async (_, { elicit, once }) => {
+      const enter = async (entry: string): Promise<void> => {
+        await new Promise((resolve) => setImmediate(resolve))
+        ledger.push(entry)
+      }
+      const steps = async (): Promise<void> => {
+        await once('one', () => enter('one'))
+        await once('two', () => enter('two'))
+      }
+      await Promise.all([steps(), elicit('How many?', count)])
+      return 'done'
+    })
+    .tool('fail', {}, async (_, { elicit, once }) => {
+      const fails = (): never => {
+        ledger.push('failed')
+        throw new Error('not now')
+      }
+      await once('entry', fails).catch(() => once('entry', () => ledger.push('entered')))
+      await elicit('How many?', count)
+      return 'done'
     }) as AnyApp
   return { app, ledger }
 }
@@ -282,20 +303,21 @@ test('N.state-unasked a state takes answers to the questions that it left open, 
 
 test('N.state-once what ran once is in the state, without a value and beside a question too', async () => {
   const { app, ledger } = shop()
-  for (const [name, entry] of [
+  for (const [name, ...entries] of [
     ['log', 'entered'],
     ['both', 'charged'],
+    ['chain', 'one', 'two'],
+    ['fail', 'failed', 'entered'],
   ]) {
     ledger.length = 0
     const { requestState } = (await ask(app, { name })).result ?? {}
-    expect([name, ledger]).toEqual([name, [entry]])
     const again = await ask(app, { name, requestState })
     expect(again.result).toMatchObject({ resultType: 'input_required' })
     const key = Object.keys(again.result?.['inputRequests'] as object)[0] as string
     const inputResponses = { [key]: order(1) }
     const last = { name, requestState: again.result?.requestState, inputResponses }
     expect((await ask(app, last)).result).toMatchObject({ isError: false })
-    expect([name, ledger]).toEqual([name, [entry]])
+    expect([name, ledger]).toEqual([name, entries])
   }
 })
 
