@@ -1,6 +1,6 @@
 import { isObject, KEYWORDS, subschemasOf } from '../schema/keywords.ts'
 import { provePattern } from '../schema/pattern.ts'
-import { resolveLocal } from '../schema/reference.ts'
+import { toResolver, type Resolve } from '../schema/reference.ts'
 import { weigh } from '../base/weight.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -13,6 +13,8 @@ const HASH_COST = 20
 const STEPS_OF_PATTERN = 8
 /** How many bytes of a value are compared in one step. */
 const BYTES_PER_STEP = 4
+/** How many characters are compared in a step. */
+const CHARS_OF_STEP = 64
 
 /**
  * Whether a value can be checked against a schema in bounded time. A hostile server may send a schema whose check never
@@ -29,14 +31,15 @@ export function isAffordable(root: Schema, value: unknown): boolean {
 }
 
 class CostCounter {
-  readonly #root: Schema
+  readonly #resolve: Resolve
   readonly #targets = new Map<string, { readonly schema: unknown; readonly costs: Map<unknown, number> }>()
   readonly #entries = new Map<object, readonly (readonly [string, unknown])[]>()
+  readonly #names = new Map<object, readonly string[]>()
   readonly #weights = new Map<object, number>()
   #visitsLeft = MAX_VISITS
 
   constructor(root: Schema) {
-    this.#root = root
+    this.#resolve = toResolver(root)
   }
 
   /** An upper bound on the steps of a check. Throws a RangeError if counting itself takes too many. */
@@ -44,7 +47,8 @@ class CostCounter {
     if (this.#visitsLeft-- <= 0) throw new RangeError('too many steps')
     if (!isObject(schema)) return 1
     let entries = this.#entries.get(schema)
-    if (entries === undefined) this.#entries.set(schema, (entries = Object.entries(schema)))
+    if (entries === undefined)
+      this.#entries.set(schema, (entries = Object.entries(schema).filter(([keyword]) => isChecked(keyword))))
     let sum = 1
     for (const [keyword, detail] of entries) {
       sum += this.#keyword(schema, keyword, detail, value)
@@ -56,7 +60,7 @@ class CostCounter {
   #reference(reference: string, value: unknown): number {
     let target = this.#targets.get(reference)
     if (target === undefined) {
-      target = { schema: resolveLocal(this.#root, reference), costs: new Map() }
+      target = { schema: this.#resolve(reference), costs: new Map() }
       this.#targets.set(reference, target)
     }
     const key = keyOf(value)
@@ -76,7 +80,10 @@ class CostCounter {
         return this.#size(value)
     }
     const row = KEYWORDS.get(keyword)
-    if (row?.inPlace === true) return this.#each(subschemasOf(row.shape, detail), value)
+    if (row?.inPlace === true)
+      return (
+        (row.shape === 'either' ? lengthsOf(detail) : 0) + this.#each(subschemasOf(row.shape, detail), value)
+      )
     if (typeof value === 'string') return stringCost(keyword, detail, value)
     if (Array.isArray(value)) return this.#list(keyword, detail, value)
     return isObject(value) ? this.#members(schema, keyword, detail, value) : 0
@@ -98,7 +105,8 @@ class CostCounter {
   }
 
   #members(schema: Schema, keyword: string, detail: unknown, value: Schema): number {
-    const names = Object.keys(value)
+    let names = this.#names.get(value)
+    if (names === undefined) this.#names.set(value, (names = Object.keys(value)))
     let sum = 0
     switch (keyword) {
       case 'properties':
@@ -117,6 +125,11 @@ class CostCounter {
         return names.reduce((all, name) => all + this.cost(detail, value[name]), sum)
       case 'required':
         return (detail as readonly unknown[]).length
+      case 'minProperties':
+      case 'maxProperties':
+        return names.length
+      case 'dependentRequired':
+        return lengthsOf(detail)
       default:
         return 0
     }
@@ -124,11 +137,25 @@ class CostCounter {
 
   /** The cost of comparing or hashing a value. */
   #size(value: unknown): number {
+    if (typeof value === 'string') return 1 + value.length / CHARS_OF_STEP
     if (typeof value !== 'object' || value === null) return 1
     let size = this.#weights.get(value)
     if (size === undefined) this.#weights.set(value, (size = weigh(value) / BYTES_PER_STEP))
     return size
   }
+}
+
+function isChecked(keyword: string): boolean {
+  const row = KEYWORDS.get(keyword)
+  return keyword === 'const' || (row !== undefined && row.note !== true)
+}
+
+/** The number of lists in a map, and of names in them. */
+function lengthsOf(lists: unknown): number {
+  return Object.values(lists as Schema).reduce<number>(
+    (sum, list) => sum + 1 + (Array.isArray(list) ? list.length : 0),
+    0,
+  )
 }
 
 const ITEMS: ReadonlySet<string> = new Set(['items', 'additionalItems', 'unevaluatedItems', 'contains'])

@@ -1,4 +1,5 @@
 import { numberOr, type Compiler, type Node, type Rule, type Schema, type Test } from './rule.ts'
+import { PRICE, spend } from './work.ts'
 
 /** All keywords for lists but `unevaluatedItems`. */
 export const arrayRule: Rule = (schema, compiler) => {
@@ -31,7 +32,7 @@ function itemsNode(schema: Schema, { part }: Compiler): ListNode | undefined {
     const end = rest === undefined ? Math.min(prefix.length, list.length) : list.length
     for (let at = 0; at < end; at++) {
       if ((prefix[at] ?? rest)?.(list[at]) === false) return false
-      marks?.items.add(at)
+      marks?.items.push(at)
     }
     return true
   }
@@ -51,7 +52,7 @@ function containsNode(
       if (marks === undefined && most === Infinity && count >= least) return true
       if (!fits(list[at])) continue
       count++
-      marks?.items.add(at)
+      marks?.items.push(at)
     }
     return count >= least && count <= most
   }
@@ -60,19 +61,26 @@ function containsNode(
 function isUnique(list: readonly unknown[]): boolean {
   const seen = new Set<unknown>()
   const texts = new Set<string>()
+  spend(PRICE.mark * list.length)
   for (const item of list) {
     if (typeof item === 'object' && item !== null) texts.add(textOf(item))
-    else seen.add(item)
+    else {
+      if (typeof item === 'string') spend(item.length >> 2)
+      seen.add(item)
+    }
   }
   return seen.size + texts.size === list.length
 }
 
 /** The same text for the same JSON, whatever the order of members. */
 function textOf(value: unknown): string {
+  spend(PRICE.mark + (typeof value === 'string' ? 2 * value.length : 0))
   if (Array.isArray(value)) return `[${value.map(textOf).join()}]`
   // A number may be infinite, which JSON has no text for.
   if (typeof value !== 'object' || value === null)
     return typeof value === 'string' ? JSON.stringify(value) : String(value)
-  const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}:${textOf(item)}`)
+  const entries = Object.entries(value)
+  spend(entries.reduce((sum, [name]) => sum + PRICE.mark + 2 * name.length, 0))
+  const members = entries.map(([name, item]) => `${JSON.stringify(name)}:${textOf(item)}`)
   return `{${members.toSorted().join()}}`
 }

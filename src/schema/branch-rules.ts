@@ -1,5 +1,6 @@
 import { isObject } from './keywords.ts'
-import { addMarks, newMarks, type Compiler, type Marks, type Node, type Rule, type Schema } from './rule.ts'
+import { newMarks, type Compiler, type Marks, type Node, type Rule, type Schema } from './rule.ts'
+import { PRICE, spend } from './work.ts'
 
 /** The keywords that apply further schemas to the same value. */
 export const branchRules: readonly Rule[] = [
@@ -43,9 +44,13 @@ function countFits(nodes: readonly Node[], value: unknown, marks: Marks | undefi
 /** Whether a value fits a schema that it may also not fit: what that schema evaluated counts only if it does. */
 function fitsAlone(node: Node, value: unknown, marks: Marks | undefined): boolean {
   if (marks === undefined) return node(value)
-  const own = newMarks()
-  const fits = node(value, own)
-  if (fits) addMarks(marks, own)
+  const names = marks.names.length
+  const items = marks.items.length
+  const fits = node(value, marks)
+  if (!fits) {
+    marks.names.length = names
+    marks.items.length = items
+  }
   return fits
 }
 
@@ -65,19 +70,26 @@ export function unevaluatedRule(node: Node, schema: Schema, { part }: Compiler):
     // Members that a sibling branch evaluated do not count here.
     const marks = newMarks()
     if (!node(value, marks)) return false
+    spend(PRICE.mark * (marks.names.length + marks.items.length))
+    const names = new Set(marks.names)
+    const items = new Set(marks.items)
     if (item !== undefined && Array.isArray(value)) {
+      spend(PRICE.mark * value.length)
       for (const [at, each] of value.entries()) {
-        if (!marks.items.has(at) && !item(each)) return false
-        marks.items.add(at)
+        if (!items.has(at) && !item(each)) return false
+        items.add(at)
       }
     }
     if (member !== undefined && isObject(value)) {
-      for (const [name, each] of Object.entries(value)) {
-        if (!marks.names.has(name) && !member(each)) return false
-        marks.names.add(name)
+      const members = Object.entries(value)
+      spend(PRICE.mark * members.length)
+      for (const [name, each] of members) {
+        if (!names.has(name) && !member(each)) return false
+        names.add(name)
       }
     }
-    if (outer !== undefined) addMarks(outer, marks)
+    for (const name of outer === undefined ? [] : names) outer!.names.push(name)
+    for (const at of outer === undefined ? [] : items) outer!.items.push(at)
     return true
   }
 }

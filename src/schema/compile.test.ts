@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compile } from './compile.ts'
 import { inspect } from './inspect.ts'
-import { TooCostly } from './pattern.ts'
+import { TooCostly } from './work.ts'
 import { countPoints } from './scalar-rules.ts'
 
 const small = fc.integer({ min: -3, max: 3 })

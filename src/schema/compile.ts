@@ -3,10 +3,11 @@ import { branchRules, unevaluatedRule } from './branch-rules.ts'
 import { toDialect } from './dialect.ts'
 import { isObject } from './keywords.ts'
 import { objectRule } from './object-rule.ts'
-import { hasReference, multiplies } from './recursion.ts'
-import { resolveLocal } from './reference.ts'
+import { findReferences, multiplies } from './recursion.ts'
+import { toResolver } from './reference.ts'
 import type { Compiler, Node, Rule, Test } from './rule.ts'
 import { numberRule, stringRule, typeRule, valueRules } from './scalar-rules.ts'
+import { PRICE, spend } from './work.ts'
 
 /** Cheap ones first: most values that do not fit are given up there. */
 const RULES: readonly Rule[] = [
@@ -23,6 +24,8 @@ const RULES: readonly Rule[] = [
 export function compile(schema: unknown): Test {
   const root = isObject(schema) ? toDialect(schema) : schema
   const nodes = new Map<object, Node>()
+  const resolve = toResolver(root)
+  const hasReference = findReferences()
   const memo = isObject(root) && multiplies(root) ? createMemo() : undefined
   const compiler: Compiler = {
     inPlace: nodeOf,
@@ -32,7 +35,7 @@ export function compile(schema: unknown): Test {
       // Made when it is needed first, because it may be a schema that is being made.
       let target: Node | undefined
       return (value, marks) => {
-        target ??= nodeOf(resolveLocal(root, reference))
+        target ??= nodeOf(resolve(reference))
         return target(value, marks)
       }
     },
@@ -48,7 +51,7 @@ export function compile(schema: unknown): Test {
   }
 
   function nodeOf(part: unknown): Node {
-    if (!isObject(part)) return () => part === true
+    if (!isObject(part)) return part === true ? ANYTHING : NOTHING
     let known = nodes.get(part)
     if (known === undefined) {
       const rules = RULES.flatMap((rule) => rule(part, compiler) ?? [])
@@ -74,10 +77,14 @@ function createMemo(): { remember(node: Node): Test; clear(): void } {
   }
 }
 
+const ANYTHING: Node = () => (spend(PRICE.node), true)
+const NOTHING: Node = () => false
+
 function all(nodes: readonly Node[]): Node {
   const [first, second] = nodes
-  if (first === undefined) return () => true
-  if (second === undefined) return first
-  if (nodes.length === 2) return (value, marks) => first(value, marks) && second(value, marks)
-  return (value, marks) => nodes.every((node) => node(value, marks))
+  if (first === undefined) return ANYTHING
+  if (second === undefined) return (value, marks) => (spend(PRICE.node), first(value, marks))
+  if (nodes.length === 2)
+    return (value, marks) => (spend(PRICE.node), first(value, marks) && second(value, marks))
+  return (value, marks) => (spend(PRICE.node), nodes.every((node) => node(value, marks)))
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { provePattern, startCounting, toMatcher } from './pattern.ts'
+import { provePattern, toMatcher } from './pattern.ts'
+import { startCounting } from './work.ts'
 
 /** Patterns as tools use them, each with a text that matches and one that does not. */
 // oxfmt-ignore

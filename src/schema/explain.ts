@@ -1,18 +1,23 @@
 import { toDialect } from './dialect.ts'
 import { entriesOf, isObject } from './keywords.ts'
-import { startCounting, TooCostly, toMatcher } from './pattern.ts'
-import { resolveLocal } from './reference.ts'
+import { toMatcher } from './pattern.ts'
+import { toResolver, type Resolve } from './reference.ts'
 import { clip, MAX_ISSUES, type Issue } from './issue.ts'
 import { countPoints, isMultiple, isSame } from './scalar-rules.ts'
+import { PRICE, spend, TooCostly } from './work.ts'
 
 /**
- * The first few reasons why a value does not match, or the given one if none is found. A budget bounds the search, so no
- * value can make it slow.
+ * The first few reasons why a value does not match, or the given one if none is found. The search looks at a bounded
+ * number of places, with the work that checking the value has left.
  */
 export function explain(schema: unknown, value: unknown, otherwise = 'does not match the schema'): Issue[] {
   const root = isObject(schema) ? toDialect(schema) : schema
-  const search: Search = { root, issues: [], budget: { steps: 2000 } }
-  startCounting()
+  const search: Search = {
+    resolve: toResolver(root),
+    issues: [],
+    budget: { steps: 2000 },
+    texts: new Map(),
+  }
   try {
     look(search, root, value, [])
   } catch (thrown) {
@@ -22,10 +27,12 @@ export function explain(schema: unknown, value: unknown, otherwise = 'does not m
 }
 
 interface Search {
-  readonly root: unknown
+  readonly resolve: Resolve
   readonly issues: Issue[]
   /** Shared by all attempts of one search. */
   readonly budget: { steps: number }
+  /** The values that schemas allow, as text. */
+  readonly texts: Map<Schema, string>
 }
 
 type Schema = Readonly<Record<string, unknown>>
@@ -35,7 +42,7 @@ function look(search: Search, schema: unknown, value: unknown, path: Path): void
   if (search.budget.steps-- <= 0 || search.issues.length >= MAX_ISSUES || schema === true) return
   if (!isObject(schema)) return report(search, path, 'is not allowed')
   const before = search.issues.length
-  if (typeof schema['$ref'] === 'string') look(search, resolveLocal(search.root, schema['$ref']), value, path)
+  if (typeof schema['$ref'] === 'string') look(search, search.resolve(schema['$ref']), value, path)
   if (!lookAtType(search, schema, value, path) || !lookAtValues(search, schema, value, path)) return
   if (typeof value === 'number') lookAtNumber(search, schema, value, path)
   else if (typeof value === 'string') lookAtString(search, schema, value, path)
@@ -73,12 +80,21 @@ function lookAtValues(search: Search, schema: Schema, value: unknown, path: Path
   const allowed = schema['const'] === undefined ? schema['enum'] : [schema['const']]
   if (!Array.isArray(allowed)) return true
   if (allowed.some((item) => isSame(item, value))) return true
-  const shown = allowed.slice(0, 10).map((item) => JSON.stringify(item))
-  if (allowed.length > 10) shown.push('…')
+  let text = search.texts.get(schema)
+  if (text === undefined) search.texts.set(schema, (text = listText(allowed)))
   // The value itself is not repeated: it may be a secret, and the caller knows it.
   const verb = allowed.length === 1 ? 'expected' : 'expected one of'
-  report(search, path, `${verb} ${clip(shown.join(', '))}, got something else`)
+  report(search, path, `${verb} ${text}, got something else`)
   return false
+}
+
+function listText(values: readonly unknown[]): string {
+  // No more of a string is shown than this.
+  const shown = values
+    .slice(0, 10)
+    .map((value) => JSON.stringify(typeof value === 'string' ? value.slice(0, 100) : value))
+  if (values.length > 10) shown.push('…')
+  return clip(shown.join(', '))
 }
 
 function lookAtNumber(search: Search, schema: Schema, value: number, path: Path): void {
@@ -126,11 +142,16 @@ function lookAtArray(search: Search, schema: Schema, value: readonly unknown[], 
 }
 
 function lookAtObject(search: Search, schema: Schema, value: Schema, path: Path): void {
-  for (const name of listOf(schema['required']) as string[]) {
+  const required = listOf(schema['required']) as string[]
+  spend(PRICE.name * required.length)
+  for (const name of required) {
+    if (search.issues.length >= MAX_ISSUES) return
     if (!Object.hasOwn(value, name)) report(search, [...path, name], 'is required', { got: undefined })
   }
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
-  for (const [name, sub] of entriesOf(properties)) {
+  const members = entriesOf(properties)
+  spend(PRICE.name * members.length)
+  for (const [name, sub] of members) {
     if (Object.hasOwn(value, name) && value[name] !== undefined)
       look(search, sub, value[name], [...path, name])
   }
@@ -139,7 +160,9 @@ function lookAtObject(search: Search, schema: Schema, value: Schema, path: Path)
   const patterns = isObject(schema['patternProperties'])
     ? Object.keys(schema['patternProperties']).map(toMatcher)
     : []
-  for (const name of Object.keys(value)) {
+  const names = Object.keys(value)
+  spend(PRICE.name * names.length + PRICE.matcher * patterns.length)
+  for (const name of names) {
     if (Object.hasOwn(properties, name) || patterns.some((pattern) => pattern.test(name))) continue
     if (rest === false) report(search, [...path, name], 'is not a known property')
     else look(search, rest, value[name], [...path, name])

@@ -1,7 +1,7 @@
 import { entriesOf, escapeToken, isObject, KEYWORDS, subschemasOf, TYPES, type Shape } from './keywords.ts'
 import { readDialect } from './dialect.ts'
 import { provePattern } from './pattern.ts'
-import { resolveLocal } from './reference.ts'
+import { toResolver, type Resolve } from './reference.ts'
 import type { JsonSchema } from './schema.ts'
 import { SchemaError } from './schema-error.ts'
 
@@ -40,6 +40,7 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
     throw new SchemaError('is a plain object of schemas', 'Wrap it in an object schema: z.object({ … }).')
   const walk: Walk = {
     root: schema,
+    resolve: toResolver(schema),
     patterns: options.patterns !== false,
     tuples: readDialect(schema) < 2020,
     limits: options.limits ?? USUAL,
@@ -64,6 +65,7 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
 
 interface Walk {
   readonly root: Readonly<Record<string, unknown>>
+  readonly resolve: Resolve
   readonly patterns: boolean
   /** Whether `items` may be a list, as before 2020-12. */
   readonly tuples: boolean
@@ -139,8 +141,13 @@ function visitKeyword(
 function checkType(value: unknown, pointer: string): void {
   const names: readonly unknown[] = Array.isArray(value) ? value : [value]
   const wrong = names.find((name) => typeof name !== 'string' || !TYPES.includes(name))
-  if (names.length > 0 && wrong === undefined) return
-  const problem = names.length === 0 ? 'is an empty list of types' : `is the unknown type ${nameOf(wrong)}`
+  if (names.length > 0 && names.length <= TYPES.length && wrong === undefined) return
+  const problem =
+    names.length === 0
+      ? 'is an empty list of types'
+      : wrong === undefined
+        ? 'names a type twice'
+        : `is the unknown type ${nameOf(wrong)}`
   throw new SchemaError(problem, `Use ${TYPES.join(', ')}, or a list of them.`, pointer)
 }
 
@@ -225,7 +232,7 @@ function checkReference(walk: Walk, reference: string, pointer: string): void {
       pointer,
     )
   }
-  const target = resolveLocal(walk.root, reference)
+  const target = walk.resolve(reference)
   if (typeof target === 'boolean' || (isObject(target) && walk.seen.has(target))) return
   const problem = target === undefined ? 'which does not exist' : 'which is not a schema'
   throw new SchemaError(
@@ -252,7 +259,7 @@ function weigh(walk: Walk, schema: unknown, weights: Map<unknown, number>): numb
     if (value === undefined || row === undefined) continue
     if (row.inPlace) for (const [, sub] of subschemasOf(row.shape, value)) sum += weigh(walk, sub, weights)
     if (keyword === '$ref' || keyword === '$dynamicRef')
-      sum += weigh(walk, resolveLocal(walk.root, value as string), weights)
+      sum += weigh(walk, walk.resolve(value as string), weights)
   }
   if (sum > SCHEMA_LIMITS.steps) {
     throw new SchemaError(

@@ -1,6 +1,7 @@
 import { entriesOf, isObject } from './keywords.ts'
 import { toMatcher } from './pattern.ts'
 import { numberOr, type Compiler, type Marks, type Node, type Rule, type Schema, type Test } from './rule.ts'
+import { PRICE, spend } from './work.ts'
 
 /** All keywords for objects but `unevaluatedProperties`. */
 export const objectRule: Rule = (schema, compiler) => {
@@ -12,8 +13,11 @@ export const objectRule: Rule = (schema, compiler) => {
   const [first, ...others] = tests.filter((test) => test !== undefined)
   if (first === undefined) return undefined
   if (others.length === 0) return (value, marks) => !isObject(value) || first(value, marks)
-  return (value, marks) =>
-    !isObject(value) || (first(value, marks) && others.every((test) => test(value, marks)))
+  return (value, marks) => {
+    if (!isObject(value)) return true
+    spend(tests.length)
+    return first(value, marks) && others.every((test) => test(value, marks))
+  }
 }
 
 /** The check of a value that is an object. */
@@ -41,7 +45,8 @@ function membersNode({ properties = {}, required = [] }: Schema, { part }: Compi
   }))
   if (members.length === 0) return undefined
   return (value, marks) => {
-    if (marks !== undefined) for (const name of known) if (Object.hasOwn(value, name)) marks.names.add(name)
+    spend(members.length)
+    if (marks !== undefined) for (const name of known) if (Object.hasOwn(value, name)) marks.names.push(name)
     return members.every((member) => fits(member, value))
   }
 }
@@ -77,8 +82,10 @@ function namesNode(schema: Schema, { part }: Compiler): ObjectNode | undefined {
   if (isFree && additionalProperties === false) return (value) => hasOnly(known, value)
   return (value, marks) => {
     const names = Object.keys(value)
+    spend(PRICE.name * names.length)
     if (names.length < least || names.length > most) return false
     if (isName !== undefined && !names.every((name) => isName(name))) return false
+    if (rest === undefined && patterns.length === 0) return true
     return names.every((name) => fitsMember(name, value[name], marks))
   }
 
@@ -88,16 +95,22 @@ function namesNode(schema: Schema, { part }: Compiler): ObjectNode | undefined {
       if (!matcher.test(name)) continue
       if (!test(item)) return false
       others = undefined
-      marks?.names.add(name)
+      marks?.names.push(name)
     }
     if (others === undefined) return true
-    marks?.names.add(name)
+    marks?.names.push(name)
     return others(item)
   }
 }
 
 function hasOnly(known: ReadonlySet<string>, value: Schema): boolean {
-  for (const name in value) if (!known.has(name) && Object.hasOwn(value, name)) return false
+  for (const name in value) {
+    if (known.has(name) || !Object.hasOwn(value, name)) continue
+    // The loop has read all names before the first of them.
+    spend(PRICE.name * Object.keys(value).length)
+    return false
+  }
+  spend(known.size)
   return true
 }
 
@@ -108,8 +121,13 @@ function dependencyNodes(schema: Schema, { inPlace }: Compiler): readonly Object
   )
   return rows.map(([name, sub]) => {
     const node: Node = Array.isArray(sub)
-      ? (value) => sub.every((other: string) => Object.hasOwn(value as object, other))
+      ? (value) => hasAll(value as object, sub as readonly string[])
       : inPlace(sub)
     return (value, marks) => !Object.hasOwn(value, name) || node(value, marks)
   })
+}
+
+function hasAll(value: object, names: readonly string[]): boolean {
+  spend(names.length)
+  return names.every((name) => Object.hasOwn(value, name))
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { provePattern, startCounting, TooCostly, toMatcher } from './pattern.ts'
+import { provePattern, toMatcher } from './pattern.ts'
+import { startCounting, TooCostly } from './work.ts'
 import { processorMs } from '../../test/harness/processor.ts'
 
 const EXPONENTIAL = [

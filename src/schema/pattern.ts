@@ -2,6 +2,7 @@ import { toAutomaton, TOO_LARGE, type Automaton } from './automaton.ts'
 import { costOf, type CostCurve } from './pattern-cost.ts'
 import { parsePattern, type Tree } from './pattern-tree.ts'
 import { TooMuchWork, type Work } from './text-graph.ts'
+import { spend, TooCostly } from './work.ts'
 
 /** What a pattern can cost a backtracking matcher; unsafe if that is too much already for short strings. */
 export type PatternCost =
@@ -89,20 +90,10 @@ export interface Matcher {
   test(text: string): boolean
 }
 
-/** A string, or all strings of a value together, may take too many steps to match. */
-export class TooCostly extends Error {}
-
 /** So many steps for each character are no more than it took to read the message. */
 const FREE_STEPS = 32
-/** The most further steps for all strings of a value together. */
-const MAX_TOTAL = 2 ** 27
-
-let spent = 0
-
-/** Starts to count the steps of one value. */
-export function startCounting(): void {
-  spent = 0
-}
+/** Of the free steps, one in so many counts nevertheless: several patterns may read the same text. */
+const FREE_SHARE = 8
 
 /** The matcher of a pattern that provePattern allows. */
 export function toMatcher(source: string): Matcher {
@@ -114,7 +105,7 @@ export function toMatcher(source: string): Matcher {
   return {
     limit,
     test(text) {
-      if (limit < Infinity) spend(text.length)
+      count(text.length)
       try {
         return expression.test(text)
       } catch (thrown) {
@@ -124,11 +115,12 @@ export function toMatcher(source: string): Matcher {
     },
   }
 
-  function spend(length: number): void {
+  function count(length: number): void {
     if (length > limit)
       throw new TooCostly(`has a string of more than ${limit} characters for the pattern ${source}`)
-    spent += Math.max(0, curve.steps(length) - FREE_STEPS * length)
-    if (spent > MAX_TOTAL) throw new TooCostly('has too many long strings for its patterns')
+    const steps = curve.steps(length)
+    const units = Math.max(steps / FREE_SHARE, steps - FREE_STEPS * length)
+    spend(units, 'has too many long strings for its patterns')
   }
 }
 

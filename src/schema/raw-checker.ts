@@ -2,9 +2,9 @@ import { compile } from './compile.ts'
 import { explain } from './explain.ts'
 import { inspect } from './inspect.ts'
 import { toLine, type Issue } from './issue.ts'
-import { startCounting, TooCostly } from './pattern.ts'
 import type { Test } from './rule.ts'
 import type { JsonSchema } from './schema.ts'
+import { startCounting, TooCostly } from './work.ts'
 
 /** The outcome of a check: the value as the schema returns it, or one line that says what is wrong. */
 export type Checked<Out = unknown> = { readonly ok: true; readonly value: Out } | Unfit

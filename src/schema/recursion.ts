@@ -1,5 +1,5 @@
 import { entriesOf, isObject, KEYWORDS, subschemasOf } from './keywords.ts'
-import { resolveLocal } from './reference.ts'
+import { toResolver } from './reference.ts'
 
 /** A schema whose expansion is no larger than this is checked directly. */
 const MAX_WRITTEN_OUT = 10_000
@@ -10,6 +10,7 @@ const MAX_WRITTEN_OUT = 10_000
  */
 export function multiplies(root: unknown): boolean {
   const sizes = new Map<object, number>()
+  const resolve = toResolver(root)
   let branches = false
   return sizeOf(root) > MAX_WRITTEN_OUT && branches
 
@@ -25,7 +26,7 @@ export function multiplies(root: unknown): boolean {
       const row = KEYWORDS.get(keyword)
       if (value === undefined || row === undefined || row.note === true) continue
       const subs = isReference(keyword)
-        ? [resolveLocal(root, value as string)]
+        ? [resolve(value as string)]
         : subschemasOf(row.shape, value).map(([, sub]) => sub)
       const count = subs.filter(isObject).length
       // Several patterns may match one name, and its value is then checked against the schema of each.
@@ -43,7 +44,22 @@ function isReference(keyword: string): boolean {
   return keyword === '$ref' || keyword === '$dynamicRef'
 }
 
-/** Whether a reference is anywhere inside. */
-export function hasReference(schema: unknown): boolean {
-  return /"\$(?:r|dynamicR)ef":/.test(JSON.stringify(schema) ?? '')
+/** Says of the parts of a schema whether a reference is anywhere inside. It looks at each part once. */
+export function findReferences(): (schema: unknown) => boolean {
+  const known = new Map<object, boolean>()
+  return hasReference
+
+  function hasReference(schema: unknown): boolean {
+    if (!isObject(schema)) return false
+    let has = known.get(schema)
+    if (has === undefined) known.set(schema, (has = entriesOf(schema).some(isOrHasReference)))
+    return has
+  }
+
+  function isOrHasReference([keyword, value]: readonly [string, unknown]): boolean {
+    if (isReference(keyword)) return true
+    const row = KEYWORDS.get(keyword)
+    if (row === undefined || value === undefined) return false
+    return subschemasOf(row.shape, value).some(([, sub]) => hasReference(sub))
+  }
 }

@@ -1,12 +1,30 @@
 import { entriesOf, isObject, KEYWORDS, subschemasOf } from './keywords.ts'
 
-/** The target of a local reference, or undefined if it is not local or does not exist. */
+/** Finds the target of a local reference; undefined if the reference is not local or its target does not exist. */
+export type Resolve = (reference: string) => unknown
+
+/** Resolves the references of a schema that does not change. Each is looked up once, however often it is followed. */
+export function toResolver(root: unknown): Resolve {
+  const targets = new Map<string, unknown>()
+  let anchors: ReadonlyMap<unknown, unknown> | undefined
+  return (reference) => {
+    if (!targets.has(reference)) targets.set(reference, find(reference))
+    return targets.get(reference)
+  }
+
+  function find(reference: string): unknown {
+    if (!reference.startsWith('#')) return undefined
+    const fragment = decode(reference.slice(1))
+    if (fragment === undefined) return undefined
+    if (fragment === '') return root
+    if (fragment.startsWith('/')) return followPointer(root, fragment)
+    return (anchors ??= anchorsOf(root)).get(fragment)
+  }
+}
+
+/** The target of a single local reference. */
 export function resolveLocal(root: unknown, reference: string): unknown {
-  if (!reference.startsWith('#')) return undefined
-  const fragment = decode(reference.slice(1))
-  if (fragment === undefined) return undefined
-  if (fragment === '') return root
-  return fragment.startsWith('/') ? followPointer(root, fragment) : findAnchor(root, fragment)
+  return toResolver(root)(reference)
 }
 
 function decode(fragment: string): string | undefined {
@@ -27,16 +45,20 @@ function followPointer(root: unknown, pointer: string): unknown {
   return place
 }
 
-function findAnchor(schema: unknown, name: string): unknown {
-  if (!isObject(schema)) return undefined
-  if (schema['$anchor'] === name || schema['$dynamicAnchor'] === name) return schema
-  for (const [keyword, value] of entriesOf(schema)) {
-    const row = KEYWORDS.get(keyword)
-    if (row === undefined || value === undefined) continue
-    for (const [, sub] of subschemasOf(row.shape, value)) {
-      const found = findAnchor(sub, name)
-      if (found !== undefined) return found
+/** The schemas that have an anchor; of several with the same, the first. */
+function anchorsOf(root: unknown): ReadonlyMap<unknown, unknown> {
+  const anchors = new Map<unknown, unknown>()
+  collect(root)
+  return anchors
+
+  function collect(schema: unknown): void {
+    if (!isObject(schema)) return
+    for (const name of [schema['$anchor'], schema['$dynamicAnchor']])
+      if (!anchors.has(name)) anchors.set(name, schema)
+    for (const [keyword, value] of entriesOf(schema)) {
+      const row = KEYWORDS.get(keyword)
+      if (row === undefined || value === undefined) continue
+      for (const [, sub] of subschemasOf(row.shape, value)) collect(sub)
     }
   }
-  return undefined
 }

@@ -7,10 +7,13 @@ export type Test = (value: unknown) => boolean
  */
 export type Node = (value: unknown, marks?: Marks) => boolean
 
-/** The members and items of one value that a schema has evaluated. */
+/**
+ * The members and items of one value that schemas have evaluated, in the order in which they did, some several times. To
+ * forget what a branch has noted, the end of the lists is cut off.
+ */
 export interface Marks {
-  readonly names: Set<string>
-  readonly items: Set<number>
+  readonly names: string[]
+  readonly items: number[]
 }
 
 export type Schema = Readonly<Record<string, unknown>>
@@ -29,13 +32,7 @@ export interface Compiler {
 export type Rule = (schema: Schema, compiler: Compiler) => Node | undefined
 
 export function newMarks(): Marks {
-  return { names: new Set(), items: new Set() }
-}
-
-/** Notes in `marks` what another schema for the same value has evaluated. */
-export function addMarks(marks: Marks, { names, items }: Marks): void {
-  for (const name of names) marks.names.add(name)
-  for (const item of items) marks.items.add(item)
+  return { names: [], items: [] }
 }
 
 /** The number in a keyword, or what stands for a missing one. */

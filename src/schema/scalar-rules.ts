@@ -1,6 +1,7 @@
 import { entriesOf, isObject } from './keywords.ts'
 import { toMatcher } from './pattern.ts'
 import { numberOr, type Node, type Rule, type Test } from './rule.ts'
+import { PRICE, spend } from './work.ts'
 
 const TYPE_TESTS: ReadonlyMap<unknown, Test> = new Map<unknown, Test>([
   ['object', isObject],
@@ -27,17 +28,27 @@ export const valueRules: readonly Rule[] = [
 function oneOfValues(values: readonly unknown[]): Node {
   const objects = values.filter((value) => typeof value === 'object' && value !== null)
   const others = new Set(values)
-  if (objects.length === 0) return (value) => others.has(value)
-  return (value) => others.has(value) || objects.some((each) => isSame(each, value))
+  return (value) => {
+    if (typeof value === 'string') spend(value.length >> COMPARED)
+    return others.has(value) || objects.some((each) => isSame(each, value))
+  }
 }
+
+/** Comparing or hashing this power of two of characters takes one unit. */
+const COMPARED = 4
 
 /** Whether two values are the same JSON. */
 export function isSame(one: unknown, other: unknown): boolean {
-  if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null)
+  spend(PRICE.name)
+  if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) {
+    if (typeof one === 'string') spend(one.length >> COMPARED)
     return one === other
+  }
   if (Array.isArray(one) !== Array.isArray(other)) return false
   const members = entriesOf(one)
-  if (members.length !== Object.keys(other).length) return false
+  const count = Object.keys(other).length
+  spend(PRICE.name * (members.length + count))
+  if (members.length !== count) return false
   return members.every(
     ([name, each]) =>
       Object.hasOwn(other, name) && isSame(each, (other as Readonly<Record<string, unknown>>)[name]),
@@ -88,6 +99,7 @@ function lengthTest(minLength: unknown, maxLength: unknown): (text: string) => b
 
 /** The length of a string as JSON Schema counts it. */
 export function countPoints(text: string): number {
+  spend(text.length >> 1)
   let count = text.length
   for (let at = 0; at < text.length - 1; at++) {
     if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {

@@ -1,38 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
-import { all, endOf, WAYS, meet, tool, web, type Way } from './peer.ts'
-import { processorMs } from '../harness/processor.ts'
-
-/** Milliseconds of processor time that a call may cost whatever the schema says; checking blocks everything else. */
-const MOST_MS = 4000
-
-interface Outcome {
-  readonly kind: 'fits' | 'bad_answer' | 'other'
-  readonly ms: number
-}
-
-/** Lists a tool with an output schema, calls it, and says what came of its structured content. */
-async function called(way: Way, outputSchema: unknown, structuredContent: unknown): Promise<Outcome> {
-  const { client } = await meet(way, ({ method }, wire) => {
-    if (method === 'tools/list') return wire.reply({ tools: [tool('t', { outputSchema } as JsonObject)] })
-    return method === 'tools/call' ? wire.reply({ content: [], structuredContent }) : false
-  })
-  let outcome: unknown
-  const ms = await processorMs(async () => {
-    await all(client.tools())
-    outcome = await client.call('t').catch((error: unknown) => error)
-  })
-  await client.ping()
-  await client.close()
-  const { kind } = outcome as { readonly kind?: string }
-  return { kind: !(outcome instanceof Error) ? 'fits' : kind === 'bad_answer' ? kind : 'other', ms }
-}
-
-async function expectHarmless(way: Way, schema: unknown, value: unknown, mostMs = MOST_MS): Promise<void> {
-  const { kind, ms } = await called(way, schema, value)
-  expect(kind).not.toBe('other')
-  expect(ms).toBeLessThan(mostMs)
-}
+import { called, expectHarmless } from './called.ts'
+import { all, endOf, WAYS, meet, tool, web } from './peer.ts'
 
 test.each(WAYS)('C.ref-remote a remote reference is never fetched, over %s', async (way) => {
   const canary = await web((_, response) => response.end('{"type":"string"}'))

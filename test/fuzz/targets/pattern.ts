@@ -1,5 +1,6 @@
 import { parsePattern, type Tree } from '../../../src/schema/pattern-tree.ts'
-import { provePattern, startCounting, toMatcher, TooCostly } from '../../../src/schema/pattern.ts'
+import { provePattern, toMatcher } from '../../../src/schema/pattern.ts'
+import { startCounting, TooCostly } from '../../../src/schema/work.ts'
 import { backtrack, hasLooks } from '../backtracker.ts'
 import { claim, target, type Target } from '../fuzz.ts'
 import { anyPattern, stallingText } from '../patterns.ts'
