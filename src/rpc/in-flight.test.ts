@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Deferred } from '../base/deferred.ts'
 import { toLimits } from '../base/limits.ts'
+import { weigh } from '../base/weight.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { Call, type RequestLifetime } from './call.ts'
@@ -70,7 +71,9 @@ test('limits.inFlightBytes large messages are rejected from one byte more on whi
   const finish: (() => void)[] = []
   const answer = (): Promise<object> => new Promise((resolve) => finish.push(() => resolve({})))
   const { inFlight, load } = make(answer, { inFlightBytes: 10_000 })
-  const run = (size: number): string | Promise<string> => inFlight.run(call(), responder({ size }))
+  const bare = weigh({ text: '' })
+  const run = (size: number): string | Promise<string> =>
+    inFlight.run(call({ text: 'x'.repeat(size - bare) }), responder({ size }))
   // On its own, a message may exceed the limit.
   const first = run(20_000)
   expect(load.bytes).toBe(20_000)
@@ -86,13 +89,12 @@ test('limits.inFlightBytes large messages are rejected from one byte more on whi
 })
 
 test('values count as memory, for running and for queued requests', async () => {
-  const limits = { inFlightBytes: 200_000, allInFlight: 1, queuedBytes: 66_000, waitMs: 60_000 }
+  const limits = { inFlightBytes: 200_000, allInFlight: 1, queuedBytes: 64_100, waitMs: 60_000 }
   const { inFlight, load } = make(() => new Promise(() => undefined), limits)
   const items = (length: number): Call => call({ list: Array.from({ length }, () => ({})) })
   const run = (asked: Call): string | Promise<string> => inFlight.run(asked, responder({ size: 2000 }))
   void run(items(1000))
-  // The list itself is a value too.
-  expect(load.bytes).toBe(2000 + 64 * 1001)
+  expect(load.bytes).toBe(weigh(items(1000).params))
   expect(await run(items(1000))).toBe('queue_bytes')
   void run(items(998))
   await expect.poll(() => load.waiting).toBe(1)
