@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { createSealer } from '../../src/server/state.ts'
 import { bundle, run } from './bundle.ts'
 
 interface Told {
@@ -35,5 +36,27 @@ test(
       { title: 'a value', ...refused },
       { title: 'the last answer', resultType: 'complete' },
     ])
+  },
+)
+
+test.each(['with', 'without'])(
+  'N.state-large the largest state that is issued is accepted, %s the Buffer of Node',
+  async (buffer) => {
+    if (buffer === 'without') vi.stubGlobal('Buffer', undefined)
+    try {
+      const sealer = createSealer({ secrets: ['a secret of enough letters'], ttlMs: 1000, now: () => 1 })
+      const filled = (size: number): { answers: []; once: [string, string][]; open: [] } => ({
+        answers: [],
+        once: [['text', 'x'.repeat(size)]],
+        open: [],
+      })
+      const most = 196_580 - JSON.stringify({ ...filled(0), expires: 1001 }).length
+      const text = await sealer.seal(filled(most), 'me')
+      expect(text).toHaveLength(256 * 1024)
+      expect(await sealer.open(text, 'me')).toEqual(filled(most))
+      await expect(sealer.seal(filled(most + 1), 'me')).rejects.toMatchObject({ kind: 'state_too_large' })
+    } finally {
+      vi.unstubAllGlobals()
+    }
   },
 )
