@@ -8,8 +8,11 @@ test('a caller with a subject stays the same when its token is renewed', () => {
     expect(ownerOf({ ...token, ...other })).not.toBe(ownerOf(token))
 })
 
-test.each([undefined, null, ''])('callers with the subject %j are told apart by their other claims', (sub) => {
-  const [ann, bob] = ['ann', 'bob'].map((email) => ownerOf({ sub, email } as Auth))
-  expect(ann).not.toBe(bob)
-  expect(ownerOf({ sub, email: 'ann' } as Auth)).toBe(ann)
-})
+test.each([undefined, null, ''])(
+  'callers with the subject %j are told apart by their other claims',
+  (sub) => {
+    const [ann, bob] = ['ann', 'bob'].map((email) => ownerOf({ sub, email } as Auth))
+    expect(ann).not.toBe(bob)
+    expect(ownerOf({ sub, email: 'ann' } as Auth)).toBe(ann)
+  },
+)

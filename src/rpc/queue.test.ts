@@ -305,7 +305,9 @@ test('while a request asks its client another takes its place, and what runs too
   const asked = load.whileAsking(asking, 1, () => new Promise<void>((resolve) => (reply = resolve)))
   await vi.waitFor(() => expect(started).toEqual(['b']))
   expect([load.running, load.asking, load.runningFor('a')]).toEqual([1, 1, 1])
-  await expect(load.whileAsking(running, 1, async () => undefined)).rejects.toMatchObject({ kind: 'overloaded' })
+  await expect(load.whileAsking(running, 1, async () => undefined)).rejects.toMatchObject({
+    kind: 'overloaded',
+  })
   // A further question of the same request needs no further room.
   await load.whileAsking(asking, 1, async () => undefined)
   expect([load.running, load.asking]).toEqual([1, 1])

@@ -53,9 +53,13 @@ test('a body that was not read to its end before its request was stopped takes n
   const { headers } = headed('tools/call', { name: 'echo' })
   const isRead = new Deferred<void>()
   let chunks = 0
-  const body = new ReadableStream({
-    pull: (controller) => (chunks++ === 0 ? controller.enqueue(new Uint8Array(90_000).fill(32)) : isRead.resolve()),
-  }, { highWaterMark: 0 })
+  const body = new ReadableStream(
+    {
+      pull: (controller) =>
+        chunks++ === 0 ? controller.enqueue(new Uint8Array(90_000).fill(32)) : isRead.resolve(),
+    },
+    { highWaterMark: 0 },
+  )
   void serve({ headers, body, duplex: 'half' } as RequestInit)
   await isRead.promise
   const call = async (): Promise<string> =>

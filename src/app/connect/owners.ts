@@ -14,7 +14,9 @@ export interface Owners {
 export async function findOwners(clients: ReadonlyMap<string, Client>, uri: string): Promise<Owners> {
   const listing = await findIn(clients, (client) => hasAny(client.resources(), (one) => one.uri === uri))
   if (listing.owners.length + listing.failures.size > 0) return listing
-  return findIn(clients, (client) => hasAny(client.templates(), ({ uriTemplate }) => begins(uriTemplate, uri)))
+  return findIn(clients, (client) =>
+    hasAny(client.templates(), ({ uriTemplate }) => begins(uriTemplate, uri)),
+  )
 }
 
 async function findIn(
