@@ -38,7 +38,7 @@ export const LIMITS = {
   batch: { usual: 100, strict: 20 },
   /** Concurrent requests of one caller: an authenticated caller, otherwise a session, otherwise a connection. HTTP at 2026-07-28 has no sessions, so anonymous callers are distinguished only by connection, and through `fetch` not at all. */
   inFlight: { usual: 1024, strict: 128 },
-  /** Concurrent requests of all callers. */
+  /** Concurrent requests of all callers; and, besides, requests that wait for an answer of their client. */
   allInFlight: { usual: 4096, strict: 512 },
   /** Bytes held by the messages of all running requests, estimated from their values, or in messages of up to 1,024 characters one per character. */
   inFlightBytes: { usual: 268_435_456, strict: 67_108_864 },

@@ -35,8 +35,11 @@ export interface Auth {
 export function ownerOf(auth: Auth | undefined): string {
   if (auth === undefined) return ''
   const names = [auth['iss'], auth.sub, auth['client_id'] ?? auth['clientId']]
-  return JSON.stringify(auth.sub === undefined ? auth : names)
+  return JSON.stringify(NOBODY.has(auth.sub) ? auth : names)
 }
+
+/** The subjects that authenticators give to callers without one. */
+const NOBODY: ReadonlySet<unknown> = new Set([undefined, null, ''])
 
 /** What a runtime needs to serve one request, besides the request itself. */
 export interface RequestLifetime {

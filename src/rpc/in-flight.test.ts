@@ -123,3 +123,29 @@ test('a request whose handler the runtime has stopped is given up', async () => 
   held[1]?.lost()
   expect([answered.cancelled, load.running]).toEqual([false, 0])
 })
+
+test('a queued request that the runtime stopped after it began makes room for another', async () => {
+  const ends: ((result: object) => void)[] = []
+  const limits = { allInFlight: 1, waitMs: 60_000 }
+  const { inFlight, load } = make(() => new Promise((resolve) => ends.push(resolve)), limits)
+  const first = inFlight.run(call(), responder({}))
+  let lose = (): void => undefined
+  const lifetime: RequestLifetime = {
+    defer: () => undefined,
+    hold: (_isOver, lost) => void (lose = lost),
+    close: () => undefined,
+  }
+  void inFlight.run(call({}, lifetime), responder({}))
+  await expect.poll(() => load.waiting).toBe(1)
+  ends[0]?.({})
+  expect(await first).toBe('encoded')
+  await expect.poll(() => ends.length).toBe(2)
+  expect(load.running).toBe(1)
+  lose()
+  expect([load.running, inFlight.size]).toEqual([0, 0])
+  ends[1]?.({})
+  const third = inFlight.run(call(), responder({}))
+  expect(load.running).toBe(1)
+  ends[2]?.({})
+  expect([await third, load.running]).toEqual(['encoded', 0])
+})

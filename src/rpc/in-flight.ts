@@ -11,6 +11,7 @@ import { META } from '../protocol/meta.ts'
 import type { Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
+import type { Turn } from './load.ts'
 import { outcomeOf, type Observed, type RejectedRequest } from './observer.ts'
 import type { Service } from './service.ts'
 import { SMALL_CHARS, weightOf } from './weight.ts'
@@ -51,8 +52,10 @@ interface Running<Out, Encoded extends Sized> {
   readonly caller: unknown
   /** The estimated size of its message in memory. */
   readonly bytes: number
-  /** Whether the load counts it, which a queued request arranges by itself. */
+  /** Whether the load counts it. */
   readonly isCounted: boolean
+  /** Set if it was queued, and so counts itself. */
+  readonly turn: Turn | undefined
 }
 
 /** An encoded result, which tells its size in characters. */
@@ -98,11 +101,12 @@ export class InFlight<Out, Encoded extends Sized> {
     const observed = this.#service.observers.begin(call, responder)
     const outer = calls?.starting
     try {
-      const isQueued = this.#admit(call, responder)
+      const turn = this.#admit(call, responder)
       if (calls !== undefined) calls.starting = call
-      const result = isQueued ? this.#runInTurn(call, responder) : this.#service.answer(call)
+      const { load } = this.#service
+      const result = turn === undefined ? this.#service.answer(call) : load.inTurn(turn, this.#limits)
       if (!(result instanceof Promise)) return this.#succeed(call, result, responder, observed)
-      return this.#track(call, result, responder, observed, isQueued)
+      return this.#track(call, result, responder, observed, turn)
     } catch (thrown) {
       return this.#fail(call, thrown, responder, observed)
     } finally {
@@ -148,21 +152,21 @@ export class InFlight<Out, Encoded extends Sized> {
     }
   }
 
-  /** Throws when the request is rejected; says whether it must be queued. */
-  #admit(call: Call, responder: Responder<Out, Encoded>): boolean {
+  /** Throws when the request is rejected; returns what to queue if it must wait. */
+  #admit(call: Call, responder: Responder<Out, Encoded>): Turn | undefined {
     if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
     const { load } = this.#service
     const { caller, calls } = responder
     const { inFlight, allInFlight } = this.#limits
     if (load.check !== undefined) load.check()
     // While all callers together are below the limit, so is each of them.
-    if (load.running >= inFlight && load.runningFor(caller) >= inFlight)
+    if (load.running + load.asking >= inFlight && load.runningFor(caller) >= inFlight)
       throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)
     if (load.bytes > 0) this.#checkRoom(responder.size)
     const id = call.id as RequestId
     this.#checkToken(call)
     if (calls?.find(id) !== undefined) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
-    return load.running >= allInFlight
+    return load.running >= allInFlight ? this.#toTurn(call, responder) : undefined
   }
 
   /** Rejects excessively long progress tokens, because every report repeats them. */
@@ -179,10 +183,9 @@ export class InFlight<Out, Encoded extends Sized> {
       throw mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
   }
 
-  #runInTurn(call: Call, { caller, size }: Responder<Out, Encoded>): Promise<Result> {
+  #toTurn(call: Call, { caller, size }: Responder<Out, Encoded>): Turn {
     const answer = (): Result | Promise<Result> => this.#service.answer(call)
-    const bytes = weightOf(call.params, size)
-    return this.#service.load.inTurn({ call, caller, bytes, answer }, this.#limits)
+    return { call, caller, bytes: weightOf(call.params, size), answer }
   }
 
   /** Tracks a request until its result settles or `abortAll` ends it. */
@@ -191,13 +194,13 @@ export class InFlight<Out, Encoded extends Sized> {
     result: Promise<Result>,
     responder: Responder<Out, Encoded>,
     observed: Observed | undefined,
-    isQueued: boolean,
+    turn: Turn | undefined,
   ): Out | Promise<Out> {
     const { caller, size } = responder
-    const bytes = isQueued ? 0 : weightOf(call.params, size)
-    const isCounted = !isQueued && this.#service.load.enter(call, caller, bytes)
+    const bytes = turn === undefined ? weightOf(call.params, size) : 0
+    const isCounted = turn === undefined && this.#service.load.enter(call, caller, bytes)
     const pending = responder.pending(call)
-    const running = { call, responder, observed, pending, caller, bytes, isCounted }
+    const running = { call, responder, observed, pending, caller, bytes, isCounted, turn }
     responder.calls?.add(call)
     this.#running.add(running)
     call.source.lifetime?.hold(
@@ -253,8 +256,9 @@ export class InFlight<Out, Encoded extends Sized> {
     running.pending.reject(broken)
   }
 
-  #leave({ call, responder, caller, bytes, isCounted }: Running<Out, Encoded>): void {
-    if (isCounted) this.#service.load.leave(caller, bytes)
+  #leave({ call, responder, caller, bytes, isCounted, turn }: Running<Out, Encoded>): void {
+    if (isCounted) this.#service.load.leave(call, caller, bytes)
+    else turn?.leave?.()
     responder.calls?.delete(call)
     if (this.#onIdle !== undefined && this.#isIdle) this.#onIdle()
   }

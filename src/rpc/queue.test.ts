@@ -167,7 +167,7 @@ function busy(): {
 } {
   const load = new Load()
   load.enter(makeCall(), 'other', 1)
-  const leave = (): void => load.leave('other', 1)
+  const leave = (): void => load.leave(makeCall(), 'other', 1)
   const turn = async (call: Call, name: string, allInFlight = 1): Promise<string> => {
     const asked = { call, caller: 'a', bytes: 1, answer: () => ({ name }) }
     return answerInTurn(load, asked, { ...limits, allInFlight }).then(
@@ -279,9 +279,57 @@ test('a large request stays queued until the running ones leave room for it', as
   load.enter(makeCall(), 'a', 60)
   load.enter(makeCall(), 'b', 30)
   const turn = answerInTurn(load, { call: makeCall(), caller: 'c', bytes: 50, answer: () => ({}) }, own)
-  load.leave('b', 30)
+  load.leave(makeCall(), 'b', 30)
   expect([load.running, load.waiting]).toEqual([1, 1])
-  load.leave('a', 60)
+  load.leave(makeCall(), 'a', 60)
   await turn
   expect([load.running, load.bytes, load.waiting]).toEqual([0, 0, 0])
+})
+
+test('while a request asks its client another takes its place, and what runs too much afterwards ends first', async () => {
+  const load = new Load()
+  const own = { ...limits, inFlight: 3, allInFlight: 1 }
+  const [asking, running, next] = [makeCall(), makeCall(), makeCall()]
+  load.enter(asking, 'a', 1)
+  const started: string[] = []
+  const start = (call: Call, name: string): Promise<unknown> => {
+    const answer = (): Promise<Record<string, never>> => {
+      started.push(name)
+      return new Promise(() => undefined)
+    }
+    return answerInTurn(load, { call, caller: name, bytes: 1, answer }, own)
+  }
+  void start(running, 'b')
+  expect([load.waiting, started]).toEqual([1, []])
+  let reply = (): void => undefined
+  const asked = load.whileAsking(asking, 1, () => new Promise<void>((resolve) => (reply = resolve)))
+  await vi.waitFor(() => expect(started).toEqual(['b']))
+  expect([load.running, load.asking, load.runningFor('a')]).toEqual([1, 1, 1])
+  await expect(load.whileAsking(running, 1, async () => undefined)).rejects.toMatchObject({
+    kind: 'overloaded',
+  })
+  // A further question of the same request needs no further room.
+  await load.whileAsking(asking, 1, async () => undefined)
+  expect([load.running, load.asking]).toEqual([1, 1])
+
+  reply()
+  await asked
+  expect([load.running, load.asking]).toEqual([2, 0])
+  void start(next, 'c')
+  load.leave(asking, 'a', 1)
+  expect([load.running, load.waiting]).toEqual([1, 1])
+  load.leave(running, 'b', 1)
+  await vi.waitFor(() => expect(started).toEqual(['b', 'c']))
+})
+
+test('a request that ends while it asks is counted no longer, however late its answer comes', async () => {
+  const load = new Load()
+  const call = makeCall()
+  load.enter(call, 'a', 1)
+  let reply = (): void => undefined
+  const asked = load.whileAsking(call, 1, () => new Promise<void>((resolve) => (reply = resolve)))
+  load.leave(call, 'a', 1)
+  reply()
+  await asked
+  expect([load.running, load.asking, load.runningFor('a'), load.bytes]).toEqual([0, 0, 0, 0])
 })

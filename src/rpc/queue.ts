@@ -42,16 +42,21 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
   const begin = (): boolean => !call.aborted && (isCounted = load.enter(call, caller, bytes))
   const mayBegin = (): boolean =>
     call.aborted ||
-    (load.runningFor(caller) < limits.inFlight &&
+    (load.running < limits.allInFlight &&
+      load.runningFor(caller) < limits.inFlight &&
       (load.bytes === 0 || load.bytes + bytes <= limits.inFlightBytes))
+  turn.leave = () => {
+    if (isCounted) load.leave(call, caller, bytes)
+    isCounted = false
+  }
   signal.throwIfAborted()
-  if (load.running < limits.allInFlight && queue.size === 0 && mayBegin()) begin()
+  if (queue.size === 0 && mayBegin()) begin()
   else await queue.wait({ caller, bytes, signal, mayBegin, begin }, limits)
   try {
     signal.throwIfAborted()
     return await answer(call)
   } finally {
-    if (isCounted) load.leave(caller, bytes)
+    turn.leave()
   }
 }
 

@@ -16,7 +16,8 @@ export function checkScopes({ key }: Item, needed: readonly string[], context: C
 }
 
 function grantedTo(context: Context): Scopes {
-  const { auth, scopes = auth?.scopes } = callOf(context).source
-  // A framework may have set a string, in which every part of a name would be found.
-  return scopes === 'all' || Array.isArray(scopes) ? scopes : []
+  const { auth, scopes } = callOf(context).source
+  if (scopes !== undefined) return scopes
+  // A framework may have set a string, in which every part of a name would be found. All scopes are for transports to grant.
+  return Array.isArray(auth?.scopes) ? auth.scopes : []
 }

@@ -104,12 +104,16 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
         if (flags[change.id as `${string}/${string}`] === true) notify(change.method, change.params)
       } else if (flags[NOTICES[change.kind].filter] === true) notify(NOTICES[change.kind].method, {})
     })
+    let isOver = false
     const end = (): void => {
+      isOver = true
       stop()
       leave()
       resolve({ _meta: tag })
     }
     call.signal.addEventListener('abort', end, { once: true })
+    // A request that the runtime has stopped gets no signal.
+    call.source.lifetime?.hold(() => isOver, end)
     if (call.aborted) end()
   })
 }

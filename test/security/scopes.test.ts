@@ -135,8 +135,11 @@ test('a scope that no token could name is rejected where it is defined', () => {
 })
 
 test('a framework that sets scopes as one text grants none', async () => {
-  const auth = { sub: 'ann', scopes: 'notes:read notes:write' } as unknown as Auth
-  expect(await outcome((await member('2025-11-25', auth, notes().app)).call('save'))).toMatchObject(REJECTED)
+  for (const text of ['notes:read notes:write', 'all']) {
+    const auth = { sub: 'ann', scopes: text } as unknown as Auth
+    const client = await member('2025-11-25', auth, notes().app)
+    expect(await outcome(client.call('save'))).toMatchObject(REJECTED)
+  }
 })
 
 test('a handler may ask for scopes as well', async () => {

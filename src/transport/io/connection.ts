@@ -109,14 +109,13 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   async ask(method: string, params: JsonObject, call: Call): Promise<JsonObject> {
     const { dialect } = this.#session
-    const answer = await this.#session.pending.ask(
-      method,
-      (id) => this.#send(encodeRequest(id, method, params, dialect)),
-      {
+    const { allInFlight, questionMs } = this.#limits
+    const answer = await this.#service.load.whileAsking(call, allInFlight, () =>
+      this.#session.pending.ask(method, (id) => this.#send(encodeRequest(id, method, params, dialect)), {
         signal: call.signal,
-        timeoutMs: this.#limits.questionMs,
+        timeoutMs: questionMs,
         cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
-      },
+      }),
     )
     return decodeAnswer(method, answer, params, dialect)
   }

@@ -259,7 +259,8 @@ export class Endpoint implements HttpHandler {
       if (cancelsOnDisconnect && !call.ended) call.cancel(mcpError(CONNECTION_CLOSED, { method }))
     }
     const streams = this.#streams
-    const exchange = new Exchange({ limits, accepts, headers, session, batch, streams, onGone })
+    const { load } = this.service
+    const exchange = new Exchange({ limits, load, accepts, headers, session, batch, streams, onGone })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
     const responder = new HttpResponder(
       this,
@@ -309,7 +310,8 @@ export class Endpoint implements HttpHandler {
     const accepts = readAccept(request)
     const onGone = (): void => undefined
     const { limits } = this
-    const whole = new Exchange({ limits, accepts, headers, session, streams: this.#streams, onGone })
+    const { load } = this.service
+    const whole = new Exchange({ limits, load, accepts, headers, session, streams: this.#streams, onGone })
     const part = partOf(request, whole, members.length)
     const take = (member: unknown): HttpOut | Promise<HttpOut> =>
       this.#take(readMessage(member), part, headers)

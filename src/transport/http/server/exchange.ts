@@ -4,6 +4,7 @@ import { CONNECTION_CLOSED } from '../../../errors/rpc.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Call, Channel, Peer } from '../../../rpc/call.ts'
+import type { Load } from '../../../rpc/load.ts'
 import { replyText, type Reply } from '../../../wire/reply.ts'
 import { decodeAnswer, encodeNotification, encodeRequest } from '../../../wire/encode.ts'
 import { EventStream } from './event-stream.ts'
@@ -13,6 +14,7 @@ import type { HttpSession } from './sessions.ts'
 
 export interface ExchangeOptions {
   readonly limits: Limits
+  readonly load: Load
   readonly accepts: Accepts
   readonly headers: Headers
   readonly session: HttpSession | undefined
@@ -98,15 +100,14 @@ export class Exchange implements Channel {
     const stream = this.#open(session)
     const { dialect } = session
     if (stream.ended) throw mcpError(CONNECTION_CLOSED, { method })
-    const answer = await session.pending.ask(
-      method,
-      (id) => stream.send(encodeRequest(id, method, params, dialect)),
-      {
+    const { limits, load } = this.#options
+    const answer = await load.whileAsking(call, limits.allInFlight, () =>
+      session.pending.ask(method, (id) => stream.send(encodeRequest(id, method, params, dialect)), {
         signal: call.signal,
-        timeoutMs: this.#options.limits.questionMs,
+        timeoutMs: limits.questionMs,
         cancel: (requestId) =>
           stream.send(encodeNotification('notifications/cancelled', { requestId }, dialect)),
-      },
+      }),
     )
     return decodeAnswer(method, answer, params, dialect)
   }

@@ -49,7 +49,7 @@ export function serveFetch(
         },
       }
       if (hasBody(head)) {
-        if (extras.body === undefined) parts.body = await readBody(request, handler)
+        if (extras.body === undefined) parts.body = await readBody(request, handler, lifetime)
         else takeBody(parts, extras.body, handler.limits)
       }
       return toResponse(await handler.answer(parts), lifetime)
@@ -76,7 +76,11 @@ function headOf(request: Request): HttpHead {
 }
 
 /** Reads the whole body; throws when it is too large, incomplete, or not UTF-8. */
-async function readBody(request: Request, { service, limits }: HttpHandler): Promise<string> {
+async function readBody(
+  request: Request,
+  { service, limits }: HttpHandler,
+  lifetime: RequestLifetime | undefined,
+): Promise<string> {
   // A locked body belongs to somebody who is about to read it.
   if (request.bodyUsed || request.body?.locked === true) throw mcpError(BODY_READ, {})
   const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes)
@@ -85,6 +89,12 @@ async function readBody(request: Request, { service, limits }: HttpHandler): Pro
   const chunks: Uint8Array[] = []
   const reader = request.body?.getReader()
   let isLate = false
+  let isOver = false
+  const end = (): void => {
+    isOver = true
+    reading.end()
+  }
+  lifetime?.hold(() => isOver, end)
   const timer = afterMs(limits.bodyMs, () => {
     isLate = true
     void reader?.cancel().catch(() => undefined)
@@ -103,7 +113,7 @@ async function readBody(request: Request, { service, limits }: HttpHandler): Pro
     throw thrown instanceof McpError ? thrown : mcpError(PARSE_FAILED, {}, { cause: thrown })
   } finally {
     clearTimeout(timer)
-    reading.end()
+    end()
   }
   throw mcpError(PARSE_FAILED, {})
 }
