@@ -75,6 +75,8 @@ export class InFlight<Out, Encoded extends Sized> {
   #delayed = 0
   /** The number of batches of which not all requests have begun. */
   #batches = 0
+  /** Whether the rest of a batch is rejected, too. */
+  #rejectsAll = false
   #closing = false
   #onIdle: (() => void) | undefined
   #drained: Promise<void> | undefined
@@ -96,7 +98,7 @@ export class InFlight<Out, Encoded extends Sized> {
 
   /** Whether requests are rejected because the server closes. Those of a batch that came before that are not. */
   get rejects(): boolean {
-    return this.#closing && this.#batches === 0
+    return this.#closing && (this.#rejectsAll || this.#batches === 0)
   }
 
   /** Whether there is a batch of which not all requests have begun. */
@@ -153,6 +155,7 @@ export class InFlight<Out, Encoded extends Sized> {
   /** Rejects new requests from now on. */
   rejectFurther(): void {
     this.#closing = true
+    this.#rejectsAll = true
   }
 
   /** Rejects new requests, asks long-lived ones to end, and waits up to `limitMs` until all are answered. */
@@ -164,6 +167,7 @@ export class InFlight<Out, Encoded extends Sized> {
 
   /** Answers the remaining requests with the error that the server is closing, and stops their handlers. */
   abortAll(): void {
+    this.#rejectsAll = true
     for (const running of this.#running) {
       const error = mcpError(SHUTTING_DOWN, {}, { ...LATER, data: { mayHaveRun: true } })
       running.call.abort(error)
