@@ -76,6 +76,10 @@ export class InFlight<Out, Encoded extends Sized> {
   readonly #running = new Bag<Running<Out, Encoded>>()
   /** The number of finished responses that observers delay. */
   #delayed = 0
+  /** The number of batches of which not all requests have begun. */
+  #batches = 0
+  /** Whether the rest of a batch is rejected, too. */
+  #rejectsAll = false
   #closing = false
   #onIdle: (() => void) | undefined
   #drained: Promise<void> | undefined
@@ -90,9 +94,30 @@ export class InFlight<Out, Encoded extends Sized> {
     return this.#running.size
   }
 
-  /** Whether new requests are rejected. */
+  /** Whether new messages are rejected. */
   get closing(): boolean {
     return this.#closing
+  }
+
+  /** Whether requests are rejected because the server closes. Those of a batch that came before that are not. */
+  get rejects(): boolean {
+    return this.#closing && (this.#rejectsAll || this.#batches === 0)
+  }
+
+  /** Whether there is a batch of which not all requests have begun. */
+  get isInBatch(): boolean {
+    return this.#batches > 0
+  }
+
+  /** Takes the requests of a batch. A server that closes waits until all have begun. */
+  batch<T>(begin: () => T | Promise<T>): T | Promise<T> {
+    const begun = begin()
+    if (!(begun instanceof Promise)) return begun
+    this.#batches++
+    return begun.finally(() => {
+      this.#batches--
+      if (this.#isIdle) this.#onIdle?.()
+    })
   }
 
   /** Answers a request. Stays synchronous when its handler does. */
@@ -134,6 +159,7 @@ export class InFlight<Out, Encoded extends Sized> {
   /** Rejects new requests from now on. */
   rejectFurther(): void {
     this.#closing = true
+    this.#rejectsAll = true
   }
 
   /** Rejects new requests, asks long-lived ones to end, and waits up to `limitMs` until all are answered. */
@@ -145,6 +171,7 @@ export class InFlight<Out, Encoded extends Sized> {
 
   /** Answers the remaining requests with the error that the server is closing, and stops their handlers. */
   abortAll(): void {
+    this.#rejectsAll = true
     for (const running of this.#running) {
       const error = mcpError(SHUTTING_DOWN, {}, { ...LATER, data: { mayHaveRun: true } })
       running.call.abort(error)
@@ -152,9 +179,15 @@ export class InFlight<Out, Encoded extends Sized> {
     }
   }
 
+<<<<<<< HEAD
   /** Throws when the request is rejected; returns what to queue if it must wait. */
   #admit(call: Call, responder: Responder<Out, Encoded>): Turn | undefined {
     if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
+=======
+  /** Throws when the request is rejected; says whether it must be queued. */
+  #admit(call: Call, responder: Responder<Out, Encoded>): boolean {
+    if (this.rejects) throw mcpError(SHUTTING_DOWN, {}, LATER)
+>>>>>>> attack-costs
     const { load } = this.#service
     const { caller, calls } = responder
     const { inFlight, allInFlight } = this.#limits
@@ -314,7 +347,7 @@ export class InFlight<Out, Encoded extends Sized> {
   }
 
   get #isIdle(): boolean {
-    return this.#running.size === 0 && this.#delayed === 0
+    return this.#running.size === 0 && this.#delayed === 0 && this.#batches === 0
   }
 
   /** Converts anything thrown to an error for the peer. Errors thrown on purpose are sent; others are masked and reported. */

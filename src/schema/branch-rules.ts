@@ -88,8 +88,9 @@ export function unevaluatedRule(node: Node, schema: Schema, { part }: Compiler):
         names.add(name)
       }
     }
-    for (const name of outer === undefined ? [] : names) outer!.names.push(name)
-    for (const at of outer === undefined ? [] : items) outer!.items.push(at)
+    if (outer === undefined) return true
+    for (const name of names) outer.names.push(name)
+    for (const at of items) outer.items.push(at)
     return true
   }
 }

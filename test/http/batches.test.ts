@@ -129,3 +129,39 @@ test('a batch that waited for too long is refused request by request [R013]', as
     { id: 2, error: overloaded },
   ])
 })
+
+/** Keeps the process busy for so long that others get a turn before the next message of a batch. */
+function spin(): void {
+  const end = performance.now() + 25
+  while (performance.now() < end);
+}
+
+test('a server that closes answers all of a batch that came before', async () => {
+  const app = createServer({ name: 'busy', version: '1' }).tool('busy', {}, () => {
+    spin()
+    setImmediate(() => void server.close())
+    return 'done'
+  })
+  const { server, port } = await start(app)
+  const session = await open(port, '2025-03-26')
+  const { json } = await session.post(batch(call('busy', {}, 1), call('busy', {}, 2), call('busy', {}, 3)))
+  expect(json).toMatchObject([1, 2, 3].map((id) => ({ id, result: { content: [{ text: 'done' }] } })))
+})
+
+test('a client in the same process that leaves during a batch gets no more of it', async () => {
+  const ran: unknown[] = []
+  const app = createServer({ name: 'busy', version: '1' }).tool('busy', {}, () => {
+    ran.push('busy')
+    spin()
+    setImmediate(() => end.close())
+    return 'done'
+  })
+  const heard: string[] = []
+  const end = app.connect({ receive: (text) => heard.push(text) })
+  const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+  end.send(message('initialize', params, 1))
+  end.send(batch(call('busy', {}, 2), call('busy', {}, 3), call('busy', {}, 4)))
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(ran).toHaveLength(1)
+  expect(heard).toHaveLength(1)
+})

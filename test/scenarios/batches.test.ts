@@ -8,6 +8,15 @@ const app = createServer({ name: 'batches', version: '1', limits: { batch: 5 } }
     return n
   })
   .tool('fast', {}, () => 'fast')
+  .tool('busy', {}, () => {
+    const end = performance.now() + 25
+    while (performance.now() < end);
+    setImmediate(() => turns++)
+    return turns
+  })
+
+/** How often others had a turn after a busy handler. */
+let turns = 0
 
 const call = (id: unknown, name: string, args: object = {}): object => ({
   jsonrpc: '2.0',
@@ -144,3 +153,20 @@ for (const only of [['2024-11-05'], ['2025-06-18'], ['2025-11-25'], ['2026-07-28
     { only: [...only] },
   )
 }
+
+scenario(
+  'others have a turn between the members of a batch that take long',
+  app,
+  async (client) => {
+    const batch = [call(1, 'busy'), call(2, 'busy'), call(3, 'busy')]
+    const replies = (await client.post(JSON.stringify(batch))) as {
+      readonly id: number
+      readonly result: { readonly content: readonly { readonly text: string }[] }
+    }[]
+    expect(replies.map(({ id }) => id)).toEqual([1, 2, 3])
+    const [first, second, third] = replies.map((reply) => Number(reply.result.content[0]?.text))
+    expect(second).toBeGreaterThan(first!)
+    expect(third).toBeGreaterThan(second!)
+  },
+  { only: ['2025-03-26'] },
+)

@@ -1,4 +1,5 @@
 import { Deferred } from '../../base/deferred.ts'
+import { inTurns } from '../../base/in-turns.ts'
 import { toErrorObject } from '../../errors/reply.ts'
 import { mcpError, type McpError } from '../../errors/error.ts'
 import { NOT_INITIALIZED } from '../../errors/server.ts'
@@ -50,6 +51,7 @@ export class Connection implements Channel, Responder<Reply, string> {
   /** The size of the message that is being received, in characters. */
   size = 0
   #isInBatch = false
+  #isClosed = false
   /** Created by the first asynchronous request: most connected clients are idle. */
   #late: Pending<Reply> | undefined
 
@@ -74,7 +76,7 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   /** Whether the client is waiting for a response. */
   get isBusy(): boolean {
-    return this.calls.size > 0
+    return this.calls.size > 0 || this.#inFlight.isInBatch
   }
 
   /** Receives one message or batch from the client; false if it is neither. */
@@ -136,6 +138,7 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   /** Cancels all requests because the client disconnected; nothing more is sent. */
   close(): void {
+    this.#isClosed = true
     this.calls.close()
     this.#session.close()
   }
@@ -146,20 +149,29 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   #takeBatch(members: readonly unknown[]): Reply | Promise<Reply> {
     checkBatch(members, this.#session.dialect, this.#limits.batch)
-    this.size /= members.length
-    const outer = this.#isInBatch
+    const { source } = this
+    const size = this.size / members.length
+    const take = (member: unknown): Reply | Promise<Reply> => this.#takeMember(member, source, size)
+    const replies = this.#inFlight.batch(() => inTurns(members, take))
+    return replies instanceof Promise ? replies.then(joined) : joined(replies)
+  }
+
+  /** Takes one message of a batch. Other messages may have come since the batch did. */
+  #takeMember(member: unknown, source: RequestSource, size: number): Reply | Promise<Reply> {
+    if (this.#isClosed) return undefined
+    const outer = { isInBatch: this.#isInBatch, source: this.source, size: this.size }
     this.#isInBatch = true
-    const replies = members.map((member) => {
-      try {
-        return this.#take(readMessage(member))
-      } catch (thrown) {
-        return this.#errorText(readableId(thrown), this.#inFlight.reject(thrown), this.#session)
-      }
-    })
-    this.#isInBatch = outer
-    if (replies.some((reply) => reply instanceof Promise))
-      return Promise.all(replies.map(async (reply) => reply)).then(joined)
-    return joined(replies as readonly Reply[])
+    this.source = source
+    this.size = size
+    try {
+      return this.#take(readMessage(member))
+    } catch (thrown) {
+      return this.#errorText(readableId(thrown), this.#inFlight.reject(thrown), this.#session)
+    } finally {
+      this.#isInBatch = outer.isInBatch
+      this.source = outer.source
+      this.size = outer.size
+    }
   }
 
   #take(message: Message): Reply | Promise<Reply> {
@@ -242,7 +254,12 @@ export class Connection implements Channel, Responder<Reply, string> {
   }
 }
 
-function joined(replies: readonly Reply[]): Reply {
+function joined(replies: readonly (Reply | Promise<Reply>)[]): Reply | Promise<Reply> {
+  if (replies.some((reply) => reply instanceof Promise)) return Promise.all(replies).then(toBatch)
+  return toBatch(replies as readonly Reply[])
+}
+
+function toBatch(replies: readonly Reply[]): Reply {
   const texts = replies.filter((reply) => reply !== undefined)
   return texts.length === 0 ? undefined : `[${texts.join(',')}]`
 }

@@ -17,7 +17,7 @@ import { checkId } from '../../../wire/id.ts'
 import { readBounded } from '../../../wire/bounds.ts'
 import { NO_PARAMS, readableId, readMessage } from '../../../wire/message.ts'
 import { encodeError, type Reply } from '../../../wire/reply.ts'
-import { answerBatch, partOf } from './batch.ts'
+import { answerBatch, partOf, type BatchParts } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import { withErrorHeaders } from './error-headers.ts'
 import type { EventStream } from './event-stream.ts'
@@ -189,7 +189,7 @@ export class Endpoint implements HttpHandler {
     let dialect: Dialect | undefined
     try {
       // Checked before the session, which may have ended already while the server closes.
-      if (this.#inFlight.closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
+      if (this.#inFlight.rejects) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
       if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) {
         dialect = this.service.dialects[LATEST]
         const peer = openRequest(method, params, request, this.service)
@@ -317,7 +317,8 @@ export class Endpoint implements HttpHandler {
       this.#take(readMessage(member), part, headers)
     const fail = (thrown: unknown): HttpOut => this.fail(readableId(thrown), thrown, undefined, headers)
     const { promise, resolve, reject } = whole.pending()
-    answerBatch(members, { whole, headers, take, fail }).then(resolve, reject)
+    const begin: BatchParts['begin'] = (work) => this.#inFlight.batch(work)
+    answerBatch(members, { whole, headers, begin, take, fail }).then(resolve, reject)
     return promise
   }
 
