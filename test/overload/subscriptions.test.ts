@@ -68,7 +68,9 @@ test('sessions whose clients say much about themselves do not fill the memory of
   const capabilities = { experimental: { list: Array.from({ length: 500_000 }, () => ({})) } }
   const body = initialize('2025-11-25', capabilities)
   for (let each = 0; each < 3; each++)
-    expect((await send(program.port, { body, headers: BOTH })).json).toMatchObject({ error: { code: -32602 } })
+    expect((await send(program.port, { body, headers: BOTH })).json).toMatchObject({
+      error: { code: -32602 },
+    })
   await open(program.port)
   expect((await program.state()).heap).toBeLessThan(40 * MIB)
 })

@@ -112,9 +112,9 @@ test.each(WITH_SESSION)(
       message: `invalid params for ${method}: clientInfo and capabilities take more than 65536 bytes of memory; leave out what the server does not need`,
     })
     for (const text of ['x'.repeat(65_000), `€${'x'.repeat(33_000)}`])
-      await expect(
-        open(app, { transport, revision, capabilities: saying(text) }),
-      ).rejects.toMatchObject(full('initialize'))
+      await expect(open(app, { transport, revision, capabilities: saying(text) })).rejects.toMatchObject(
+        full('initialize'),
+      )
     const clientInfo = { name: 'x', version: '1', icons: Array.from({ length: 1100 }, () => ({})) }
     await expect(open(app, { transport, revision, clientInfo })).rejects.toMatchObject(full('initialize'))
     await (await open(app, { transport, revision, capabilities: saying('x'.repeat(64_000)) })).close()

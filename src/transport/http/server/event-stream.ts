@@ -155,7 +155,8 @@ export class EventStream {
       event === undefined
         ? messageEvent(text, id)
         : toEvent({ data: text, event, ...(id !== undefined && { id }) })
-    if (this.#name !== undefined || this.#sink === undefined) this.#keep({ seq, frame, bytes: textBytes(frame) })
+    if (this.#name !== undefined || this.#sink === undefined)
+      this.#keep({ seq, frame, bytes: textBytes(frame) })
     if (this.#sink !== undefined) this.#sent = seq
     return frame
   }
