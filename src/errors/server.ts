@@ -224,7 +224,7 @@ export const TOO_MUCH_HELD = {
   http: 503,
   refusal: 'RESOURCE_EXHAUSTED',
   retryable: true,
-  text: 'the server already keeps {limit} bytes for its clients',
+  text: 'the server has no room to keep this: all clients share {limit} bytes, and one gets at most a quarter of what the others leave',
   hint: 'Unsubscribe from something, end unused sessions, or raise limits.heldBytes.',
 } as const
 

@@ -66,11 +66,11 @@ export const LIMITS = {
   sessions: { usual: 10_000, strict: 1_000 },
   /** Milliseconds until an unused session or TCP connection is closed. */
   sessionIdleMs: { usual: 1_800_000, strict: 600_000 },
-  /** Bytes kept for all clients between their requests: the URIs they watch, with 128 bytes for each, and what they say about themselves. */
+  /** Bytes kept for all clients between their requests: the URIs they watch, with 128 bytes for each, and what they say about themselves. One caller gets at most a quarter of what the others leave free. */
   heldBytes: { usual: 67_108_864, strict: 16_777_216 },
   /** Events kept per stream for a client that reconnects. */
   streamEvents: { usual: 1000, strict: 100 },
-  /** Characters kept per stream, or buffered for a slow reader. */
+  /** Bytes kept per stream, or buffered for a slow reader. */
   streamBytes: { usual: 4_194_304, strict: 1_048_576 },
   /** Streams kept per session for a client that reconnects. */
   keptStreams: { usual: 16, strict: 4 },

@@ -179,15 +179,9 @@ export class InFlight<Out, Encoded extends Sized> {
     }
   }
 
-<<<<<<< HEAD
   /** Throws when the request is rejected; returns what to queue if it must wait. */
   #admit(call: Call, responder: Responder<Out, Encoded>): Turn | undefined {
-    if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
-=======
-  /** Throws when the request is rejected; says whether it must be queued. */
-  #admit(call: Call, responder: Responder<Out, Encoded>): boolean {
     if (this.rejects) throw mcpError(SHUTTING_DOWN, {}, LATER)
->>>>>>> attack-costs
     const { load } = this.#service
     const { caller, calls } = responder
     const { inFlight, allInFlight } = this.#limits

@@ -9,8 +9,8 @@ import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import { asSent } from '../base/as-sent.ts'
 import { clip } from '../base/clip.ts'
-import { weigh } from '../base/weight.ts'
 import { callOf, partsOf, type Context } from './context.ts'
+import { holderOf, weighIntroduction } from './held-bytes.ts'
 
 /** The description of a server that connecting clients receive. */
 export interface Greeting {
@@ -45,9 +45,10 @@ export function initialize(
     throw mcpError(REVISION_UNSUPPORTED, { version }, { data })
   }
   const { held } = partsOf(context)
-  const bytes = weigh(clientInfo) + weigh(capabilities)
-  held.take(bytes)
-  session.onClose(() => held.free(bytes))
+  const holder = holderOf(callOf(context))
+  const bytes = weighIntroduction('initialize', clientInfo, capabilities)
+  held.take(holder, bytes)
+  session.onClose(() => held.free(holder, bytes))
   session.dialect = greeting.dialects[revision]
   session.client = clientInfo
   session.capabilities = capabilities

@@ -12,7 +12,7 @@ import type { Session } from '../rpc/session.ts'
 import type { Work } from '../uri-template/reach.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 import { NOTICES, watchedUri } from './following.ts'
-import { WatchedUris, type HeldBytes } from './held-bytes.ts'
+import { holderOf, WatchedUris, weighIntroduction } from './held-bytes.ts'
 import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
 const MAX_SUBSCRIPTIONS = 1000
@@ -31,7 +31,7 @@ export function subscribe(lists: ResourceLists, context: Context): Result {
 }
 
 function watchedBy(session: Session, context: Context): WatchedUris {
-  const watched = new WatchedUris(partsOf(context).held)
+  const watched = new WatchedUris(partsOf(context).held, holderOf(callOf(context)))
   session.onClose(() => watched.clear())
   return watched
 }
@@ -142,24 +142,27 @@ function enter(
   const open = streams.get(caller) ?? new Set()
   if (open.size >= limits.streams)
     throw mcpError(TOO_MANY_STREAMS, { limit: limits.streams }, { retryAfterMs: 30_000 })
-  const { client, capabilities, session } = callOf(context).peer
-  const bytes = weigh(id) + (session === undefined ? weigh(client) + weigh(capabilities) : 0)
-  held.take(bytes)
-  const watched = watchedOr(held, uris, () => held.free(bytes))
+  const { method, peer } = callOf(context)
+  const { client, capabilities, session } = peer
+  const holder = holderOf(callOf(context))
+  const bytes = weigh(id) + (session === undefined ? weighIntroduction(method, client, capabilities) : 0)
+  held.take(holder, bytes)
+  const free = (): void => held.free(holder, bytes)
+  const watched = watchedOr(free, () => new WatchedUris(held, holder, uris))
   const stream: Listening = { id, flags, watched }
   streams.set(caller, open.add(stream))
   const leave = (): void => {
     if (!open.delete(stream)) return
     if (open.size === 0) streams.delete(caller)
     watched.clear()
-    held.free(bytes)
+    free()
   }
   return { watched, leave }
 }
 
-function watchedOr(held: HeldBytes, uris: readonly string[], giveUp: () => void): WatchedUris {
+function watchedOr(giveUp: () => void, watch: () => WatchedUris): WatchedUris {
   try {
-    return new WatchedUris(held, uris)
+    return watch()
   } catch (thrown) {
     giveUp()
     throw thrown

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
-import { headed } from '../http/messages.ts'
+import { BOTH, headed, initialize } from '../http/messages.ts'
 import { begin, post, send } from '../http/wire.ts'
 import { open } from '../http/server.ts'
 import { Program } from './program.ts'
 
 const MIB = 2 ** 20
 /** A server that dies if it keeps everything that these tests send. */
-const SMALL = { flags: ['--max-old-space-size=56'], limits: { waitMs: 60_000, heldBytes: 4 * MIB } }
+const SMALL = { flags: ['--max-old-space-size=56'], limits: { waitMs: 60_000, heldBytes: 8 * MIB } }
 
 /** Different URIs of one megabyte together. */
 function uris(of: number): readonly string[] {
@@ -61,6 +61,18 @@ test('sessions that subscribe to long URIs do not fill the memory of a server', 
   }
   expect(codes.at(-1)).toBe(1089)
   await expectServed(program.port)
+})
+
+test('sessions whose clients say much about themselves do not fill the memory of a server', async () => {
+  const program = await Program.start({ flags: ['--max-old-space-size=200'] })
+  const capabilities = { experimental: { list: Array.from({ length: 500_000 }, () => ({})) } }
+  const body = initialize('2025-11-25', capabilities)
+  for (let each = 0; each < 3; each++)
+    expect((await send(program.port, { body, headers: BOTH })).json).toMatchObject({
+      error: { code: -32602 },
+    })
+  await open(program.port)
+  expect((await program.state()).heap).toBeLessThan(40 * MIB)
 })
 
 test('a stream keeps nothing of its request but what it watches', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import { open } from '../harness/client.ts'
 import { closeListeners } from '../harness/connection-http.ts'
@@ -17,14 +18,20 @@ const WITH_SESSION = KINDS.filter(([, revision]) => revision !== '2026-07-28')
 
 const LONG = 'x'.repeat(1000)
 const uriOf = (name: number): string => `file:///${name}/${LONG}`
-const FULL = { code: 1089, message: 'the server already keeps 5500 bytes for its clients' }
+const LIMIT = 18_000
+const FULL = {
+  code: 1089,
+  message: `the server has no room to keep this: all clients share ${LIMIT} bytes, and one gets at most a quarter of what the others leave`,
+}
 
-const files = (): AnyApp =>
-  createServer({ name: 'files', version: '1', limits: { heldBytes: 5500 }, log: () => undefined }).resource(
+const files = (heldBytes = LIMIT): AnyApp =>
+  createServer({ name: 'files', version: '1', limits: { heldBytes }, log: () => undefined }).resource(
     'file:///{+path}',
     {},
     () => 'x',
   ) as AnyApp
+
+const saying = (text: string): JsonObject => ({ experimental: { padding: { text } } })
 
 test.each(WITH_SESSION)(
   'limits.heldBytes the URIs of all sessions together have a size, and each gives back what it took, over %s at %s',
@@ -32,7 +39,8 @@ test.each(WITH_SESSION)(
     const app = files()
     const [one, other] = [await open(app, { transport, revision }), await open(app, { transport, revision })]
     await one.follow({ uris: [1, 2, 3].map(uriOf) })
-    await other.follow({ uris: [uriOf(1)] })
+    // The more one client has taken, the less is left for another.
+    await other.follow({ uris: [1, 2].map(uriOf) })
     for (const client of [one, other])
       await expect(client.request('resources/subscribe', { uri: uriOf(9) })).rejects.toMatchObject(FULL)
     // What is watched already takes no further room.
@@ -40,16 +48,16 @@ test.each(WITH_SESSION)(
     await one.request('resources/unsubscribe', { uri: uriOf(2) })
     await one.request('resources/unsubscribe', { uri: uriOf(2) })
     await other.request('resources/subscribe', { uri: uriOf(9) })
-    await expect(other.request('resources/subscribe', { uri: uriOf(10) })).rejects.toMatchObject(FULL)
+    const short = { uri: 'file:///short' }
+    await expect(other.request('resources/subscribe', short)).rejects.toMatchObject(FULL)
     expect(app.counts.get('too_much_held')).toBe(3)
     await one.close()
-    const subscribed = (uri: string): Promise<boolean> =>
-      other.request('resources/subscribe', { uri }).then(
+    const subscribed = (): Promise<boolean> =>
+      other.request('resources/subscribe', short).then(
         () => true,
         () => false,
       )
-    await expect.poll(() => subscribed(uriOf(11))).toBe(true)
-    await expect.poll(() => subscribed(uriOf(12))).toBe(true)
+    await expect.poll(subscribed).toBe(true)
     await other.close()
   },
 )
@@ -65,13 +73,13 @@ test.each(TRANSPORTS.filter((transport) => carries(transport, '2026-07-28')))(
       const begun = client.until(() => client.acknowledged(id) !== undefined).then(() => 'begun')
       return Promise.race([begun, ended.catch((error: unknown) => error)])
     }
-    const stop = await client.follow({ uris: [1, 2, 3].map(uriOf) })
     // The same URI several times is kept once.
-    expect(await listen(1, 1, 1)).toBe('begun')
-    expect(await listen(4, 5)).toMatchObject(FULL)
+    expect(await listen(1, 1, 1, 1, 1)).toBe('begun')
+    const stop = await client.follow({ uris: [2, 3].map(uriOf) })
+    expect(await listen(4, 5, 6)).toMatchObject(FULL)
     stop()
     await expect.poll(() => listen(4, 5)).toBe('begun')
-    expect(await listen(6, 7)).toMatchObject(FULL)
+    expect(await listen(6, 7, 8)).toMatchObject(FULL)
     await client.close()
   },
 )
@@ -80,7 +88,7 @@ test.each(WITH_SESSION)(
   'limits.heldBytes what clients say about themselves counts until they go, over %s at %s',
   async (transport, revision) => {
     const app = files()
-    const capabilities = { experimental: { padding: { text: 'x'.repeat(4000) } } }
+    const capabilities = saying('x'.repeat(3500))
     const one = await open(app, { transport, revision, capabilities })
     await expect(open(app, { transport, revision, capabilities })).rejects.toMatchObject(FULL)
     await one.close()
@@ -94,6 +102,48 @@ test.each(WITH_SESSION)(
       .toBe('open')
   },
 )
+
+test.each(WITH_SESSION)(
+  'a client that says too much about itself gets no session, over %s at %s',
+  async (transport, revision) => {
+    const app = files(1e9)
+    const full = (method: string): object => ({
+      code: -32602,
+      message: `invalid params for ${method}: clientInfo and capabilities take more than 65536 bytes of memory; leave out what the server does not need`,
+    })
+    for (const text of ['x'.repeat(65_000), `€${'x'.repeat(33_000)}`])
+      await expect(open(app, { transport, revision, capabilities: saying(text) })).rejects.toMatchObject(
+        full('initialize'),
+      )
+    const clientInfo = { name: 'x', version: '1', icons: Array.from({ length: 1100 }, () => ({})) }
+    await expect(open(app, { transport, revision, clientInfo })).rejects.toMatchObject(full('initialize'))
+    await (await open(app, { transport, revision, capabilities: saying('x'.repeat(64_000)) })).close()
+  },
+)
+
+test('a client that says too much about itself cannot listen', async () => {
+  const capabilities = saying('x'.repeat(65_000))
+  const client = await open(files(1e9), { transport: 'http', revision: '2026-07-28', capabilities })
+  const params = { notifications: { toolsListChanged: true } }
+  await expect(client.request('subscriptions/listen', params)).rejects.toMatchObject({ code: -32602 })
+  await client.close()
+})
+
+test('limits.heldBytes a client that takes all it can get leaves enough for others', async () => {
+  const app = files(200_000)
+  const where = { transport: 'http', revision: '2025-11-25' } as const
+  const clients = []
+  for (let size = 60_000; size >= 1; size /= 2) {
+    const capabilities = saying('x'.repeat(size))
+    const client = await open(app, { ...where, capabilities }).catch(() => undefined)
+    if (client === undefined) continue
+    clients.push(client)
+    size *= 2
+  }
+  const victim = await open(app, where)
+  expect(clients.length).toBeGreaterThan(5)
+  for (const client of [...clients, victim]) await client.close()
+})
 
 test('M.uri-redos no request keeps the server busy with matching, however many URIs and templates there are', async () => {
   let app = createServer({ name: 'templates', version: '1' })

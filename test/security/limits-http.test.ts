@@ -313,7 +313,7 @@ describe('streams for a client that reconnects', () => {
     }
   })
 
-  test('limits.streamBytes so many characters are kept', async () => {
+  test('limits.streamBytes so many bytes are kept', async () => {
     const { port, counted } = await serve({ streamBytes: 2000 }, noisy())
     const session = await open(port)
     expect(await found(session, say({ count: 1, size: 1000 }, 1))).toBe(2)

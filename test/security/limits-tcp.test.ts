@@ -196,6 +196,23 @@ test('limits.connectionBytes a client that does not read is no longer read from,
   await lazy.ended()
 })
 
+test('limits.connectionBytes counts bytes, not characters', async () => {
+  const gate = new Gate()
+  const app = make({ connectionBytes: 20_000_000, inFlight: 100 }, gate)
+  app.tool('late', {}, async () => {
+    await gate.opened
+    return '€'.repeat(1_000_000)
+  })
+  const lazy = await greet(await dial(await address(app)))
+  lazy.socket.pause()
+  await lazy.write(Array.from({ length: 15 }, (_, id) => `${call('late', {}, 10 + id)}\n`).join(''))
+  await expect.poll(() => serviceOf(app).load.running).toBe(15)
+  gate.open()
+  await expect.poll(() => app.counts.get('slow_reader') ?? 0).toBe(1)
+  lazy.socket.resume()
+  await lazy.ended()
+})
+
 test('limits.connectionBytes a client that reads gets more than that, however much of it at once', async () => {
   const gate = new Gate()
   const app = make({ connectionBytes: 20_000_000 }, gate)

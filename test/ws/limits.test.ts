@@ -17,6 +17,10 @@ function server(limits: Partial<Limits> = {}): App {
       await new Promise((resolve) => setImmediate(resolve))
       return 'x'.repeat(MB)
     })
+    .tool('wide', {}, async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return '€'.repeat(MB)
+    })
 }
 
 const call = (name: string, args: Readonly<Record<string, string>> = {}, id = 1): string =>
@@ -180,6 +184,18 @@ describe('a client that does not read', () => {
     raw.socket.resume()
     await raw.closed
     expect(raw.texts.length).toBeLessThan(100)
+  })
+
+  test('limits.connectionBytes counts bytes, not characters', async () => {
+    const app = server({ connectionBytes: 20 * MB })
+    const { port } = await start(app)
+    const raw = await open(port)
+    raw.socket.pause()
+    raw.write(...Array.from({ length: 15 }, (_, id) => frame(call('wide', {}, id))))
+    await until(() => app.counts.get('slow_reader') === 1)
+    raw.socket.resume()
+    await raw.closed
+    expect(raw.texts.length).toBeLessThan(15)
   })
 
   test('limits.bodyMs is aborted when it reads nothing for so long', async () => {

@@ -24,6 +24,8 @@ export interface PeerOptions {
 
 /** How long a client has to read the last responses and close its side. */
 const CLOSE_MS = 2000
+/** Text up to this length is cheaper to send as it is. */
+const SMALL_CHARS = 65_536
 
 /** Serves one client on a socket. */
 export class Peer {
@@ -170,7 +172,10 @@ export class Peer {
       this.#abort()
       return true
     }
-    if (this.#socket.write(text, this.#framing.encoding)) return true
+    const { encoding } = this.#framing
+    // What waits is kept as bytes, because the length of text is not the memory that it takes.
+    const waits = this.#isBehind || text.length > SMALL_CHARS
+    if (this.#socket.write(waits ? Buffer.from(text, encoding) : text, encoding)) return true
     this.#sending.set(this.#socket.writableLength)
     this.#isBehind = true
     return false

@@ -29,6 +29,17 @@ test('what is known to have arrived is not kept', () => {
   expect([one.isEmpty, seen, one.question()]).toEqual([true, { forgot: 0, kept: 0 }, undefined])
 })
 
+test('a text beyond Latin-1 counts two bytes for each character, until it is no longer kept', () => {
+  const { one, seen } = backlog(10, 1000)
+  one.add('€'.repeat(300))
+  one.add('$'.repeat(300))
+  expect([one.size, one.forgotten, seen]).toEqual([900, 0, { forgot: 0, kept: 900 }])
+  one.add('€'.repeat(300))
+  expect([one.size, one.forgotten, seen]).toEqual([900, 1, { forgot: 1, kept: 900 }])
+  one.clear()
+  expect([one.size, seen.kept]).toEqual([0, 0])
+})
+
 test.each(['', 'x', '-1', '4', '99', '1.5', '3 ', '0003x'])('%j answers no question', (payload) => {
   const { one } = backlog()
   fill(one, 3)

@@ -1,13 +1,15 @@
+import { textBytes } from '../../base/weight.ts'
+
 /** The owner of a backlog, which sets its limits. */
 export interface Keeper {
   /** The most messages to buffer. */
   readonly maxEvents: number
-  /** The most characters to buffer; a single message may have more. */
+  /** The most bytes to buffer; a single message may have more. */
   readonly maxBytes: number
   /** Called when a message is discarded that may not have arrived. */
   forgot?(): void
-  /** Called with every change in the number of buffered characters. */
-  kept?(chars: number): void
+  /** Called with every change in the number of buffered bytes. */
+  kept?(bytes: number): void
 }
 
 /**
@@ -31,7 +33,7 @@ export class Backlog {
     return this.#sent
   }
 
-  /** The number of buffered characters. */
+  /** The number of buffered bytes. */
   get size(): number {
     return this.#size
   }
@@ -62,7 +64,7 @@ export class Backlog {
     const keeper = this.#keeper
     this.#sent++
     ;(this.#texts ??= []).push(text)
-    this.#count(text.length)
+    this.#count(textBytes(text))
     while (this.#length > 1 && (this.#length > keeper.maxEvents || this.#size > keeper.maxBytes)) {
       this.#drop(1)
       keeper.forgot?.()
@@ -110,16 +112,16 @@ export class Backlog {
 
   #drop(count: number): void {
     const texts = this.#texts as string[]
-    let chars = 0
-    for (let at = 0; at < count; at++) chars += (texts[at] as string).length
+    let bytes = 0
+    for (let at = 0; at < count; at++) bytes += textBytes(texts[at] as string)
     if (count === texts.length) this.#texts = undefined
     else texts.splice(0, count)
-    this.#count(-chars)
+    this.#count(-bytes)
   }
 
-  #count(chars: number): void {
-    this.#size += chars
-    this.#keeper.kept?.(chars)
+  #count(bytes: number): void {
+    this.#size += bytes
+    this.#keeper.kept?.(bytes)
   }
 }
 

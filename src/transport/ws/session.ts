@@ -34,8 +34,8 @@ export interface SessionTable {
   lost(session: WsSession): void
   /** Called when a session ends. */
   over(session: WsSession): void
-  /** Called with every change in the number of buffered characters. */
-  keeps(chars: number): void
+  /** Called with every change in the number of buffered bytes. */
+  keeps(bytes: number): void
 }
 
 /** A session that outlives its connection: requests keep running, and messages for the client are buffered. */
@@ -78,7 +78,7 @@ export class WsSession implements Keeper {
     return this.#backlog.sent
   }
 
-  /** The number of characters buffered for the client. */
+  /** The number of bytes buffered for the client. */
   get size(): number {
     return this.#backlog.size
   }
@@ -160,8 +160,8 @@ export class WsSession implements Keeper {
     this.#table.service.observers.count('event_forgotten')
   }
 
-  kept(chars: number): void {
-    this.#table.keeps(chars)
+  kept(bytes: number): void {
+    this.#table.keeps(bytes)
   }
 
   #lose(): void {

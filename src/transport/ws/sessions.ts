@@ -30,7 +30,7 @@ export class WsSessions implements SessionTable {
     return this.#all.size
   }
 
-  /** The number of characters buffered for all of them. */
+  /** The number of bytes buffered for all of them. */
   get kept(): number {
     return this.#kept
   }
@@ -87,9 +87,9 @@ export class WsSessions implements SessionTable {
     this.#lost.delete(session)
   }
 
-  /** Counts buffered characters. Beyond the limit, the session with the largest buffer loses it. */
-  keeps(chars: number): void {
-    this.#kept += chars
+  /** Counts buffered bytes. Beyond the limit, the session with the largest buffer loses it. */
+  keeps(bytes: number): void {
+    this.#kept += bytes
     while (this.#kept > this.limits.unsentBytes) this.#largest().discard()
   }
 

@@ -32,6 +32,14 @@ class Reader implements Sink {
   }
 }
 
+/** Reads nothing unless a test says so. */
+class SlowReader extends Reader {
+  override write(text: string): void {
+    super.write(text)
+    this.waiting += Buffer.byteLength(text)
+  }
+}
+
 const limits = toLimits({ streamEvents: 3, streamBytes: 1000 })
 const numbers = (from: number, to: number): readonly string[] =>
   Array.from({ length: to - from + 1 }, (_, at) => `${from + at}`)
@@ -71,6 +79,17 @@ describe('a named stream', () => {
     const back = new Reader()
     stream.attach(back, 19)
     expect(back.seen).toEqual(numbers(38, 40))
+  })
+
+  test('counts two bytes for each character of a text beyond Latin-1', () => {
+    const stream = new EventStream({ limits, name: 'r1', lossy: true })
+    for (const text of ['€'.repeat(300), '$'.repeat(300)]) stream.send(text)
+    const sizes = [stream.keptSize]
+    for (let times = 0; times < 2; times++) stream.send(`${times}${'€'.repeat(300)}`)
+    sizes.push(stream.keptSize)
+    const reader = new Reader()
+    stream.attach(reader)
+    expect([reader.seen.length, sizes.map((size) => Math.floor(size / 300))]).toEqual([1, [3, 2]])
   })
 
   test('is bounded in bytes too, but always keeps the last event', () => {
@@ -124,15 +143,19 @@ describe('an unnamed stream', () => {
 describe('comments', () => {
   test('a reader that reads something stays, one that reads nothing between two comments is aborted', () => {
     const stream = new EventStream({ limits, name: 's' })
-    const reader = new Reader()
+    const reader = new SlowReader()
     stream.attach(reader)
-    stream.send('x'.repeat(500))
-    for (const waiting of [400, 300, 310, 200]) {
-      reader.waiting = waiting
+    // What waits counts in bytes, three for each of these characters.
+    stream.send('€'.repeat(100))
+    for (const bytes of [100, 4, 1]) {
+      reader.waiting -= bytes
       stream.keepAlive()
       expect(reader.how).toBe('open')
     }
-    reader.waiting += 14
+    stream.send('€'.repeat(100))
+    reader.waiting -= 10
+    stream.keepAlive()
+    expect(reader.how).toBe('open')
     stream.keepAlive()
     expect(reader.how).toBe('cut')
   })

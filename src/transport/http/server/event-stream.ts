@@ -1,3 +1,4 @@
+import { textBytes } from '../../../base/weight.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
 import { messageEvent, toEvent } from '../../../wire/sse.ts'
@@ -6,6 +7,8 @@ import type { Sink } from './parts.ts'
 interface KeptEvent {
   readonly seq: number
   readonly frame: string
+  /** The memory that the frame takes. */
+  readonly bytes: number
 }
 
 export interface StreamOptions {
@@ -16,8 +19,8 @@ export interface StreamOptions {
   readonly lossy?: boolean
   /** Called when an event is discarded. */
   onForget?(): void
-  /** Called with every change in the number of buffered characters. */
-  onKept?(chars: number): void
+  /** Called with every change in the number of buffered bytes. */
+  onKept?(bytes: number): void
   /** Called when the client disconnects from a stream that has not ended. */
   onGone?(): void
 }
@@ -31,7 +34,7 @@ export class EventStream {
   readonly #name: string | undefined
   readonly #onGone: (() => void) | undefined
   readonly #onForget: (() => void) | undefined
-  readonly #onKept: ((chars: number) => void) | undefined
+  readonly #onKept: ((bytes: number) => void) | undefined
   #seq = 0
   #sent = -1
   #bounded: boolean
@@ -43,8 +46,9 @@ export class EventStream {
   #kept: KeptEvent[] = []
   #keptSize = 0
   #sink: Sink | undefined
-  #written = 0
-  #taken = -1
+  /** The bytes that had to wait, and how many of them the client had read at the last check. */
+  #waited = 0
+  #taken = Number.NEGATIVE_INFINITY
   #ended = false
 
   constructor({ limits, name, lossy = false, onGone, onForget, onKept }: StreamOptions) {
@@ -61,7 +65,7 @@ export class EventStream {
     return this.#ended
   }
 
-  /** How many characters are buffered for a client that reconnects. */
+  /** How many bytes are buffered for a client that reconnects. */
   get keptSize(): number {
     return this.#keptSize
   }
@@ -82,7 +86,7 @@ export class EventStream {
     if (this.#primed) this.#push('')
   }
 
-  /** Characters or bytes that the client has not read yet. */
+  /** Bytes that the client has not read yet. */
   get waiting(): number {
     return this.#sink?.waiting ?? 0
   }
@@ -99,7 +103,7 @@ export class EventStream {
     this.#sink?.end()
     this.#sink = sink
     this.#bounded = true
-    this.#taken = -1
+    this.#taken = Number.NEGATIVE_INFINITY
     this.#unread = undefined
     let text = ''
     for (const event of this.#kept) if (event.seq > lastSeq) text += event.frame
@@ -123,7 +127,7 @@ export class EventStream {
   keepAlive(): void {
     const sink = this.#sink
     if (sink === undefined) return
-    const taken = this.#written - sink.waiting
+    const taken = this.#waited - sink.waiting
     if (sink.waiting > 0 && taken <= this.#taken) return this.#abort(sink)
     this.#taken = taken
     this.#write(sink, ': keep-alive\n\n')
@@ -151,30 +155,32 @@ export class EventStream {
       event === undefined
         ? messageEvent(text, id)
         : toEvent({ data: text, event, ...(id !== undefined && { id }) })
-    if (this.#name !== undefined || this.#sink === undefined) this.#keep({ seq, frame })
+    if (this.#name !== undefined || this.#sink === undefined)
+      this.#keep({ seq, frame, bytes: textBytes(frame) })
     if (this.#sink !== undefined) this.#sent = seq
     return frame
   }
 
   #write(sink: Sink, frame: string): void {
-    this.#written += frame.length
+    const before = sink.waiting
     sink.write(frame)
+    this.#waited += sink.waiting - before
   }
 
   #keep(event: KeptEvent): void {
     this.#kept.push(event)
-    this.#count(event.frame.length)
+    this.#count(event.bytes)
     if (!this.#bounded) return
     while (this.#kept.length > this.#limits.streamEvents || this.#keptSize > this.#limits.streamBytes) {
       if (this.#kept.length <= 1) break
-      this.#count(-this.#kept.shift()!.frame.length)
+      this.#count(-this.#kept.shift()!.bytes)
       this.#onForget?.()
     }
   }
 
-  #count(chars: number): void {
-    this.#keptSize += chars
-    this.#onKept?.(chars)
+  #count(bytes: number): void {
+    this.#keptSize += bytes
+    this.#onKept?.(bytes)
   }
 
   /** Aborts the connection of a client that reads too slowly; it may resume a named stream. */

@@ -131,7 +131,8 @@ class ResponseSink implements Sink {
 
   write(text: string): void {
     const response = this.#begin()
-    response.write(text)
+    // What waits is kept as bytes, because the length of text is not the memory that it takes.
+    response.write(response.writableLength > 0 || text.length > SMALL_BYTES ? Buffer.from(text) : text)
     const handler = this.#handler
     if (this.#sending === undefined && handler !== undefined && response.writableLength > SMALL_BYTES) {
       // Keep-alive comments detect a client that reads nothing at all.

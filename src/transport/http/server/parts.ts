@@ -94,7 +94,7 @@ export interface Sink {
   end(text?: string): void
   /** Aborts the connection and discards what was not sent. */
   abort(): void
-  /** Characters or bytes written that the client has not read yet. */
+  /** Bytes written that the client has not read yet. */
   readonly waiting: number
   onGone(listener: () => void): void
 }

@@ -30,16 +30,16 @@ export class HttpSession {
   readonly calls: CallTable = new CallTable()
   #streams: Map<string, EventStream> | undefined
   #kept = 0
-  readonly #onKept: (session: HttpSession, chars: number) => void
+  readonly #onKept: (session: HttpSession, bytes: number) => void
   #named = 0
 
-  /** Calls `onKept` with every change in the number of buffered characters. */
+  /** Calls `onKept` with every change in the number of buffered bytes. */
   constructor(
     owner: string,
     limits: Limits,
     { observers, dialects }: Service,
     now: number,
-    onKept: (session: HttpSession, chars: number) => void,
+    onKept: (session: HttpSession, bytes: number) => void,
   ) {
     this.owner = owner
     this.seen = now
@@ -49,7 +49,7 @@ export class HttpSession {
     this.session = new Session(dialects, (method, params) => this.#notify(method, params))
   }
 
-  /** How many characters its streams buffer. */
+  /** How many bytes its streams buffer. */
   get kept(): number {
     return this.#kept
   }
@@ -118,14 +118,14 @@ export class HttpSession {
     this.#count(-stream.keptSize)
   }
 
-  #count(chars: number): void {
-    this.#kept += chars
-    this.#onKept(this, chars)
+  #count(bytes: number): void {
+    this.#kept += bytes
+    this.#onKept(this, bytes)
   }
 
   #newStream(name: string, lossy: boolean): EventStream {
     const onForget = (): void => this.#observers.count('event_forgotten')
-    const onKept = (chars: number): void => this.#count(chars)
+    const onKept = (bytes: number): void => this.#count(bytes)
     const stream = new EventStream({ limits: this.#limits, name, lossy, onForget, onKept })
     this.#streams ??= new Map()
     this.#streams.set(name, stream)
@@ -147,10 +147,10 @@ export class Sessions {
   readonly #service: Service
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
-  readonly #onKept = (session: HttpSession, chars: number): void => {
-    if (this.has(session)) this.#count(chars)
+  readonly #onKept = (session: HttpSession, bytes: number): void => {
+    if (this.has(session)) this.#count(bytes)
   }
-  /** How many characters the streams of all sessions buffer. */
+  /** How many bytes the streams of all sessions buffer. */
   #kept = 0
   #swept: number
 
@@ -231,10 +231,10 @@ export class Sessions {
     for (const session of this.#table.values()) this.end(session)
   }
 
-  /** Counts buffered characters. Beyond the limit, the ended streams of the oldest sessions are discarded. */
-  #count(chars: number): void {
-    this.#kept += chars
-    if (chars <= 0) return
+  /** Counts buffered bytes. Beyond the limit, the ended streams of the oldest sessions are discarded. */
+  #count(bytes: number): void {
+    this.#kept += bytes
+    if (bytes <= 0) return
     for (const session of this.#table.values()) {
       if (this.#kept <= this.#limits.unsentBytes) return
       session.discardEnded()
