@@ -1,11 +1,11 @@
-/** What an object or a list takes, without what is in it. */
+/** The bytes of an empty object or list. */
 const COMPOUND = 64
-/** What any other value takes, without the characters of a string. */
+/** The bytes of any other value; a string adds its characters. */
 const LEAF = 24
-/** What a member takes, without its name and value; less where many objects have the same names, which no peer must do. */
+/** The bytes of an object's member, without its name and value. Objects that share their names take less, but a peer need not send such objects. */
 const MEMBER = 48
 
-/** What the characters of a text take in memory, in bytes: one each, or two if any is beyond Latin-1. */
+/** The bytes of a text in memory: one per character, or two per character if any is beyond Latin-1. */
 export function textBytes(text: string): number {
   return /[\u0100-\uffff]/.test(text) ? text.length * 2 : text.length
 }

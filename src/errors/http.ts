@@ -64,7 +64,7 @@ export const BAD_TRANSFER = {
   code: -32600,
   http: 501,
   refusal: 'UNSUPPORTED_ENCODING',
-  text: 'the transfer encoding "{encoding}" is not implemented',
+  text: 'the transfer encoding "{encoding}" is not supported',
   hint: 'Send the body with Content-Length, or with Transfer-Encoding: chunked.',
 } as const
 

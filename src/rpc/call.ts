@@ -41,7 +41,7 @@ export function ownerOf(auth: Auth | undefined): string {
 /** The subjects that authenticators give to callers without one. */
 const NOBODY: ReadonlySet<unknown> = new Set([undefined, null, ''])
 
-/** What a runtime needs to serve one request, besides the request itself. */
+/** The part of a runtime that keeps one request alive. */
 export interface RequestLifetime {
   /** Runs `act` on behalf of the request, whichever request calls this. */
   defer(act: () => void): void

@@ -6,7 +6,7 @@ import { answerInTurn, Queue, type Waiting } from './queue.ts'
 
 const limits = toLimits({ queued: 4, queuedBytes: 100, queuedPerCaller: 3, waitMs: Infinity })
 const WAIT_MS = 200
-/** What lets a request start. */
+/** A request that may start at once. */
 const FREE = { mayBegin: () => true, begin: () => true }
 
 /** Waits, and writes down when the turn comes or what comes instead. */

@@ -84,7 +84,7 @@ interface Build {
   work: number
 }
 
-/** What a part of the pattern can do: at the start of the text, and behind it, where `^` fails. */
+/** How a part of the pattern behaves at the start of the text, and after it, where `^` fails. */
 interface Piece {
   /** In how many ways it can match nothing. */
   readonly empty: number

@@ -96,7 +96,7 @@ class Reader {
     return [Number(min), Number(max || (comma === '' ? min : Infinity))]
   }
 
-  /** What follows in this form. */
+  /** The rest of the source, if it begins with this form. */
   #ahead(form: RegExp): RegExpExecArray | null {
     return form.exec(this.#points.slice(this.#at).join(''))
   }

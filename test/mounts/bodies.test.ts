@@ -236,6 +236,10 @@ const EXCESS: readonly (readonly [keyof Limits, unknown, number, string])[] = [
   ['stringLength', { ['x'.repeat(1001)]: 1 }, 400, 'longer than 1000 characters'],
 ]
 
+/** Mounts a server behind a body parser of Express. */
+const behind = (parser: express.RequestHandler, app: App): Promise<string> =>
+  listen(createHttp(express().use(parser).use(app.node())))
+
 const GIVEN: Readonly<Record<string, (app: App) => (body: string) => Promise<Response>>> = {
   'request.body': (app) => async (body) => {
     const url = await listen(createHttp(express().use(express.json()).use('/mcp', app.node())))
@@ -255,28 +259,8 @@ const GIVEN: Readonly<Record<string, (app: App) => (body: string) => Promise<Res
     )
     return post(url, body)
   },
-  'the bytes': (app) => async (body) =>
-    post(
-      await listen(
-        createHttp(
-          express()
-            .use(express.raw({ type: '*/*' }))
-            .use(app.node()),
-        ),
-      ),
-      body,
-    ),
-  'its text': (app) => async (body) =>
-    post(
-      await listen(
-        createHttp(
-          express()
-            .use(express.text({ type: '*/*' }))
-            .use(app.node()),
-        ),
-      ),
-      body,
-    ),
+  'the bytes': (app) => async (body) => post(await behind(express.raw({ type: '*/*' }), app), body),
+  'its text': (app) => async (body) => post(await behind(express.text({ type: '*/*' }), app), body),
   '{ body } of a web handler': (app) => async (body) =>
     app.fetchWith({})(new Request('http://localhost/mcp', { method: 'POST', headers: { ...BOTH } }), {
       body: JSON.parse(body),

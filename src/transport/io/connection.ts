@@ -255,7 +255,8 @@ export class Connection implements Channel, Responder<Reply, string> {
 }
 
 function joined(replies: readonly (Reply | Promise<Reply>)[]): Reply | Promise<Reply> {
-  if (replies.some((reply) => reply instanceof Promise)) return Promise.all(replies).then(toBatch)
+  if (replies.some((reply) => reply instanceof Promise))
+    return Promise.all(replies.map(async (reply) => reply)).then(toBatch)
   return toBatch(replies as readonly Reply[])
 }
 
