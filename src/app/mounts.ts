@@ -45,7 +45,7 @@ export class Mounts {
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined
       return (request, response, body) => {
-        // Unheard, the error of a stream would end the process, even if the request is rejected before its body is read.
+        // Without a listener, a stream error would end the process, even if the request is rejected before its body is read.
         if (isStream(body)) body.on('error', () => undefined)
         if (serve !== undefined) return serve(request, response, body)
         void Promise.all([opened(), import('#node')]).then(([endpoint, { serveNode }]) => {

@@ -4,8 +4,8 @@ export const onWorkers: boolean = 'WebSocketPair' in globalThis
 interface Runtime {
   readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> }
   readonly Deno?: {
-    readonly permissions: {
-      querySync(permission: { readonly name: 'env'; readonly variable: string }): { readonly state: string }
+    readonly permissions?: {
+      querySync?(permission: { readonly name: 'env'; readonly variable: string }): { readonly state: string }
     }
   }
 }
@@ -14,6 +14,6 @@ interface Runtime {
 export function readEnv(name: string): string | undefined {
   const { process, Deno } = globalThis as Runtime
   // Otherwise Deno would throw, or on a terminal stop the program to ask for the permission.
-  const state = Deno?.permissions.querySync({ name: 'env', variable: name }).state
+  const state = Deno?.permissions?.querySync?.({ name: 'env', variable: name }).state
   return state === 'prompt' || state === 'denied' ? undefined : process?.env?.[name]
 }

@@ -92,3 +92,9 @@ test('a value that takes too long to check passes, and says why', async () => {
   expect(await toCheck(slow, 'output')('b'.repeat(212_000))).toMatchObject({ ok: true })
   expect(await toCheck(slow, 'output')('a'.repeat(240_000))).toMatchObject({ unchecked: TOO_LONG })
 })
+
+test('a schema that is nested too deep lets every value pass', async () => {
+  let schema: JsonObject = { type: 'string', pattern: '^a$' }
+  for (let depth = 0; depth < 100_000; depth++) schema = { type: 'array', items: schema }
+  expect(await toCheck(schema, 'output')('b')).toMatchObject({ ok: true, unchecked: expect.any(String) })
+})

@@ -20,9 +20,9 @@ const TOO_LONG = 'that would take too long'
 
 /** Compiles a schema. An invalid schema, or one that is too slow to compile, lets every value pass. */
 export function toCheck(schema: JsonObject, side: 'input' | 'output'): Check {
-  const problem = patternsProblem(schema)
-  if (problem !== undefined) return pass(problem)
   try {
+    const problem = patternsProblem(schema)
+    if (problem !== undefined) return pass(problem)
     const checker = toPeerChecker(schema, side)
     return async (value) => {
       if (!isAffordable(checker.json, value)) return unchecked(value, TOO_LONG)

@@ -8,7 +8,8 @@ export function toUnsendable(error: unknown, method: string, params: JsonObject)
   return problem === undefined ? error : mcpError(BAD_OPTION, { where: method, reason: problem })
 }
 
-function problemIn(value: unknown, path: string, outer: readonly unknown[]): string | undefined {
+function problemIn(given: unknown, path: string, outer: readonly unknown[]): string | undefined {
+  const value = hasToJson(given) ? given.toJSON() : given
   if (typeof value === 'bigint')
     return `${path} is a bigint, which JSON does not have; send a number or a string`
   if (typeof value !== 'object' || value === null) return undefined
@@ -19,6 +20,12 @@ function problemIn(value: unknown, path: string, outer: readonly unknown[]): str
     if (problem !== undefined) return problem
   }
   return undefined
+}
+
+function hasToJson(value: unknown): value is { toJSON(): unknown } {
+  return (
+    typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function'
+  )
 }
 
 function stepOf(name: string, path: string, isList: boolean): string {

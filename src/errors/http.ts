@@ -80,7 +80,7 @@ export const BODY_READ = {
   kind: 'body_read',
   code: -32603,
   http: 500,
-  text: 'a body parser read the body before the MCP server could; pass it on, parsed, as text or as bytes, as the third argument of the listener, or in the second argument of the web handler',
+  text: 'a body parser has already read the request body; pass it on, parsed, as text or as bytes, as the third argument of the listener, or in the second argument of the web handler',
   hint: 'Pass on the body that was read, or mount the server where no parser has read it.',
 } as const
 

@@ -139,7 +139,7 @@ export const URI_TOO_COSTLY = {
   kind: 'uri_too_costly',
   code: -32602,
   refusal: 'INVALID_URI',
-  text: 'it takes too many steps to find the resource among {count} templates',
+  text: 'matching this URI against {count} templates takes too long',
   hint: 'Use a shorter URI, or name fewer in one request.',
 } as const
 
@@ -290,7 +290,7 @@ export const STATE_TOO_LARGE = {
   kind: 'state_too_large',
   code: -32602,
   refusal: 'INVALID_PARAMS',
-  text: 'the request cannot ask again: its answers and values of ctx.once take more than {limit} bytes',
+  text: 'the answers and `ctx.once` values of this request exceed {limit} bytes',
   hint: 'Send shorter answers. In the server, keep large values in a store, and only their key in ctx.once.',
 } as const
 

@@ -93,6 +93,8 @@ export class Call {
   readonly peer: Peer
   readonly channel: Channel
   readonly source: RequestSource
+  /** Whether the handler of a tool has begun, so that repeating the request could do its work twice. */
+  hasRun = false
   #ended = false
   #cancelled = false
   #aborted = false

@@ -14,7 +14,7 @@ export interface ExtensionNotice {
 export interface ResourceChange {
   readonly kind: 'resource'
   readonly uri: string
-  /** Whether the resource is not for everybody, so that only callers who know its URI may hear it. */
+  /** Whether the resource is restricted; its URI is sent only to callers that subscribed to it. */
   isForSome(): boolean
 }
 

@@ -1,3 +1,4 @@
+import { afterRun } from '../errors/after-run.ts'
 import { ID_IN_USE, TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.ts'
 import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
@@ -173,7 +174,7 @@ export class InFlight<Out, Encoded extends Sized> {
   abortAll(): void {
     this.#rejectsAll = true
     for (const running of this.#running) {
-      const error = mcpError(SHUTTING_DOWN, {}, { ...LATER, data: { mayHaveRun: true } })
+      const error = mcpError(SHUTTING_DOWN, {}, LATER)
       running.call.abort(error)
       this.#end(running, error)
     }
@@ -315,7 +316,8 @@ export class InFlight<Out, Encoded extends Sized> {
       if (observed === undefined) return responder.cancelled(call)
       return this.#after(observed.end({ outcome: 'cancelled' }), () => responder.cancelled(call))
     }
-    const error = this.#toError(thrown)
+    const known = this.#toError(thrown)
+    const error = call.hasRun ? afterRun(known) : known
     this.#service.observers.count(error.kind)
     if (observed === undefined) return responder.error(call, error)
     return this.#after(observed.end({ outcome: 'error', error }), () => responder.error(call, error))

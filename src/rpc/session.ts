@@ -71,7 +71,7 @@ export class Session implements Peer {
     return this.#closed
   }
 
-  /** Runs `closer` when the client is gone, at once if it is already. */
+  /** Runs `closer` when the client disconnects, or now if it already has. */
   onClose(closer: () => void): void {
     if (this.#closed) return closer()
     ;(this.#closers ??= []).push(closer)

@@ -44,7 +44,7 @@ export class PathCounter {
       }
     }
     this.isSettled ||= isSame(after, this.#earlier)
-    // Any period is found once the lengths are compared with one behind all that does not repeat.
+    // Comparing with lengths 1, 2, 4, … finds any period once the part that does not repeat has passed.
     const length = ++this.#length
     if ((length & (length - 1)) === 0) this.#earlier = after
     this.#paths = after

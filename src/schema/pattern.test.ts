@@ -203,3 +203,10 @@ test('no short pattern that passes takes long on text made to stall it', async (
   )
   expect(passed).toBeGreaterThan(100)
 })
+
+test('a long string that takes many steps for each character is too costly, however long strings may be', () => {
+  const { limit, test: matches } = toMatcher('x{14}y')
+  expect(limit).toBe(Infinity)
+  startCounting()
+  expect(() => matches('x'.repeat(24_000_000))).toThrow(TooCostly)
+})

@@ -90,10 +90,10 @@ export interface Matcher {
   test(text: string): boolean
 }
 
-/** So many steps for each character are no more than it took to read the message. */
+/** Steps per character that cost no more than reading the message. */
 const FREE_STEPS = 32
-/** Of the free steps, one in so many counts nevertheless: several patterns may read the same text. */
-const FREE_SHARE = 8
+/** One in so many of these counts nevertheless, because several patterns may read the same text. */
+const FREE_SHARE = 2
 
 /** The matcher of a pattern that provePattern allows. */
 export function toMatcher(source: string): Matcher {

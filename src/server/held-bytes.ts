@@ -38,7 +38,7 @@ export class HeldBytes {
   }
 }
 
-/** The caller whose share a request uses: an authenticated one, otherwise its session, otherwise its connection. */
+/** The caller whose share a request uses: an authenticated one, otherwise its session; without one, the request itself. */
 export function holderOf({ source, peer, channel }: Call): unknown {
   return source.auth === undefined ? (peer.session ?? channel) : ownerOf(source.auth)
 }

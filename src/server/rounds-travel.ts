@@ -1,7 +1,7 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { ownerOf } from '../rpc/call.ts'
+import { ownerOf, type Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { beginRounds, callOf, partsOf, type Context } from './context.ts'
 import type { Rounds } from './rounds.ts'
@@ -32,7 +32,7 @@ export async function openRounds(context: Context): Promise<void> {
 /** The result that asks the client the open questions. */
 export async function inputRequired(context: Context, rounds: Rounds): Promise<Result> {
   rounds.ended = true
-  const once = await finished(rounds)
+  const once = rounds.once.size === 0 ? [] : await unlessAborted(callOf(context), finished(rounds))
   const { questions } = rounds
   const answers = [...rounds.answers].filter(([key]) => !questions.has(key))
   const state = { answers, once, open: [...questions.keys()] }
@@ -47,6 +47,17 @@ export async function inputRequired(context: Context, rounds: Rounds): Promise<R
 async function finished({ once }: Rounds): Promise<RoundState['once']> {
   const values = await Promise.allSettled([...once].map(async ([key, value]) => toEntry(key, await value)))
   return values.flatMap((value) => (value.status === 'fulfilled' ? [value.value] : []))
+}
+
+/** Waits no longer once the request is aborted. */
+function unlessAborted<Value>(call: Call, work: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const { signal } = call
+    const stop = (): void => reject(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop)
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
 }
 
 /** JSON has no undefined. */

@@ -1,8 +1,7 @@
 import { isObject } from '../protocol/jsonrpc.ts'
 import { McpError, rowOf, mcpError } from '../errors/error.ts'
 import { CANCELLED, TOOL_ARGUMENTS } from '../errors/rpc.ts'
-import { afterRun } from '../errors/after-run.ts'
-import { TOOL_FAILED, TOOL_INPUT, TOOL_OUTPUT, UNKNOWN_TOOL } from '../errors/server.ts'
+import { TOOL_FAILED, TOOL_INPUT, TOOL_OUTPUT, TOOL_TIMEOUT, UNKNOWN_TOOL } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
@@ -62,9 +61,22 @@ function checkHeaders(tool: ToolDefinition, context: Context): void {
 
 function run(tool: ToolDefinition, input: Checked<unknown>, context: Context): Result | Promise<Result> {
   if (!input.ok) return rejectInput(tool, input, context)
+  callOf(context).hasRun = true
+  const result = runHandler(tool, input.value, context)
+  const ms = tool.timeoutMs
+  return ms === undefined ? result : withTimeout(ms, result, () => timedOut(tool, ms, context))
+}
+
+/** Stops the handler; whatever it does from now on is ignored. */
+function timedOut(tool: ToolDefinition, ms: number, context: Context): Result {
+  const error = mcpError(TOOL_TIMEOUT, { name: tool.key, ms })
+  callOf(context).abort(error)
+  return toModel(error, context)
+}
+
+function runHandler(tool: ToolDefinition, input: unknown, context: Context): Result | Promise<Result> {
   try {
-    const value =
-      tool.timeoutMs === undefined ? tool.run(input.value, context) : withTimeout(tool, input.value, context)
+    const value = tool.run(input, context)
     if (!(value instanceof Promise)) return conclude(tool, value, context)
     return value.then(
       (arrived) => conclude(tool, arrived, context),
@@ -115,16 +127,16 @@ function after<Value, Next>(
 
 /** Rethrows errors for the peer, shows errors thrown on purpose to the model, and masks all others. */
 function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result | Promise<Result> {
+  if (callOf(context).aborted) throw mcpError(CANCELLED, { reason: '' }, { cause: thrown })
   const rounds = roundsOf(context)
   if (rounds !== undefined && rounds.questions.size > 0) return inputRequired(context, rounds)
   if (thrown instanceof ToolError)
     return callOf(context).peer.dialect.toolFailures === 'error' ? raised(thrown) : toFailure(thrown)
   if (thrown instanceof McpError) {
     const { where } = rowOf(thrown.kind)
-    if (where === undefined) throw afterRun(thrown)
+    if (where === undefined) throw thrown
     if (where === 'result') return toModel(thrown, context)
   }
-  if (callOf(context).cancelled) throw mcpError(CANCELLED, { reason: '' }, { cause: thrown })
   const reference = crypto.randomUUID()
   const { requestId } = context.params
   const known = requestId === undefined ? {} : { requestId }

@@ -84,9 +84,7 @@ describe('resources of a group', () => {
       isDown = true
       expect(await failure(group.read('notes://by/7'))).toMatchObject({
         kind: 'bad_option',
-        message: expect.stringContaining(
-          'flaky could not say whether it is there; name the server',
-        ) as string,
+        message: expect.stringContaining('flaky failed to list resources; name the server') as string,
         cause: expect.any(Error) as Error,
       })
       expect(textOf(await group.read('notes://by/7', { server: 'flaky' }))).toBe('flaky')

@@ -80,6 +80,8 @@ test.each([
   [{ at: { list: [1, 2n] } }, 'arguments.at.list[1] is a bigint'],
   [{ 'a b': 1n }, 'arguments["a b"] is a bigint'],
   [cyclic, 'arguments.inner.again contains itself'],
+  [{ at: new Date(0), a: { toJSON: () => 1, big: 1n }, b: 1n }, 'arguments.b is a bigint'],
+  [{ a: { toJSON: () => ({ secret: 1n }) } }, 'arguments.a.secret is a bigint'],
 ])('arguments that JSON cannot hold are named: %#', async (input, said) => {
   await using client = await connect(app)
   for (const call of [client.call('echo', input as never), client.callRaw('echo', input as never)])

@@ -22,7 +22,9 @@ test(
     const asked = { resultType: 'input_required', state: small?.state }
     const refused = {
       code: -32602,
-      message: expect.stringMatching(/^the request cannot ask again: .* more than 196580 bytes/) as string,
+      message: expect.stringMatching(
+        /^the answers and `ctx.once` values of this request exceed 196580 bytes/,
+      ) as string,
     }
     expect(told).toMatchObject([
       { title: 'small', ...asked },

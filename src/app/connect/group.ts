@@ -196,7 +196,7 @@ export class Group implements AsyncDisposable {
     return mcpError(BAD_OPTION, { where: `${where} "${name.slice(0, 128)}"`, reason })
   }
 
-  /** The only server that has a resource. If some cannot say whether they have it, nobody else gets its URI. */
+  /** The only server that has a resource. If a server fails to list, the URI is not sent to any other. */
   async #ownerOf(where: string, uri: string): Promise<string> {
     const { owners, failures } = await findOwners(this.clients, uri)
     const [owner] = owners
@@ -204,7 +204,7 @@ export class Group implements AsyncDisposable {
     const [cause] = failures.values()
     const reason =
       failures.size > 0
-        ? `${[...failures.keys()].join(', ')} could not say whether it is there; name the server: { server: '…' }`
+        ? `${[...failures.keys()].join(', ')} failed to list resources; name the server: { server: '…' }`
         : owner === undefined
           ? `no server lists it or has a template for it; name the server: { server: '…' }`
           : `${owners.join(', ')} have it; name one of them: { server: '${owner}' }`

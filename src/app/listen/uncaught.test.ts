@@ -104,3 +104,13 @@ test('an error while a second server begins to listen does not end the process',
   expect(listening()).toEqual([1, 1])
   for (const end of ends) end()
 })
+
+test('an error while a program that has closed its server listens again does not end the process', async () => {
+  removeRunnerListeners()
+  watchUncaught(record().service, false)()
+  await started()
+  const end = watchUncaught(record().service, false)
+  process.emit('uncaughtException', new Error('a'))
+  expect(listening()).toEqual([1, 1])
+  end()
+})

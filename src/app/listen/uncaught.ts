@@ -9,6 +9,7 @@ interface Listening {
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const
 const listening = new Set<Listening>()
+let hasStarted = false
 let isStarting = false
 const report = throttle((error: unknown, more: number) => {
   const facts = more === 0 ? { error } : { error, more }
@@ -23,7 +24,8 @@ const report = throttle((error: unknown, more: number) => {
  */
 export function watchUncaught(service: Service, exits: boolean): () => void {
   const entry = { service, exits }
-  if (listening.size === 0) {
+  if (!hasStarted) {
+    hasStarted = true
     isStarting = true
     setImmediate(() => (isStarting = false))
   }

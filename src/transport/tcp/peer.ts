@@ -173,7 +173,7 @@ export class Peer {
       return true
     }
     const { encoding } = this.#framing
-    // What waits is kept as bytes, because the length of text is not the memory that it takes.
+    // Buffer bytes, not text: the length of a string is not its size in memory.
     const waits = this.#isBehind || text.length > SMALL_CHARS
     if (this.#socket.write(waits ? Buffer.from(text, encoding) : text, encoding)) return true
     this.#sending.set(this.#socket.writableLength)

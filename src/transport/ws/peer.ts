@@ -136,7 +136,7 @@ export class Peer implements Carrier {
       this.#stream.cork()
       queueMicrotask(() => this.#flush())
     }
-    // What waits is kept as bytes, because the length of text is not the memory that it takes.
+    // Buffer bytes, not text: the length of a string is not its size in memory.
     const waits = this.#paused || text.length > BATCH_BYTES
     this.#socket.send(waits ? Buffer.from(text) : text, { binary: false })
     if (writableLength + text.length > BATCH_BYTES) this.#flush()

@@ -85,6 +85,10 @@ class WorkerLifetime implements RequestLifetime {
 
   #endIfOver(): void {
     if (!this.#closed || !this.#held.every(({ isOver }) => isOver()) || !open.delete(this)) return
+    this.#release()
+  }
+
+  #release(): void {
     clearInterval(this.#timer)
     this.#finish()
   }
@@ -97,6 +101,8 @@ class WorkerLifetime implements RequestLifetime {
   }
 
   #beat(): void {
+    // It was given up too early: the runtime was only late.
+    if (!open.has(this)) return this.#release()
     this.#beatAt = performance.now()
     this.#missedAt = undefined
     const { sweeper } = this.#options

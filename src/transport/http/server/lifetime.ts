@@ -8,7 +8,7 @@ export interface Execution {
 }
 
 export interface LifetimeOptions {
-  /** What looks after the sessions and streams that the request may use. */
+  /** The sweeper of the sessions and streams that the request may use. */
   readonly sweeper: Sweeper | undefined
   /** What the runtime passes with a request. */
   readonly execution: Execution | undefined

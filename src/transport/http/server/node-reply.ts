@@ -131,7 +131,7 @@ class ResponseSink implements Sink {
 
   write(text: string): void {
     const response = this.#begin()
-    // What waits is kept as bytes, because the length of text is not the memory that it takes.
+    // Buffer bytes, not text: the length of a string is not its size in memory.
     response.write(response.writableLength > 0 || text.length > SMALL_BYTES ? Buffer.from(text) : text)
     const handler = this.#handler
     if (this.#sending === undefined && handler !== undefined && response.writableLength > SMALL_BYTES) {

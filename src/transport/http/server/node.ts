@@ -197,7 +197,7 @@ function readBody(
 
 /** What is known of a body before it is read: its text if it is empty, or why it cannot be read. */
 function stateOf(body: Readable, isPassed: boolean): string | McpError | undefined {
-  // What was read before will not come again, and neither will the end.
+  // A stream that was already read emits neither its data nor `end` again.
   if (body.readableDidRead) return mcpError(BODY_READ, {})
   if (body.readableEnded) return ''
   if (!isPassed || !body.destroyed) return undefined

@@ -61,7 +61,7 @@ export interface HttpHandler {
   readonly limits: Limits
   /** The server behind it. */
   readonly service: Service
-  /** What looks after its sessions and streams. */
+  /** The sweeper of its sessions and streams. */
   readonly sweeper?: Sweeper
   /** Whether responses use other connections than requests, so that they matter even if the request's is closed. */
   readonly answersElsewhere?: boolean
