@@ -9,8 +9,17 @@ import { FASTMCP, LIMIT, OURS, TMCP, V1, V2 } from './subjects.ts'
 /** The columns after ours. */
 const PEERS = [V1, V2, TMCP, FASTMCP]
 
-/** The pages with a table, each with its rows and the text around them. */
-const PAGES = {
+type Page = 'README.md' | 'docs/benchmarks.md'
+
+interface Layout {
+  readonly rows: readonly ReadmeRow[]
+  /** The lines around the table. */
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+}
+
+/** The pages with a table. */
+const PAGES: Readonly<Record<Page, Layout>> = {
   'README.md': {
     rows: README_ROWS.filter(({ isFront }) => isFront),
     before: ['![Pierhead compared with tmcp, fastmcp, the official SDKs and bare Node](docs/bench.svg)', ''],
@@ -27,9 +36,7 @@ const PAGES = {
       'where noted `async` and return a content object; bare Node does the same.',
     ],
   },
-} as const
-
-type Page = keyof typeof PAGES
+}
 
 /** Puts the tables of a record between the markers of their pages, by default in place. */
 export function fillReadme(folder = 'reports', to = '.'): void {
