@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import type { Machine } from './machine.ts'
 import type { Row } from './measure.ts'
 import { picture } from './picture.ts'
-import { readmeWith } from './readme.ts'
+import { pageWith } from './readme.ts'
 import { README_ROWS } from './readme-rows.ts'
 import { beatenText, goalsText, tableText } from './report.ts'
 import { ALL, LIMIT, OURS } from './subjects.ts'
 
-const README = '# Title\n\n<!-- bench -->\n\nprevious\n\n<!-- /bench -->\n\n## Next\n'
+const PAGE = '# Title\n\n<!-- bench -->\n\nprevious\n\n<!-- /bench -->\n\n## Next\n'
 const MACHINE: Machine = {
   node: 'v20',
   cpu: 'CPU',
@@ -18,9 +18,9 @@ const MACHINE: Machine = {
 }
 const ASYNC = 'HTTP tools/call, 2025-11-25 session, async handler'
 
-describe('the README', () => {
+describe('the page of benchmarks', () => {
   test('has a line for every row, with all peers', () => {
-    const text = readmeWith(README, record())
+    const text = pageWith('docs/benchmarks.md', PAGE, record())
     expect(text).toMatch(/^# Title\n[\s\S]*## Next\n$/)
     expect(text).not.toContain('previous')
     for (const { label } of README_ROWS) expect(text).toContain(`| ${label} |`)
@@ -43,20 +43,29 @@ describe('the README', () => {
 
   test('is not filled from a record without one of its rows', () => {
     const without = record().filter(({ work }) => work !== ASYNC)
-    expect(() => readmeWith(README, without)).toThrow(`the record lacks ${ASYNC} (req/s)`)
-    expect(() => readmeWith('# Title', record())).toThrow('no <!-- bench --> markers')
+    expect(() => pageWith('docs/benchmarks.md', PAGE, without)).toThrow(`the record lacks ${ASYNC} (req/s)`)
+    expect(() => pageWith('docs/benchmarks.md', '# Title', record())).toThrow('no <!-- bench --> markers')
   })
 
   test('marks values that were measured on a busy machine', () => {
-    const text = readmeWith(
-      README,
+    const text = pageWith(
+      'docs/benchmarks.md',
+      PAGE,
       record(({ work, subject }) => work === ASYNC && subject === OURS.name),
     )
     expect(text).toContain('| 10 | **11** (1.10) † | 12 |')
     expect(text.match(/†/g)).toHaveLength(2)
     expect(text).toContain('† Other programs used the machine')
-    expect(readmeWith(README, record())).not.toContain('†')
+    expect(pageWith('docs/benchmarks.md', PAGE, record())).not.toContain('†')
   })
+})
+
+test('the README has a picture and five rows, three of them async', () => {
+  const text = pageWith('README.md', PAGE, record())
+  expect(text).toContain('(docs/bench.svg)')
+  const lines = text.split('\n').filter((line) => line.includes('**11**'))
+  expect(lines).toHaveLength(5)
+  expect(lines.filter((line) => line.includes('async handler'))).toHaveLength(3)
 })
 
 test('the picture marks values that were measured on a busy machine', () => {
@@ -95,7 +104,7 @@ test('the report names the rows in which we beat the limit by more than noise', 
   expect(beatenText(rows.slice(1, 2))).toBe('')
 })
 
-/** A record with every row of the README. */
+/** A record with every row of the pages. */
 function record(isBusy: (row: Row) => boolean = () => false): readonly Row[] {
   return README_ROWS.flatMap(({ work, unit, ours = OURS.name }) =>
     ALL.map((subject, place): Row => {

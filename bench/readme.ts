@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { main, run } from '../tools/run.ts'
 import type { Row } from './measure.ts'
@@ -9,35 +9,66 @@ import { FASTMCP, LIMIT, OURS, TMCP, V1, V2 } from './subjects.ts'
 /** The columns after ours. */
 const PEERS = [V1, V2, TMCP, FASTMCP]
 
-/** Puts the table of a record between the markers in the README, or in a copy of it. */
-export function fillReadme(folder = 'reports', to = 'README.md'): void {
-  const rows = JSON.parse(readFileSync(join(folder, 'bench.json'), 'utf8')) as readonly Row[]
-  writeFileSync(to, readmeWith(readFileSync('README.md', 'utf8'), rows))
-  run('node_modules/.bin/oxfmt', [to])
+type Page = 'README.md' | 'docs/benchmarks.md'
+
+interface Layout {
+  readonly rows: readonly ReadmeRow[]
+  /** The lines around the table. */
+  readonly before: readonly string[]
+  readonly after: readonly string[]
 }
 
-/** The text of the README with the table of a record; throws if the record lacks a row of it. */
-export function readmeWith(readme: string, rows: readonly Row[]): string {
-  const missing = README_ROWS.find((row) => !findRow(row, row.ours ?? OURS.name, rows))
+/** The pages with a table. */
+const PAGES: Readonly<Record<Page, Layout>> = {
+  'README.md': {
+    rows: README_ROWS.filter(({ isFront }) => isFront),
+    before: ['![Pierhead compared with tmcp, fastmcp, the official SDKs and bare Node](docs/bench.svg)', ''],
+    after: [
+      'Handlers are `async`, check their arguments with zod, add two numbers and return a content object. In parentheses the ratio to bare',
+      'Node, which does the same work without MCP. One run on two shared cores; [more measurements](docs/benchmarks.md).',
+    ],
+  },
+  'docs/benchmarks.md': {
+    rows: README_ROWS,
+    before: [],
+    after: [
+      'One run of `npm run bench` on two shared cores; in parentheses the ratio to bare Node. Handlers are synchronous and return a string, or',
+      'where noted `async` and return a content object; bare Node does the same.',
+    ],
+  },
+}
+
+/** Puts the tables of a record between the markers of their pages, by default in place. */
+export function fillReadme(folder = 'reports', to = '.'): void {
+  const rows = JSON.parse(readFileSync(join(folder, 'bench.json'), 'utf8')) as readonly Row[]
+  for (const page of Object.keys(PAGES) as Page[]) {
+    const file = join(to, page)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, pageWith(page, readFileSync(page, 'utf8'), rows))
+    run('node_modules/.bin/oxfmt', [file])
+  }
+}
+
+/** The text of a page with its table of a record; throws if the record lacks a row of it. */
+export function pageWith(page: Page, text: string, rows: readonly Row[]): string {
+  const missing = PAGES[page].rows.find((row) => !findRow(row, row.ours ?? OURS.name, rows))
   if (missing) throw new Error(`the record lacks ${missing.work} (${missing.unit}): run "npm run bench"`)
   const markers = /<!-- bench -->[\s\S]*<!-- \/bench -->/
-  if (!markers.test(readme)) throw new Error('README.md has no <!-- bench --> markers')
-  const text = `<!-- bench -->\n\n${tableLines(rows).join('\n')}\n\n<!-- /bench -->`
-  return readme.replace(markers, () => text)
+  if (!markers.test(text)) throw new Error(`${page} has no <!-- bench --> markers`)
+  const table = `<!-- bench -->\n\n${tableLines(page, rows).join('\n')}\n\n<!-- /bench -->`
+  return text.replace(markers, () => table)
 }
 
-function tableLines(rows: readonly Row[]): readonly string[] {
+function tableLines(page: Page, rows: readonly Row[]): readonly string[] {
+  const { rows: own, before, after } = PAGES[page]
   const busy = rows.filter((row) => row.busy).length
   return [
-    '![Pierhead compared with tmcp, fastmcp, the official SDKs and bare Node](docs/bench.svg)',
-    '',
+    ...before,
     `| \`tools/call\` add(a, b), validated | bare Node | **Pierhead** | ${PEERS.map(({ name }) => name).join(' | ')} |`,
     `|---|---|---|${PEERS.map(() => '---|').join('')}`,
-    ...README_ROWS.map((line) => lineText(line, rows)),
+    ...own.map((line) => lineText(line, rows)),
     '',
-    'One run of `npm run bench` on two shared cores; in parentheses the ratio to bare Node, which does only the JSON and the sum.',
-    'Handlers are synchronous and return a string, or where noted `async` and return a content object; bare Node does the same.',
-    'The run prints every measurement with its goal; [reports/bench.json](reports/bench.json) has them all.',
+    ...after,
     ...(busy > 0
       ? [`† Other programs used the machine meanwhile, as in ${busy} of the ${rows.length} rows of the run.`]
       : []),
@@ -74,7 +105,7 @@ function formatted(value: number): string {
   return value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(2)))
 }
 
-/** `--record folder` reads another record, and `--to file` writes a copy of the README. */
+/** `--record folder` reads another record, and `--to folder` writes copies of the pages. */
 function fillFromArguments(): void {
   const { values } = parseArgs({ options: { record: { type: 'string' }, to: { type: 'string' } } })
   fillReadme(values.record, values.to)

@@ -4,18 +4,28 @@ import { main, run } from './run.ts'
 
 const PACKED = '.cache/pack'
 
-/** Packs the package as published, without running scripts, and returns the path of the archive. */
-export function pack(): string {
-  rmSync(PACKED, { recursive: true, force: true })
-  mkdirSync(PACKED, { recursive: true })
-  const output = run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', PACKED])
-  const [packed] = JSON.parse(output) as readonly { readonly filename: string }[]
+/** An archive as it would be published. */
+export interface Packed {
+  readonly path: string
+  /** The paths of the files in it. */
+  readonly files: readonly string[]
+}
+
+/** Packs the package into a folder, which is emptied before, without running scripts. */
+export function pack(folder: string = PACKED): Packed {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const output = run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder])
+  const [packed] = JSON.parse(output) as readonly {
+    readonly filename: string
+    readonly files: readonly { readonly path: string }[]
+  }[]
   if (!packed) throw new Error('npm pack made no archive')
-  return join(PACKED, packed.filename)
+  return { path: join(folder, packed.filename), files: packed.files.map(({ path }) => path) }
 }
 
 function checkPackage(): void {
-  const archive = pack()
+  const { path: archive } = pack()
   const bin = (name: string): string => join('node_modules', '.bin', name)
   run(bin('publint'), ['run', archive, '--strict'])
   // Without @types nothing is fetched from the network.

@@ -5,7 +5,7 @@ import { bundleSingle, bundleSplit } from './size/bundle.ts'
 import { checkInstall } from './size/install.ts'
 import { measure, type Size } from './size/measure.ts'
 import { PROGRAMS, programOf, TASKS, type Program } from './size/programs.ts'
-import { fillReadme } from './size/readme.ts'
+import { fillPage } from './size/page.ts'
 import { tableText } from './size/table.ts'
 import { breaches, excessOf, kilobytes } from './size/targets.ts'
 
@@ -22,20 +22,20 @@ const WORKER = `import { createServer } from 'pierhead'
 
 /**
  * Checks our sizes against the targets. `--all` prints the whole table with the peers instead, as text on a terminal and as
- * JSON otherwise; `--readme` also puts it into the README; `--parts server` or `--parts client` lists the files in one of our
+ * JSON otherwise; `--page` also puts it on the page of benchmarks; `--parts server` or `--parts client` lists the files in one of our
  * programs.
  */
 async function checkSizes(): Promise<void> {
   const { values } = parseArgs({
     options: {
       all: { type: 'boolean', default: false },
-      readme: { type: 'boolean', default: false },
+      page: { type: 'boolean', default: false },
       parts: { type: 'string' },
     },
   })
   if (isStale()) await build()
   if (values.parts !== undefined) return printParts(values.parts)
-  if (values.all || values.readme) return printAll(values.readme)
+  if (values.all || values.page) return printAll(values.page)
   checkInstall()
   const sizes = await measureAll(CHECKED, { vite: false })
   for (const { subject, task, single, initial } of sizes)
@@ -51,7 +51,7 @@ async function checkSizes(): Promise<void> {
 async function printAll(intoReadme: boolean): Promise<void> {
   const sizes = await measureAll(PROGRAMS, { vite: true })
   console.log(process.stdout.isTTY ? tableText(sizes) : JSON.stringify(sizes, null, 2))
-  if (intoReadme) fillReadme(sizes)
+  if (intoReadme) fillPage(sizes)
 }
 
 async function measureAll(

@@ -1,6 +1,6 @@
 import { connect } from 'pierhead/client'
 
-const weather = await connect({ command: 'npx', args: ['tsx', 'examples/weather/server.ts'] })
+const weather = await connect({ command: 'node', args: ['server.ts'] })
 
 for await (const { name, description } of weather.tools()) console.log(`${name}: ${description}`)
 console.log(await weather.call('forecast', { city: 'Lisbon' }))

@@ -36,7 +36,11 @@ test('ten lines make a server that a client can start and call [S1-11-6]', async
     tools: [
       {
         name: 'forecast',
-        inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+        inputSchema: {
+          type: 'object',
+          properties: { city: { enum: ['Lisbon', 'Oslo'] } },
+          required: ['city'],
+        },
         outputSchema: { type: 'object', required: ['high', 'low'] },
       },
     ],

@@ -17,7 +17,7 @@ export function checkInstall(): void {
 }
 
 function measureInstall(): { readonly packages: number; readonly bytes: number } {
-  const archive = resolve(pack())
+  const archive = resolve(pack().path)
   const folder = mkdtempSync(join(tmpdir(), 'install-'))
   try {
     writeFileSync(join(folder, 'package.json'), '{ "private": true }')

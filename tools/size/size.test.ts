@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { bundleSingle, bundleSplit } from './bundle.ts'
 import type { Size } from './measure.ts'
 import { PROGRAMS, programOf, requireInstalled, SUBJECTS, TASKS } from './programs.ts'
-import { withSizes } from './readme.ts'
+import { withSizes } from './page.ts'
 import { linesOf, tableText } from './table.ts'
 import { breaches, CLIENT_TARGETS, excessOf, SERVER_EXCESS } from './targets.ts'
 
@@ -84,11 +84,11 @@ test('the table has each size in its column and leaves out what was not measured
   )
 })
 
-test('the README gets the table between its markers, and the rest stays', () => {
+test('the page gets the table between its markers, and the rest stays', () => {
   const readme = withSizes('a\n<!-- size -->\nold\n<!-- /size -->\nb', sizes({ v2: 99_940 }))
   expect(readme).toMatch(/^a\n<!-- size -->\n\n\| KB gzip[\s\S]*\| 99\.9 \|[\s\S]*<!-- \/size -->\nb$/)
   expect(readme).not.toContain('old')
-  expect(() => withSizes('no markers', sizes())).toThrow('README.md has no <!-- size --> markers')
+  expect(() => withSizes('no markers', sizes())).toThrow('docs/benchmarks.md has no <!-- size --> markers')
 })
 
 test('a dynamically imported module is in the single file but not in the initial chunk', async () => {

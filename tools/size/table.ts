@@ -50,7 +50,7 @@ export function tableText(sizes: readonly Size[]): string {
     .join('\n')
 }
 
-/** The table for the README. */
+/** the table for the page of benchmarks. */
 export function markdownTable(sizes: readonly Size[]): string {
   const rows = linesOf(sizes).map(({ task, form, cells }) => {
     const [own = '', ...peers] = cells
