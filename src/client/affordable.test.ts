@@ -59,3 +59,42 @@ test('a pattern for names costs what it may take for each of them', () => {
   expect(isAffordable(schema, { [name]: 1 })).toBe(true)
   expect(isAffordable(schema, { [name]: 1, [`${name}b`]: 1 })).toBe(false)
 })
+
+const MOST_READS = 200_000
+
+/** Throws when a schema and a value together are looked at too often. */
+function counted<Value extends object>(target: Value, count: { reads: number }): Value {
+  const inner = new Map<unknown, unknown>()
+  const wrap = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    if (!inner.has(value)) inner.set(value, counted(value, count))
+    return inner.get(value)
+  }
+  const read = (): void => {
+    if (++count.reads > MOST_READS) throw new Error('too many reads')
+  }
+  return new Proxy(target, {
+    get: (from, name) => (read(), wrap(Reflect.get(from, name))),
+    getOwnPropertyDescriptor: (from, name) => (read(), Reflect.getOwnPropertyDescriptor(from, name)),
+  })
+}
+
+const names = Array.from({ length: 2000 }, (_, at) => `k${at}`)
+const named = <Item>(item: Item): Record<string, Item> =>
+  Object.fromEntries(names.map((name) => [name, item]))
+
+test.each<readonly [keyword: string, schema: Record<string, unknown>, item: object]>([
+  ['dependentRequired', { dependentRequired: named([]) }, {}],
+  ['dependencies', { dependencies: named([]) }, {}],
+  ['dependentSchemas', { dependentSchemas: named(true) }, {}],
+  ['properties', { properties: named(true) }, {}],
+  ['additionalProperties', { properties: named(true), additionalProperties: true }, { a: 1 }],
+  ['required', { required: names }, {}],
+  ['prefixItems', { prefixItems: names.map(() => true) }, []],
+  ['a list of items', { items: names.map(() => true) }, []],
+  ['allOf', { allOf: names.map(() => true) }, {}],
+])('the parts of %s are read once, however often they are counted', (_keyword, schema, item) => {
+  const count = { reads: 0 }
+  const value = Array.from({ length: 6000 }, () => structuredClone(item))
+  expect(isAffordable(counted({ items: schema }, count), counted(value, count))).toBe(false)
+})

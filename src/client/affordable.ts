@@ -1,4 +1,4 @@
-import { isObject, KEYWORDS, subschemasOf } from '../schema/keywords.ts'
+import { entriesOf, isObject, KEYWORDS, type Shape } from '../schema/keywords.ts'
 import { provePattern } from '../schema/pattern.ts'
 import { toResolver, type Resolve } from '../schema/reference.ts'
 import { weigh } from '../base/weight.ts'
@@ -18,120 +18,125 @@ const CHARS_OF_STEP = 64
 
 /**
  * Whether a value can be checked against a schema in bounded time. A hostile server may send a schema whose check never
- * ends, so the steps are counted first. The result is cached for each pair of a referenced schema and a part of the
- * value.
+ * ends, so the steps are counted first. Counting itself is bounded too: whatever it reads more than once costs a step.
  */
 export function isAffordable(root: Schema, value: unknown): boolean {
   try {
-    return new CostCounter(root).cost(root, value) <= MAX_STEPS
+    new CostCounter(root).count(root, value)
+    return true
   } catch (error) {
     if (error instanceof RangeError) return false
     throw error
   }
 }
 
+/** A keyword of a schema, prepared for all the values that it is counted for. */
+interface Rule {
+  readonly keyword: string
+  readonly detail: unknown
+  /** The subschemas, by name or index. */
+  readonly parts: ReadonlyMap<string, unknown>
+  /** How many subschemas or names there are. */
+  readonly size: number
+}
+
 class CostCounter {
   readonly #resolve: Resolve
   readonly #targets = new Map<string, { readonly schema: unknown; readonly costs: Map<unknown, number> }>()
-  readonly #entries = new Map<object, readonly (readonly [string, unknown])[]>()
+  readonly #rules = new Map<object, readonly Rule[]>()
   readonly #names = new Map<object, readonly string[]>()
   readonly #weights = new Map<object, number>()
+  #stepsLeft = MAX_STEPS
   #visitsLeft = MAX_VISITS
 
   constructor(root: Schema) {
     this.#resolve = toResolver(root)
   }
 
-  /** An upper bound on the steps of a check. Throws a RangeError if counting itself takes too many. */
-  cost(schema: unknown, value: unknown): number {
-    if (this.#visitsLeft-- <= 0) throw new RangeError('too many steps')
-    if (!isObject(schema)) return 1
-    let entries = this.#entries.get(schema)
-    if (entries === undefined)
-      this.#entries.set(schema, (entries = Object.entries(schema).filter(([keyword]) => isChecked(keyword))))
-    let sum = 1
-    for (const [keyword, detail] of entries) {
-      sum += this.#keyword(schema, keyword, detail, value)
-      if (sum > MAX_STEPS) throw new RangeError('too many steps')
-    }
-    return sum
+  /** Counts the steps of a check. Throws a RangeError as soon as there are too many. */
+  count(schema: unknown, value: unknown): void {
+    if (this.#visitsLeft-- <= 0) throw new RangeError('too many visits')
+    this.#spend(1)
+    if (!isObject(schema)) return
+    for (const rule of this.#rulesOf(schema)) this.#rule(rule, value)
   }
 
-  #reference(reference: string, value: unknown): number {
+  #spend(steps: number): void {
+    this.#stepsLeft -= steps
+    if (this.#stepsLeft < 0) throw new RangeError('too many steps')
+  }
+
+  #rulesOf(schema: Schema): readonly Rule[] {
+    let rules = this.#rules.get(schema)
+    if (rules === undefined) this.#rules.set(schema, (rules = rulesOf(schema)))
+    return rules
+  }
+
+  /** Steps are counted once for each pair of a referenced schema and a part of the value, then only added. */
+  #reference(reference: string, value: unknown): void {
     let target = this.#targets.get(reference)
     if (target === undefined) {
       target = { schema: this.#resolve(reference), costs: new Map() }
       this.#targets.set(reference, target)
     }
     const key = keyOf(value)
-    const cost = target.costs.get(key) ?? this.cost(target.schema, value)
-    target.costs.set(key, cost)
-    return cost
+    const known = target.costs.get(key)
+    if (known !== undefined) return this.#spend(known)
+    const before = this.#stepsLeft
+    this.count(target.schema, value)
+    target.costs.set(key, before - this.#stepsLeft)
   }
 
-  #keyword(schema: Schema, keyword: string, detail: unknown, value: unknown): number {
-    switch (keyword) {
-      case '$ref':
-      case '$dynamicRef':
-        return this.#reference(String(detail), value)
-      case 'enum':
-        return Array.isArray(detail) ? detail.length * this.#size(value) : 0
-      case 'const':
-        return this.#size(value)
-    }
-    const row = KEYWORDS.get(keyword)
-    if (row?.inPlace === true)
-      return (
-        (row.shape === 'either' ? lengthsOf(detail) : 0) + this.#each(subschemasOf(row.shape, detail), value)
-      )
-    if (typeof value === 'string') return stringCost(keyword, detail, value)
-    if (Array.isArray(value)) return this.#list(keyword, detail, value)
-    return isObject(value) ? this.#members(schema, keyword, detail, value) : 0
+  #rule(rule: Rule, value: unknown): void {
+    const { keyword, detail, parts, size } = rule
+    if (keyword === '$ref' || keyword === '$dynamicRef') return this.#reference(String(detail), value)
+    if (keyword === 'enum' || keyword === 'const') return this.#spend(size * this.#size(value))
+    if (KEYWORDS.get(keyword)?.inPlace === true) {
+      this.#spend(size - parts.size)
+      for (const part of parts.values()) this.count(part, value)
+    } else if (typeof value === 'string') this.#spend(stringCost(keyword, detail, value))
+    else if (Array.isArray(value)) this.#list(rule, value)
+    else if (isObject(value)) this.#members(rule, value)
   }
 
-  #each(schemas: readonly (readonly [string, unknown])[], value: unknown): number {
-    return schemas.reduce((sum, [, schema]) => sum + this.cost(schema, value), 0)
+  #list({ keyword, detail, parts, size }: Rule, value: readonly unknown[]): void {
+    if (keyword === 'uniqueItems') this.#spend(this.#size(value) * HASH_COST)
+    else if (keyword === 'prefixItems' || (keyword === 'items' && Array.isArray(detail))) {
+      this.#spend(size)
+      const end = Math.min(size, value.length)
+      for (let at = 0; at < end; at++) this.count(parts.get(String(at)), value[at])
+    } else if (ITEMS.has(keyword)) for (const item of value) this.count(detail, item)
   }
 
-  #list(keyword: string, detail: unknown, value: readonly unknown[]): number {
-    if (keyword === 'uniqueItems') return this.#size(value) * HASH_COST
-    if (keyword === 'prefixItems' || (keyword === 'items' && Array.isArray(detail)))
-      return (detail as readonly unknown[]).reduce<number>(
-        (sum, schema, at) => sum + (at < value.length ? this.cost(schema, value[at]) : 1),
-        0,
-      )
-    if (!ITEMS.has(keyword)) return 0
-    return value.reduce<number>((sum, item) => sum + this.cost(detail, item), 0)
-  }
-
-  #members(schema: Schema, keyword: string, detail: unknown, value: Schema): number {
+  #members({ keyword, detail, parts, size }: Rule, value: Schema): void {
     let names = this.#names.get(value)
     if (names === undefined) this.#names.set(value, (names = Object.keys(value)))
-    let sum = 0
     switch (keyword) {
       case 'properties':
-        for (const [name, sub] of Object.entries(detail as Schema))
-          sum += Object.hasOwn(value, name) ? this.cost(sub, value[name]) : 1
-        return sum
+        this.#spend(size + names.length)
+        for (const name of names) if (parts.has(name)) this.count(parts.get(name), value[name])
+        return
       case 'patternProperties':
-        for (const [pattern, sub] of Object.entries(detail as Schema))
-          for (const name of names) sum += patternCost(pattern, name) + this.cost(sub, value[name])
-        return sum
+        for (const [pattern, part] of parts)
+          for (const name of names) {
+            this.#spend(patternCost(pattern, name))
+            this.count(part, value[name])
+          }
+        return
       case 'propertyNames':
-        return names.reduce((all, name) => all + this.cost(detail, name), 0)
+        for (const name of names) this.count(detail, name)
+        return
       case 'additionalProperties':
       case 'unevaluatedProperties':
-        sum = names.length * Object.keys((schema['properties'] ?? {}) as Schema).length
-        return names.reduce((all, name) => all + this.cost(detail, value[name]), sum)
+        this.#spend(names.length * size)
+        for (const name of names) this.count(detail, value[name])
+        return
       case 'required':
-        return (detail as readonly unknown[]).length
+      case 'dependentRequired':
+        return this.#spend(size)
       case 'minProperties':
       case 'maxProperties':
-        return names.length
-      case 'dependentRequired':
-        return lengthsOf(detail)
-      default:
-        return 0
+        return this.#spend(names.length)
     }
   }
 
@@ -140,22 +145,49 @@ class CostCounter {
     if (typeof value === 'string') return 1 + value.length / CHARS_OF_STEP
     if (typeof value !== 'object' || value === null) return 1
     let size = this.#weights.get(value)
-    if (size === undefined) this.#weights.set(value, (size = weigh(value) / BYTES_PER_STEP))
+    if (size === undefined) {
+      size = weigh(value, BYTES_PER_STEP * (this.#stepsLeft + 1)) / BYTES_PER_STEP
+      this.#weights.set(value, size)
+    }
     return size
   }
+}
+
+function rulesOf(schema: Schema): readonly Rule[] {
+  return Object.entries(schema)
+    .filter(([keyword]) => isChecked(keyword))
+    .map(([keyword, detail]) => {
+      const parts = partsOf(KEYWORDS.get(keyword)?.shape, detail)
+      return { keyword, detail, parts, size: sizeOf(schema, keyword, detail) }
+    })
+}
+
+function partsOf(shape: Shape | undefined, detail: unknown): ReadonlyMap<string, unknown> {
+  if (shape === 'schema' && !Array.isArray(detail)) return new Map([['', detail]])
+  if (shape !== 'schema' && shape !== 'schemas' && shape !== 'named' && shape !== 'either') return NO_PARTS
+  const parts = new Map(entriesOf(detail))
+  if (shape === 'either') for (const [name, part] of parts) if (Array.isArray(part)) parts.delete(name)
+  return parts
+}
+
+const NO_PARTS: ReadonlyMap<string, unknown> = new Map()
+
+/** How many subschemas, values or names a keyword has; for other members, how many names they are compared with. */
+function sizeOf(schema: Schema, keyword: string, detail: unknown): number {
+  if (keyword === 'const') return 1
+  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties')
+    return Object.keys((schema['properties'] ?? {}) as Schema).length
+  if (typeof detail !== 'object' || detail === null) return 1
+  const items = Object.values(detail)
+  const shape = KEYWORDS.get(keyword)?.shape
+  if (shape !== 'names' && shape !== 'either')
+    return shape === 'schema' && !Array.isArray(detail) ? 1 : items.length
+  return items.reduce<number>((sum, item) => sum + 1 + (Array.isArray(item) ? item.length : 0), 0)
 }
 
 function isChecked(keyword: string): boolean {
   const row = KEYWORDS.get(keyword)
   return keyword === 'const' || (row !== undefined && row.note !== true)
-}
-
-/** The number of lists in a map, and of names in them. */
-function lengthsOf(lists: unknown): number {
-  return Object.values(lists as Schema).reduce<number>(
-    (sum, list) => sum + 1 + (Array.isArray(list) ? list.length : 0),
-    0,
-  )
 }
 
 const ITEMS: ReadonlySet<string> = new Set(['items', 'additionalItems', 'unevaluatedItems', 'contains'])

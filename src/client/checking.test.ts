@@ -98,3 +98,29 @@ test('a schema that is nested too deep lets every value pass', async () => {
   for (let depth = 0; depth < 100_000; depth++) schema = { type: 'array', items: schema }
   expect(await toCheck(schema, 'output')('b')).toMatchObject({ ok: true, unchecked: expect.any(String) })
 })
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `a${at}`)
+const each = (count: number, value: unknown): JsonObject =>
+  Object.fromEntries(names(count).map((name) => [name, value]))
+
+test.each<readonly [keyword: string, detail: (count: number) => unknown]>([
+  ['required', names],
+  ['dependentRequired', (count) => each(count, [])],
+  ['dependencies', (count) => each(count, ['a'])],
+  ['properties', (count) => each(count, true)],
+  ['enum', names],
+  ['default', (count) => each(count, 1)],
+])('a schema with too many values in %s is not compiled', async (keyword, detail) => {
+  const schema = { type: 'object', [keyword]: detail(50_000) }
+  expect(await toCheck(schema, 'output')({})).toEqual({
+    ok: true,
+    value: {},
+    unchecked: 'the schema has more than 50000 values. Check it yourself before you rely on it.',
+  })
+})
+
+test('a schema with fewer values is compiled', async () => {
+  const check = toCheck({ type: 'object', required: names(49_998) }, 'output')
+  expect(await check({})).toMatchObject({ ok: false })
+  expect(await check(each(49_998, 1))).toMatchObject({ ok: true })
+})

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { toPeerChecker, type Checked } from '../schema/raw-checker.ts'
-import { entriesOf } from '../schema/keywords.ts'
 import { provePattern } from '../schema/pattern.ts'
 import { SchemaError } from '../schema/schema-error.ts'
 import { isAffordable } from './affordable.ts'
@@ -11,6 +10,8 @@ export type PeerChecked = Checked & { readonly unchecked?: string }
 /** Checks values against a schema from a server. Values that cannot be checked in bounded time pass. */
 export type Check = (value: unknown) => Promise<PeerChecked>
 
+/** Includes the names in lists such as `required`. */
+const MAX_VALUES = 50_000
 const MAX_PATTERNS = 500
 const PATTERNS_MS = 500
 /** Engines take up to a fifth of a millisecond to compile a part of a pattern. */
@@ -21,7 +22,7 @@ const TOO_LONG = 'that would take too long'
 /** Compiles a schema. An invalid schema, or one that is too slow to compile, lets every value pass. */
 export function toCheck(schema: JsonObject, side: 'input' | 'output'): Check {
   try {
-    const problem = patternsProblem(schema)
+    const problem = sizeProblem(schema)
     if (problem !== undefined) return pass(problem)
     const checker = toPeerChecker(schema, side)
     return async (value) => {
@@ -47,10 +48,12 @@ function unchecked(value: unknown, reason: string): PeerChecked {
   return { ok: true, value, unchecked: `${reason}. Check it yourself before you rely on it.` }
 }
 
-/** Says why the patterns of a schema cannot be analysed and compiled within the time limit. */
-function patternsProblem(schema: JsonObject): string | undefined {
-  const patterns = new Set<string>()
-  collect(schema, patterns)
+/** Says why a schema cannot be compiled within the time limit. */
+function sizeProblem(schema: JsonObject): string | undefined {
+  const found: Contents = { patterns: new Set(), values: 0 }
+  survey(schema, found)
+  const { patterns, values } = found
+  if (values > MAX_VALUES) return `the schema has more than ${MAX_VALUES} values`
   if (patterns.size > MAX_PATTERNS) return `the schema has more than ${MAX_PATTERNS} patterns`
   const end = performance.now() + PATTERNS_MS
   let parts = 0
@@ -63,11 +66,23 @@ function patternsProblem(schema: JsonObject): string | undefined {
   return undefined
 }
 
-function collect(value: unknown, patterns: Set<string>): void {
-  if (typeof value !== 'object' || value === null || patterns.size > MAX_PATTERNS) return
-  for (const [name, item] of entriesOf(value)) {
-    if (name === 'pattern' && typeof item === 'string') patterns.add(item)
-    if (name === 'patternProperties') for (const [pattern] of entriesOf(item ?? {})) patterns.add(pattern)
-    collect(item, patterns)
+/** What is in a schema, in whatever place. */
+interface Contents {
+  readonly patterns: Set<string>
+  values: number
+}
+
+function survey(value: unknown, found: Contents): void {
+  if (typeof value !== 'object' || value === null || found.patterns.size > MAX_PATTERNS) return
+  const names = Array.isArray(value) ? [] : Object.keys(value)
+  found.values += Array.isArray(value) ? value.length : names.length
+  if (found.values > MAX_VALUES) return
+  if (Array.isArray(value)) for (const item of value) survey(item, found)
+  for (const name of names) {
+    const item = (value as JsonObject)[name]
+    if (name === 'pattern' && typeof item === 'string') found.patterns.add(item)
+    if (name === 'patternProperties')
+      for (const pattern of Object.keys(item ?? {})) found.patterns.add(pattern)
+    survey(item, found)
   }
 }
