@@ -2,7 +2,8 @@ export { connect, createClient, type ConnectOptions } from './app/connect/connec
 export { connectAll, Group, type Grouped, type GroupOptions, type OfServer } from './app/connect/group.ts'
 export type { Duration } from './base/duration.ts'
 export type { Answers, FormAnswer, FormQuestion, UrlQuestion } from './client/answers.ts'
-export { Client, type ServerAbout } from './client/client.ts'
+export { Client } from './client/client.ts'
+export type { ServerAbout } from './client/connection-options.ts'
 export type { DeclaredExtension } from './client/declared.ts'
 export type { ClientEvents, State } from './client/events.ts'
 export type {

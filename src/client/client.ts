@@ -1,10 +1,9 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
-import { TOOL_ARGUMENTS } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LOG_LEVELS } from '../protocol/log-levels.ts'
 import { checkOptions, checkWord } from '../base/options.ts'
-import { LATEST, type Revision } from '../protocol/revisions.ts'
+import { LATEST } from '../protocol/revisions.ts'
 import type {
   CallToolResult,
   GetPromptResult,
@@ -16,12 +15,11 @@ import type {
 } from '../protocol/spec/2026-07-28.ts'
 import type { Answers } from './answers.ts'
 import { Cache } from './cache.ts'
-import type { Check } from './checking.ts'
 import { Elicitations } from './elicitations.ts'
 import { changeOf, Emitter, type ClientEvents, type State } from './events.ts'
 import { checkHeaders } from './headers.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
-import type { ConnectionOptions, RequestOptions } from './connection-options.ts'
+import type { ClientSettings, RequestOptions, ServerAbout } from './connection-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
@@ -37,24 +35,6 @@ import { KnownTools } from './known-tools.ts'
 import type { AnyTools, InputOfTool, ToolName, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
 import type { Change, Watched } from './watched.ts'
-
-/** The information that a server gives about itself. */
-export interface ServerAbout {
-  readonly revision: Revision
-  readonly info: JsonObject | undefined
-  readonly capabilities: JsonObject
-  readonly instructions: string | undefined
-}
-
-export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
-  readonly answers: Answers
-  /** Whether the transport sends arguments as headers too. Tools that ask for invalid headers cannot be called then. */
-  readonly paramHeaders: boolean
-  /** Whether arguments are checked before they are sent. */
-  readonly checks: boolean
-  /** The largest number of pages of a list. */
-  readonly maxPages: number
-}
 
 /** A client of one server. It reconnects and retries by itself; close it when you no longer need it. */
 export class Client<Tools = AnyTools> implements AsyncDisposable {
@@ -129,25 +109,28 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     options: CallOptions = {},
   ): Promise<CallToolResult> {
     const params = { name, arguments: (input ?? {}) as JsonObject }
-    if (this.#checks) await this.#checkInput(name, params.arguments)
+    const begun = performance.now()
+    const refresh = (): Promise<void> => this.#refreshTools(options, begun)
+    if (this.#checks) await (await import('./check-input.ts')).checkInput(this.#tools, params, refresh)
     let result: JsonObject
     try {
-      result = await this.#callOnce(params, options)
+      result = await this.#callOnce(params, options, begun)
     } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
       // The tool's schema says which arguments to send as headers; ours was missing or out of date.
-      await this.#refreshTools()
-      result = await this.#callOnce(params, options)
+      await refresh()
+      result = await this.#callOnce(params, options, begun)
     }
     const output = this.#tools.get(name)?.output
-    if (output !== undefined && result['isError'] !== true)
-      checkOutput(name, await output(result['structuredContent']))
+    const checked = result['isError'] === true ? undefined : await output?.(result['structuredContent'])
+    if (checked?.ok === false)
+      throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
     return result as unknown as CallToolResult
   }
 
   /** Lists all tools. */
   tools(options: CallOptions = {}): AsyncGenerator<Tool, void, undefined> {
-    return this.#callableTools(this.#list<Tool>('tools/list', 'tools', options))
+    return this.#callable(options)
   }
 
   resources(options: CallOptions = {}): AsyncGenerator<Resource, void, undefined> {
@@ -278,32 +261,26 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   #callOnce(
     params: { readonly name: string; readonly arguments: JsonObject },
     options: CallOptions,
+    begun: number,
   ): Promise<JsonObject> {
     const known = this.#tools.get(params.name)
     const idempotent = options.idempotent ?? known?.repeatable ?? false
-    return this.#send('tools/call', params, { ...options, idempotent }, { paramHeaders: known?.paramHeaders })
+    const { paramHeaders } = known ?? {}
+    return this.#send('tools/call', params, { ...options, idempotent }, { paramHeaders, begun })
   }
 
-  /** Rejects invalid arguments for a listed tool. The schema may be out of date, so it is fetched again first. */
-  async #checkInput(name: string, input: JsonObject, isFresh = false): Promise<void> {
-    const checked = await this.#tools.get(name)?.input?.(input)
-    if (checked === undefined || checked.ok) return
-    if (isFresh) throw mcpError(TOOL_ARGUMENTS, { name, issue: checked.issue })
-    await this.#refreshTools()
-    return this.#checkInput(name, input, true)
-  }
-
-  async #refreshTools(): Promise<void> {
+  /** Lists the tools again, with the options of the call that needs it. */
+  async #refreshTools(options: CallOptions, begun: number): Promise<void> {
     this.#cache.invalidate({ kind: 'tools' })
-    for await (const _ of this.tools()) continue
+    for await (const _ of this.#callable(options, begun)) continue
   }
 
-  /** Skips tools that cannot be called because they ask for invalid headers. */
-  async *#callableTools(tools: AsyncGenerator<Tool, void, undefined>): AsyncGenerator<Tool, void, undefined> {
-    const { revision } = await this.#connection.agreement()
-    for await (const tool of tools) {
+  /** Lists the tools except those that cannot be called because they ask for invalid headers. */
+  async *#callable(options: CallOptions, begun?: number): AsyncGenerator<Tool, void, undefined> {
+    for await (const tool of this.#list<Tool>('tools/list', 'tools', options, begun)) {
       const problem = await this.#tools.add(tool as unknown as JsonObject)
-      if (problem === undefined || !this.#paramHeaders || revision !== LATEST) yield tool
+      const isFine = problem === undefined || !this.#paramHeaders
+      if (isFine || (await this.#connection.agreement()).revision !== LATEST) yield tool
       else this.#events.emit('warning', `skipped tool "${tool.name}": ${problem}`)
     }
   }
@@ -313,12 +290,14 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     method: ListMethod,
     member: string,
     options: CallOptions,
+    begun: number = performance.now(),
   ): AsyncGenerator<Item, void, undefined> {
-    const agreement = await this.#connection.agreement()
+    checkOptions(method, options, CALL_OPTIONS)
+    const agreement = await this.#connection.agreement({ ...toRequestOptions(options), begun })
     if (!offers(agreement, method)) return
-    const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages }
-    yield* eachItem<Item>(listed, (params) =>
-      this.#fetch(method, JSON.stringify(params['cursor'] ?? null), params, options),
+    const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages, begun }
+    yield* eachItem<Item>(listed, (params, begun) =>
+      this.#fetch(method, JSON.stringify(params['cursor'] ?? null), params, options, begun),
     )
   }
 
@@ -328,6 +307,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     detail: string,
     params: JsonObject,
     options: CallOptions,
+    begun?: number,
   ): Promise<JsonObject> {
     const cache = this.#cache
     let isCacheable = options.headers === undefined
@@ -336,7 +316,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     // A result that depends on answers to the server's questions must not be cached.
     const onRound = (): void => void (isCacheable = false)
     const { changes } = cache
-    const result = await this.#send(method, params, { idempotent: true, ...options }, { onRound })
+    const result = await this.#send(method, params, { idempotent: true, ...options }, { onRound, begun })
     // The server may have found the result before a change that was reported in the meantime.
     if (isCacheable && changes === cache.changes) cache.put(method, detail, result)
     return result
@@ -358,7 +338,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     if (headers !== undefined) checkHeaders(headers)
     const own = params['_meta'] as JsonObject | undefined
     const sent = meta === undefined ? params : { ...params, _meta: { ...own, ...meta } }
-    const settings: RequestOptions = { ...toRequestOptions(options), ...more }
+    const settings: RequestOptions = {
+      ...toRequestOptions(options),
+      ...more,
+      begun: more.begun ?? performance.now(),
+    }
     try {
       const result = await this.#connection.request(method, sent, settings)
       if (result['resultType'] !== 'input_required') return result
@@ -393,8 +377,4 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     else if (this.#elicitations.complete(params['elicitationId']))
       this.#events.emit('elicited', { elicitationId: params['elicitationId'] as string })
   }
-}
-
-function checkOutput(name: string, checked: Awaited<ReturnType<Check>>): void {
-  if (!checked.ok) throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
 }

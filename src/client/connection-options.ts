@@ -3,6 +3,7 @@ import type { Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
 import type { OpenTransport } from '../rpc/client-transport.ts'
 import type { BackoffTimes } from '../base/backoff.ts'
+import type { Answers } from './answers.ts'
 import type { Emitter } from './events.ts'
 import type { Progress } from './options.ts'
 import type { Answer } from './questions.ts'
@@ -35,9 +36,21 @@ export interface ConnectionOptions {
   readonly events: Emitter
 }
 
+export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
+  readonly answers: Answers
+  /** Whether the transport sends arguments as headers too. Tools that ask for invalid headers cannot be called then. */
+  readonly paramHeaders: boolean
+  /** Whether arguments are checked before they are sent. */
+  readonly checks: boolean
+  /** The largest number of pages of a list. */
+  readonly maxPages: number
+}
+
 export interface RequestOptions {
   readonly idleMs?: number | undefined
   readonly totalMs?: number | undefined
+  /** When the time of `totalMs` began, if the request is a part of something longer. */
+  readonly begun?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Creates the headers for arguments that are sent as headers too. */
@@ -51,6 +64,14 @@ export interface RequestOptions {
   readonly onRound?: (() => void) | undefined
   /** Called with the id of each attempt. */
   readonly onId?: ((id: number) => void) | undefined
+}
+
+/** The information that a server gives about itself. */
+export interface ServerAbout {
+  readonly revision: Revision
+  readonly info: JsonObject | undefined
+  readonly capabilities: JsonObject
+  readonly instructions: string | undefined
 }
 
 /** The client that uses a connection. */

@@ -15,17 +15,25 @@ export interface Listed {
   readonly member: string
   readonly revision: Revision
   readonly maxPages: number
+  /** When the list began to wait for the server, in `performance.now()` time. */
+  readonly begun?: number
 }
 
-/** Yields every item of a list, page by page. Throws if the list is too long or repeats a cursor. */
+/**
+ * Yields every item of a list, page by page. Throws if the list is too long or repeats a cursor. Each page gets the time
+ * at which the list would have begun had the caller used its items in no time.
+ */
 export async function* eachItem<Item>(
-  { method, member, revision, maxPages }: Listed,
-  page: (params: JsonObject) => Promise<JsonObject>,
+  { method, member, revision, maxPages, begun = performance.now() }: Listed,
+  page: (params: JsonObject, begun: number) => Promise<JsonObject>,
 ): AsyncGenerator<Item, void, undefined> {
   const seen = new Set<string>()
   let params: JsonObject = {}
+  let waited = performance.now() - begun
   for (let pages = 0, items = 0, weight = 0; ; pages++) {
-    const result = await page(params)
+    const start = performance.now() - waited
+    const result = await page(params, start)
+    waited = performance.now() - start
     const list = result[member] as readonly Item[]
     yield* list
     const { nextCursor: cursor } = result

@@ -82,9 +82,11 @@ export class ReconnectingConnection {
     return this.#answers
   }
 
-  /** Returns the agreement of the current connection, which it opens if needed. */
-  async agreement(): Promise<Agreement> {
-    return (await this.open()).agreement
+  /** Returns the agreement of the current connection, which it opens if needed. The options limit how long that may take. */
+  async agreement(limits?: RequestOptions): Promise<Agreement> {
+    if (limits === undefined) return (await this.open()).agreement
+    const deadline = this.deadline('connect', limits)
+    return (await orAborted(this.open(), deadline.signal).finally(() => deadline.end())).agreement
   }
 
   /** Returns the current connection or opens one. Concurrent callers share the attempt. */
@@ -99,7 +101,7 @@ export class ReconnectingConnection {
 
   /** Sends a request. It retries after temporary errors, and after connection failures if that is safe. */
   async request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
-    let deadline = this.#deadline(method, options)
+    let deadline = this.deadline(method, options)
     let history: RetryHistory | undefined
     try {
       for (;;) {
@@ -117,7 +119,7 @@ export class ReconnectingConnection {
             continue
           }
           deadline.end()
-          deadline = this.#deadline(method, { ...options, totalMs: deadline.left })
+          deadline = this.deadline(method, { ...options, begun: deadline.begun })
         }
       }
     } finally {
@@ -127,7 +129,7 @@ export class ReconnectingConnection {
 
   async notify(method: string, params: JsonObject): Promise<void> {
     const { transport, agreement } = await this.open()
-    const deadline = this.#deadline(method, {})
+    const deadline = this.deadline(method, {})
     const sent = transport.send(encodeNotification(method, params, agreement.forms))
     await orAborted(sent, deadline.signal).finally(() => deadline.end())
   }
@@ -234,18 +236,20 @@ export class ReconnectingConnection {
     const { revision, capabilities } = live.agreement
     const level = this.#logLevel
     if (level === undefined || revision === LATEST || capabilities['logging'] === undefined) return
-    const deadline = this.#deadline('logging/setLevel', {})
+    const deadline = this.deadline('logging/setLevel', {})
     this.#exchange(live, 'logging/setLevel', { level }, {}, deadline)
       .catch(() => undefined)
       .finally(() => deadline.end())
   }
 
-  #deadline(method: string, { idleMs, totalMs, signal }: RequestOptions): Deadline {
+  /** Starts the timeouts of a request, or of something else that takes time. */
+  deadline(method: string, { idleMs, totalMs, begun, signal }: RequestOptions): Deadline {
     const lasting = methodRow(method)?.lasting === true
     return new Deadline({
       method,
       idleMs: lasting ? Number.POSITIVE_INFINITY : (idleMs ?? this.#options.idleMs),
       totalMs: lasting ? Number.POSITIVE_INFINITY : (totalMs ?? this.#options.totalMs),
+      begun,
       signal,
     })
   }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { Deadline, type DeadlineOptions } from '../rpc/deadline.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Answer } from './questions.ts'
 import { finishRounds } from './rounds.ts'
@@ -31,8 +32,15 @@ function start(first: JsonObject, then: readonly JsonObject[], options: object =
     options: options as RequestOptions,
     result: first,
   }
+  const deadline = (method: string, limits: RequestOptions): Deadline =>
+    new Deadline({
+      method,
+      idleMs: Infinity,
+      totalMs: limits.totalMs ?? 300_000,
+      ...limits,
+    } as DeadlineOptions)
   const result = finishRounds(
-    { request } as never,
+    { request, deadline } as never,
     unfinished,
     answer ?? (() => Promise.resolve({ roots: [] })),
   )

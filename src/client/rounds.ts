@@ -1,7 +1,6 @@
-import { pause } from '../base/backoff.ts'
+import { orAborted, pause } from '../base/backoff.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
-import { CANCELLED } from '../errors/rpc.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
@@ -22,7 +21,10 @@ export interface UnfinishedRequest {
   readonly result: JsonObject
 }
 
-/** Repeats a request, each time with answers to the server's questions and its state, until it has a result. */
+/**
+ * Repeats a request, each time with answers to the server's questions and its state, until it has a result. The total
+ * timeout covers all rounds, and the answers.
+ */
 export async function finishRounds(
   connection: ReconnectingConnection,
   request: UnfinishedRequest,
@@ -30,17 +32,27 @@ export async function finishRounds(
 ): Promise<JsonObject> {
   const { method, params } = request
   const options = { ...request.options, repeatable: false }
+  const deadline = connection.deadline(method, { ...options, idleMs: Number.POSITIVE_INFINITY })
+  const { signal } = deadline
   let { result } = request
-  for (let rounds = 1; rounds < MAX_ROUNDS; rounds++) {
-    const nextParams = { ...params, ...(await respond({ ...request, result }, answer)) }
-    result = await connection.request(method, nextParams, options)
-    if (result['resultType'] !== 'input_required') return result
+  try {
+    for (let rounds = 1; rounds < MAX_ROUNDS; rounds++) {
+      const responses = await orAborted(respond({ ...request, result }, answer, signal), signal)
+      result = await connection.request(method, { ...params, ...responses }, options)
+      if (result['resultType'] !== 'input_required') return result
+    }
+  } finally {
+    deadline.end()
   }
   throw invalid(method, `it still asks for input after ${MAX_ROUNDS} rounds`)
 }
 
 /** The members to add to the next request: the answers and the state. */
-async function respond({ method, options, result }: UnfinishedRequest, answer: Answer): Promise<JsonObject> {
+async function respond(
+  { method, options, result }: UnfinishedRequest,
+  answer: Answer,
+  signal: AbortSignal,
+): Promise<JsonObject> {
   const { inputRequests, requestState } = result
   const row = methodRow(method)
   if (row !== undefined && row.rounds !== true) throw invalid(method, 'this method cannot ask for input')
@@ -50,9 +62,8 @@ async function respond({ method, options, result }: UnfinishedRequest, answer: A
     throw invalid(method, 'requestState is not a string')
   if (inputRequests === undefined && requestState === undefined)
     throw invalid(method, 'it asks for input without inputRequests or requestState')
-  const signal = options.signal ?? new AbortController().signal
   if (inputRequests === undefined) await pause(PAUSE_MS, signal)
-  if (signal.aborted) throw mcpError(CANCELLED, { reason: '' }, { cause: signal.reason })
+  signal.throwIfAborted()
   options.onRound?.()
   return {
     ...(inputRequests === undefined

@@ -71,11 +71,3 @@ export const SHUTTING_DOWN = {
   text: 'the server is shutting down',
   hint: 'Connect again later.',
 } as const
-
-export const TOOL_ARGUMENTS = {
-  kind: 'tool_arguments',
-  code: -32602,
-  refusal: 'INVALID_PARAMS',
-  text: 'arguments of tool "{name}" are invalid: {issue}',
-  hint: 'Correct the arguments and call again.',
-} as const

@@ -1,5 +1,13 @@
 /* Errors of servers: messages that only they receive, tools, resources, prompts, completion and questions. */
 
+export const TOOL_ARGUMENTS = {
+  kind: 'tool_arguments',
+  code: -32602,
+  refusal: 'INVALID_PARAMS',
+  text: 'arguments of tool "{name}" are invalid: {issue}',
+  hint: 'Correct the arguments and call again.',
+} as const
+
 export const NAME_TOO_LONG = {
   kind: 'name_too_long',
   code: -32602,

@@ -46,6 +46,19 @@ test('the total timeout may be shorter than the idle timeout', () => {
   expect(deadline.reason).toMatchObject({ kind: 'timeout', message: 'ping was not answered within 250 ms' })
 })
 
+test('the total timeout counts from the time at which it began', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const limits = { method: 'ping', idleMs: 1000, totalMs: 250, signal: undefined }
+  const deadline = new Deadline({ ...limits, begun: performance.now() - 200 })
+  const late = new Deadline({ ...limits, begun: performance.now() - 300 })
+  expect([deadline.left, late.left]).toEqual([50, -50])
+  vi.advanceTimersByTime(49)
+  expect([deadline.aborted, late.aborted]).toEqual([false, true])
+  vi.advanceTimersByTime(1)
+  expect(deadline.reason).toMatchObject({ kind: 'timeout', message: 'ping was not answered within 250 ms' })
+})
+
 test('the first reason to abort counts; it is reported once, and signals created later carry it too', () => {
   const caller = new AbortController()
   const deadline = begin(100, 250, caller.signal)

@@ -9,6 +9,8 @@ export interface DeadlineOptions {
   readonly idleMs: number
   /** The longest a request may take, even if messages keep arriving for it. */
   readonly totalMs: number
+  /** When the time of `totalMs` began, in `performance.now()` time; by default now. */
+  readonly begun?: number | undefined
   /** The caller's own signal. */
   readonly signal: AbortSignal | undefined
 }
@@ -18,7 +20,7 @@ type Timer = ReturnType<typeof setTimeout>
 /** Starts the timeouts of one request, and aborts when one expires or the caller stops waiting. */
 export class Deadline implements CancelSignal {
   readonly #options: DeadlineOptions
-  readonly #begun = performance.now()
+  readonly #begun: number
   #idle: Timer | undefined
   #total: Timer | undefined
   #reason: McpError | undefined
@@ -26,10 +28,12 @@ export class Deadline implements CancelSignal {
   #controller: AbortController | undefined
 
   constructor(options: DeadlineOptions) {
-    const { idleMs, totalMs, signal } = options
+    const { idleMs, totalMs, signal, begun } = options
     this.#options = options
-    // Both timeouts start now, so until something arrives only the shorter one needs a timer.
-    if (totalMs < idleMs) this.#total = this.#after(totalMs, totalMs)
+    this.#begun = begun ?? performance.now()
+    const left = begun === undefined ? totalMs : this.left
+    // Until something arrives, only the timeout that expires first needs a timer.
+    if (left < idleMs) this.#total = this.#after(left, totalMs)
     else this.#idle = this.#after(idleMs, idleMs)
     if (signal?.aborted === true) this.handleEvent()
     else signal?.addEventListener('abort', this, { once: true })
@@ -74,7 +78,7 @@ export class Deadline implements CancelSignal {
   touch(): void {
     const { idleMs, totalMs } = this.#options
     if (!Number.isFinite(idleMs) || this.#reason !== undefined) return
-    this.#total ??= this.#after(Math.max(0, this.left), totalMs)
+    this.#total ??= this.#after(this.left, totalMs)
     clearTimeout(this.#idle)
     this.#idle = this.#after(idleMs, idleMs)
   }
@@ -95,7 +99,10 @@ export class Deadline implements CancelSignal {
   /** Starts a timeout; one too long for a timer never fires. */
   #after(wait: number, ms: number): Timer | undefined {
     if (wait > LONGEST_MS) return undefined
-    return setTimeout(() => this.#abort(mcpError(TIMEOUT, { method: this.#options.method, ms })), wait)
+    return setTimeout(
+      () => this.#abort(mcpError(TIMEOUT, { method: this.#options.method, ms })),
+      Math.max(0, wait),
+    )
   }
 
   #abort(why: McpError): void {

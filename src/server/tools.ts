@@ -1,7 +1,14 @@
 import { isObject } from '../protocol/jsonrpc.ts'
 import { McpError, rowOf, mcpError } from '../errors/error.ts'
-import { CANCELLED, TOOL_ARGUMENTS } from '../errors/rpc.ts'
-import { TOOL_FAILED, TOOL_INPUT, TOOL_OUTPUT, TOOL_TIMEOUT, UNKNOWN_TOOL } from '../errors/server.ts'
+import { CANCELLED } from '../errors/rpc.ts'
+import {
+  TOOL_ARGUMENTS,
+  TOOL_FAILED,
+  TOOL_INPUT,
+  TOOL_OUTPUT,
+  TOOL_TIMEOUT,
+  UNKNOWN_TOOL,
+} from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'

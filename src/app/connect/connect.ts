@@ -1,4 +1,5 @@
-import { Client, type ClientSettings } from '../../client/client.ts'
+import { Client } from '../../client/client.ts'
+import type { ClientSettings } from '../../client/connection-options.ts'
 import { declarationOf, EXTENSIONS, type DeclaredExtension } from '../../client/declared.ts'
 import type { Answers } from '../../client/answers.ts'
 import { readRecovery, type RecoveryOptions } from '../../client/recovery-options.ts'
