@@ -13,6 +13,7 @@ import { connect, CONNECT_OPTIONS, createClient, type ConnectOptions } from './c
 import { findOwners } from './owners.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
+import { toMs } from '../../base/duration.ts'
 import { nearest } from '../../base/nearest.ts'
 import { checkOptions } from '../../base/options.ts'
 import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
@@ -61,36 +62,38 @@ export class Group implements AsyncDisposable {
     this.#names = new ModelNames([...clients.keys(), ...failures.keys()], separator)
   }
 
-  /** Lists the tools of all servers. A server that fails is skipped. */
+  /** Lists the tools of all servers, in their order. A server that fails or takes longer than `total` is skipped. */
   async *tools(options: CallOptions = {}): Items<Tool> {
-    yield* this.#each((server) => this.#named('tools', server, options)) as Items<Tool>
+    yield* this.#each(options, (server) => this.#named('tools', server, options)) as Items<Tool>
   }
 
-  /** Lists the prompts of all servers. A server that fails is skipped. */
+  /** Lists the prompts of all servers, in their order. A server that fails or takes longer than `total` is skipped. */
   async *prompts(options: CallOptions = {}): Items<Prompt> {
-    yield* this.#each((server) => this.#named('prompts', server, options)) as Items<Prompt>
+    yield* this.#each(options, (server) => this.#named('prompts', server, options)) as Items<Prompt>
   }
 
-  /** Lists the resources of all servers. A server that fails is skipped. */
+  /** Lists the resources of all servers, in their order. A server that fails or takes longer than `total` is skipped. */
   resources(options: CallOptions = {}): Items<Resource> {
-    return this.#each((server) => gather(this.#client(server).resources(options)))
+    return this.#each(options, (server) => gather(this.#client(server).resources(options)))
   }
 
-  /** Lists the resource templates of all servers. A server that fails is skipped. */
+  /** Lists the templates of all servers, in their order. A server that fails or takes longer than `total` is skipped. */
   templates(options: CallOptions = {}): Items<ResourceTemplate> {
-    return this.#each((server) => gather(this.#client(server).templates(options)))
+    return this.#each(options, (server) => gather(this.#client(server).templates(options)))
   }
 
   /** Calls a tool by its name in the group. */
   async call(name: string, input: JsonObject = {}, options: CallOptions = {}): Promise<unknown> {
-    const { client, item } = await this.#find('tools', 'call', name, options)
-    return client.call(item, input, options)
+    const left = timeLeft(options)
+    const { client, item } = await this.#find('tools', 'call', name, left)
+    return client.call(item, input, left())
   }
 
   /** Calls a tool and returns its complete result, even if the tool failed. */
   async callRaw(name: string, input: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
-    const { client, item } = await this.#find('tools', 'callRaw', name, options)
-    return client.callRaw(item, input, options)
+    const left = timeLeft(options)
+    const { client, item } = await this.#find('tools', 'callRaw', name, left)
+    return client.callRaw(item, input, left())
   }
 
   /** Gets a prompt by its name in the group. */
@@ -99,8 +102,9 @@ export class Group implements AsyncDisposable {
     args: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
   ): Promise<GetPromptResult> {
-    const { client, item } = await this.#find('prompts', 'prompt', name, options)
-    return client.prompt(item, args, options)
+    const left = timeLeft(options)
+    const { client, item } = await this.#find('prompts', 'prompt', name, left)
+    return client.prompt(item, args, left())
   }
 
   /**
@@ -109,8 +113,9 @@ export class Group implements AsyncDisposable {
    */
   async read(uri: string, options: CallOptions & OfServer = {}): Promise<ReadResourceResult> {
     const { server, ...rest } = options
-    const owner = server ?? (await this.#ownerOf('read', uri))
-    return this.#client(owner, 'read').read(uri, rest)
+    const left = timeLeft(rest)
+    const owner = server ?? (await this.#ownerOf('read', uri, left))
+    return this.#client(owner, 'read').read(uri, left())
   }
 
   /**
@@ -121,7 +126,8 @@ export class Group implements AsyncDisposable {
     const { watchAll } = await import('./watch-all.ts')
     const { server, ...all } = watched
     const clients = server === undefined ? this.clients : new Map([[server, this.#client(server, 'watch')]])
-    yield* watchAll(clients, all, async (uri) => server ?? this.#ownerOf('watch', uri))
+    const limits: CallOptions = all.signal === undefined ? {} : { signal: all.signal }
+    yield* watchAll(clients, all, async (uri) => server ?? this.#ownerOf('watch', uri, () => limits))
   }
 
   async close(): Promise<void> {
@@ -133,13 +139,17 @@ export class Group implements AsyncDisposable {
   }
 
   /** Asks all servers at the same time and yields their items in the order of the servers. */
-  async *#each<Item>(list: (server: string) => Promise<readonly Item[]>): Items<Item> {
+  async *#each<Item>(
+    { signal }: CallOptions,
+    list: (server: string) => Promise<readonly Item[]>,
+  ): Items<Item> {
     const lists = [...this.clients.keys()].map(
-      async (server) => [server, await list(server).catch(() => [])] as const,
+      async (server) => [server, await list(server).catch((error: Error) => error)] as const,
     )
     for (const waiting of lists) {
       const [server, items] = await waiting
-      for (const item of items) yield { ...item, server }
+      if (!(items instanceof Error)) for (const item of items) yield { ...item, server }
+      else if (signal?.aborted === true) throw items
     }
   }
 
@@ -165,7 +175,7 @@ export class Group implements AsyncDisposable {
     kind: 'tools' | 'prompts',
     where: string,
     name: string,
-    options: CallOptions,
+    left: () => CallOptions,
   ): Promise<{ readonly client: Client; readonly item: string }> {
     const found = this.#names.read(name)
     if (found === undefined) throw this.#noServer(where, name)
@@ -174,7 +184,7 @@ export class Group implements AsyncDisposable {
     if (item !== undefined) return { client, item }
     const key = `${kind} ${server}`
     if (this.#listed.get(key)?.has(name) !== true) {
-      const { onProgress: _, ...rest } = options
+      const { onProgress: _, ...rest } = left()
       await this.#named(kind, server, rest)
     }
     // The server rejects a name that it does not have.
@@ -197,11 +207,16 @@ export class Group implements AsyncDisposable {
   }
 
   /** The only server that has a resource. If a server fails to list, the URI is not sent to any other. */
-  async #ownerOf(where: string, uri: string): Promise<string> {
-    const { owners, failures } = await findOwners(this.clients, uri)
+  async #ownerOf(where: string, uri: string, left: () => CallOptions): Promise<string> {
+    const limits = (): CallOptions => {
+      const { headers: _h, meta: _m, onProgress: _p, idempotent: _i, ...rest } = left()
+      return rest
+    }
+    const { owners, failures } = await findOwners(this.clients, uri, limits)
     const [owner] = owners
     if (owner !== undefined && owners.length === 1 && failures.size === 0) return owner
     const [cause] = failures.values()
+    if (left().signal?.aborted === true) throw cause
     const reason =
       failures.size > 0
         ? `${[...failures.keys()].join(', ')} failed to list resources; name the server: { server: '…' }`
@@ -210,6 +225,14 @@ export class Group implements AsyncDisposable {
           : `${owners.join(', ')} have it; name one of them: { server: '${owner}' }`
     throw mcpError(BAD_OPTION, { where: `${where} "${uri.slice(0, 128)}"`, reason }, { cause })
   }
+}
+
+/** The options of each step of a request, which share its total timeout. */
+function timeLeft(options: CallOptions): () => CallOptions {
+  const { total } = options
+  if (total === undefined) return () => options
+  const end = performance.now() + toMs(total, 'total')
+  return () => ({ ...options, total: Math.max(0, end - performance.now()) })
 }
 
 function badName(where: string, server: string, known: Iterable<string>): Error {

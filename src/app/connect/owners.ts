@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts'
+import type { CallOptions } from '../../client/options.ts'
 import { McpError } from '../../errors/error.ts'
 
 /** The servers that may have a resource, and the errors of those that could not say. */
@@ -9,13 +10,19 @@ export interface Owners {
 
 /**
  * Finds the servers that list a resource or, if none does, those with a template that begins like it: only the server
- * itself can tell for sure.
+ * itself can tell for sure. `limits` are the options of each list.
  */
-export async function findOwners(clients: ReadonlyMap<string, Client>, uri: string): Promise<Owners> {
-  const listing = await findIn(clients, (client) => hasAny(client.resources(), (one) => one.uri === uri))
+export async function findOwners(
+  clients: ReadonlyMap<string, Client>,
+  uri: string,
+  limits: () => CallOptions,
+): Promise<Owners> {
+  const listing = await findIn(clients, (client) =>
+    hasAny(client.resources(limits()), (one) => one.uri === uri),
+  )
   if (listing.owners.length + listing.failures.size > 0) return listing
   return findIn(clients, (client) =>
-    hasAny(client.templates(), ({ uriTemplate }) => begins(uriTemplate, uri)),
+    hasAny(client.templates(limits()), ({ uriTemplate }) => begins(uriTemplate, uri)),
   )
 }
 

@@ -17,7 +17,11 @@ export async function* watchAll(
   ownerOf: (uri: string) => Promise<string>,
 ): AsyncGenerator<Change & { readonly server: string }, void, undefined> {
   checkWatched(watched)
-  const parts = await split(clients, watched, ownerOf)
+  const parts = await split(clients, watched, ownerOf).catch((error: unknown) => {
+    // Whoever stops watching early gets no changes, and no error either.
+    if (watched.signal?.aborted !== true) throw error
+    return new Map<string, Watched>()
+  })
   const stop = new AbortController()
   const end = (): void => stop.abort()
   watched.signal?.addEventListener('abort', end, { once: true })
