@@ -16,7 +16,7 @@ export type {
 export type { RecoveryOptions } from './client/recovery-options.ts'
 export type { Config, CommandTarget, LocalServer, Target, UrlTarget } from './client/target.ts'
 export type { AnyTools, InputOfTool, OutputOfTool, ToolName } from './client/typed.ts'
-export type { Change, Watched } from './client/watched.ts'
+export type { Change, SubscribeOptions, Watched } from './client/watched.ts'
 export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
 export { refusalOf, type Refusal } from './errors/refusal.ts'
 export { ToolError } from './errors/tool-error.ts'

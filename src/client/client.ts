@@ -34,7 +34,7 @@ import {
 import { KnownTools } from './known-tools.ts'
 import type { AnyTools, InputOfTool, ToolName, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
-import type { Change, Watched } from './watched.ts'
+import type { Change, SubscribeOptions, Watched } from './watched.ts'
 
 /** A client of one server. It reconnects and retries by itself; close it when you no longer need it. */
 export class Client<Tools = AnyTools> implements AsyncDisposable {
@@ -203,10 +203,17 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     yield* watch(this.#connection, this.#events, watched)
   }
 
-  /** Calls the listener for every change of a resource. Returns a function that ends the subscription. */
-  async subscribe(uri: string, listener: (change: Change) => void): Promise<() => Promise<void>> {
+  /**
+   * Calls the listener for every change of a resource. Resolves when the server has confirmed the subscription, to a
+   * function that ends it.
+   */
+  async subscribe(
+    uri: string,
+    listener: (change: Change) => void,
+    options: SubscribeOptions = {},
+  ): Promise<() => Promise<void>> {
     const { subscribe } = await import('./watch.ts')
-    return subscribe(this.#connection, this.#events, uri, listener)
+    return subscribe(this.#connection, this.#events, uri, listener, options)
   }
 
   /** Sends any request, for methods without a function of their own. It does not check the server's capabilities. */

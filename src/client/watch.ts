@@ -1,8 +1,18 @@
+import { orAborted } from '../base/backoff.ts'
+import { checkOptions } from '../base/options.ts'
 import { ChangeQueue } from './change-queue.ts'
 import type { Emitter } from './events.ts'
 import { addWatcher, removeWatcher } from './followers.ts'
+import { toRequestOptions } from './options.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
-import { checkWatched, urisOf, type Change, type Watched } from './watched.ts'
+import {
+  checkWatched,
+  SUBSCRIBE_OPTIONS,
+  urisOf,
+  type Change,
+  type SubscribeOptions,
+  type Watched,
+} from './watched.ts'
 import { Watcher } from './watcher.ts'
 
 /**
@@ -41,14 +51,22 @@ export async function* watch(
   }
 }
 
-/** Calls the listener for every change of a resource. Resolves when the server has confirmed the subscription. */
+/**
+ * Calls the listener for every change of a resource. Resolves when the server has confirmed the subscription, and
+ * rejects if it does not do so in time.
+ */
 export async function subscribe(
   connection: ReconnectingConnection,
   events: Emitter,
   uri: string,
   listener: (change: Change) => void,
+  options: SubscribeOptions,
 ): Promise<() => Promise<void>> {
+  checkOptions('subscribe', options, SUBSCRIBE_OPTIONS)
+  const { signal } = options
   const stop = new AbortController()
+  const end = (): void => stop.abort()
+  const deadline = connection.deadline('subscribe', toRequestOptions(options))
   const { promise: subscribed, resolve: onSubscribed } = withResolvers()
   const watching = (async () => {
     for await (const change of watch(
@@ -59,10 +77,19 @@ export async function subscribe(
     ))
       listener(change)
   })()
-  await Promise.race([subscribed, watching])
+  try {
+    await orAborted(Promise.race([subscribed, watching]), deadline.signal)
+  } catch (error) {
+    end()
+    watching.catch(() => undefined)
+    throw error
+  } finally {
+    deadline.end()
+  }
+  signal?.addEventListener('abort', end, { once: true, signal: stop.signal })
   watching.catch((error: unknown) => events.emit('warning', `watching ${uri} failed: ${String(error)}`))
   return async () => {
-    stop.abort()
+    end()
     await watching.catch(() => undefined)
   }
 }

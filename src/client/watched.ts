@@ -1,4 +1,5 @@
-import { either, FLAG, listOf, SIGNAL, TEXT, type KindsOf } from '../base/kinds.ts'
+import type { Duration } from '../base/duration.ts'
+import { DURATION, either, FLAG, listOf, SIGNAL, TEXT, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
@@ -16,6 +17,16 @@ export interface Watched {
   readonly resources?: boolean | readonly string[]
   readonly signal?: AbortSignal
 }
+
+/** Options of a subscription. */
+export interface SubscribeOptions {
+  /** How long to wait for the server to confirm it; by default the `timeout` of the connection. */
+  readonly timeout?: Duration
+  /** Ends the subscription. */
+  readonly signal?: AbortSignal
+}
+
+export const SUBSCRIBE_OPTIONS: KindsOf<SubscribeOptions> = { timeout: DURATION, signal: SIGNAL }
 
 const WATCHED: KindsOf<Watched> = {
   tools: FLAG,

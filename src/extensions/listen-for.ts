@@ -1,7 +1,8 @@
-import { pause } from '../base/backoff.ts'
+import { orAborted, pause } from '../base/backoff.ts'
 import { McpError } from '../errors/error.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { Deadline } from '../rpc/deadline.ts'
 import { requireServed, type Requester } from './remote.ts'
 
 /** Listens for the notices of an extension, also after reconnecting; resolves to a function that ends this. */
@@ -18,14 +19,20 @@ export async function listenFor(
   const { revision } = await client.server()
   if (revision !== LATEST) return off
   const stop = new AbortController()
-  await listening(client, id, stop.signal)
-  return () => {
+  const end = (): void => {
     off()
     stop.abort()
   }
+  try {
+    await listening(client, id, stop.signal)
+  } catch (error) {
+    end()
+    throw error
+  }
+  return end
 }
 
-/** Resolves when the server has started to send notices. */
+/** Resolves when the server has started to send notices; rejects if it does not confirm that in time. */
 async function listening(client: Requester, id: string, signal: AbortSignal): Promise<void> {
   let off = (): void => undefined
   const acknowledged = new Promise<void>((resolve) => {
@@ -36,9 +43,12 @@ async function listening(client: Requester, id: string, signal: AbortSignal): Pr
   })
   const ended = stay(client, id, signal)
   ended.catch(() => undefined)
+  const method = 'subscriptions/listen'
+  const deadline = new Deadline({ method, idleMs: ACKNOWLEDGE_MS, totalMs: Infinity, signal })
   try {
-    await Promise.race([acknowledged, ended])
+    await orAborted(Promise.race([acknowledged, ended]), deadline.signal)
   } finally {
+    deadline.end()
     off()
   }
 }
@@ -60,3 +70,4 @@ async function stay(client: Requester, id: string, signal: AbortSignal): Promise
 /** Errors after which listening again is pointless. */
 const FINAL: ReadonlySet<string> = new Set(['closed', 'unknown_method', 'bad_params', 'not_offered'])
 const AGAIN_MS = 1000
+const ACKNOWLEDGE_MS = 60_000
