@@ -65,6 +65,13 @@ test('values weigh what they contain', () => {
   expect([weigh({ '€': 1 }), weigh({ 1: 1 })]).toEqual([138, 201])
 })
 
+test('the names of an object are read once, since that takes the longest', () => {
+  let reads = 0
+  const value = new Proxy({ a: 1, b: 2 }, { ownKeys: (at) => (reads++, Reflect.ownKeys(at)) })
+  expect(weigh(value)).toBe(weigh({ a: 1, b: 2 }))
+  expect(reads).toBe(1)
+})
+
 test('nesting may be as deep as memory allows', () => {
   let value: unknown[] = []
   for (let level = 1; level < 100_000; level++) value = [value]

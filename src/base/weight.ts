@@ -25,13 +25,21 @@ export function weigh(value: unknown, most: number = Number.POSITIVE_INFINITY): 
   }
   add(value)
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const names = Array.isArray(at) ? [] : Object.keys(at)
-    // Names that are numbers, which come first, have a table of their own.
-    if (/^\d/.test(names[0] ?? '')) sum += COMPOUND
-    for (const name of names) sum += MEMBER + textBytes(name)
-    for (const item of Array.isArray(at) ? (at as unknown[]) : Object.values(at)) {
-      if (sum > most) return most
-      add(item)
+    if (Array.isArray(at))
+      for (const item of at as unknown[]) {
+        if (sum > most) return most
+        add(item)
+      }
+    else {
+      // Reading the names takes the longest in a large object, so its values are not read from another list.
+      const names = Object.keys(at)
+      // Names that are numbers, which come first, have a table of their own.
+      if (/^\d/.test(names[0] ?? '')) sum += COMPOUND
+      for (const name of names) {
+        if (sum > most) return most
+        sum += MEMBER + textBytes(name)
+        add((at as Readonly<Record<string, unknown>>)[name])
+      }
     }
   }
   return Math.min(sum, most)
