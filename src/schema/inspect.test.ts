@@ -263,3 +263,14 @@ test('whatever JSON comes, it passes or is a SchemaError', () => {
     { numRuns: 800 },
   )
 })
+
+test('a reference of 2019-09 that would not be followed is rejected, and says what to write instead', () => {
+  const schema = (dialect: string): object => ({
+    $schema: `https://json-schema.org/draft/${dialect}/schema`,
+    properties: { child: { $recursiveRef: '#' } },
+  })
+  const { message, pointer } = refusal(schema('2019-09'))
+  expect(pointer).toBe('#/properties/child/$recursiveRef')
+  expect(message).toContain('Write $ref: "#" instead')
+  expect(() => inspect(schema('2020-12'))).not.toThrow()
+})

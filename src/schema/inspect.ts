@@ -1,5 +1,5 @@
 import { entriesOf, escapeToken, isObject, KEYWORDS, subschemasOf, TYPES, type Shape } from './keywords.ts'
-import { readDialect } from './dialect.ts'
+import { readDialect, type Dialect } from './dialect.ts'
 import { provePattern } from './pattern.ts'
 import { toResolver, type Resolve } from './reference.ts'
 import type { JsonSchema } from './schema.ts'
@@ -42,7 +42,7 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
     root: schema,
     resolve: toResolver(schema),
     patterns: options.patterns !== false,
-    tuples: readDialect(schema) < 2020,
+    dialect: readDialect(schema),
     limits: options.limits ?? USUAL,
     path: [],
     seen: new Set(),
@@ -67,8 +67,7 @@ interface Walk {
   readonly root: Readonly<Record<string, unknown>>
   readonly resolve: Resolve
   readonly patterns: boolean
-  /** Whether `items` may be a list, as before 2020-12. */
-  readonly tuples: boolean
+  readonly dialect: Dialect
   readonly limits: SchemaLimits
   /** The objects between the root and here. */
   readonly path: object[]
@@ -123,6 +122,12 @@ function visitKeyword(
 ): void {
   const value = schema[keyword]
   if (keyword === 'type') return checkType(value, pointer)
+  if (keyword === '$recursiveRef' && walk.dialect === 2019)
+    throw new SchemaError(
+      'uses $recursiveRef',
+      'Write $ref: "#" instead, which means the same here.',
+      pointer,
+    )
   const row = KEYWORDS.get(keyword)
   if (row === undefined) return visitData(walk, value, pointer)
   checkShape(walk, keyword, value, pointer)
@@ -175,7 +180,8 @@ function checkShape(walk: Walk, keyword: string, value: unknown, pointer: string
   const shape = KEYWORDS.get(keyword)!.shape
   const [test, wanted] = SHAPES[shape]
   if (shape === 'schema' && Array.isArray(value)) {
-    if (keyword === 'items' && value.length > 0 && walk.tuples) return
+    // Before 2020-12, a list of schemas was written like this.
+    if (keyword === 'items' && value.length > 0 && walk.dialect < 2020) return
     const fix =
       keyword === 'items' ? 'Use prefixItems for a list of schemas.' : `${keyword} must be ${wanted}.`
     throw new SchemaError(`has a malformed ${keyword}: ${nameOf(value)}`, fix, pointer)
