@@ -25,7 +25,7 @@ function held(): number {
 /** The bytes that a server has read and not parsed. */
 function unparsed(app: App): number {
   const service = serviceOf(app)
-  return budgetsOf(service, LIMITS).read.total
+  return budgetsOf(service, app.limits).read.total
 }
 
 test('a body in chunks of one byte takes the memory of its bytes, over node:http', async () => {
