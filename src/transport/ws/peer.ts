@@ -30,6 +30,8 @@ export interface PeerOptions {
 const BATCH_BYTES = 65_536
 /** The bytes of a client's control frame besides its payload. */
 const CONTROL_BYTES = 6
+/** The memory that a fragment takes besides its payload. */
+const FRAGMENT_BYTES = 256
 /** How long a client has to complete the closing handshake. */
 const CLOSE_MS = 2000
 
@@ -53,6 +55,8 @@ export class Peer implements Carrier {
   #heardAt = 0
   #pingedAt = 0
   #begunAt = 0
+  /** The counted fragments of the unfinished message. */
+  #fragments = 0
 
   constructor({ service, limits, socket, stream, auth, session }: PeerOptions) {
     this.#service = service
@@ -171,7 +175,7 @@ export class Peer implements Carrier {
     this.#heard = true
     // Input after the close frame is discarded.
     if (this.#socket.readyState !== this.#socket.OPEN) return this.#reading.end()
-    const problem = this.#reading.take(bytes)
+    const problem = this.#reading.take(bytes + this.#newFragments() * FRAGMENT_BYTES)
     // The frame reader already rejects messages that are too large.
     if (problem === undefined || problem.kind === 'too_large') return
     this.#connection.reject(problem)
@@ -180,8 +184,16 @@ export class Peer implements Carrier {
     afterMs(CLOSE_MS, () => this.#socket.terminate())
   }
 
+  /** The fragments of an unfinished message that came since the last call. The library keeps each as an object. */
+  #newFragments(): number {
+    const before = this.#fragments
+    this.#fragments = this.#socket.fragments
+    return Math.max(0, this.#fragments - before)
+  }
+
   #take(data: RawData, isBinary: boolean): void {
     this.#reading.end()
+    this.#fragments = 0
     this.#begunAt = 0
     if (isBinary) return this.#socket.close(CLOSE.notText, 'send text frames')
     if (this.#session?.count(this) === false) return

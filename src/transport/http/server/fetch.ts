@@ -3,6 +3,7 @@ import { BODY_READ } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
 import { inLifetime, type Auth, type RequestLifetime } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
+import { createByteBuffer } from '../../../wire/byte-buffer.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import { openLifetime } from '#lifetime'
 import type { Endpoint } from './endpoint.ts'
@@ -86,7 +87,7 @@ async function readBody(
   const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge
-  const chunks: Uint8Array[] = []
+  const buffer = createByteBuffer(limits.httpBytes)
   const reader = request.body?.getReader()
   let isLate = false
   let isOver = false
@@ -103,10 +104,10 @@ async function readBody(
     for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
       const problem = reading.take(step.value.length)
       if (problem !== undefined) throw problem
-      chunks.push(step.value)
+      buffer.append(step.value)
     }
     if (isLate) throw reading.late()
-    const text = decodeUtf8(joined(chunks, reading.size))
+    const text = decodeUtf8(buffer.view())
     if (text !== undefined) return text
   } catch (thrown) {
     if (thrown instanceof McpError) void reader?.cancel().catch(() => undefined)
@@ -116,16 +117,6 @@ async function readBody(
     end()
   }
   throw mcpError(PARSE_FAILED, {})
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }
 
 function toResponse(

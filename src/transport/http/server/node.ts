@@ -10,10 +10,13 @@ import type { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
+import { createByteBuffer, type ByteBuffer } from '../../../wire/byte-buffer.ts'
 import { reportBodyRead, takeBody } from './given-body.ts'
 import { rejectUnread, respond } from './node-reply.ts'
 import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
 import { type HttpIn, type HttpOut, type ExtraEndpoint, type HttpHandler, hasBody } from './parts.ts'
+
+const NO_BYTES = new Uint8Array()
 
 type Serve = (request: NodeRequest, response: ServerResponse, body?: unknown) => void
 
@@ -152,7 +155,9 @@ function readBody(
   const announced = isPassed ? NaN : Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
   if (tooLarge !== undefined) return done(tooLarge)
-  let chunks: Buffer[] = []
+  /** Most bodies arrive in one part; many small ones would take far more memory than their bytes. */
+  let first: Uint8Array | undefined
+  let buffer: ByteBuffer | undefined
   let finished = false
   let timer: Timer
   body.on('data', (chunk: unknown) => {
@@ -161,7 +166,11 @@ function readBody(
     if (!(bytes instanceof Uint8Array)) return finish(mcpError(BODY_READ, {}))
     const problem = reading.take(bytes.length)
     if (problem !== undefined) return finish(problem)
-    chunks.push(bytes as Buffer)
+    if (first === undefined) first = bytes
+    else {
+      if (buffer === undefined) (buffer = createByteBuffer(reading.maxBytes)).append(first)
+      buffer.append(bytes)
+    }
     if (timer === undefined && !(reading.size >= announced)) startTimer()
   })
   body.on('end', () => finish(decode()))
@@ -184,14 +193,15 @@ function readBody(
     if (finished) return
     finished = true
     clearTimeout(timer)
-    chunks = []
+    first = buffer = undefined
     if (typeof result !== 'string') reading.end()
     if (result !== undefined) done(result)
   }
 
   function decode(): string | McpError {
-    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-    return isUtf8(bytes) ? bytes.toString('utf8') : mcpError(PARSE_FAILED, {})
+    const bytes = buffer?.view() ?? first ?? NO_BYTES
+    if (!isUtf8(bytes)) return mcpError(PARSE_FAILED, {})
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
   }
 }
 
