@@ -15,7 +15,7 @@ function caller(sees: readonly string[] = [], cursor?: unknown): Context {
 }
 
 function item(key: string, place: number): Item {
-  return { key, place, descriptor: { name: key }, visible: undefined, scopes: undefined }
+  return { key, place, descriptor: { name: key }, visible: undefined, scopes: undefined, spec: {} }
 }
 
 /** An item that only those see who name it. */

@@ -14,7 +14,8 @@ import {
   type GistCallOptions,
   type GistConnectOptions,
 } from '../../src/gist/client.ts'
-import type { Hints, PromptOptions, ResourceOptions, ToolSpec } from '../../src/server/register.ts'
+import type { Hints, PromptOptions, ToolSpec } from '../../src/server/register.ts'
+import type { ListedResource, ResourceOptions } from '../../src/server/register-resource.ts'
 import { testClient, type TestAnswers, type TestOptions } from '../../src/testing/test-client.ts'
 import type { ClientTls } from '../../src/transport/tls/options.ts'
 
@@ -30,6 +31,7 @@ const resource: Names<ResourceOptions<unknown>> = {
   mimeType: true,
   size: true,
   annotations: true,
+  list: true,
 }
 const prompt: Names<PromptOptions<unknown>> = { ...described, args: true }
 const hints: Names<Hints> = { readOnly: true, destructive: true, idempotent: true, openWorld: true }
