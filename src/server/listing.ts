@@ -32,7 +32,11 @@ export function isListing(template: TemplateDefinition): template is ListingTemp
  * `resources/list` if templates list resources too. Resources and those of a template come in the order of registration.
  * Pages are for one caller and not cached: functions of the server decide what is on them.
  */
-export async function listResources(parts: ListingParts, wrapped: boolean, context: Context): Promise<Result> {
+export async function listResources(
+  parts: ListingParts,
+  wrapped: boolean,
+  context: Context,
+): Promise<Result> {
   const { resources, templates, pageSize, ttlMs, limits } = parts
   const start = readCursor('resources', context, limits)
   if (!resources.reaches(start.place) && !templates.reaches(start.place)) throw mcpError(BAD_CURSOR, {})

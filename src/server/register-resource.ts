@@ -22,10 +22,8 @@ export interface ResourceAnnotations {
 }
 
 /** The options of `app.resource`. */
-export interface ResourceOptions<
-  Ctx = Context,
-  Uri extends string = string,
-> extends ItemOptions<Ctx>, ResourceFacts {
+export interface ResourceOptions<Ctx = Context, Uri extends string = string>
+  extends ItemOptions<Ctx>, ResourceFacts {
   /**
    * Lists resources of a template, so that they are part of `resources/list`. It runs for every page, with the context of
    * the caller, and may be async or a generator, which is not run further than the page needs. By default, a template
@@ -101,7 +99,10 @@ export function toResource(
   if (!URL.canParse(uri))
     throw badDefinition(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
   if (list !== undefined)
-    throw badDefinition(item, 'list is for URIs with variables, such as "notes://{id}"; this one lists itself')
+    throw badDefinition(
+      item,
+      'list is for URIs with variables, such as "notes://{id}"; this one lists itself',
+    )
   return { ...toItem(uri, { uri, ...about }, spec), mimeType, read }
 }
 
@@ -118,7 +119,13 @@ export function toListed(
   const uri = expand(template, variables)
   const subject = toSubject(uri)
   if (subject === undefined || readVariables(template, subject) === undefined)
-    throw badDefinition(item, mismatch(uri, template.variables.filter((name) => variables[name] == null)))
+    throw badDefinition(
+      item,
+      mismatch(
+        uri,
+        template.variables.filter((name) => variables[name] == null),
+      ),
+    )
   checkMeta(item, facts)
   return { uri, ...describeResource(uri, { ...(mimeType === undefined ? {} : { mimeType }), ...facts }) }
 }
@@ -184,4 +191,3 @@ function nameOf(uri: string): string {
   const parts = uri.replace(/[{}+#./;?&*]/g, ' ').split(/[\s:]+/)
   return parts.findLast((part) => part !== '') ?? uri
 }
-

@@ -4,16 +4,7 @@ import { toMs, type Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { metaKeyProblem } from '../protocol/meta.ts'
-import {
-  anything,
-  callable,
-  DURATION,
-  FLAG,
-  listOf,
-  object,
-  TEXT,
-  type KindsOf,
-} from '../base/kinds.ts'
+import { anything, callable, DURATION, FLAG, listOf, object, TEXT, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
@@ -157,8 +148,7 @@ export function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Co
 export function checkMeta(item: string, { _meta = {} }: Pick<ItemOptions, '_meta'>): void {
   for (const name of Object.keys(_meta)) {
     const problem = metaKeyProblem(name)
-    if (problem !== undefined)
-      throw badDefinition(item, `the _meta key "${name}" cannot be used: ${problem}`)
+    if (problem !== undefined) throw badDefinition(item, `the _meta key "${name}" cannot be used: ${problem}`)
   }
 }
 

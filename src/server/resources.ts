@@ -83,7 +83,9 @@ export function isForSome({ resources, templates }: ServerLists, uri: string): b
   if (exact !== undefined) return isRestricted(exact)
   const subject = toSubject(uri)
   if (subject === undefined) return false
-  const found = [...templates.registered.values()].filter(({ template }) => match(template, subject, { steps: 0 }))
+  const found = [...templates.registered.values()].filter(({ template }) =>
+    match(template, subject, { steps: 0 }),
+  )
   return found.length > 0 && found.every(isRestricted)
 }
 

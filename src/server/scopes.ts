@@ -14,11 +14,7 @@ export function checkScopes(item: Item, needed: readonly string[], context: Cont
 }
 
 /** The scopes that an item needs and the caller lacks. */
-export function missingScopes(
-  { key }: Item,
-  needed: readonly string[],
-  context: Context,
-): readonly string[] {
+export function missingScopes({ key }: Item, needed: readonly string[], context: Context): readonly string[] {
   const granted = grantedTo(context)
   const missing = granted === 'all' ? [] : needed.filter((scope) => !granted.includes(scope))
   if (missing.length > 0 && context.auth === undefined) partsOf(context).warnOfScopes(key)

@@ -57,35 +57,38 @@ scenario(
   },
 )
 
-scenario(
-  'so are resources, templates and prompts',
-  make,
-  async (client, _revision, { app }) => {
-    await client.follow({ lists: ['tools', 'resources', 'prompts'] })
-    app.update('resource', 'a://two', { name: 'zwei' }, () => 'zwei')
-    await client.hear(RESOURCES, 1)
-    expect(await named(client, 'resources/list', 'resources')).toEqual(['one', 'zwei', 'three'])
-    expect(await client.get('resources/read', { uri: 'a://two' })).toEqual({
-      contents: [{ uri: 'a://two', mimeType: 'text/plain', text: 'zwei' }],
-    })
-    app.update('resource', 'b://{id}', { mimeType: 'text/x', list: () => [{ variables: { id: 7 } }] })
-    await client.hear(RESOURCES, 2)
-    expect(await client.get('resources/read', { uri: 'b://7' })).toEqual({
-      contents: [{ uri: 'b://7', mimeType: 'text/x', text: 'b 7' }],
-    })
-    expect(await named(client, 'resources/list', 'resources')).toEqual(['one', 'zwei', 'three', '7'])
-    expect(await named(client, 'resources/templates/list', 'resourceTemplates')).toEqual(['id', 'all'])
-    app.update('prompt', 'two', { args: { type: 'object', properties: { c: {} } } }, ({ c }) => `c ${String(c)}`)
-    await client.hear(PROMPTS)
-    expect(await client.get('prompts/get', { name: 'two', arguments: { c: 'x' } })).toMatchObject({
-      messages: [{ content: { text: 'c x' } }],
-    })
-    const ref = { type: 'ref/prompt', name: 'two' }
-    const gone = { ref, argument: { name: 'a', value: '' } }
-    expect((await refusal(client.request('completion/complete', gone))).message).toContain('has no argument "a"')
-    expect(heard(client)).toEqual([RESOURCES, RESOURCES, PROMPTS])
-  },
-)
+scenario('so are resources, templates and prompts', make, async (client, _revision, { app }) => {
+  await client.follow({ lists: ['tools', 'resources', 'prompts'] })
+  app.update('resource', 'a://two', { name: 'zwei' }, () => 'zwei')
+  await client.hear(RESOURCES, 1)
+  expect(await named(client, 'resources/list', 'resources')).toEqual(['one', 'zwei', 'three'])
+  expect(await client.get('resources/read', { uri: 'a://two' })).toEqual({
+    contents: [{ uri: 'a://two', mimeType: 'text/plain', text: 'zwei' }],
+  })
+  app.update('resource', 'b://{id}', { mimeType: 'text/x', list: () => [{ variables: { id: 7 } }] })
+  await client.hear(RESOURCES, 2)
+  expect(await client.get('resources/read', { uri: 'b://7' })).toEqual({
+    contents: [{ uri: 'b://7', mimeType: 'text/x', text: 'b 7' }],
+  })
+  expect(await named(client, 'resources/list', 'resources')).toEqual(['one', 'zwei', 'three', '7'])
+  expect(await named(client, 'resources/templates/list', 'resourceTemplates')).toEqual(['id', 'all'])
+  app.update(
+    'prompt',
+    'two',
+    { args: { type: 'object', properties: { c: {} } } },
+    ({ c }) => `c ${String(c)}`,
+  )
+  await client.hear(PROMPTS)
+  expect(await client.get('prompts/get', { name: 'two', arguments: { c: 'x' } })).toMatchObject({
+    messages: [{ content: { text: 'c x' } }],
+  })
+  const ref = { type: 'ref/prompt', name: 'two' }
+  const gone = { ref, argument: { name: 'a', value: '' } }
+  expect((await refusal(client.request('completion/complete', gone))).message).toContain(
+    'has no argument "a"',
+  )
+  expect(heard(client)).toEqual([RESOURCES, RESOURCES, PROMPTS])
+})
 
 scenario('an update that is not valid changes nothing', make, async (client, _revision, { app }) => {
   await client.follow({ lists: ['tools', 'resources', 'prompts'] })
@@ -133,7 +136,11 @@ scenario(
     ]
     const before = await lists()
     app.disable('resource', '{+all}')
-    app.disable('tool', 'two').disable('resource', 'a://two').disable('resource', 'b://{id}').disable('prompt', 'two')
+    app
+      .disable('tool', 'two')
+      .disable('resource', 'a://two')
+      .disable('resource', 'b://{id}')
+      .disable('prompt', 'two')
     for (const method of [TOOLS, RESOURCES, PROMPTS]) await client.hear(method)
     expect(await lists()).toEqual([['one', 'three'], ['one', 'three'], [], ['one']])
     const plain = (words: unknown): string => JSON.stringify(words).replaceAll(/two|b(?=:\/\/\{)/g, 'own')
@@ -144,7 +151,11 @@ scenario(
         [second.code, second.message, second.data].map(plain),
       )
     }
-    app.enable('prompt', 'two').enable('resource', 'b://{id}').enable('resource', 'a://two').enable('tool', 'two')
+    app
+      .enable('prompt', 'two')
+      .enable('resource', 'b://{id}')
+      .enable('resource', 'a://two')
+      .enable('tool', 'two')
     app.enable('resource', '{+all}')
     for (const method of [TOOLS, RESOURCES, PROMPTS]) await client.hear(method, 2)
     expect(await lists()).toEqual(before)
@@ -158,7 +169,10 @@ scenario(
 
 scenario(
   'a server whose only tool is disabled offers tools, and announces it later',
-  () => createServer({ name: 'later', version: '1' }).tool('one', {}, () => 1).disable('tool', 'one'),
+  () =>
+    createServer({ name: 'later', version: '1' })
+      .tool('one', {}, () => 1)
+      .disable('tool', 'one'),
   async (client, _revision, { app }) => {
     await client.follow({ lists: ['tools'] })
     expect(await client.get('tools/list')).toEqual({ tools: [] })
