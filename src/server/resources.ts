@@ -77,16 +77,19 @@ export function readVariables(template: UriTemplate, subject: Subject, work?: Wo
   return variables === undefined || climbs(subject.text, template.text, variables) ? undefined : variables
 }
 
-/** Whether everything that serves a URI, or would if it were not disabled, is restricted. */
+/** Whether everything that serves a URI is restricted or disabled. */
 export function isForSome({ resources, templates }: ServerLists, uri: string): boolean {
-  const exact = resources.registered.get(uri)
-  if (exact !== undefined) return isRestricted(exact)
+  if (resources.registered.has(uri)) return isForFew(resources.items.get(uri))
   const subject = toSubject(uri)
   if (subject === undefined) return false
   const found = [...templates.registered.values()].filter(({ template }) =>
     match(template, subject, { steps: 0 }),
   )
-  return found.length > 0 && found.every(isRestricted)
+  return found.length > 0 && found.every(({ key }) => isForFew(templates.items.get(key)))
+}
+
+function isForFew(item: ResourceDefinition | undefined): boolean {
+  return item === undefined || isRestricted(item)
 }
 
 /**
