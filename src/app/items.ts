@@ -14,7 +14,9 @@ import { isTemplate, toResource } from '../server/register-resource.ts'
 import type { ServerService } from '../server/service.ts'
 import { withHeaderCheck } from './header-check.ts'
 
+/** The kinds of items that can be changed by name; templates are resources. */
 export type ItemKind = 'tool' | 'resource' | 'prompt'
+/** The lists that clients are notified of; that of resources includes templates. */
 export type ItemList = `${ItemKind}s`
 
 type Handler = ToolDefinition['run'] & ResourceDefinition['read'] & PromptDefinition['run']

@@ -22,12 +22,19 @@ export interface ResourceAnnotations {
 }
 
 /** The options of `app.resource`. */
-export interface ResourceOptions<Ctx = Context, Uri extends string = string>
-  extends ItemOptions<Ctx>, ResourceFacts {
+export interface ResourceOptions<Ctx = Context, Uri extends string = string> extends ItemOptions<Ctx> {
+  /** The name for programs; by default the last part of the URI. */
+  readonly name?: string
+  /** The type of the content. By default text has none, bytes are `application/octet-stream` and values are `application/json`. */
+  readonly mimeType?: string
+  /** The size in bytes, by default not shown. Templates have none. */
+  readonly size?: number
+  /** Whom the resource is for, how important it is, and when it changed; by default nothing. */
+  readonly annotations?: ResourceAnnotations
   /**
    * Lists resources of a template, so that they are part of `resources/list`. It runs for every page, with the context of
-   * the caller, and may be async or a generator, which is not run further than the page needs. By default, a template
-   * lists nothing.
+   * the caller, and may be async or a generator, which runs only as far as the page needs. By default, a template lists
+   * nothing.
    *
    * @example
    * list: ({ auth }) => notesOf(auth).map(({ id, title }) => ({ variables: { id }, title }))
@@ -35,23 +42,13 @@ export interface ResourceOptions<Ctx = Context, Uri extends string = string>
   readonly list?: (context: Ctx) => Listing<Uri>
 }
 
-/** What lists show of a resource besides its title, description and icons. */
-interface ResourceFacts {
-  /** The name for programs; by default the last part of the URI. */
-  readonly name?: string
-  readonly mimeType?: string
-  /** The size in bytes; templates have none. */
-  readonly size?: number
-  readonly annotations?: ResourceAnnotations
-}
-
-/** A resource that the `list` function of a template returns. */
-export interface ListedResource<Uri extends string = string>
-  extends Omit<ItemOptions, 'visible' | 'scopes'>, ResourceFacts {
+/** A resource that the `list` function of a template returns. The type of its content is by default that of the template. */
+export interface ListedResource<Uri extends string = string> extends Omit<
+  ResourceOptions,
+  'visible' | 'scopes' | 'list'
+> {
   /** The values from which the template makes the URI. They are encoded as the URI needs it. */
   readonly variables: ValuesOf<Uri>
-  /** The type of the content; by default that of the template. */
-  readonly mimeType?: string
 }
 
 /** What the `list` function of a template returns. */
@@ -60,21 +57,17 @@ export type Listing<Uri extends string = string> =
   | AsyncIterable<ListedResource<Uri>>
   | Promise<Iterable<ListedResource<Uri>> | AsyncIterable<ListedResource<Uri>>>
 
-const RESOURCE_FACTS: KindsOf<ResourceFacts> = {
+const RESOURCE_OPTIONS: KindsOf<ResourceOptions> = {
+  ...ITEM_OPTIONS,
   name: TEXT,
   mimeType: TEXT,
   size: NUMBER,
   annotations: object<ResourceAnnotations>(),
-}
-const RESOURCE_OPTIONS: KindsOf<ResourceOptions> = {
-  ...ITEM_OPTIONS,
-  ...RESOURCE_FACTS,
   list: callable<(context: Context) => Listing>(),
 }
-const { visible: _1, scopes: _2, ...LISTED_ITEM } = ITEM_OPTIONS
+const { visible: _1, scopes: _2, list: _3, ...SHOWN } = RESOURCE_OPTIONS
 const LISTED_OPTIONS: KindsOf<ListedResource> = {
-  ...LISTED_ITEM,
-  ...RESOURCE_FACTS,
+  ...SHOWN,
   variables: required(object<ValuesOf<string>>('the variables of the template by name')),
 }
 
@@ -138,7 +131,7 @@ function mismatch(uri: string, absent: readonly string[]): string {
   return `clients could not read it, because "${clip(uri, 512)}" does not match the template: ${cause}`
 }
 
-function describeResource(uri: string, spec: Omit<ItemOptions, 'visible'> & ResourceFacts): JsonObject {
+function describeResource(uri: string, spec: Omit<ResourceOptions, 'list'>): JsonObject {
   const { mimeType, size, annotations } = spec
   const { known, free } = sortAnnotations(annotations ?? {})
   const meta = free === undefined ? spec._meta : { ...spec._meta, [FREE_ANNOTATIONS]: free }
