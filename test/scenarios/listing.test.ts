@@ -314,3 +314,44 @@ scenario(
       })
   },
 )
+
+/** What happened in lists that were cancelled, by the id of the request. */
+const cancelled = new Map<unknown, { waits: () => void; ended: (yields: number) => void }>()
+
+scenario(
+  'a list that is cancelled ends with its next entry',
+  createServer({ name: 'cancelled', version: '1', log: () => undefined }).resource(
+    'n://{id}',
+    {
+      async *list(ctx) {
+        let yields = 0
+        try {
+          for (let id = 1; ; id++) {
+            yields++
+            yield { variables: { id } }
+            if (id > 1) continue
+            cancelled.get(ctx.id)?.waits()
+            await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+          }
+        } finally {
+          cancelled.get(ctx.id)?.ended(yields)
+        }
+      },
+    },
+    () => 'x',
+  ),
+  async (client) => {
+    const id = `cancel-${crypto.randomUUID()}`
+    const stop = new AbortController()
+    let ended: Promise<number> | undefined
+    const waits = new Promise<void>((resolve) => {
+      ended = new Promise((end) => cancelled.set(id, { waits: resolve, ended: end }))
+    })
+    const request = client.request('resources/list', {}, { id, signal: stop.signal })
+    request.catch(() => undefined)
+    await waits
+    stop.abort(new Error('enough'))
+    expect(await ended).toBe(2)
+    await expect(request).rejects.toThrow('enough')
+  },
+)
