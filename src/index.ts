@@ -1,5 +1,6 @@
 export { App, createServer } from './app/app.ts'
 export { defineTools } from './app/define-tools.ts'
+export type { ItemKind, ItemList } from './app/items.ts'
 export type { Running } from './app/listen/listen.ts'
 export type { Fetch, FetchHandler } from './app/mounts.ts'
 export type {
@@ -18,6 +19,8 @@ export type {
   Delivered,
   Middleware,
   NodeListener,
+  Patch,
+  Replaced,
   Returns,
   SchemaLike,
   ToolEntry,
@@ -103,18 +106,18 @@ export type { Completer, Completions, Suggestion } from './server/completion.ts'
 export type { Context, RequestClient } from './server/context.ts'
 export type { Log } from './server/logging.ts'
 export type { ReportProgress } from './server/progress.ts'
+export type { Hints, ItemOptions, PromptOptions } from './server/register.ts'
 export type {
-  Hints,
-  ItemOptions,
-  PromptOptions,
+  ListedResource,
+  Listing,
   ResourceAnnotations,
   ResourceOptions,
-} from './server/register.ts'
+} from './server/register-resource.ts'
 export type { ClientFeature } from './server/supports.ts'
 export type { FramingName } from './transport/lines/framing-name.ts'
 export type { MemoryEnd } from './transport/memory/server.ts'
 export type { Pem, TlsOptions } from './transport/tls/options.ts'
-export type { VariablesOf } from './uri-template/variables.ts'
+export type { ValuesOf, VariablesOf } from './uri-template/variables.ts'
 export { validateMessageSize, type SizedTransport } from './wire/message-size.ts'
 export type { Interceptor, Plugin } from './app/plugin.ts'
 export type { ObservedRequest, Observer, RequestEnd } from './rpc/observer.ts'

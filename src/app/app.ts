@@ -1,28 +1,18 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
-import { BAD_DEFINITION, RESOURCE_EXISTS } from '../errors/server.ts'
+import { BAD_DEFINITION } from '../errors/server.ts'
 import { toMs } from '../base/duration.ts'
 import { toLimits } from '../base/limits.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { METHODS, methodRow } from '../protocol/methods.ts'
-import type { RefusalName } from '../protocol/refusals.ts'
 import { checkOptions } from '../base/options.ts'
 import { nearest } from '../base/nearest.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
 import type { Completer } from '../server/completion.ts'
 import { callOf, type Context } from '../server/context.ts'
-import type { ToolDefinition } from '../server/definitions.ts'
-import {
-  checkerOf,
-  isTemplate,
-  toPrompt,
-  toResource,
-  toTool,
-  type PromptOptions,
-  type ResourceOptions,
-  type ToolSpec,
-} from '../server/register.ts'
+import { checkerOf, type PromptOptions } from '../server/register.ts'
+import type { ResourceOptions } from '../server/register-resource.ts'
 import { createLateSealer } from '../server/late-sealer.ts'
 import { ServerService, type Provider } from '../server/service.ts'
 import type { VisibleItem } from '../server/visibility.ts'
@@ -32,7 +22,7 @@ import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
-import { withHeaderCheck } from './header-check.ts'
+import { Items, type ItemKind, type ItemList } from './items.ts'
 import type { Running } from './listen/listen.ts'
 import { SERVER_OPTIONS, type ListenOptions, type MountOptions, type ServerOptions } from './options.ts'
 import { declaredOf, dialectsOf, infoOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
@@ -41,6 +31,8 @@ import type {
   Delivered,
   Middleware,
   NodeListener,
+  Patch,
+  Replaced,
   Returns,
   SchemaLike,
   ToolMap,
@@ -74,7 +66,7 @@ export class App<Ctx extends Context = Context> {
   readonly #mounts = new Mounts((choice) => this.#open(choice))
   /** Web handlers of plug-ins, by path. */
   readonly #handlers = new Map<string, WebHandler>()
-  readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
+  readonly #items: Items
 
   static {
     serviceOf = (app) => app.#service
@@ -104,6 +96,7 @@ export class App<Ctx extends Context = Context> {
       extensions: options.extensions,
       report,
     })
+    this.#items = new Items(this.#service, this.limits, options.profile)
     // `deno serve` looks only for an own property.
     Object.defineProperty(this, 'fetch', { get: () => this.#mounts.fetch, enumerable: true })
     options.profile?.install(this.#service, callOf)
@@ -119,11 +112,8 @@ export class App<Ctx extends Context = Context> {
     options: ToolOptions<In, Out, Ctx>,
     run: (input: Delivered<In>, context: Ctx) => Returns<Out>,
   ): this {
-    return this.#addTool(
-      name,
-      options as unknown as ToolSpec<Context>,
-      run as unknown as ToolDefinition['run'],
-    )
+    this.#items.add('tool', name, options, run)
+    return this
   }
 
   /** Adds a map of tools by name. */
@@ -133,27 +123,18 @@ export class App<Ctx extends Context = Context> {
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
       if (run === undefined)
         throw mcpError(BAD_DEFINITION, { item: `tool "${name}"`, reason: 'it has no run function' })
-      this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as ToolDefinition['run'])
+      this.#items.add('tool', name, spec, run)
     }
     return this
   }
 
-  /** Adds a resource, or a resource template if the URI has variables. */
+  /** Adds a resource, or a resource template if the URI has variables. With `list`, a template lists its resources. */
   resource<const Uri extends string>(
     uri: Uri,
-    options: ResourceOptions<Ctx>,
+    options: ResourceOptions<Ctx, NoInfer<Uri>>,
     read: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
   ): this {
-    const resource = toResource(
-      uri,
-      options as unknown as ResourceOptions<Context>,
-      read as unknown as ToolDefinition['run'] as never,
-    )
-    const list = isTemplate(resource) ? this.#service.templates : this.#service.resources
-    if (list.items.has(uri)) throw mcpError(RESOURCE_EXISTS, { uri })
-    if (isTemplate(resource)) this.#service.templates.add(resource)
-    else this.#service.resources.add(resource)
-    this.#change('resources')
+    this.#items.add('resource', uri, options, read)
     return this
   }
 
@@ -163,50 +144,76 @@ export class App<Ctx extends Context = Context> {
     options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args },
     run: (args: Delivered<Args>, context: Ctx) => unknown,
   ): this {
-    const prompt = toPrompt(
-      name,
-      options as unknown as PromptOptions<Context>,
-      run as unknown as ToolDefinition['run'],
-      this.limits,
-    )
-    if (this.#service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`, 'PROMPT_DUPLICATE')
-    this.#service.prompts.add(prompt)
-    this.#change('prompts')
+    this.#items.add('prompt', name, options, run)
     return this
   }
 
   /** Completes an argument of a prompt, or a variable of a resource template. */
   complete(owner: string, argument: string, completer: Completer<Ctx>): this {
-    const { prompts, templates, completers } = this.#service
-    const names = prompts.items.get(owner)?.argNames ?? templates.items.get(owner)?.template.variables
-    const item = `completion of "${owner}"`
-    if (names === undefined)
-      throw mcpError(BAD_DEFINITION, {
-        item,
-        reason: 'it does not exist; define the prompt or template first',
-      })
-    if (!names.includes(argument)) {
-      throw mcpError(BAD_DEFINITION, {
-        item,
-        reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}`,
-      })
-    }
-    const own = completers.get(owner) ?? new Map<string, Completer>()
-    own.set(argument, completer as unknown as Completer)
-    completers.set(owner, own)
-    this.#service.refold()
+    this.#items.complete(owner, argument, completer as unknown as Completer)
     return this
   }
 
   /** Removes a tool, resource or prompt. Returns whether it existed. */
-  remove(kind: 'tool' | 'resource' | 'prompt', key: string): boolean {
-    const { tools, resources, templates, prompts } = this.#service
-    const lists = { tool: [tools], resource: [resources, templates], prompt: [prompts] }[kind]
-    if (lists === undefined)
-      throw badOption('remove', 'the first argument must be "tool", "resource" or "prompt"')
-    const removed = lists.some((list) => list.remove(key))
-    if (removed) this.#change(`${kind}s`)
-    return removed
+  remove(kind: ItemKind, key: string): boolean {
+    return this.#items.remove(kind, key)
+  }
+
+  /**
+   * Changes a tool, resource or prompt, which keeps its place in the list: the given options, and the handler if there is a
+   * fourth argument. Options that are left out stay; `undefined` removes one. If the result would not be valid, it throws
+   * and changes nothing. The next request sees the change; running ones finish as they began. Clients are notified.
+   *
+   * @example
+   * app.update('tool', 'search', { description: 'Full-text search, also in archived orders' })
+   */
+  update<
+    const In extends SchemaLike | undefined = undefined,
+    const Out extends SchemaLike | undefined = undefined,
+  >(
+    kind: 'tool',
+    name: string,
+    options: Patch<ToolOptions<In, Out, Ctx>>,
+    run?: (input: Replaced<In>, context: Ctx) => Returns<Out>,
+  ): this
+  update<const Uri extends string>(
+    kind: 'resource',
+    uri: Uri,
+    options: Patch<ResourceOptions<Ctx, NoInfer<Uri>>>,
+    read?: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
+  ): this
+  update<const Args extends SchemaLike | undefined = undefined>(
+    kind: 'prompt',
+    name: string,
+    options: Patch<Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args }>,
+    run?: (args: Replaced<Args>, context: Ctx) => unknown,
+  ): this
+  update(kind: ItemKind, key: string, options: object, handler?: unknown): this {
+    this.#items.update(kind, key, options, handler)
+    return this
+  }
+
+  /**
+   * Makes a tool, resource or prompt unknown to every client, until `enable`. It keeps its place in the list, and the server
+   * still offers what it declared. Running requests finish. Clients are notified, unless it was disabled already.
+   */
+  disable(kind: ItemKind, key: string): this {
+    this.#items.disable(kind, key)
+    return this
+  }
+
+  /** Undoes `disable`. Clients are notified, unless it was enabled already. */
+  enable(kind: ItemKind, key: string): this {
+    this.#items.enable(kind, key)
+    return this
+  }
+
+  /**
+   * Notifies clients that a list would now be different, because `visible`, or `list` of a template, would give other
+   * answers; without an argument, that all would. Changes to the definitions are announced without it.
+   */
+  changed(list?: ItemList): void {
+    this.#items.changed(list)
   }
 
   /** Notifies clients that watch a resource of a change. */
@@ -356,37 +363,12 @@ export class App<Ctx extends Context = Context> {
     const transports = this.#options.transports ?? ['stdio']
     return { stdio: transports.includes('stdio'), http: transports.includes('http') }
   }
-
-  #addTool(name: string, spec: ToolSpec<Context>, run: ToolDefinition['run']): this {
-    const tool = toTool(name, spec, run, this.limits)
-    if (this.#service.tools.items.has(name)) throw duplicate(`tool "${name}"`, 'TOOL_DUPLICATE')
-    this.#options.profile?.checkTool(name, spec)
-    this.#service.tools.add(withHeaderCheck(tool))
-    this.#change('tools')
-    return this
-  }
-
-  /** Notifies clients once of several changes to a list in the same tick. */
-  #change(kind: 'tools' | 'resources' | 'prompts'): void {
-    this.#service.refold()
-    if (this.#service.changes.listeners === 0 || this.#changed.has(kind)) return
-    this.#changed.add(kind)
-    queueMicrotask(() => {
-      this.#changed.delete(kind)
-      this.#service.changes.publish({ kind })
-    })
-  }
 }
 
 /** Creates a server. */
 export function createServer(options: ServerOptions): App {
   holdStdout()
   return new App(options)
-}
-
-function duplicate(item: string, refusal: RefusalName): Error {
-  const reason = 'it already exists; remove it first to replace it'
-  return mcpError(BAD_DEFINITION, { item, reason }, { refusal })
 }
 
 function badOption(where: string, reason: string): Error {

@@ -50,6 +50,12 @@ type Nothing = Readonly<Record<string, never>>
 /** The input of a handler: the output of its schema. */
 export type Delivered<S> = S extends SchemaLike ? OutputOf<S> : Nothing
 
+/** The options to change in an update; `undefined` removes one. */
+export type Patch<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined }
+
+/** The input of a handler in an update. Without its schema, the compiler does not know it, so the handler declares it. */
+export type Replaced<S> = S extends SchemaLike ? OutputOf<S> : never
+
 /** The return type of a handler: the input of its output schema, or any value if it has none. */
 export type Returns<Out> =
   | (Out extends SchemaLike ? Soon<Now<InputOf<Out>>> : unknown)

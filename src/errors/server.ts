@@ -76,8 +76,8 @@ export const RESOURCE_EXISTS = {
   kind: 'resource_exists',
   code: -32602,
   refusal: 'RESOURCE_DUPLICATE',
-  text: 'resource "{uri}": it already exists; remove it first to replace it',
-  hint: 'Remove the existing resource, or choose another URI.',
+  text: 'resource "{uri}": it already exists; change it with app.update, or remove it first to replace it',
+  hint: 'Update or remove the existing resource, or choose another URI.',
 } as const
 
 export const TOOL_FAILED = {

@@ -29,6 +29,7 @@ const DOCUMENTED = `
   nameLength 128 128
   uriLength 8Ki 2Ki
   descriptionLength 10000 10000
+  listed 10000 1000
   cursorLength 2Ki 256
   cursorMs 1safe 1h
   batch 100 20

@@ -30,6 +30,8 @@ export const LIMITS = {
   uriLength: { usual: 8_192, strict: 2_048 },
   /** Characters of the description of a tool. */
   descriptionLength: { usual: 10_000, strict: 10_000 },
+  /** Resources that the `list` function of one template may list; more are left out, and the log says so. */
+  listed: { usual: 10_000, strict: 1_000 },
   /** Characters of a cursor. */
   cursorLength: { usual: 2_048, strict: 256 },
   /** Milliseconds for which a cursor stays valid. */

@@ -51,8 +51,10 @@ const MAX_VALUES = 100
 /** `completion/complete`: values for one argument of a prompt or one variable of a template. */
 export async function complete(parts: CompletionParts, context: Context): Promise<Result> {
   const { name, value } = readArgument(context)
-  const { key, names, completers = parts.completers.get(key) } = findOwner(parts, context)
-  const completer = completers?.get(name)
+  const { key, names, completers } = findOwner(parts, context)
+  // An update may have taken away an argument that has a completer.
+  const own = names.includes(name) ? parts.completers.get(key) : undefined
+  const completer = (completers ?? own)?.get(name)
   if (completer === undefined) {
     if (!names.includes(name))
       throw mcpError(UNKNOWN_COMPLETION, { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })

@@ -3,18 +3,8 @@ import { BAD_DEFINITION, DESCRIPTION_TOO_LONG } from '../errors/server.ts'
 import { toMs, type Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { FREE_ANNOTATIONS, metaKeyProblem } from '../protocol/meta.ts'
-import {
-  anything,
-  callable,
-  DURATION,
-  FLAG,
-  listOf,
-  NUMBER,
-  object,
-  TEXT,
-  type KindsOf,
-} from '../base/kinds.ts'
+import { metaKeyProblem } from '../protocol/meta.ts'
+import { anything, callable, DURATION, FLAG, listOf, object, TEXT, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
@@ -23,16 +13,9 @@ import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
 import type { AnySchema } from '../schema/schema.ts'
 import { isStandard } from '../schema/shown.ts'
-import { parseTemplate } from '../uri-template/parse.ts'
 import type { Context } from './context.ts'
 import { kept } from './reply.ts'
-import type {
-  Item,
-  PromptDefinition,
-  ResourceDefinition,
-  TemplateDefinition,
-  ToolDefinition,
-} from './definitions.ts'
+import type { Item, PromptDefinition, ToolDefinition } from './definitions.ts'
 
 /** Hints for the client about a tool's effects. */
 export interface Hints {
@@ -61,27 +44,11 @@ export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
   readonly timeout?: Duration
 }
 
-/** Official annotations are sent as such; all others go into `_meta`. */
-export interface ResourceAnnotations {
-  /** The protocol defines `user` and `assistant`. */
-  readonly audience?: readonly ('user' | 'assistant' | (string & {}))[]
-  readonly priority?: number
-  readonly lastModified?: string
-  readonly [name: string]: unknown
-}
-
-export interface ResourceOptions<Ctx = Context> extends ItemOptions<Ctx> {
-  readonly name?: string
-  readonly mimeType?: string
-  readonly size?: number
-  readonly annotations?: ResourceAnnotations
-}
-
 export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
   readonly args?: AnySchema
 }
 
-const ITEM_OPTIONS: KindsOf<ItemOptions> = {
+export const ITEM_OPTIONS: KindsOf<ItemOptions> = {
   title: TEXT,
   description: TEXT,
   icons: listOf(object<Icon>('{ src }')),
@@ -95,13 +62,6 @@ const TOOL_OPTIONS: KindsOf<ToolSpec<Context>> = {
   output: anything<AnySchema>(),
   hints: object<Hints>(),
   timeout: DURATION,
-}
-const RESOURCE_OPTIONS: KindsOf<ResourceOptions> = {
-  ...ITEM_OPTIONS,
-  name: TEXT,
-  mimeType: TEXT,
-  size: NUMBER,
-  annotations: object<ResourceAnnotations>(),
 }
 const PROMPT_OPTIONS: KindsOf<PromptOptions> = { ...ITEM_OPTIONS, args: anything<AnySchema>() }
 /** The names of our options in other libraries. */
@@ -149,37 +109,6 @@ export function toTool(
   return { ...toItem(name, descriptor, spec), input, output, timeoutMs, run }
 }
 
-/** Builds a resource or, if its URI has variables, a template. */
-export function toResource(
-  uri: string,
-  spec: ResourceOptions<Context>,
-  read: ResourceDefinition['read'],
-): ResourceDefinition | TemplateDefinition {
-  const item = `resource "${uri}"`
-  if (typeof spec === 'function')
-    throw badDefinition(item, 'the options are missing: write resource(uri, {}, handler)')
-  checkOptions(item, spec, RESOURCE_OPTIONS)
-  if (typeof read !== 'function') throw badDefinition(item, 'the handler is not a function')
-  const { mimeType, size, annotations } = spec
-  const { known, free } = sortAnnotations(annotations ?? {})
-  const meta = free === undefined ? spec._meta : { ...spec._meta, [FREE_ANNOTATIONS]: free }
-  const about = {
-    name: spec.name ?? nameOf(uri),
-    ...describe(spec),
-    ...(mimeType === undefined ? {} : { mimeType }),
-    ...(known === undefined ? {} : { annotations: known }),
-    ...(meta === undefined ? {} : { _meta: meta }),
-  }
-  if (uri.includes('{') || uri.includes('}')) {
-    const template = templateOf(item, uri)
-    return { ...toItem(uri, { uriTemplate: uri, ...about }, spec), mimeType, read, template }
-  }
-  if (!URL.canParse(uri))
-    throw badDefinition(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
-  const descriptor = { uri, ...about, ...(size === undefined ? {} : { size }) }
-  return { ...toItem(uri, descriptor, spec), mimeType, read }
-}
-
 /** Builds a prompt from its definition; the properties of its schema become its arguments. */
 export function toPrompt(
   name: string,
@@ -204,28 +133,26 @@ export function toPrompt(
   return { ...toItem(name, descriptor, spec), args, argNames: shownArgs.map((one) => one.name), run }
 }
 
-export function isTemplate(
-  resource: ResourceDefinition | TemplateDefinition,
-): resource is TemplateDefinition {
-  return 'template' in resource
-}
-
-function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Context>): Item {
-  for (const name of Object.keys(spec._meta ?? {})) {
-    const problem = metaKeyProblem(name)
-    if (problem !== undefined)
-      throw badDefinition(`"${key}"`, `the _meta key "${name}" cannot be used: ${problem}`)
-  }
+export function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Context>): Item {
+  checkMeta(`"${key}"`, spec)
   return {
     key,
     place: ++places,
     descriptor,
     visible: spec.visible,
     scopes: spec.scopes?.length === 0 ? undefined : spec.scopes,
+    spec,
   }
 }
 
-function describe({ title, description, icons }: ItemOptions<Context>): JsonObject {
+export function checkMeta(item: string, { _meta = {} }: Pick<ItemOptions, '_meta'>): void {
+  for (const name of Object.keys(_meta)) {
+    const problem = metaKeyProblem(name)
+    if (problem !== undefined) throw badDefinition(item, `the _meta key "${name}" cannot be used: ${problem}`)
+  }
+}
+
+export function describe({ title, description, icons }: Omit<ItemOptions, 'visible'>): JsonObject {
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
@@ -236,26 +163,6 @@ function describe({ title, description, icons }: ItemOptions<Context>): JsonObje
 function toAnnotations(item: string, hints: Hints): JsonObject {
   checkOptions(`${item} hints`, hints, HINTS)
   return Object.fromEntries(Object.entries(hints).map(([name, value]) => [`${name}Hint`, value as boolean]))
-}
-
-interface Sorted {
-  readonly known?: JsonObject | undefined
-  readonly free?: JsonObject | undefined
-}
-
-/** Separates official annotations from others. */
-function sortAnnotations(annotations: ResourceAnnotations): Sorted {
-  const entries = Object.entries(annotations)
-  const isKnown = ([name, value]: readonly [string, unknown]): boolean =>
-    name === 'audience'
-      ? Array.isArray(value) && value.every((one) => one === 'user' || one === 'assistant')
-      : name === 'priority' || name === 'lastModified'
-  const known = entries.filter(isKnown)
-  const free = entries.filter((entry) => !isKnown(entry))
-  return {
-    known: known.length === 0 ? undefined : Object.fromEntries(known),
-    free: free.length === 0 ? undefined : Object.fromEntries(free),
-  }
 }
 
 function toArguments(item: string, schema: JsonObject): { readonly name: string }[] {
@@ -298,14 +205,6 @@ function outputOf(item: string, schema: AnySchema, limits: Limits): Checker {
   return isStandard(schema) ? checker : { ...checker, check: (value) => checker.check(kept(value)) }
 }
 
-function templateOf(item: string, uri: string): TemplateDefinition['template'] {
-  try {
-    return parseTemplate(uri)
-  } catch (error) {
-    throw badDefinition(item, (error as Error).message)
-  }
-}
-
 function checkName(item: string, name: string, { nameLength }: Limits): void {
   if (name.length <= nameLength && /^[A-Za-z0-9_.-]+$/.test(name)) return
   throw badDefinition(item, `a name has 1 to ${nameLength} of the characters A-Z a-z 0-9 _ . -`)
@@ -315,13 +214,7 @@ function checkDescription(item: string, { length }: string, { descriptionLength 
   if (length > descriptionLength) throw mcpError(DESCRIPTION_TOO_LONG, { item: item.slice(0, 256), length })
 }
 
-/** The default name of a resource: the last readable part of its URI. */
-function nameOf(uri: string): string {
-  const parts = uri.replace(/[{}+#./;?&*]/g, ' ').split(/[\s:]+/)
-  return parts.findLast((part) => part !== '') ?? uri
-}
-
-function badDefinition(item: string, reason: string, refusal?: RefusalName): Error {
+export function badDefinition(item: string, reason: string, refusal?: RefusalName): Error {
   const extras = refusal === undefined ? {} : { refusal }
   return mcpError(BAD_DEFINITION, { item: item.slice(0, 256), reason }, extras)
 }

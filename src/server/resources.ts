@@ -5,7 +5,8 @@ import { UNKNOWN_RESOURCE, URI_TOO_COSTLY, URI_TOO_LONG } from '../errors/server
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import { match, toSubject } from '../uri-template/match.ts'
+import { match, toSubject, type Subject } from '../uri-template/match.ts'
+import type { UriTemplate } from '../uri-template/parse.ts'
 import type { Work } from '../uri-template/reach.ts'
 import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
@@ -63,22 +64,32 @@ export function findResource(
   const subject = templates.size === 0 ? undefined : toSubject(uri)
   if (subject === undefined) return undefined
   for (const template of templates.values()) {
-    const variables = match(template.template, subject, work)
+    const variables = readVariables(template.template, subject, work)
     if (work.steps > MAX_STEPS) throw mcpError(URI_TOO_COSTLY, { count: templates.size })
-    if (variables === undefined || climbs(subject.text, template.template.text, variables)) continue
-    if (mayUse(template, context)) return { resource: template, variables }
+    if (variables !== undefined && mayUse(template, context)) return { resource: template, variables }
   }
   return undefined
 }
 
-/** Whether everything that serves a URI is restricted. */
+/** The variables with which a template serves a URI; undefined if it does not. */
+export function readVariables(template: UriTemplate, subject: Subject, work?: Work): Variables | undefined {
+  const variables = match(template, subject, work)
+  return variables === undefined || climbs(subject.text, template.text, variables) ? undefined : variables
+}
+
+/** Whether everything that serves a URI is restricted or disabled. */
 export function isForSome({ resources, templates }: ServerLists, uri: string): boolean {
-  const exact = resources.items.get(uri)
-  if (exact !== undefined) return isRestricted(exact)
+  if (resources.registered.has(uri)) return isForFew(resources.items.get(uri))
   const subject = toSubject(uri)
   if (subject === undefined) return false
-  const found = [...templates.items.values()].filter(({ template }) => match(template, subject, { steps: 0 }))
-  return found.length > 0 && found.every(isRestricted)
+  const found = [...templates.registered.values()].filter(({ template }) =>
+    match(template, subject, { steps: 0 }),
+  )
+  return found.length > 0 && found.every(({ key }) => isForFew(templates.items.get(key)))
+}
+
+function isForFew(item: ResourceDefinition | undefined): boolean {
+  return item === undefined || isRestricted(item)
 }
 
 /**

@@ -25,6 +25,7 @@ import { getPrompt } from './prompts.ts'
 import { isForSome, readResource } from './resources.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
+import { isListing, listResources } from './listing.ts'
 import { List } from './lists.ts'
 import { setLevel } from './logging.ts'
 import type { ServerParts } from './parts.ts'
@@ -188,11 +189,14 @@ export class ServerService implements Service {
     const [name] = capability.split('.') as [string]
     switch (name) {
       case 'tools':
-        return this.#options.declared.has(name) || this.tools.items.size > 0
+        return this.#options.declared.has(name) || this.tools.registered.size > 0
       case 'resources':
-        return this.#options.declared.has(name) || this.resources.items.size + this.templates.items.size > 0
+        return (
+          this.#options.declared.has(name) ||
+          this.resources.registered.size + this.templates.registered.size > 0
+        )
       case 'prompts':
-        return this.#options.declared.has(name) || this.prompts.items.size > 0
+        return this.#options.declared.has(name) || this.prompts.registered.size > 0
       case 'completions':
         return this.#completes || this.refs.size > 0
       default:
@@ -250,6 +254,13 @@ export class ServerService implements Service {
     return answer
   }
 
+  /** The handler of `resources/list`: pages are cached unless templates list resources too. */
+  #listing(wrapped: boolean): Handler<Context> {
+    const { resources, templates } = this
+    if (![...templates.items.values()].some(isListing)) return (context) => resources.page(context, wrapped)
+    return listResources.bind(undefined, { ...this.#options, resources, templates }, wrapped)
+  }
+
   #routes(): Map<string, Handler<Context>> {
     const { instructions, ttlMs } = this.#options
     const greeting: Greeting = {
@@ -283,7 +294,7 @@ export class ServerService implements Service {
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],
       ['tools/call', callTool.bind(undefined, this.tools)],
-      ['resources/list', (context) => this.resources.page(context, wraps('resources/list'))],
+      ['resources/list', this.#listing(wraps('resources/list'))],
       [
         'resources/templates/list',
         (context) => this.templates.page(context, wraps('resources/templates/list')),

@@ -31,7 +31,9 @@ describe('what no client could use is refused when it is defined', () => {
       .prompt('a', {}, run)
       .resource('a://b', {}, run)
       .resource('a://{b}', {}, run)
-    expect(() => app.tool('a', {}, run)).toThrow('tool "a": it already exists; remove it first to replace it')
+    expect(() => app.tool('a', {}, run)).toThrow(
+      'tool "a": it already exists; change it with app.update, or remove it first to replace it',
+    )
     expect(() => app.prompt('a', {}, run)).toThrow('prompt "a": it already exists')
     expect(() => app.resource('a://b', {}, run)).toThrow('resource "a://b": it already exists')
     expect(() => app.resource('a://{b}', {}, run)).toThrow('resource "a://{b}": it already exists')

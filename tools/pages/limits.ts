@@ -19,6 +19,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   nameLength: 'name_too_long',
   uriLength: 'uri_too_long',
   descriptionLength: 'bad_definition',
+  listed: 'The others are left out of the list, and the log says so.',
   cursorLength: 'cursor_too_long',
   cursorMs: 'cursor_expired',
   batch: 'batch_too_long',
