@@ -102,6 +102,7 @@ export class App<Ctx extends Context = Context> {
       declared: declaredOf(options),
       experimental: options.experimental,
       extensions: options.extensions,
+      showsErrors: options.errors === 'show',
       report,
     })
     // `deno serve` looks only for an own property.
