@@ -72,7 +72,7 @@ test('over a WebSocket the values survive a broken connection', async () => {
 
 test('in envelopes only a call that names a session has one', async () => {
   const { port } = await gist.start(counting())
-  const { session } = await gist.shake(port)
+  const session = String((await gist.shake(port))['session'])
   const count = async (more: JsonObject): Promise<string> =>
     textOf((await gist.post(port, gist.envelope('count', {}, more))).json)
   const context = { client_name: 'Desk' }

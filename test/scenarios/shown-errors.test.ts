@@ -28,7 +28,7 @@ function create(errors: 'show' | 'mask' | undefined) {
       return fail()
     })
     .tool('text', {}, () => {
-      throw 'just text'
+      throw 'just text' as unknown as Error
     })
     .tool('empty', {}, () => {
       throw new Error('')
