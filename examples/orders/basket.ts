@@ -20,7 +20,7 @@ export function createBaskets(audit: (line: string) => void, options: Partial<Se
   })
 
   app.use('tools/call', async (ctx, next) => {
-    audit(`${ctx.reference} ${ctx.client.info?.name} calls ${ctx.params['name']}`)
+    audit(`${ctx.reference} ${ctx.method} of ${ctx.client.info?.name}`)
     return next()
   })
   return app

@@ -17,7 +17,7 @@ const RESERVED = [
 export const CUSTOM = {
   kind: 'custom',
   code: 0,
-  checkCode: (code: unknown): void => {
+  checkCode: (code: number | undefined): void => {
     if (isCustomCode(code)) return
     const given = code === undefined ? 'it is missing' : `${String(code)} is not`
     const reason = `an error of kind 'custom' needs a code: a whole number, not from -32768 to -32000 (JSON-RPC and MCP) or 1001 to 1099 (refusals); ${given}`
