@@ -105,6 +105,7 @@ export type {
 export type { Completer, Completions, Suggestion } from './server/completion.ts'
 export type { Context, RequestClient } from './server/context.ts'
 export type { Log } from './server/logging.ts'
+export type { RequestSession } from './server/session-state.ts'
 export type { ReportProgress } from './server/progress.ts'
 export type { Hints, ItemOptions, PromptOptions } from './server/register.ts'
 export type {

@@ -94,6 +94,7 @@ export class App<Ctx extends Context = Context> {
       declared: declaredOf(options),
       experimental: options.experimental,
       extensions: options.extensions,
+      showsErrors: options.errors === 'show',
       report,
     })
     this.#items = new Items(this.#service, this.limits, options.profile)

@@ -58,6 +58,11 @@ export interface ServerOptions {
   readonly ttl?: Duration
   readonly limits?: 'strict' | Partial<Limits>
   /**
+   * What callers learn about an error that a handler throws, other than a `ToolError` or `McpError`: `mask` (the default) sends a
+   * reference, under which the log has the error; `show` sends its message, without the stack.
+   */
+  readonly errors?: 'mask' | 'show'
+  /**
    * Receives messages for the operator; by default they are written to stderr. `facts` are plain data: an error is
    * { name, message, stack }.
    */
@@ -163,6 +168,7 @@ export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
   pageSize: COUNT,
   ttl: DURATION,
   limits: either(oneOf('strict'), object<Partial<Limits>>()),
+  errors: oneOf('mask', 'show'),
   log: callable<NonNullable<ServerOptions['log']>>(),
 }
 

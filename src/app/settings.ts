@@ -98,12 +98,27 @@ function inspected(thrown: unknown): string {
 /** Logs to stderr, for servers without the `log` option. Control characters are escaped. */
 export function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
   const { error, ...rest } = facts
-  const { message: text, stack = text } = (error ?? {}) as { message?: string; stack?: string }
+  const parts = [
+    ...(Object.keys(rest).length === 0 ? [] : [rest]),
+    ...(error === undefined ? [] : [toLines(error as Thrown)]),
+  ]
   // oxlint-disable-next-line no-console -- for servers without the log option
-  console.error('%s', `pierhead ${level}: ${printable(message)}`, {
-    ...rest,
-    ...(error === undefined ? {} : { error: stack }),
-  })
+  console.error('%s', `pierhead ${level}: ${printable(message)}`, ...parts)
+}
+
+interface Thrown {
+  readonly name?: string
+  readonly message?: string
+  readonly stack?: string
+  readonly cause?: Thrown
+}
+
+/** An error with its stack and causes, below the line that reports it. Its lines are indented: none can pass for a report. */
+function toLines({ name = '', message = '', stack = '', cause }: Thrown): string {
+  const text = stack.includes(message) ? stack : `${name}: ${message}\n${stack}`
+  const lines = text.trimEnd().split('\n')
+  const own = lines.map((line) => `\n    ${printable(line)}`).join('')
+  return cause === undefined ? own : `${own}\n    caused by:${toLines(cause)}`
 }
 
 /** A message may contain text from a client, which must neither end the line nor control the terminal. */

@@ -52,6 +52,7 @@ export type ErrorKind =
   | 'too_many_subscriptions'
   | 'too_many_streams'
   | 'too_much_held'
+  | 'session_too_large'
   | 'uri_too_costly'
   | 'missing_capability'
   | 'url_needed'
@@ -79,6 +80,8 @@ export type ErrorKind =
   | 'too_many_bytes'
   | 'too_much_unsent'
   | 'slow_sender'
+  // custom.ts
+  | 'custom'
   // client.ts
   | 'session_lost'
   | 'bad_answer'

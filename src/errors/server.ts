@@ -225,7 +225,14 @@ export const TOO_MUCH_HELD = {
   refusal: 'RESOURCE_EXHAUSTED',
   retryable: true,
   text: 'the server has no room to keep this: all clients share {limit} bytes, and one gets at most a quarter of what the others leave',
-  hint: 'Unsubscribe from something, end unused sessions, or raise limits.heldBytes.',
+  hint: 'Unsubscribe from something, end unused sessions, keep less in them, or raise limits.heldBytes.',
+} as const
+
+export const SESSION_TOO_LARGE = {
+  kind: 'session_too_large',
+  code: -32603,
+  text: 'the session cannot keep this: its values would take more than {limit} bytes',
+  hint: 'Delete values that are no longer needed, keep large ones in a store of your own, or raise limits.sessionBytes.',
 } as const
 
 export const TOO_MANY_STREAMS = {

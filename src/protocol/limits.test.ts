@@ -48,6 +48,7 @@ const DOCUMENTED = `
   pongMs 10s 5s
   sessions 10000 1000
   sessionIdleMs 30min 10min
+  sessionBytes 1Mi 64Ki
   heldBytes 67108864 16777216
   streamEvents 1000 100
   streamBytes 4Mi 1Mi

@@ -68,7 +68,9 @@ export const LIMITS = {
   sessions: { usual: 10_000, strict: 1_000 },
   /** Milliseconds until an unused session or TCP connection is closed. */
   sessionIdleMs: { usual: 1_800_000, strict: 600_000 },
-  /** Bytes kept for all clients between their requests: the URIs they watch, with 128 bytes for each, and what they say about themselves. One caller gets at most a quarter of what the others leave free. */
+  /** Bytes of the values that handlers keep in one session (`ctx.session.set`): their keys and their JSON text, with 128 bytes for each. */
+  sessionBytes: { usual: 1_048_576, strict: 65_536 },
+  /** Bytes kept for all clients between their requests: the URIs they watch, with 128 bytes for each, what they say about themselves, and the values in their sessions. One caller gets at most a quarter of what the others leave free. */
   heldBytes: { usual: 67_108_864, strict: 16_777_216 },
   /** Events kept per stream for a client that reconnects. */
   streamEvents: { usual: 1000, strict: 100 },

@@ -100,12 +100,19 @@ export class Call {
   #aborted = false
   #reason: unknown
   #controller: AbortController | undefined
+  #reference: string | undefined
 
   constructor(
     id: RequestId | undefined,
     method: string,
     params: JsonObject,
-    parts: { readonly peer: Peer; readonly channel: Channel; readonly source: RequestSource },
+    parts: {
+      readonly peer: Peer
+      readonly channel: Channel
+      readonly source: RequestSource
+      /** The reference of the request that this one is part of. */
+      readonly reference?: string
+    },
   ) {
     this.id = id
     this.method = method
@@ -113,6 +120,12 @@ export class Call {
     this.peer = parts.peer
     this.channel = parts.channel
     this.source = parts.source
+    this.#reference = parts.reference
+  }
+
+  /** Identifies the request in the log and in masked errors. Clients choose ids, so those of two requests may be the same. */
+  get reference(): string {
+    return (this.#reference ??= crypto.randomUUID())
   }
 
   /** Aborts when the caller cancels or disconnects. Created on first use. */

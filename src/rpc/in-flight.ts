@@ -2,10 +2,11 @@ import { afterRun } from '../errors/after-run.ts'
 import { ID_IN_USE, TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.ts'
 import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
-import { McpError, mcpError, rowOf } from '../errors/error.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { ToolError, toMcpError } from '../errors/tool-error.ts'
-import { BAD_PARAMS, INTERNAL } from '../errors/wire.ts'
+import { whereOf } from '../errors/where.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
@@ -13,6 +14,7 @@ import type { Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
 import type { Turn } from './load.ts'
+import { mask } from './mask.ts'
 import { outcomeOf, type Observed, type RejectedRequest } from './observer.ts'
 import type { Service } from './service.ts'
 import { SMALL_CHARS, weightOf } from './weight.ts'
@@ -316,7 +318,7 @@ export class InFlight<Out, Encoded extends Sized> {
       if (observed === undefined) return responder.cancelled(call)
       return this.#after(observed.end({ outcome: 'cancelled' }), () => responder.cancelled(call))
     }
-    const known = this.#toError(thrown)
+    const known = this.#toError(thrown, call)
     const error = call.hasRun ? afterRun(known) : known
     this.#service.observers.count(error.kind)
     if (observed === undefined) return responder.error(call, error)
@@ -347,12 +349,10 @@ export class InFlight<Out, Encoded extends Sized> {
   }
 
   /** Converts anything thrown to an error for the peer. Errors thrown on purpose are sent; others are masked and reported. */
-  #toError(thrown: unknown): McpError {
+  #toError(thrown: unknown, call?: Call): McpError {
     // An error of a client that the handler used may contain secrets of that connection.
-    if (thrown instanceof McpError && rowOf(thrown.kind).where !== 'local') return thrown
+    if (thrown instanceof McpError && whereOf(thrown) !== 'local') return thrown
     if (thrown instanceof ToolError) return toMcpError(thrown)
-    const reference = crypto.randomUUID()
-    this.#service.report('error', 'a request failed', { reference, error: thrown })
-    return mcpError(INTERNAL, { reference }, { cause: thrown })
+    return mask(this.#service, thrown, { what: 'a request', call })
   }
 }

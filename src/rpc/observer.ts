@@ -13,6 +13,8 @@ export interface ObservedRequest {
   readonly auth?: Auth
   readonly client?: ClientInfo
   readonly revision?: Revision
+  /** `ctx.reference` of the request, which log lines and masked errors have too. Absent when it was rejected before any handler ran. */
+  readonly reference?: string
   /** The size of the message in characters, where it is known. */
   readonly size?: number
 }
@@ -119,13 +121,14 @@ export class Observers {
     }
   }
 
-  #describe({ method, params, peer, source }: Call, size: number): ObservedRequest {
+  #describe({ method, params, peer, source, reference }: Call, size: number): ObservedRequest {
     const key = methodRow(method)?.named ?? this.targets.get(method)
     const target = key === undefined ? undefined : params[key]
     return {
       method,
       revision: peer.dialect.revision,
       size,
+      reference,
       ...(typeof target === 'string' && { target }),
       ...(source.auth !== undefined && { auth: source.auth }),
       ...(peer.client !== undefined && { client: peer.client }),

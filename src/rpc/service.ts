@@ -24,6 +24,8 @@ export interface Service {
   answer(call: Call): Result | Promise<Result>
   /** Handles a notification. Never throws. */
   notice(call: Call): void
+  /** Whether callers get the messages of errors that were thrown by mistake; otherwise they get a reference. */
+  readonly showsErrors: boolean
   /** Writes to the operator's log. */
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }

@@ -13,6 +13,7 @@ import { createProgress, type ReportProgress } from './progress.ts'
 import { newRounds, onceIn, type Rounds } from './rounds.ts'
 import { supports, type ClientFeature } from './supports.ts'
 import type { ServerParts } from './parts.ts'
+import { sessionOf, type RequestSession } from './session-state.ts'
 
 /** The client of a request. */
 export interface RequestClient {
@@ -61,6 +62,14 @@ export class Context {
     return this.#call.id
   }
 
+  /**
+   * Identifies the request in the log, as the reference that a masked error tells its caller. Every request has its own, while
+   * clients may use the same `id` again.
+   */
+  get reference(): string {
+    return this.#call.reference
+  }
+
   get method(): string {
     return this.#call.method
   }
@@ -99,9 +108,12 @@ export class Context {
     return (name) => this.#call.source.header?.(name.toLowerCase())
   }
 
-  /** Whether the client has a session, so that later requests can be attributed to it. */
-  get session(): object | undefined {
-    return this.#call.peer.session
+  /**
+   * The session of the client, with an id and values that last as long as the session: `await ctx.session?.get('cart')`.
+   * Undefined without one: at 2026-07-28, with `sessions: false`, and in envelopes that name none.
+   */
+  get session(): RequestSession | undefined {
+    return sessionOf(this.#call, this.#parts)
   }
 
   /** Reports progress, if the client asked for it. Values that do not increase are dropped. */

@@ -61,7 +61,7 @@ function changes(value: unknown): boolean {
 }
 
 /** Whether an object's content is not in its members: a Map, a Promise, a Response, bytes. */
-function isLost(value: object): boolean {
+export function isLost(value: object): boolean {
   if (value instanceof Error || ArrayBuffer.isView(value)) return true
   if ('toJSON' in value || typeof value.valueOf() !== 'object') return false
   // A plain object from another realm has exactly one prototype.

@@ -66,6 +66,8 @@ export interface ServiceOptions {
   readonly declared: ReadonlySet<string>
   readonly experimental: JsonObject | undefined
   readonly extensions: JsonObject | undefined
+  /** Whether callers get the messages of errors that were thrown by mistake. */
+  readonly showsErrors: boolean
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }
 
@@ -79,6 +81,7 @@ export class ServerService implements Service {
   )
   readonly revisions: readonly Revision[]
   readonly dialects: Dialects
+  readonly showsErrors: boolean
   readonly tools: List<ToolDefinition>
   readonly resources: List<ResourceDefinition>
   readonly templates: List<TemplateDefinition>
@@ -110,6 +113,7 @@ export class ServerService implements Service {
     this.info = options.info
     this.revisions = options.revisions
     this.dialects = options.dialects
+    this.showsErrors = options.showsErrors
     this.tools = new List('tools', options)
     this.resources = new List('resources', options)
     this.templates = new List('resourceTemplates', options)
@@ -125,7 +129,7 @@ export class ServerService implements Service {
     try {
       this.onNotice.get(call.method)?.(new Context(call, this.#parts))
     } catch (error) {
-      this.report('error', `the handler of ${call.method} failed`, { error })
+      this.report('error', `the handler of ${call.method} failed`, { reference: call.reference, error })
     }
   }
 

@@ -1,10 +1,12 @@
 import { isObject } from '../protocol/jsonrpc.ts'
-import { McpError, rowOf, mcpError } from '../errors/error.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import { CANCELLED, TOOL_ARGUMENTS } from '../errors/rpc.ts'
 import { TOOL_FAILED, TOOL_INPUT, TOOL_OUTPUT, TOOL_TIMEOUT, UNKNOWN_TOOL } from '../errors/server.ts'
+import { whereOf } from '../errors/where.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import { concealed, mask } from '../rpc/mask.ts'
 import type { Checked, Unfit } from '../schema/checker.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
@@ -133,15 +135,12 @@ function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result
   if (thrown instanceof ToolError)
     return callOf(context).peer.dialect.toolFailures === 'error' ? raised(thrown) : toFailure(thrown)
   if (thrown instanceof McpError) {
-    const { where } = rowOf(thrown.kind)
+    const where = whereOf(thrown)
     if (where === undefined) throw thrown
     if (where === 'result') return toModel(thrown, context)
   }
-  const reference = crypto.randomUUID()
-  const { requestId } = context.params
-  const known = requestId === undefined ? {} : { requestId }
-  partsOf(context).report('error', `tool "${tool.key}" failed`, { reference, ...known, error: thrown })
-  return toModel(mcpError(TOOL_FAILED, { name: tool.key, reference }), context)
+  const failure = { what: `tool "${tool.key}"`, call: callOf(context), row: TOOL_FAILED, name: tool.key }
+  return toModel(mask(partsOf(context), thrown, failure), context)
 }
 
 /** Throws a handler's ToolError as an error for the peer. */
@@ -166,11 +165,9 @@ function rejectInput(tool: ToolDefinition, { issue, first }: Unfit, context: Con
 }
 
 function brokenOutput(tool: ToolDefinition, issue: string, context: Context): McpError {
-  const reference = crypto.randomUUID()
-  partsOf(context).report(
-    'error',
-    `tool "${tool.key}" returned a value that does not match its output schema: ${issue}`,
-    { reference },
-  )
-  return mcpError(TOOL_OUTPUT, { name: tool.key, reference })
+  const message = `tool "${tool.key}" returned a value that does not match its output schema: ${issue}`
+  const { reference } = callOf(context)
+  const parts = partsOf(context)
+  parts.report('error', message, { reference })
+  return concealed(parts, message, TOOL_OUTPUT, { name: tool.key, reference })
 }

@@ -61,6 +61,7 @@ test('a context shows the request, and nothing of what answers it', async () => 
     'once',
     'params',
     'progress',
+    'reference',
     'revision',
     'roots',
     'sample',

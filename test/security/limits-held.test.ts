@@ -163,3 +163,37 @@ test('M.uri-redos no request keeps the server busy with matching, however many U
   expect(app.counts.get('uri_too_costly')).toBe(2)
   await client.close()
 })
+
+test.each(WITH_SESSION)(
+  'limits.heldBytes the values in sessions count too, and a session that ends gives them back, over %s at %s',
+  async (transport, revision) => {
+    const value = {
+      type: 'object',
+      properties: { letters: { type: 'number' } },
+      required: ['letters'],
+    } as const
+    const app = createServer({
+      name: 'keeps',
+      version: '1',
+      limits: { heldBytes: LIMIT },
+      log: () => undefined,
+    })
+    app.tool('keep', { input: value }, async ({ letters }, { session }) => {
+      await session?.set('text', 'x'.repeat(letters))
+      return 'kept'
+    })
+    const join = (): ReturnType<typeof open> => open(app as AnyApp, { transport, revision })
+    const [one, other] = [await join(), await join()]
+    await one.call('keep', { letters: 3900 })
+    await expect(other.call('keep', { letters: 3900 })).rejects.toMatchObject(FULL)
+    await other.call('keep', { letters: 10 })
+    await one.close()
+    const kept = (): Promise<boolean> =>
+      other.call('keep', { letters: 3900 }).then(
+        () => true,
+        () => false,
+      )
+    await expect.poll(kept).toBe(true)
+    await other.close()
+  },
+)

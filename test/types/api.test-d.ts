@@ -4,7 +4,16 @@ import { type } from 'arktype'
 import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
-import { createServer, defineTools, image, link, text, ToolError, type Context } from 'pierhead'
+import {
+  createServer,
+  defineTools,
+  image,
+  link,
+  text,
+  ToolError,
+  type Context,
+  type RequestSession,
+} from 'pierhead'
 import * as v from 'valibot'
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
@@ -47,6 +56,16 @@ app.tool(
 app.tool('none', {}, (input, ctx) => {
   expectTypeOf(input).toEqualTypeOf<Readonly<Record<string, never>>>()
   expectTypeOf(ctx).toEqualTypeOf<Context>()
+})
+// The values of a session are unknown, or what the caller says they are; without a session there are none.
+app.tool('session', {}, async (_input, { session }) => {
+  expectTypeOf(session).toEqualTypeOf<RequestSession | undefined>()
+  // @ts-expect-error there may be no session
+  session.id satisfies string
+  expectTypeOf(await session?.get('a')).toEqualTypeOf<unknown>()
+  expectTypeOf(await session!.get<number>('a')).toEqualTypeOf<number | undefined>()
+  expectTypeOf(await session!.set('a', { n: 1 })).toEqualTypeOf<void>()
+  expectTypeOf(await session!.delete('a')).toEqualTypeOf<boolean>()
 })
 app.tool('mixed', { input: type({ n: 'number' }), output: weather }, ({ n }) => ({ high: n, low: n }))
 app.tool(

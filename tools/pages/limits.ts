@@ -38,6 +38,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   pongMs: 'peer_lost',
   sessions: 'session_limit',
   sessionIdleMs: 'unknown_session',
+  sessionBytes: 'session_too_large',
   heldBytes: 'too_much_held',
   streamEvents: 'event_forgotten',
   streamBytes: 'slow_reader',

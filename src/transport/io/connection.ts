@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   readonly service: Service
   readonly limits: Limits
   readonly source: RequestSource
+  /** The id of its session, if the transport has one. */
+  readonly id?: string
   /** Writes one message. */
   send(text: string): void
   /** Whether the client reads too slowly; it then does not get dispensable notifications. */
@@ -55,7 +57,7 @@ export class Connection implements Channel, Responder<Reply, string> {
   /** Created by the first asynchronous request: most connected clients are idle. */
   #late: Pending<Reply> | undefined
 
-  constructor({ service, limits, source, send, isBehind = () => false }: ConnectionOptions) {
+  constructor({ service, limits, source, id, send, isBehind = () => false }: ConnectionOptions) {
     this.#service = service
     this.#limits = limits
     this.#inFlight = new InFlight(service, limits)
@@ -63,9 +65,8 @@ export class Connection implements Channel, Responder<Reply, string> {
     this.#send = send
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#isBehind = isBehind
-    this.#session = new Session(service.dialects, (method, params) =>
-      this.emit(method, params, this.#session),
-    )
+    const notify = (method: string, params: JsonObject): void => this.emit(method, params, this.#session)
+    this.#session = new Session(service.dialects, notify, id)
   }
 
   /** The requests of an authenticated caller count together, whatever connection they use. */

@@ -7,6 +7,8 @@ import { EventStream } from '../http/server/event-stream.ts'
 export interface SseClientOptions {
   readonly service: Service
   readonly limits: Limits
+  /** The id in the address for messages. */
+  readonly id: string
   /** The limits of the stream. */
   readonly streaming: Limits
   /** The caller that opened the stream; only this caller may post to it. */
@@ -31,7 +33,7 @@ export class SseClient {
   readonly #drainMs: number
   readonly #lifetime: RequestLifetime | undefined
 
-  constructor({ service, limits, streaming, owner, lifetime, onGone }: SseClientOptions) {
+  constructor({ service, limits, id, streaming, owner, lifetime, onGone }: SseClientOptions) {
     const { streamBytes, drainMs } = limits
     this.owner = owner
     this.#drainMs = drainMs
@@ -47,6 +49,7 @@ export class SseClient {
       service,
       limits,
       source: NOWHERE,
+      id,
       send: (text) => this.stream.send(text, 'message'),
       isBehind: () => this.stream.waiting > streamBytes,
     })

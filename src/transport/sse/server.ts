@@ -134,7 +134,8 @@ export class SseEndpoint implements ExtraEndpoint {
     const onGone = (): void => void this.#clients.delete(id)
     const owner = ownerOf(request.auth)
     const streaming = this.#streaming
-    const client = new SseClient({ service, limits, streaming, owner, lifetime: request.lifetime, onGone })
+    const { lifetime } = request
+    const client = new SseClient({ service, limits, id, streaming, owner, lifetime, onGone })
     this.#clients.set(id, client)
     this.sweeper.begin()
     client.greet(`${addressOf(request)}?sessionId=${id}`)
@@ -198,6 +199,7 @@ function withHandshake(service: Service): Service {
     observers: service.observers,
     dialects: service.dialects,
     revisions: service.revisions.filter((revision) => revision !== LATEST),
+    showsErrors: service.showsErrors,
     answer: (call) => service.answer(call),
     notice: (call) => service.notice(call),
     report: (level, message, facts) => service.report(level, message, facts),

@@ -60,6 +60,7 @@ export class WsSession implements Keeper {
       service,
       limits,
       source: { auth },
+      id,
       send: (text) => this.#send(text),
       isBehind: () => this.#carrier?.isBehind ?? this.#backlog.isHalfFull,
     })

@@ -46,7 +46,7 @@ export class HttpSession {
     this.#onKept = onKept
     this.#limits = limits
     this.#observers = observers
-    this.session = new Session(dialects, (method, params) => this.#notify(method, params))
+    this.session = new Session(dialects, (method, params) => this.#notify(method, params), this.id)
   }
 
   /** How many bytes its streams buffer. */
