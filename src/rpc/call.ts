@@ -93,6 +93,8 @@ export class Call {
   readonly peer: Peer
   readonly channel: Channel
   readonly source: RequestSource
+  /** Whether the load counts it as running. */
+  isCounted = false
   #ended = false
   #cancelled = false
   #aborted = false
