@@ -122,7 +122,7 @@ function makePair() {
     return new Promise((resolve) => ends.set(params['name'], () => resolve({})))
   }, limits)
   // Their values take much more memory than their text, by which they are admitted.
-  const run = (name: string, bytes = 1, caller = name): string | Promise<string> => {
+  const run = async (name: string, bytes = 1, caller = name): Promise<string> => {
     const list = Array.from({ length: Math.floor(bytes / 64) }, () => [])
     return inFlight.run(call({ name, list }), responder({ size: bytes > 1 ? 2000 : 1, caller }))
   }

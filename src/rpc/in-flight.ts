@@ -222,7 +222,8 @@ export class InFlight<Out, Encoded extends Sized> {
     // Requests that its handler sends in the same process are not part of the batch.
     this.#member = undefined
     if (cancelled !== undefined) call.cancel(cancelled)
-    if (cancelled !== undefined || refusal !== undefined) throw cancelled ?? refusal
+    const reason = cancelled ?? refusal
+    if (reason !== undefined) throw reason
   }
 
   /** Rejects excessively long progress tokens, because every report repeats them. */
