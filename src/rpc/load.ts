@@ -66,7 +66,7 @@ export class Load {
   enter(entry: Entry, caller: unknown, bytes: number): void {
     if (entry.method !== undefined && methodRow(entry.method)?.lasting === true) return
     entry.isCounted = true
-    if (!this.#questions.has(entry)) this.#running++
+    if (this.#questions.size === 0 || !this.#questions.has(entry)) this.#running++
     this.#bytes += bytes
     if (caller !== undefined) this.#callers.set(caller, this.runningFor(caller) + 1)
   }
