@@ -24,7 +24,7 @@ import type {
   ExtraEndpoint,
   HttpHandler,
 } from '../transport/http/server/parts.ts'
-import { sizeOf } from '../transport/http/server/responder.ts'
+import { dropBody, sizeOf } from '../transport/http/server/responder.ts'
 import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts'
 import { Sweeper } from '../transport/http/server/sweeper.ts'
 import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
@@ -116,6 +116,7 @@ export class GistEndpoint implements ExtraEndpoint {
     let id: string | undefined
     try {
       const value = readBody(request, this.limits)
+      dropBody(request)
       id = requestIdOf(value)
       const envelope = readEnvelope(value)
       if (this.closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)

@@ -41,6 +41,10 @@ export class GistResponder implements Responder<HttpOut, string> {
     return sizeOf(this.#way.request)
   }
 
+  get isInBatch(): boolean {
+    return false
+  }
+
   get calls(): CallTable | undefined {
     return this.#way.session?.calls
   }

@@ -40,13 +40,13 @@ export const LIMITS = {
   batch: { usual: 100, strict: 20 },
   /** Concurrent requests of one caller: an authenticated caller, otherwise a session, otherwise a connection. HTTP at 2026-07-28 has no sessions, so anonymous callers are distinguished only by connection, and through `fetch` not at all. */
   inFlight: { usual: 1024, strict: 128 },
-  /** Concurrent requests of all callers; and, besides, requests that wait for an answer of their client. */
+  /** Concurrent requests of all callers. The same number may also wait for answers from their clients; of these, one caller gets at most a quarter of what the others leave free. */
   allInFlight: { usual: 4096, strict: 512 },
-  /** Bytes held by the messages of all running requests, estimated from their values, or in messages of up to 1,024 characters one per character. */
+  /** Estimated memory of the messages of all running requests, in bytes. Messages up to 1,024 characters count one byte per character. A batch counts as one message until all its requests are answered. */
   inFlightBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Requests in the queue; with 0 there is no queue, and excess requests are rejected at once. */
   queued: { usual: 1024, strict: 128, least: 0 },
-  /** Bytes held by the messages of all queued requests, estimated in the same way as `inFlightBytes`. */
+  /** Estimated memory of the messages of all queued requests, in bytes. Those of a batch count in `inFlightBytes` instead. */
   queuedBytes: { usual: 67_108_864, strict: 16_777_216 },
   /** Queued requests of one caller. */
   queuedPerCaller: { usual: 256, strict: 32 },

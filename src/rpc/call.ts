@@ -95,6 +95,8 @@ export class Call {
   readonly source: RequestSource
   /** Whether the handler of a tool has begun, so that repeating the request could do its work twice. */
   hasRun = false
+  /** Whether the load counts it as running. */
+  isCounted = false
   #ended = false
   #cancelled = false
   #aborted = false

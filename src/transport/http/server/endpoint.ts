@@ -30,7 +30,7 @@ import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
-import { HttpResponder, sizeOf } from './responder.ts'
+import { callerOf, dropBody, HttpResponder, sizeOf } from './responder.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
 import { Sweeper } from './sweeper.ts'
@@ -163,6 +163,7 @@ export class Endpoint implements HttpHandler {
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
     const { body, parsed } = request
     const message = parsed === undefined ? this.#read(body, this.limits) : parsed
+    dropBody(request)
     if (Array.isArray(message)) return this.#batch(message, request, headers)
     return this.#take(parsed === undefined ? (message as Message) : readMessage(parsed), request, headers)
   }
@@ -269,13 +270,7 @@ export class Endpoint implements HttpHandler {
       way,
       cancelsOnDisconnect ? onGone : undefined,
     )
-    const out = this.#inFlight.run(call, responder)
-    // A stream stays open for long, and nothing needs the body that it began with.
-    if (method === 'subscriptions/listen') {
-      request.body = ''
-      request.parsed = undefined
-    }
-    return out
+    return this.#inFlight.run(call, responder)
   }
 
   /** Long-lived streams count against the same limit as sessions. */
@@ -317,7 +312,14 @@ export class Endpoint implements HttpHandler {
       this.#take(readMessage(member), part, headers)
     const fail = (thrown: unknown): HttpOut => this.fail(readableId(thrown), thrown, undefined, headers)
     const { promise, resolve, reject } = whole.pending()
-    const begin: BatchParts['begin'] = (work) => this.#inFlight.batch(work)
+    const begin: BatchParts['begin'] = (one) =>
+      this.#inFlight.batch({
+        members,
+        size: sizeOf(request),
+        caller: callerOf(request, session),
+        calls: session?.calls,
+        take: one,
+      })
     answerBatch(members, { whole, headers, begin, take, fail }).then(resolve, reject)
     return promise
   }

@@ -25,7 +25,7 @@ export interface HttpIn extends HttpHead {
   body: string
   /** The body as a framework parsed it. */
   parsed?: unknown
-  /** The size of a body that is not text, or of a part of one, in characters. */
+  /** The size of a body that is not, or no longer, text, or of a part of one, in characters. */
   size?: number
   readonly auth?: Auth | undefined
   /** The connection it arrived on, if known. */

@@ -50,6 +50,10 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
     return sizeOf(this.#request)
   }
 
+  get isInBatch(): boolean {
+    return this.#request.batch !== undefined
+  }
+
   get calls(): CallTable | undefined {
     return this.#options.session?.calls
   }
@@ -98,4 +102,11 @@ export function callerOf({ auth, connection }: HttpIn, session: HttpSession | un
 /** The size of a body in characters, even of one that a framework has parsed. */
 export function sizeOf({ body, size }: HttpIn): number {
   return body.length || (size ?? 0)
+}
+
+/** Forgets the content of a request that was parsed, but not its size: the request stays in memory while it runs. */
+export function dropBody(request: HttpIn): void {
+  request.size = sizeOf(request)
+  request.body = ''
+  request.parsed = undefined
 }
