@@ -8,6 +8,7 @@ import { METHODS, methodRow } from '../protocol/methods.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
 import { checkOptions } from '../base/options.ts'
 import { nearest } from '../base/nearest.ts'
+import { checkNode } from '../base/runtime.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
 import type { Completer } from '../server/completion.ts'
@@ -28,6 +29,7 @@ import { ServerService, type Provider } from '../server/service.ts'
 import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
 import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mounts.ts'
+import { checkCompletion, checkListener, FOREIGN_STATE, hasNoRun } from './misuse.ts'
 import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
@@ -94,7 +96,11 @@ export class App<Ctx extends Context = Context> {
       info: infoOf(options),
       instructions: options.instructions,
       limits: this.limits,
-      sealer: createLateSealer(() => ({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS })),
+      sealer: createLateSealer(() => ({
+        secrets: secretsOf(options),
+        ttlMs: STATE_TTL_MS,
+        onForeign: () => this.#service.warnOnce('state', '', FOREIGN_STATE),
+      })),
       pageSize: options.pageSize ?? 1000,
       ttlMs,
       revisions: revisionsOf(options),
@@ -131,8 +137,7 @@ export class App<Ctx extends Context = Context> {
     if (Array.isArray(tools))
       throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
-      if (run === undefined)
-        throw mcpError(BAD_DEFINITION, { item: `tool "${name}"`, reason: 'it has no run function' })
+      if (run === undefined) throw hasNoRun(name)
       this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as ToolDefinition['run'])
     }
     return this
@@ -179,18 +184,7 @@ export class App<Ctx extends Context = Context> {
   complete(owner: string, argument: string, completer: Completer<Ctx>): this {
     const { prompts, templates, completers } = this.#service
     const names = prompts.items.get(owner)?.argNames ?? templates.items.get(owner)?.template.variables
-    const item = `completion of "${owner}"`
-    if (names === undefined)
-      throw mcpError(BAD_DEFINITION, {
-        item,
-        reason: 'it does not exist; define the prompt or template first',
-      })
-    if (!names.includes(argument)) {
-      throw mcpError(BAD_DEFINITION, {
-        item,
-        reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}`,
-      })
-    }
+    checkCompletion(owner, names, argument, completer)
     const own = completers.get(owner) ?? new Map<string, Completer>()
     own.set(argument, completer as unknown as Completer)
     completers.set(owner, own)
@@ -220,7 +214,8 @@ export class App<Ctx extends Context = Context> {
   use(first: string | Middleware<Ctx> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
     if (typeof first === 'object') return this.#plugIn(first)
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
-    if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
+    if (typeof wrap !== 'function')
+      throw badOption('use', 'the middleware is not a function; write (ctx, next) => next()')
     if (method !== undefined) this.#checkMethod('use', method)
     this.#service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
     this.#service.refold()
@@ -250,6 +245,8 @@ export class App<Ctx extends Context = Context> {
   provide<More extends Addition>(
     provider: (context: Ctx) => More | Promise<More>,
   ): App<Ctx & Readonly<More>> {
+    if (typeof provider !== 'function')
+      throw badOption('provide', 'the argument is not a function; write provide(() => ({ db }))')
     this.#service.providers.push(provider as unknown as Provider)
     this.#service.refold()
     return this as unknown as App<Ctx & Readonly<More>>
@@ -266,6 +263,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Opens transports; by default stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
+    this.#service.isClosed = false
     const running = import('#listen').then(({ listen }) => {
       secretsOf(this.#options)
       return listen(this, options, this.#defaultListen())
@@ -278,6 +276,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Returns a request listener for Express, Fastify, Koa or plain `node:http`, which own the port. */
   node(options: MountOptions = {}): NodeListener {
+    checkListener(this instanceof App, options)
     return this.#mounts.node(options)
   }
 
@@ -320,6 +319,7 @@ export class App<Ctx extends Context = Context> {
    */
   async close(): Promise<void> {
     this.#mounts.close()
+    this.#service.isClosed = true
     const running = [...this.#running].map((one) =>
       one.then(
         (opened) => opened.close(),
@@ -380,6 +380,7 @@ export class App<Ctx extends Context = Context> {
 
 /** Creates a server. */
 export function createServer(options: ServerOptions): App {
+  checkNode('createServer')
   holdStdout()
   return new App(options)
 }

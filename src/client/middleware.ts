@@ -15,6 +15,13 @@ const PARTS: KindsOf<ClientPlugin> = {
 
 type Handler = (request: ClientRequest) => JsonObject | Promise<JsonObject>
 
+function returnedNothing(method: string): never {
+  throw mcpError(BAD_OPTION, {
+    where: 'use',
+    reason: `middleware returned nothing for ${method}; return next()`,
+  })
+}
+
 /** The middleware of a client, which wraps its requests and its answers. The first added is the outermost. */
 export class Middleware {
   readonly #entries: { readonly method: string | undefined; readonly wrap: ClientMiddleware }[] = []
@@ -49,7 +56,8 @@ export class Middleware {
     const run = wraps.reduceRight<(request: ClientRequest) => Promise<JsonObject>>(
       (next, { wrap }) =>
         async (request) =>
-          wrap(request, (changed) => next({ ...request, ...changed })),
+          (await wrap(request, (changed) => next({ ...request, ...changed }))) ??
+          returnedNothing(request.method),
       async (request) => handler(request),
     )
     return run(request)

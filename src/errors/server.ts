@@ -148,7 +148,7 @@ export const UNKNOWN_RESOURCE = {
   code: -32602,
   codeBefore2026: -32002,
   refusal: 'RESOURCE_NOT_FOUND',
-  text: 'resource "{uri}" does not exist',
+  text: 'resource "{uri}" does not exist{nearest}',
   hint: 'List the resources and templates first.',
 } as const
 
@@ -283,7 +283,7 @@ export const BAD_STATE = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'requestState was not accepted: {reason}',
-  hint: 'Send the request again without requestState.',
+  hint: 'Send the request again without requestState. Servers that share clients need the same secret: createServer({ secret }), or PIERHEAD_SECRET.',
 } as const
 
 export const STATE_TOO_LARGE = {
