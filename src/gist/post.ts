@@ -166,6 +166,7 @@ function bad(issue: string): McpError {
 function notServed(response: Response): McpError {
   const { status } = response
   if (![400, 404, 405].includes(status)) return toFailure(response, METHOD)
-  const reason = ': this is not a gist endpoint; servers have one at /gist with listen({ http: { gist: true } })'
+  const reason =
+    ': this is not a gist endpoint; servers have one at /gist with listen({ http: { gist: true } })'
   return mcpError(HTTP_FAILED, { method: METHOD, status, reason }, { data: { status } })
 }

@@ -63,7 +63,7 @@ export async function complete(parts: CompletionParts, context: Context): Promis
 }
 
 function toCompletion(found: Completions): Result {
-  if (!Array.isArray((found as Exclude<Completions, readonly Suggestion[]> | undefined)?.values ?? found))
+  if (!Array.isArray(found) && !Array.isArray((found as { readonly values?: unknown } | undefined)?.values))
     throw new TypeError('a completer must return a list of values, or { values, total }')
   const given: Exclude<Completions, readonly Suggestion[]> = isPlain(found)
     ? { values: found, total: found.length }

@@ -89,7 +89,7 @@ function isLost(value: object): boolean {
 }
 
 function lost(what: string): TypeError {
-  if (/Error$/.test(what)) return new TypeError(`a tool cannot return ${what}; throw it`)
+  if (what.endsWith('Error')) return new TypeError(`a tool cannot return ${what}; throw it`)
   return new TypeError(
     `a tool cannot return ${what}; return text, content such as image(bytes, type), or plain values (is an await missing?)`,
   )

@@ -119,9 +119,8 @@ export const mounting: readonly Mistake[] = [
     wrote: 'a body that a parser of node:http has read and dropped',
     make: (scene) => {
       const serve = scene.server().node()
-      return ask(scene, async (request, response) => {
-        for await (const _ of request) continue
-        serve(request, response)
+      return ask(scene, (request, response) => {
+        request.on('end', () => serve(request, response)).resume()
       })
     },
     problem: 'the body was read before the MCP server could read it',
