@@ -65,7 +65,7 @@ export const DURATION: Kind<Duration> = {
 }
 
 export const SIGNAL: Kind<AbortSignal> = {
-  must: 'an AbortSignal, such as controller.signal',
+  must: 'an AbortSignal',
   is: (value) => isObject(value) && 'aborted' in value,
 }
 

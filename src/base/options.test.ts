@@ -68,7 +68,7 @@ describe('a value of another kind is refused in words', () => {
       SIGNAL,
       [AbortSignal.abort()],
       {},
-      'an AbortSignal, such as controller.signal, not an object',
+      'an AbortSignal, not an object',
     ],
     ['a word', oneOf('a', 'b', 'c'), ['a', 'c'], 'd', `'a', 'b' or 'c', not "d"`],
     ['an only word', oneOf('strict'), ['strict'], 'hard', `'strict', not "hard"`],

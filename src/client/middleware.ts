@@ -15,13 +15,6 @@ const PARTS: KindsOf<ClientPlugin> = {
 
 type Handler = (request: ClientRequest) => JsonObject | Promise<JsonObject>
 
-function returnedNothing(method: string): never {
-  throw mcpError(BAD_OPTION, {
-    where: 'use',
-    reason: `middleware returned nothing for ${method}; return next()`,
-  })
-}
-
 /** The middleware of a client, which wraps its requests and its answers. The first added is the outermost. */
 export class Middleware {
   readonly #entries: { readonly method: string | undefined; readonly wrap: ClientMiddleware }[] = []
@@ -57,7 +50,7 @@ export class Middleware {
       (next, { wrap }) =>
         async (request) =>
           (await wrap(request, (changed) => next({ ...request, ...changed }))) ??
-          returnedNothing(request.method),
+          (await import('./unsendable.ts')).noResult(request.method),
       async (request) => handler(request),
     )
     return run(request)

@@ -8,6 +8,12 @@ export function toUnsendable(error: unknown, method: string, params: JsonObject)
   return problem === undefined ? error : mcpError(BAD_OPTION, { where: method, reason: problem })
 }
 
+/** Rejects middleware that does not pass on the result of a request. */
+export function noResult(method: string): never {
+  const reason = `middleware returned nothing for ${method}; write return next()`
+  throw mcpError(BAD_OPTION, { where: 'use', reason })
+}
+
 function problemIn(value: unknown, path: string, outer: readonly unknown[]): string | undefined {
   if (typeof value === 'bigint')
     return `${path} is a bigint, which JSON does not have; send a number or a string`

@@ -73,7 +73,7 @@ export const calling: readonly Mistake[] = [
     "client.call('a', { n: 1 }, { signal: controller })",
     ['a', { n: 1 }, { signal: new AbortController() }],
     'signal must be an AbortSignal',
-    'controller.signal',
+    'not an object',
   ),
   called("client.call('ask') without answers", ['ask'], 'elicitation', 'answers: { elicit'),
   {

@@ -77,8 +77,7 @@ export interface ConnectOptions {
 export const CONNECT_OPTIONS: KindsOf<ConnectOptions> = {
   client: {
     must: 'an object: { name, version }',
-    is: (value) =>
-      ['name', 'version'].every((key) => typeof (value as JsonObject | null)?.[key] === 'string'),
+    is: (value) => typeof (value as JsonObject | null)?.['name'] === 'string',
   },
   revision: oneOf(...REVISIONS),
   profile: PROFILE,
