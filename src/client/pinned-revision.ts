@@ -1,4 +1,3 @@
-import { NO_REVISION } from '../errors/client.ts'
 import { McpError } from '../errors/error.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
@@ -7,7 +6,7 @@ const REJECTIONS: ReadonlySet<string> = new Set([
   'revision_unsupported',
   'version_rejected',
   'unknown_method',
-  NO_REVISION.kind,
+  'no_revision',
 ])
 
 /** The error for a server that lacks the only revision that the client accepts; other errors unchanged. */
@@ -18,12 +17,7 @@ export function explain(error: unknown, revision: Revision): unknown {
     ? ` (it offers ${supported.slice(0, 9).join(', ').slice(0, 128)})`
     : ''
   const problem = `the server does not offer ${revision}, the only revision that this client accepts${offered}`
-  return new McpError(
-    NO_REVISION.kind,
-    `${problem}; leave out the option revision to use one that both have`,
-    {
-      cause: error,
-      ...(error.data && { data: error.data }),
-    },
-  )
+  const remedy = 'leave out the option revision to use one that both have'
+  const { kind, code, data } = error
+  return new McpError(kind, `${problem}; ${remedy}`, { code, cause: error, ...(data && { data }) })
 }

@@ -96,7 +96,7 @@ export const TOOL_INPUT = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'arguments of tool "{name}" are invalid: {issue}',
-  hint: 'Correct the arguments and call again.',
+  hint: 'Send arguments that match the input schema, which tools/list shows.',
 } as const
 
 export const TOOL_OUTPUT = {
@@ -182,7 +182,7 @@ export const PROMPT_ARGUMENTS = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'arguments of prompt "{name}" are invalid: {issue}',
-  hint: 'Correct the arguments and ask again.',
+  hint: 'Send the arguments that prompts/list shows, each as a string.',
 } as const
 
 export const UNKNOWN_COMPLETION = {
