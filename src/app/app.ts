@@ -1,12 +1,12 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
-import { BAD_DEFINITION } from '../errors/server.ts'
 import { toMs } from '../base/duration.ts'
 import { toLimits } from '../base/limits.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { METHODS, methodRow } from '../protocol/methods.ts'
 import { checkOptions } from '../base/options.ts'
 import { nearest } from '../base/nearest.ts'
+import { checkNode } from '../base/runtime.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
 import type { Completer } from '../server/completion.ts'
@@ -18,6 +18,7 @@ import { ServerService, type Provider } from '../server/service.ts'
 import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
 import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mounts.ts'
+import { checkListener, FOREIGN_STATE, hasNoRun } from './misuse.ts'
 import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
@@ -86,7 +87,11 @@ export class App<Ctx extends Context = Context> {
       info: infoOf(options),
       instructions: options.instructions,
       limits: this.limits,
-      sealer: createLateSealer(() => ({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS })),
+      sealer: createLateSealer(() => ({
+        secrets: secretsOf(options),
+        ttlMs: STATE_TTL_MS,
+        onForeign: () => this.#service.warnOnce('state', '', FOREIGN_STATE),
+      })),
       pageSize: options.pageSize ?? 1000,
       ttlMs,
       revisions: revisionsOf(options),
@@ -122,8 +127,7 @@ export class App<Ctx extends Context = Context> {
     if (Array.isArray(tools))
       throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
-      if (run === undefined)
-        throw mcpError(BAD_DEFINITION, { item: `tool "${name}"`, reason: 'it has no run function' })
+      if (run === undefined) throw hasNoRun(name)
       this.#items.add('tool', name, spec, run)
     }
     return this
@@ -228,7 +232,8 @@ export class App<Ctx extends Context = Context> {
   use(first: string | Middleware<Ctx> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
     if (typeof first === 'object') return this.#plugIn(first)
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
-    if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
+    if (typeof wrap !== 'function')
+      throw badOption('use', 'the middleware is not a function; write (ctx, next) => next()')
     if (method !== undefined) this.#checkMethod('use', method)
     this.#service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
     this.#service.refold()
@@ -258,6 +263,8 @@ export class App<Ctx extends Context = Context> {
   provide<More extends Addition>(
     provider: (context: Ctx) => More | Promise<More>,
   ): App<Ctx & Readonly<More>> {
+    if (typeof provider !== 'function')
+      throw badOption('provide', 'the argument is not a function; write provide(() => ({ db }))')
     this.#service.providers.push(provider as unknown as Provider)
     this.#service.refold()
     return this as unknown as App<Ctx & Readonly<More>>
@@ -274,6 +281,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Opens transports; by default stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
+    this.#service.isClosed = false
     const running = import('#listen').then(({ listen }) => {
       secretsOf(this.#options)
       return listen(this, options, this.#defaultListen())
@@ -286,6 +294,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Returns a request listener for Express, Fastify, Koa or plain `node:http`, which own the port. */
   node(options: MountOptions = {}): NodeListener {
+    checkListener(this instanceof App, options)
     return this.#mounts.node(options)
   }
 
@@ -328,6 +337,7 @@ export class App<Ctx extends Context = Context> {
    */
   async close(): Promise<void> {
     this.#mounts.close()
+    this.#service.isClosed = true
     const running = [...this.#running].map((one) =>
       one.then(
         (opened) => opened.close(),
@@ -368,6 +378,7 @@ export class App<Ctx extends Context = Context> {
 
 /** Creates a server. */
 export function createServer(options: ServerOptions): App {
+  checkNode('createServer')
   holdStdout()
   return new App(options)
 }

@@ -13,6 +13,7 @@ import { toPrompt, toTool } from '../server/register.ts'
 import { isTemplate, toResource } from '../server/register-resource.ts'
 import type { ServerService } from '../server/service.ts'
 import { withHeaderCheck } from './header-check.ts'
+import { checkCompletion } from './misuse.ts'
 
 /** The kinds of items that can be changed by name; templates are resources. */
 export type ItemKind = 'tool' | 'resource' | 'prompt'
@@ -101,18 +102,7 @@ export class Items {
     const { prompts, templates, completers } = this.#service
     const names =
       prompts.registered.get(owner)?.argNames ?? templates.registered.get(owner)?.template.variables
-    const item = `completion of "${owner}"`
-    if (names === undefined)
-      throw mcpError(BAD_DEFINITION, {
-        item,
-        reason: 'it does not exist; define the prompt or template first',
-      })
-    if (!names.includes(argument)) {
-      throw mcpError(BAD_DEFINITION, {
-        item,
-        reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}`,
-      })
-    }
+    checkCompletion(owner, names, argument, completer)
     const own = completers.get(owner) ?? new Map<string, Completer>()
     own.set(argument, completer)
     completers.set(owner, own)

@@ -6,6 +6,7 @@ import type { FetchExtras } from '../transport/http/server/fetch.ts'
 import type { Execution } from '../transport/http/server/lifetime.ts'
 import { isStream } from '../transport/http/server/node-request.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
+import { checkRequest } from './misuse.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
 import type { NodeListener } from './types.ts'
@@ -67,6 +68,7 @@ export class Mounts {
     return this.#mount('fetchWith', this.#webs, options, (opened) => {
       let serve: FetchHandler | undefined
       return async (request, extras) => {
+        checkRequest(request)
         const { serveFetch } = await import('../transport/http/server/fetch.ts')
         serve ??= serveFetch(await opened())
         return serve(request, extras)

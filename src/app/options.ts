@@ -148,14 +148,19 @@ export interface ListenOptions {
 /** The options of `app.node()` and `app.fetchWith()`, where a framework owns the listener. */
 export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse' | 'gist'>
 
+/** Says that a server lacks its name or version. */
+export function needs(key: string): string {
+  return `a server needs a ${key}; write createServer({ name: 'orders', version: '1.0.0' })`
+}
+
 export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
   name: TEXT,
   id: TEXT,
-  version: required(TEXT, 'a server needs a version'),
+  version: required(TEXT, needs('version')),
   title: TEXT,
   description: TEXT,
   websiteUrl: TEXT,
-  icons: listOf(object<Icon>()),
+  icons: listOf(object<Icon>('{ src }')),
   instructions: TEXT,
   tools: object<ToolMap>('an object: tools by name'),
   transports: listOf(oneOf('stdio', 'http')),
@@ -169,7 +174,7 @@ export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
   ttl: DURATION,
   limits: either(oneOf('strict'), object<Partial<Limits>>()),
   errors: oneOf('mask', 'show'),
-  log: callable<NonNullable<ServerOptions['log']>>(),
+  log: callable<NonNullable<ServerOptions['log']>>('a function: (level, message, facts) => …'),
 }
 
 export const MOUNT_OPTIONS: KindsOf<MountOptions> = {

@@ -49,7 +49,8 @@ export class Middleware {
     const run = wraps.reduceRight<(request: ClientRequest) => Promise<JsonObject>>(
       (next, { wrap }) =>
         async (request) =>
-          wrap(request, (changed) => next({ ...request, ...changed })),
+          (await wrap(request, (changed) => next({ ...request, ...changed }))) ??
+          (await import('./unsendable.ts')).noResult(request.method),
       async (request) => handler(request),
     )
     return run(request)

@@ -1,5 +1,6 @@
-import { McpError } from '../errors/error.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { McpError, mcpError } from '../errors/error.ts'
+import { UNKNOWN_RESOURCE } from '../errors/server.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { pause } from '../base/backoff.ts'
@@ -29,18 +30,22 @@ export class Watcher {
   #resubscribing = false
   #repeat = false
   #resubscribedAt: number[] = []
+  #isSubscribed = false
   readonly #onSubscribed: () => void
+  readonly #warn: (text: string) => void
 
   constructor(
     connection: ReconnectingConnection,
     watched: Watched,
     queue: ChangeQueue,
     onSubscribed: () => void,
+    warn: (text: string) => void = () => undefined,
   ) {
     this.#connection = connection
     this.#watched = watched
     this.#queue = queue
     this.#onSubscribed = onSubscribed
+    this.#warn = warn
   }
 
   async subscribe(): Promise<Revision> {
@@ -74,8 +79,22 @@ export class Watcher {
 
   onNotification({ method, params }: { readonly method: string; readonly params: JsonObject }): void {
     if (method !== ACKNOWLEDGED || !isOurs(params, this.#listening)) return
+    if (!this.#isSubscribed) this.#checkWatched(params)
+    if (this.#queue.signal.aborted) return
+    this.#isSubscribed = true
     this.#onSubscribed()
     if (this.#missed) this.#reportAll()
+  }
+
+  /** Reports the resources that the server will not report: they do not exist, or are not for this caller. */
+  #checkWatched({ notifications }: JsonObject): void {
+    if (!isObject(notifications)) return
+    const accepted = notifications['resourceSubscriptions']
+    const missing = urisOf(this.#watched).filter((uri) => !Array.isArray(accepted) || !accepted.includes(uri))
+    if (missing.length === 0) return
+    const isAll = missing.length === allChanges(this.#watched).length
+    if (isAll) return this.#queue.end(mcpError(UNKNOWN_RESOURCE, { uri: missing[0] as string, nearest: '' }))
+    this.#warn(`the server does not report changes of ${missing.slice(0, 9).join(', ')}: no such resource`)
   }
 
   onMissed(): void {

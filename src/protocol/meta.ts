@@ -32,7 +32,7 @@ export function metaKeyProblem(key: string): string | undefined {
   if (!labels.every((label) => LABEL.test(label)))
     return 'a prefix consists of labels of letters, digits and hyphens, joined by dots'
   return labels[1] === 'modelcontextprotocol' || labels[1] === 'mcp'
-    ? 'its prefix is reserved for the protocol'
+    ? 'its prefix is reserved for the protocol; use the name of a domain of your own'
     : undefined
 }
 

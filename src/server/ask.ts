@@ -93,7 +93,7 @@ export async function elicitUrl(
   const { peer } = callOf(context)
   requireFeature(peer, 'elicitation.url')
   if (!URL.canParse(url))
-    throw mcpError(BAD_OPTION, { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL` })
+    throw mcpError(BAD_OPTION, { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL; write https://…` })
   const elicitationId = crypto.randomUUID()
   const live = peer.session !== undefined
   const params = { mode: 'url', message, url, ...(live ? { elicitationId } : {}) }

@@ -56,17 +56,17 @@ export async function complete(parts: CompletionParts, context: Context): Promis
   const own = names.includes(name) ? parts.completers.get(key) : undefined
   const completer = (completers ?? own)?.get(name)
   if (completer === undefined) {
-    if (!names.includes(name))
-      throw mcpError(UNKNOWN_COMPLETION, { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })
+    if (!names.includes(name)) throw mcpError(UNKNOWN_COMPLETION, { reason: lacks(key, name, names) })
     return { completion: { values: [], total: 0, hasMore: false } }
   }
-  const found = await rethrown(context, `completion of "${key}"`, () =>
-    completer(value, readKnown(context), context),
+  return rethrown(context, `completion of "${key}"`, async () =>
+    toCompletion(await completer(value, readKnown(context), context)),
   )
-  return toCompletion(found)
 }
 
 function toCompletion(found: Completions): Result {
+  if (!Array.isArray(found) && !Array.isArray((found as { readonly values?: unknown } | undefined)?.values))
+    throw new TypeError('a completer must return a list of values, or { values, total }')
   const given: Exclude<Completions, readonly Suggestion[]> = isPlain(found)
     ? { values: found, total: found.length }
     : found
@@ -75,6 +75,10 @@ function toCompletion(found: Completions): Result {
   const more = given.hasMore ?? (given.values.length > values.length || (given.total ?? 0) > values.length)
   const total = given.total === undefined ? {} : { total: given.total }
   return { completion: { values, ...total, hasMore: more }, ...describing(shown) }
+}
+
+function lacks(key: string, name: string, names: readonly string[]): string {
+  return `"${key}" has no argument "${name.slice(0, 128)}"; its arguments are ${names.join(', ') || 'none'}`
 }
 
 function isPlain(found: Completions): found is readonly Suggestion[] {

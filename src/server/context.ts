@@ -118,7 +118,7 @@ export class Context {
 
   /** Reports progress, if the client asked for it. Values that do not increase are dropped. */
   get progress(): ReportProgress {
-    return (this.#progress ??= createProgress(this.#call))
+    return (this.#progress ??= createProgress(this.#call, this.#parts))
   }
 
   get log(): Log {

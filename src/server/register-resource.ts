@@ -9,7 +9,15 @@ import { parseTemplate } from '../uri-template/parse.ts'
 import type { ValuesOf } from '../uri-template/variables.ts'
 import type { Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
-import { badDefinition, checkMeta, describe, ITEM_OPTIONS, toItem, type ItemOptions } from './register.ts'
+import {
+  badDefinition,
+  checkArguments,
+  checkMeta,
+  describe,
+  ITEM_OPTIONS,
+  toItem,
+  type ItemOptions,
+} from './register.ts'
 import { readVariables } from './resources.ts'
 
 /** Official annotations are sent as such; all others go into `_meta`. */
@@ -77,11 +85,8 @@ export function toResource(
   spec: ResourceOptions<Context>,
   read: ResourceDefinition['read'],
 ): ResourceDefinition | TemplateDefinition {
-  const item = `resource "${uri}"`
-  if (typeof spec === 'function')
-    throw badDefinition(item, 'the options are missing: write resource(uri, {}, handler)')
+  const item = checkArguments('resource', 'uri', 'name', [uri, spec, read])
   checkOptions(item, spec, RESOURCE_OPTIONS)
-  if (typeof read !== 'function') throw badDefinition(item, 'the handler is not a function')
   const { mimeType, list } = spec
   const about = describeResource(uri, spec)
   if (uri.includes('{') || uri.includes('}')) {
@@ -89,14 +94,20 @@ export function toResource(
     const { size: _size, ...descriptor } = about
     return { ...toItem(uri, { uriTemplate: uri, ...descriptor }, spec), mimeType, read, template, list }
   }
-  if (!URL.canParse(uri))
-    throw badDefinition(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
+  if (!URL.canParse(uri)) throw badDefinition(item, `it is not a URI; ${uriRemedy(uri)}`)
   if (list !== undefined)
     throw badDefinition(
       item,
       'list is for URIs with variables, such as "notes://{id}"; this one lists itself',
     )
   return { ...toItem(uri, { uri, ...about }, spec), mimeType, read }
+}
+
+function uriRemedy(uri: string): string {
+  const variable = /:([A-Za-z_]\w*)/.exec(uri.replace(/^[\w+.-]+:\/\//, ''))?.[1]
+  return variable === undefined
+    ? 'write something like "orders://list" or "file:///notes.md"'
+    : `write a variable as {${variable}}`
 }
 
 /** Builds the entry in `resources/list` of a resource that a template lists; throws an error that names it if it is unusable. */

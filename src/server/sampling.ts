@@ -19,6 +19,8 @@ export function checkSampling(
   if (!Number.isInteger(maxTokens) || maxTokens < 1) throw badSampling('maxTokens must be a positive integer')
   if (dialect.temperature === 'checked' && !(temperature >= 0 && temperature <= 2))
     throw badSampling('temperature must be between 0 and 2')
+  if (!Array.isArray(params.messages))
+    throw badSampling(`messages must be a list, such as [{ role: 'user', content: '…' }]`)
   const odd = params.messages.find(({ role }) => !isRole(role, dialect))
   if (odd !== undefined)
     throw badSampling(

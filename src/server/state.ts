@@ -28,6 +28,8 @@ export interface SealerOptions {
   readonly secrets: readonly string[] | undefined
   readonly ttlMs: number
   readonly now?: () => number
+  /** Called when a client sends a state that none of the secrets opens. */
+  readonly onForeign?: () => void
 }
 
 const MAX_STATE = 256 * 1024
@@ -68,6 +70,7 @@ export function createSealer(options: SealerOptions): Sealer {
         if (expires <= now()) throw mcpError(BAD_STATE, { reason: 'it has expired' })
         return state
       }
+      options.onForeign?.()
       throw mcpError(BAD_STATE, { reason: 'it was not issued for this request' })
     },
     bind: toBinding,
@@ -83,10 +86,30 @@ export async function toBinding(owner: string, method: string, params: JsonObjec
 
 /** The bytes of a state; text that is certainly too long is not encoded. */
 function plainBytes(state: RoundState & { readonly expires: number }): Uint8Array<ArrayBuffer> {
-  const text = JSON.stringify(state)
+  const text = toJson(state)
   const plain = text.length > MAX_PLAIN ? undefined : bytes(text)
   if (plain === undefined || plain.length > MAX_PLAIN) throw mcpError(STATE_TOO_LARGE, { limit: MAX_PLAIN })
   return plain
+}
+
+function toJson(state: RoundState): string {
+  try {
+    return JSON.stringify(state)
+  } catch (cause) {
+    const [key] = state.once.find(([, value]) => !isJson(value)) ?? []
+    throw new TypeError(`ctx.once("${key}"): the value cannot be written as JSON; return plain values`, {
+      cause,
+    })
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value)
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function toKey(secret: string): Promise<CryptoKey> {

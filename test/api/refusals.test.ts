@@ -68,7 +68,11 @@ describe('an option that cannot be meant so is refused in words', () => {
     ],
     ['no such limits', () => createServer({ name: 'x', version: '1', limits: 'hard' as never }), /'strict'/],
     ['a tool without options', () => loose.tool('t', () => 1), /write tool\(name, \{\}, handler\)/],
-    ['text for options', () => loose.tool('t', 'Adds.', () => 1), /tool "t".*object/],
+    [
+      'text for options',
+      () => loose.tool('t', 'Adds.', () => 1),
+      /tool "t".*a string; write tool\(name, \{ description \}, handler\)/,
+    ],
     ['a list of tools', () => loose.add([{ name: 't', run: () => 1 }]), /object with tools by name/],
     ['a map without handlers', () => loose.add({ t: { handler: () => 1 } }), /tool "t".*run/],
     ['text for a list', () => loose.node({ cors: '*' }), /cors: \['\*'\]/],

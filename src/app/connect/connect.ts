@@ -75,7 +75,10 @@ export interface ConnectOptions {
 
 /** The options of `connect`. */
 export const CONNECT_OPTIONS: KindsOf<ConnectOptions> = {
-  client: object<NonNullable<ConnectOptions['client']>>('an object: { name, version }'),
+  client: {
+    must: 'an object: { name, version }',
+    is: (value) => typeof (value as JsonObject | null)?.['name'] === 'string',
+  },
   revision: oneOf(...REVISIONS),
   profile: PROFILE,
   answers: object<Answers>(),

@@ -198,10 +198,12 @@ function withHandshake(service: Service): Service {
     load: service.load,
     observers: service.observers,
     dialects: service.dialects,
+    isClosed: service.isClosed,
     revisions: service.revisions.filter((revision) => revision !== LATEST),
     showsErrors: service.showsErrors,
     answer: (call) => service.answer(call),
     notice: (call) => service.notice(call),
     report: (level, message, facts) => service.report(level, message, facts),
+    warnOnce: (...warning) => service.warnOnce(...warning),
   }
 }

@@ -35,7 +35,7 @@ export function checkCommand({ command, args = [], inherit = 'safe', cwd }: Comm
   if (typeof command !== 'string' || command.trim() === '')
     throw bad('command', 'it must be the name or path of a program')
   if (command.includes('\0')) throw bad('command', 'it contains NUL')
-  if (!Array.isArray(args)) throw bad('args', 'it must be a list')
+  if (!Array.isArray(args)) throw bad('args', `it must be a list; write args: ['server.js']`)
   for (const argument of args as readonly unknown[]) {
     if (typeof argument !== 'string' || argument.includes('\0'))
       throw bad('args', 'each argument must be a string without NUL')

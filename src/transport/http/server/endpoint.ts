@@ -75,7 +75,7 @@ export class Endpoint implements HttpHandler {
     this.#inFlight = new InFlight(service, options.limits)
     this.#written = budgetsOf(service, options.limits).write
     service.load.check = () => this.#written.check()
-    this.guard = createGuard(options)
+    this.guard = createGuard(options, (...warning) => service.warnOnce(...warning))
     this.loopMonitor = new LoopMonitor(service, options.limits.blockedMs)
     this.acceptQueue = new AcceptQueue({ loopMonitor: this.loopMonitor, maxMs: options.limits.waitMs })
     this.authenticate = createAuthenticate(this, options.authenticate)

@@ -1,5 +1,4 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
-import { BODY_READ } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
 import { inLifetime, type Auth, type RequestLifetime } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
@@ -7,7 +6,7 @@ import { createByteBuffer } from '../../../wire/byte-buffer.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import { openLifetime } from '#lifetime'
 import type { Endpoint } from './endpoint.ts'
-import { reportBodyRead, takeBody } from './given-body.ts'
+import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
 import { type HttpHead, type HttpIn, type HttpOut, type Sink, type HttpHandler, hasBody } from './parts.ts'
 import type { Execution } from './lifetime.ts'
 import { budgetsOf } from '../../io/budgets.ts'
@@ -83,7 +82,7 @@ async function readBody(
   lifetime: RequestLifetime | undefined,
 ): Promise<string> {
   // A locked body belongs to somebody who is about to read it.
-  if (request.bodyUsed || request.body?.locked === true) throw mcpError(BODY_READ, {})
+  if (request.bodyUsed || request.body?.locked === true) throw bodyRead()
   const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BODY_BROKEN, BODY_READ } from '../../../errors/http.ts'
+import { BODY_BROKEN } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -11,7 +11,7 @@ import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
 import { createByteBuffer, type ByteBuffer } from '../../../wire/byte-buffer.ts'
-import { reportBodyRead, takeBody } from './given-body.ts'
+import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
 import { rejectUnread, respond } from './node-reply.ts'
 import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
 import { type HttpIn, type HttpOut, type ExtraEndpoint, type HttpHandler, hasBody } from './parts.ts'
@@ -163,7 +163,7 @@ function readBody(
   body.on('data', (chunk: unknown) => {
     if (finished) return
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    if (!(bytes instanceof Uint8Array)) return finish(mcpError(BODY_READ, {}))
+    if (!(bytes instanceof Uint8Array)) return finish(bodyRead())
     const problem = reading.take(bytes.length)
     if (problem !== undefined) return finish(problem)
     if (first === undefined) first = bytes
@@ -208,10 +208,10 @@ function readBody(
 /** What is known of a body before it is read: its text if it is empty, or why it cannot be read. */
 function stateOf(body: Readable, isPassed: boolean): string | McpError | undefined {
   // A stream that was already read emits neither its data nor `end` again.
-  if (body.readableDidRead) return mcpError(BODY_READ, {})
+  if (body.readableDidRead) return bodyRead()
   if (body.readableEnded) return ''
   if (!isPassed || !body.destroyed) return undefined
-  return body.errored === null ? mcpError(BODY_READ, {}) : mcpError(BODY_BROKEN, {}, { cause: body.errored })
+  return body.errored === null ? bodyRead() : mcpError(BODY_BROKEN, {}, { cause: body.errored })
 }
 
 /** Stops a stream that a framework made of a request, and lets the rest of the request come in without it. */
