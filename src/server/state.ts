@@ -13,6 +13,8 @@ export interface RoundState {
   readonly open: readonly string[]
 }
 
+type Sealed = RoundState & { readonly expires: number }
+
 /** Encrypts and decrypts the state that the client carries between rounds. */
 export interface Sealer {
   /** Throws if the state is too large to be opened again. */
@@ -62,9 +64,9 @@ export function createSealer(options: SealerOptions): Sealer {
       if (text.length > MAX_STATE) throw mcpError(BAD_STATE, { reason: 'it is too large' })
       const sealed = fromBase64Url(text)
       for (const key of await allKeys()) {
-        const plain = await decrypt(key, sealed, bytes(binding))
-        if (plain === undefined) continue
-        const { expires, ...state } = JSON.parse(plain) as RoundState & { expires: number }
+        const opened = await decrypt(key, sealed, bytes(binding))
+        if (!isState(opened)) continue
+        const { expires, ...state } = opened
         if (expires <= now()) throw mcpError(BAD_STATE, { reason: 'it has expired' })
         return state
       }
@@ -82,7 +84,7 @@ export async function toBinding(owner: string, method: string, params: JsonObjec
 }
 
 /** The bytes of a state; text that is certainly too long is not encoded. */
-function plainBytes(state: RoundState & { readonly expires: number }): Uint8Array<ArrayBuffer> {
+function plainBytes(state: Sealed): Uint8Array<ArrayBuffer> {
   const text = JSON.stringify(state)
   const plain = text.length > MAX_PLAIN ? undefined : bytes(text)
   if (plain === undefined || plain.length > MAX_PLAIN) throw mcpError(STATE_TOO_LARGE, { limit: MAX_PLAIN })
@@ -98,14 +100,30 @@ async function decrypt(
   key: CryptoKey,
   sealed: Uint8Array,
   binding: Uint8Array<ArrayBuffer>,
-): Promise<string | undefined> {
+): Promise<unknown> {
   if (sealed.length <= IV_BYTES) return undefined
   const algorithm = { name: 'AES-GCM', iv: sealed.slice(0, IV_BYTES), additionalData: binding }
   try {
-    return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, key, sealed.slice(IV_BYTES)))
+    const plain = await crypto.subtle.decrypt(algorithm, key, sealed.slice(IV_BYTES))
+    return JSON.parse(new TextDecoder().decode(plain)) as unknown
   } catch {
     return undefined
   }
+}
+
+/** Whether a value is a state: another version of the server may use the same secret for one of another shape. */
+function isState(value: unknown): value is Sealed {
+  const { answers, once, open } = (value ?? {}) as Readonly<Record<string, unknown>>
+  const isText = (one: unknown): boolean => typeof one === 'string'
+  return (
+    isListOf(open, isText) &&
+    isListOf(once, (one) => Array.isArray(one) && isText(one[0])) &&
+    isListOf(answers, (one) => Array.isArray(one) && isText(one[0]) && one.length === 2)
+  )
+}
+
+function isListOf(value: unknown, isItem: (one: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isItem)
 }
 
 /** The value with sorted keys in every object, so that equal arguments have equal text. */

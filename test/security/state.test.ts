@@ -4,6 +4,7 @@ import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
 import type { Auth } from '../../src/rpc/call.ts'
+import { createSealer } from '../../src/server/state.ts'
 import type { AnyApp } from '../harness/connection.ts'
 
 const SECRET = 'a secret of enough letters'
@@ -79,6 +80,37 @@ test('N.state-forged a state that was not issued here is refused [R226]', async 
   ]
   for (const requestState of forged) await expectRefused(app, { ...answered, requestState })
   for (const requestState of [null, 5, {}, [], true]) await expectRefused(app, { ...answered, requestState })
+})
+
+test('N.state-forged a state of another version with the same secret is refused like one of another server', async () => {
+  const app = make()
+  const sealer = createSealer({ secrets: [SECRET], ttlMs: 60_000 })
+  const binding = await sealer.bind('', 'tools/call', first)
+  const usable = { answers: [], once: [['run', 7]], open: ['who'] }
+  const { open: _, ...older } = usable
+  const others: readonly object[] = [
+    older,
+    {},
+    { ...usable, answers: { who: ada } },
+    { ...usable, answers: [ada] },
+    { ...usable, answers: [[1, ada]] },
+    { ...usable, answers: [['who']] },
+    { ...usable, once: null },
+    { ...usable, once: ['run'] },
+    { ...usable, open: 'who' },
+    { ...usable, open: [1] },
+  ]
+  const seal = async (state: object): Promise<JsonObject> => ({
+    ...answered,
+    requestState: await sealer.seal(state as never, binding),
+  })
+  for (const state of others) {
+    const { error } = await ask(app, await seal(state))
+    const message = 'requestState was not accepted: it was not issued for this request'
+    expect([state, error?.code, error?.message]).toEqual([state, -32602, message])
+  }
+  const { result } = await ask(app, await seal(usable))
+  expect(result).toMatchObject({ content: [{ text: '7 Ahoy Ada' }] })
 })
 
 test('N.state-tamper N.state-truncated N.state-concatenated every change of a state is refused [R226]', async () => {
