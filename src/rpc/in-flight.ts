@@ -315,7 +315,7 @@ export class InFlight<Out, Encoded extends Sized> {
       if (observed === undefined) return responder.cancelled(call)
       return this.#after(observed.end({ outcome: 'cancelled' }), () => responder.cancelled(call))
     }
-    const error = this.#toError(thrown)
+    const error = this.#toError(thrown, call)
     this.#service.observers.count(error.kind)
     if (observed === undefined) return responder.error(call, error)
     return this.#after(observed.end({ outcome: 'error', error }), () => responder.error(call, error))
@@ -345,12 +345,13 @@ export class InFlight<Out, Encoded extends Sized> {
   }
 
   /** Converts anything thrown to an error for the peer. Errors thrown on purpose are sent; others are masked and reported. */
-  #toError(thrown: unknown): McpError {
+  #toError(thrown: unknown, call?: Call): McpError {
     // An error of a client that the handler used may contain secrets of that connection.
     if (thrown instanceof McpError && rowOf(thrown.kind).where !== 'local') return thrown
     if (thrown instanceof ToolError) return toMcpError(thrown)
     const reference = crypto.randomUUID()
-    this.#service.report('error', 'a request failed', { reference, error: thrown })
+    const asked = call === undefined ? {} : this.#service.observers.nameOf(call)
+    this.#service.report('error', 'a request failed', { reference, ...asked, error: thrown })
     return mcpError(INTERNAL, { reference }, { cause: thrown })
   }
 }

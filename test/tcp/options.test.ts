@@ -18,22 +18,27 @@ const APPLIES: readonly (readonly [ConnectOptions, readonly string[]])[] = [
   [{ inherit: 'all' }, ['command']],
 ]
 
-test.each(APPLIES)('the option %o is rejected for targets on which it has no effect', async (option, used) => {
-  const app = make()
-  const targets = new Map<string, Target>([
-    ['memory', app],
-    ['command', { command: process.execPath, args: ['-e', 'process.exit(0)'] }],
-    ...['http', 'https', 'ws', 'wss', 'tcp', 'tls'].map((scheme) => [scheme, `${scheme}://127.0.0.1:1`] as const),
-    ['unix', 'unix:/nowhere.sock'],
-  ])
-  const name = Object.keys(option)[0] as string
-  for (const [kind, target] of targets) {
-    const error = await failure(connect(target, { recovery: false, ...option }))
-    const rejected = { kind: 'bad_option', message: expect.stringContaining(`connect ${name}: `) as string }
-    if (used.includes(kind)) expect(error).not.toMatchObject(rejected)
-    else expect(error, kind).toMatchObject(rejected)
-  }
-})
+test.each(APPLIES)(
+  'the option %o is rejected for targets on which it has no effect',
+  async (option, used) => {
+    const app = make()
+    const targets = new Map<string, Target>([
+      ['memory', app],
+      ['command', { command: process.execPath, args: ['-e', 'process.exit(0)'] }],
+      ...['http', 'https', 'ws', 'wss', 'tcp', 'tls'].map(
+        (scheme) => [scheme, `${scheme}://127.0.0.1:1`] as const,
+      ),
+      ['unix', 'unix:/nowhere.sock'],
+    ])
+    const name = Object.keys(option)[0] as string
+    for (const [kind, target] of targets) {
+      const error = await failure(connect(target, { recovery: false, ...option }))
+      const rejected = { kind: 'bad_option', message: expect.stringContaining(`connect ${name}: `) as string }
+      if (used.includes(kind)) expect(error).not.toMatchObject(rejected)
+      else expect(error, kind).toMatchObject(rejected)
+    }
+  },
+)
 
 test('headers of an mcp.json entry are rejected for a URL that has none', async () => {
   const target = { url: 'tcp://127.0.0.1:1', headers: { 'x-tenant': 'nine' } }

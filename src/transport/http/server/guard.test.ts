@@ -57,8 +57,16 @@ test.each([
   [['mcp.example'], { host: 'mcp.example', origin: 'https://mcp.example' }, 'served'],
   [['mcp.example'], { host: 'MCP.example', origin: 'HTTP://mcp.EXAMPLE' }, 'served'],
   [['mcp.example'], { host: 'mcp.example', origin: 'https://mcp.example', isSecure: true }, 'served'],
-  [['mcp.example'], { host: 'mcp.example', origin: 'http://mcp.example', isSecure: true }, 'forbidden_origin'],
-  [['mcp.example'], { host: 'mcp.example:80', origin: 'http://mcp.example', isSecure: true }, 'forbidden_origin'],
+  [
+    ['mcp.example'],
+    { host: 'mcp.example', origin: 'http://mcp.example', isSecure: true },
+    'forbidden_origin',
+  ],
+  [
+    ['mcp.example'],
+    { host: 'mcp.example:80', origin: 'http://mcp.example', isSecure: true },
+    'forbidden_origin',
+  ],
   [['*'], { ...EVIL, isSecure: true }, 'forbidden_origin'],
   [['loopback'], { ...OWN, isSecure: true }, 'readable'],
   [['mcp.example'], { host: 'mcp.example:443', origin: 'https://mcp.example' }, 'served'],
