@@ -2,7 +2,7 @@ import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { mcpError } from '../errors/error.ts'
-import { SHUTTING_DOWN } from '../errors/rpc.ts'
+import { CANCELLED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import type { Scopes } from './scopes.ts'
 import type { Session } from './session.ts'
 
@@ -98,6 +98,7 @@ export class Call {
   #aborted = false
   #reason: unknown
   #controller: AbortController | undefined
+  #asking: AbortController | undefined
 
   constructor(
     id: RequestId | undefined,
@@ -120,6 +121,13 @@ export class Call {
     return this.#controller.signal
   }
 
+  /** Aborts the questions of the request when its work should stop, or when it is answered. Created on first use. */
+  get askingSignal(): AbortSignal {
+    this.#asking ??= new AbortController()
+    if (this.#aborted || this.#ended) this.#asking.abort(this.#reason)
+    return this.#asking.signal
+  }
+
   /** Whether the work should stop. */
   get aborted(): boolean {
     return this.#aborted
@@ -135,7 +143,10 @@ export class Call {
     if (this.#ended || this.#aborted) return
     this.#aborted = true
     this.#reason = reason
-    inLifetime(this.source.lifetime, () => this.#controller?.abort(reason))
+    inLifetime(this.source.lifetime, () => {
+      this.#controller?.abort(reason)
+      this.#asking?.abort(reason)
+    })
   }
 
   /** Stops the work and suppresses the response. */
@@ -173,5 +184,6 @@ export class Call {
   /** Marks the request as answered. */
   end(): void {
     this.#ended = true
+    this.#asking?.abort(mcpError(CANCELLED, { reason: ': it has been answered' }))
   }
 }
