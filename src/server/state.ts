@@ -1,6 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_STATE, STATE_TOO_LARGE } from '../errors/server.ts'
-import { toBase64 } from '../protocol/content.ts'
+import { decodeBase64, toBase64 } from '../protocol/content.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** The state of a request between rounds. */
@@ -146,12 +146,6 @@ function toBase64Url(data: Uint8Array): string {
 }
 
 function fromBase64Url(text: string): Uint8Array {
-  try {
-    const data = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
-      char.charCodeAt(0),
-    )
-    return toBase64Url(data) === text ? data : new Uint8Array()
-  } catch {
-    return new Uint8Array()
-  }
+  const data = decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return data !== undefined && toBase64Url(data) === text ? data : new Uint8Array()
 }

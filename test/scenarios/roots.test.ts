@@ -7,7 +7,14 @@ const app = createServer({ name: 'folders', version: '1' })
   .tool('roots', {}, async (_, { roots }) => JSON.stringify(await roots()))
   .tool('many', {}, async (_, { roots }) => {
     const asked = Array.from({ length: 1025 }, () => roots())
-    return Promise.any(asked.map((one) => one.then(() => Promise.reject(), (error: Error) => error.message)))
+    return Promise.any(
+      asked.map((one) =>
+        one.then(
+          () => Promise.reject(),
+          (error: Error) => error.message,
+        ),
+      ),
+    )
   })
 const ROOTS = [{ uri: 'file:///home/ada', name: 'Home' }, { uri: 'file:///tmp' }]
 
