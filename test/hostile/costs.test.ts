@@ -29,9 +29,13 @@ function nested(depth: number, inner: object, around: (inner: object) => object)
 const references = (count: number, to = '#/$defs/b'): object[] => times(count, () => ({ $ref: to }))
 const LONG = 'x'.repeat(6_000_000)
 
-/** Definitions of which the first applies a schema several times: there may be fewer subschemas than applications of them. */
+/** Definitions of which the first applies a schema many times: there may be fewer subschemas than applications of them. */
 function often(keyword: string, schema: object): object {
-  return { b: { [keyword]: references(4, '#/$defs/c') }, c: schema }
+  return {
+    b: { [keyword]: references(8, '#/$defs/c') },
+    c: { [keyword]: references(8, '#/$defs/d') },
+    d: schema,
+  }
 }
 
 /** One operation each that takes longer than a step of the check, repeated as often as a schema may ask for it. */

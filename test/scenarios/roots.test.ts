@@ -10,7 +10,7 @@ const app = createServer({ name: 'folders', version: '1' })
     return Promise.any(
       asked.map((one) =>
         one.then(
-          () => Promise.reject(),
+          () => Promise.reject(new Error('it was answered')),
           (error: Error) => error.message,
         ),
       ),
