@@ -24,8 +24,9 @@ function isShown(shown: unknown, visible: object, key: string, context: Context)
   if (shown instanceof Promise) shown.catch(() => undefined)
   if (reported.has(visible)) return false
   reported.add(visible)
-  const remedy = 'visible is synchronous, so let provide() add to the context what it needs'
-  partsOf(context).report('error', `visible of "${key}" returned a promise, which hides the item; ${remedy}`)
+  const problem =
+    'returned a promise, which hides the item; it is synchronous, so let provide() add what it needs'
+  partsOf(context).report('error', `visible of "${key}" ${problem}`)
   return false
 }
 
