@@ -2,7 +2,7 @@ import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { mcpError } from '../errors/error.ts'
-import { CANCELLED, SHUTTING_DOWN } from '../errors/rpc.ts'
+import { SHUTTING_DOWN } from '../errors/rpc.ts'
 import type { Scopes } from './scopes.ts'
 import type { Session } from './session.ts'
 
@@ -184,6 +184,6 @@ export class Call {
   /** Marks the request as answered. */
   end(): void {
     this.#ended = true
-    this.#asking?.abort(mcpError(CANCELLED, { reason: ': it has been answered' }))
+    this.#asking?.abort()
   }
 }

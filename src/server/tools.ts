@@ -90,8 +90,9 @@ function conclude(tool: ToolDefinition, value: unknown, context: Context): Resul
 
 /** A stack that overflows after the handler has returned means that its value has no end. */
 function endless(thrown: unknown): unknown {
-  if (!(thrown instanceof RangeError && thrown.message.includes('call stack'))) return thrown
-  return new TypeError('the result contains itself, or is nested too deeply', { cause: thrown })
+  return !(thrown instanceof RangeError && /stack/.test(thrown.message))
+    ? thrown
+    : new TypeError('the result contains itself, or is nested too deeply', { cause: thrown })
 }
 
 function resultOf(tool: ToolDefinition, value: unknown, context: Context): Result | Promise<Result> {

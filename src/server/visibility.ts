@@ -20,8 +20,8 @@ const reported = new WeakSet<object>()
 
 /** Whether `visible` showed an item. A promise decides too late, so it hides the item. */
 function isShown(shown: unknown, visible: object, key: string, context: Context): boolean {
-  if (typeof shown !== 'object' || shown === null || !('then' in shown)) return shown === true
-  if (shown instanceof Promise) shown.catch(() => undefined)
+  if (!(shown instanceof Promise)) return shown === true
+  shown.catch(() => undefined)
   if (reported.has(visible)) return false
   reported.add(visible)
   const problem =
