@@ -56,7 +56,7 @@ export const LIMITS = {
   blockedMs: { usual: 2000, strict: 1000 },
   /** Bytes waiting for HTTP clients to read them, over all connections; the same limit applies separately to bytes kept for clients that reconnect. */
   unsentBytes: { usual: 134_217_728, strict: 67_108_864 },
-  /** Open connections per port. */
+  /** Open connections per port; an HTTP port accepts up to 64 more, so that a WebSocket beyond the limit gets an error. */
   connections: { usual: 20_000, strict: 2_000 },
   /** Bytes waiting for one client to read them, before its connection is aborted. */
   connectionBytes: { usual: 67_108_864, strict: 16_777_216 },

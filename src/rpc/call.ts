@@ -103,6 +103,7 @@ export class Call {
   #reason: unknown
   #controller: AbortController | undefined
   #reference: string | undefined
+  #asking: AbortController | undefined
 
   constructor(
     id: RequestId | undefined,
@@ -137,6 +138,13 @@ export class Call {
     return this.#controller.signal
   }
 
+  /** Aborts the questions of the request when its work should stop, or when it is answered. Created on first use. */
+  get askingSignal(): AbortSignal {
+    this.#asking ??= new AbortController()
+    if (this.#aborted || this.#ended) this.#asking.abort(this.#reason)
+    return this.#asking.signal
+  }
+
   /** Whether the work should stop. */
   get aborted(): boolean {
     return this.#aborted
@@ -152,7 +160,10 @@ export class Call {
     if (this.#ended || this.#aborted) return
     this.#aborted = true
     this.#reason = reason
-    inLifetime(this.source.lifetime, () => this.#controller?.abort(reason))
+    inLifetime(this.source.lifetime, () => {
+      this.#controller?.abort(reason)
+      this.#asking?.abort(reason)
+    })
   }
 
   /** Stops the work and suppresses the response. */
@@ -190,5 +201,6 @@ export class Call {
   /** Marks the request as answered. */
   end(): void {
     this.#ended = true
+    this.#asking?.abort()
   }
 }

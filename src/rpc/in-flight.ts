@@ -388,6 +388,7 @@ export class InFlight<Out, Encoded extends Sized> {
     // An error of a client that the handler used may contain secrets of that connection.
     if (thrown instanceof McpError && whereOf(thrown) !== 'local') return thrown
     if (thrown instanceof ToolError) return toMcpError(thrown)
-    return mask(this.#service, thrown, { what: 'a request', call })
+    const facts = call === undefined ? {} : this.#service.observers.nameOf(call)
+    return mask(this.#service, thrown, { what: 'a request', call, facts })
   }
 }

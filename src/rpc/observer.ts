@@ -121,15 +121,20 @@ export class Observers {
     }
   }
 
-  #describe({ method, params, peer, source, reference }: Call, size: number): ObservedRequest {
+  /** The method of a call, and the name or URI of what it wants to use. */
+  nameOf({ method, params }: Call): Pick<ObservedRequest, 'target'> & { readonly method: string } {
     const key = methodRow(method)?.named ?? this.targets.get(method)
     const target = key === undefined ? undefined : params[key]
+    return typeof target === 'string' ? { method, target } : { method }
+  }
+
+  #describe(call: Call, size: number): ObservedRequest {
+    const { peer, source } = call
     return {
-      method,
+      ...this.nameOf(call),
       revision: peer.dialect.revision,
       size,
-      reference,
-      ...(typeof target === 'string' && { target }),
+      reference: call.reference,
       ...(source.auth !== undefined && { auth: source.auth }),
       ...(peer.client !== undefined && { client: peer.client }),
     }

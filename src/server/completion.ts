@@ -10,6 +10,7 @@ import type { PromptDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { findPrompt } from './prompts.ts'
 import { rethrown } from './settle.ts'
+import { isVisible } from './visibility.ts'
 
 /** A value, or a value with a description. */
 export type Suggestion = string | { readonly value: string; readonly description?: string }
@@ -118,10 +119,12 @@ function findOwner(parts: CompletionParts, context: Context): Owner {
   throw mcpError(UNKNOWN_COMPLETION, { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
 }
 
-/** The URI of the template with this name, if the dialect allows names. */
+/** The URI of the template that the caller sees under this name, if the dialect allows names. */
 function uriNamed(name: unknown, { templates }: CompletionParts, context: Context): unknown {
   if (callOf(context).peer.dialect.resourceRefs !== 'name') return undefined
-  const named = [...templates.items.values()].find(({ descriptor }) => descriptor['name'] === name)
+  const named = [...templates.items.values()].find(
+    (template) => template.descriptor['name'] === name && isVisible(template, context),
+  )
   return named === undefined ? name : named.key
 }
 

@@ -104,10 +104,19 @@ function conclude(tool: ToolDefinition, value: unknown, context: Context): Resul
       ? drain(value, context).then((last) => resultOf(tool, last, context))
       : resultOf(tool, value, context)
     if (!(result instanceof Promise)) return result
-    return result.catch((thrown: unknown) => failed(tool, thrown, context))
+    return result.catch((thrown: unknown) => failed(tool, endless(thrown), context))
   } catch (thrown) {
-    return failed(tool, thrown, context)
+    return failed(tool, endless(thrown), context)
   }
+}
+
+/** A stack that overflows after the handler has returned means that its value has no end. */
+function endless(thrown: unknown): unknown {
+  return !(thrown instanceof RangeError && /stack/.test(thrown.message))
+    ? thrown
+    : new TypeError('the result contains itself, or is nested too deeply; leave out the reference', {
+        cause: thrown,
+      })
 }
 
 function resultOf(tool: ToolDefinition, value: unknown, context: Context): Result | Promise<Result> {

@@ -180,8 +180,8 @@ export const connecting: readonly Mistake[] = [
   {
     wrote: "connect('http://…', { tls })",
     make: async () => connect(await vacantUrl(), { tls: { ca: 'x' } }),
-    problem: 'connect tls: it applies only to tls:// and wss://',
-    fix: 'for https:// set NODE_EXTRA_CA_CERTS',
+    problem: 'connect tls: it applies only to tls://, wss://',
+    fix: 'remove it',
   },
   {
     wrote: 'connectAll([app]), a list',

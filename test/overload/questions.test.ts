@@ -114,7 +114,8 @@ test.each(['tcp', 'http'] as const)(
     const join = await serve(app, transport)
     const client = await join(() => new Promise(() => undefined))
     expect(await client.call('forget')).toBe('forgotten')
-    await expect.poll(() => serviceOf(app).load.asking).toBe(1)
+    // The question ended with the request.
+    await expect.poll(() => serviceOf(app).load.asking).toBe(0)
     await Promise.all(Array.from({ length: 12 }, () => client.call('look')))
     expect(most.running).toBe(3)
   },

@@ -173,19 +173,13 @@ function routeTo(target: Target, options: ConnectOptions, more: RouteOptions): R
   const { limits } = more
   if (!isTarget(target))
     throw mcpError(BAD_OPTION, { where: 'connect', reason: 'pass a URL, { command, args } or a server' })
-  if (isLocal(target)) {
+  if (isLocal(target) || isCommand(target)) {
+    const key = isCommand(target)
+      ? JSON.stringify([target.command, target.args ?? [], target.cwd ?? ''])
+      : undefined
     const open: OpenTransport = async (events) => {
-      const { connectMemory } = await import('../../transport/memory/client.ts')
-      return connectMemory(target, { limits })(events)
-    }
-    return { open, key: undefined, paramHeaders: false }
-  }
-  if (isCommand(target)) {
-    const { inherit = 'safe' } = options
-    const key = JSON.stringify([target.command, target.args ?? [], target.cwd ?? ''])
-    const open: OpenTransport = async (events) => {
-      const { connectStdio } = await import('#stdio')
-      return connectStdio({ ...target, inherit, limits })(events)
+      const { openLocalTransport } = await import('./local.ts')
+      return (await openLocalTransport(target, options, limits))(events)
     }
     return { open, key, paramHeaders: false }
   }
@@ -199,12 +193,16 @@ function routeToUrl(url: URL, options: ConnectOptions, { limits, credentials }: 
   const { headers = {}, fetch } = options
   const wrapFetch = options.profile?.wrapFetch
   const current = (): HeaderRecord => readCallerHeaders({ ...headers, ...credentials?.headers })
+  const { tls, framing, connections, heartbeat, inherit } = options
   // The socket transports also reject options that HTTP does not have.
-  if (!url.protocol.startsWith('http') || (options.tls ?? options.framing) !== undefined) {
+  if (
+    !url.protocol.startsWith('http') ||
+    (tls ?? framing ?? connections ?? heartbeat ?? inherit) !== undefined
+  ) {
     const open: OpenTransport = async (events) => {
       const { openSocketTransport } = await import('./sockets.ts')
       const sent = credentials === undefined ? headers : current()
-      return (await openSocketTransport(url, { ...options, headers: sent }, limits))(events)
+      return (await openSocketTransport(url, options, { headers: sent, limits }))(events)
     }
     return { open, key: url.href, paramHeaders: false }
   }

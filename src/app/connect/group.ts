@@ -26,7 +26,7 @@ import type {
   Tool,
 } from '../../protocol/spec/2026-07-28.ts'
 
-/** The options of `connectAll`: those of every connection, and how to name what the servers offer. */
+/** The options of `connectAll`: those of every connection that they apply to, and how to name what the servers offer. */
 export interface GroupOptions extends ConnectOptions {
   /** Separates the name of a server from the name of its tool or prompt, with `_` and `-`; by default `__`. */
   readonly separator?: string
@@ -240,9 +240,10 @@ export async function connectAll(
   const clients = new Map<string, Client>()
   const failures = new Map<string, Error>()
   const entries = Object.entries(serversOf(config))
+  const { applicable } = await import('./applicable.ts')
   const attempts = entries.map(async ([name, target]) => {
     try {
-      clients.set(name, await connect(target, rest))
+      clients.set(name, await connect(target, applicable(target, rest)))
     } catch (error) {
       failures.set(name, error as Error)
     }

@@ -115,7 +115,7 @@ export class Connection implements Channel, Responder<Reply, string> {
     const { allInFlight, questionMs } = this.#limits
     const answer = await this.#service.load.whileAsking(call, allInFlight, () =>
       this.#session.pending.ask(method, (id) => this.#send(encodeRequest(id, method, params, dialect)), {
-        signal: call.signal,
+        signal: call.askingSignal,
         timeoutMs: questionMs,
         cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
       }),

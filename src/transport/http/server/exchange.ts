@@ -103,7 +103,7 @@ export class Exchange implements Channel {
     const { limits, load } = this.#options
     const answer = await load.whileAsking(call, limits.allInFlight, () =>
       session.pending.ask(method, (id) => stream.send(encodeRequest(id, method, params, dialect)), {
-        signal: call.signal,
+        signal: call.askingSignal,
         timeoutMs: limits.questionMs,
         cancel: (requestId) =>
           stream.send(encodeNotification('notifications/cancelled', { requestId }, dialect)),

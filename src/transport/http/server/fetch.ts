@@ -66,6 +66,7 @@ function headOf(request: Request): HttpHead {
     request.headers.get(name) ?? (name === 'host' ? new URL(request.url).host : undefined)
   return {
     method: request.method,
+    isSecure: request.url.startsWith('https:'),
     header,
     headers: () => Object.fromEntries(request.headers),
     get target() {

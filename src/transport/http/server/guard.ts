@@ -53,7 +53,7 @@ export function createGuard({ hosts, cors: pages }: GuardOptions, warnOnce?: Ser
         'access-control-expose-headers': EXPOSED,
         vary: 'Origin',
       }
-    if (isOwn(origin, host)) return NO_HEADERS
+    if (isOwn(origin, head)) return NO_HEADERS
     const error = mcpError(FORBIDDEN_ORIGIN, { origin: origin.slice(0, 128) })
     warn('cors', readable(origin), error)
     throw error
@@ -107,8 +107,8 @@ export function createGuard({ hosts, cors: pages }: GuardOptions, warnOnce?: Ser
    * Whether a page belongs to the server, so that its browser needs no headers. If no hosts were named, a page whose
    * origin equals the Host does not belong to it: after DNS rebinding, every foreign page looks like that.
    */
-  function isOwn(origin: string, host: string | undefined): boolean {
-    return isLocal(origin) || (hosts !== undefined && isSame(origin, host))
+  function isOwn(origin: string, head: HttpHead): boolean {
+    return isLocal(origin) || (hosts !== undefined && isSame(origin, head))
   }
 
   /** Whether a page comes from this machine, and such pages are let in. */
@@ -122,11 +122,12 @@ function readable(origin: string): string | undefined {
   return /^https?:\/\/[\w.:[\]-]{1,128}$/i.test(origin) ? origin.toLowerCase() : undefined
 }
 
-/** Whether a page has the same host and port as the server. The scheme is unknown behind a proxy. */
-function isSame(origin: string, host: string | undefined): boolean {
+/** Whether a page has the same host and port as the server, and its scheme. Without TLS, a proxy may change the scheme. */
+function isSame(origin: string, head: HttpHead): boolean {
   const page = pageOf(origin)
-  const asked = host?.toLowerCase()
-  return page !== undefined && (asked === page.host || asked === `${page.host}:${page.usualPort}`)
+  if (page === undefined || (head.isSecure === true && page.usualPort !== 443)) return false
+  const asked = head.header('host')?.toLowerCase()
+  return asked === page.host || asked === `${page.host}:${page.usualPort}`
 }
 
 interface PageHost {

@@ -11,6 +11,8 @@ export interface HttpHead {
   readonly method: string
   /** The path and query, as the client sent them. */
   readonly target?: string
+  /** Whether it came over TLS. Without, a proxy may still have ended TLS. */
+  readonly isSecure?: boolean
   /** Looks up a header by its lower-case name. */
   header(name: string): string | undefined
   /** All headers. */
