@@ -1,5 +1,5 @@
 /** The library of the generated server; 'schemas' is only the schemas of the tools. */
-export type Library = 'schemas' | 'pierhead' | 'pierhead-map' | 'v1' | 'v2' | 'tmcp'
+export type Library = 'schemas' | 'pierhead' | 'pierhead-chain' | 'pierhead-map' | 'v1' | 'v2' | 'tmcp'
 
 interface SourceParts {
   readonly head: string
@@ -30,6 +30,12 @@ const SOURCES: Readonly<Record<Library, SourceParts>> = {
     head: `import { createServer } from 'pierhead'\nconst app = createServer({ name: 'types', version: '1.0.0' })`,
     tool: (name, input, output, value) =>
       `app.tool('${name}', { description: '${name}', input: ${input}, output: ${output} }, (input) => (${value}))`,
+  },
+  'pierhead-chain': {
+    head: `import { createServer } from 'pierhead'\nconst app = createServer({ name: 'types', version: '1.0.0' })`,
+    tool: (name, input, output, value) =>
+      `  .tool('${name}', { description: '${name}', input: ${input}, output: ${output} }, (input) => (${value}))`,
+    tail: 'void app',
   },
   'pierhead-map': {
     head: `import { createServer, defineTools } from 'pierhead'\nconst app = createServer({ name: 'types', version: '1.0.0' })\napp.add(defineTools({`,

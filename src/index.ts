@@ -25,6 +25,7 @@ export type {
   ToolMap,
   ToolOptions,
   ToolResult,
+  ToolSchemas,
 } from './app/types.ts'
 export type { Duration } from './base/duration.ts'
 export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
@@ -51,6 +52,7 @@ export {
 export type { JsonObject, RequestId } from './protocol/jsonrpc.ts'
 export type { Limits } from './protocol/limits.ts'
 export type { LogLevel } from './protocol/log-levels.ts'
+export type { ServerMethod } from './protocol/methods.ts'
 export type { RefusalName } from './protocol/refusals.ts'
 export type { Revision } from './protocol/revisions.ts'
 export type {
@@ -79,6 +81,7 @@ export type {
 } from './protocol/spec/2026-07-28.ts'
 export type { Auth, ClientInfo } from './rpc/call.ts'
 export type {
+  Advice,
   AnySchema,
   Carrying,
   FromJsonSchema,

@@ -1,5 +1,6 @@
 import type { Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Advice } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
 import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import type { Hints } from '../server/register.ts'
@@ -25,13 +26,13 @@ export function defineTools<
       readonly scopes?: readonly string[]
       readonly hints?: Hints
       readonly timeout?: Duration
-      readonly input?: In[Name]
+      readonly input?: In[Name] & Advice<In[Name]>
       readonly run: (input: Delivered<In[Name]>, context: Ctx) => Returns<Out[Name]>
     }
   } & {
     // `visible` and `run` are repeated for maps whose tools contain only functions: there `In` keeps its default.
     readonly [Name in keyof Out]: {
-      readonly output?: Out[Name]
+      readonly output?: Out[Name] & Advice<Out[Name]>
       readonly visible?: unknown
       readonly run?: unknown
     }

@@ -1,7 +1,7 @@
 import type { ContentBlock } from '../protocol/content.ts'
 import type { Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts'
+import type { Advice, AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
 import type { ItemOptions, Hints } from '../server/register.ts'
 
@@ -21,8 +21,8 @@ export interface ToolFacts<Ctx = Context> extends ItemOptions<Ctx> {
 
 /** The options of `app.tool`. */
 export interface ToolOptions<In = unknown, Out = unknown, Ctx = Context> extends ToolFacts<Ctx> {
-  readonly input?: In
-  readonly output?: Out
+  readonly input?: In & Advice<In>
+  readonly output?: Out & Advice<Out>
 }
 
 /** A tool in a map by name. */
@@ -30,6 +30,17 @@ export type ToolEntry<In = unknown, Out = unknown, Ctx = Context> = ToolFacts<Ct
   readonly input?: In
   readonly output?: Out
   readonly run: (input: Delivered<In>, context: Ctx) => Returns<Out>
+}
+
+/** The schemas of a tool, from which a client knows what to send and what comes back. */
+export interface ToolSchemas<In = unknown, Out = unknown> {
+  readonly input?: In
+  readonly output?: Out
+}
+
+/** A server whose type includes its tools. */
+export interface TypedServer<Tools> {
+  '~tools'?(tools: Tools): void
 }
 
 /** A map of tools by name, for servers with this context. */

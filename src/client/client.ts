@@ -3,8 +3,9 @@ import { BAD_ANSWER } from '../errors/client.ts'
 import { TOOL_ARGUMENTS } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LOG_LEVELS } from '../protocol/log-levels.ts'
+import type { ClientMethod, ServerMethod } from '../protocol/methods.ts'
 import { checkOptions, checkWord } from '../base/options.ts'
-import { LATEST, type Revision } from '../protocol/revisions.ts'
+import { LATEST } from '../protocol/revisions.ts'
 import type {
   CallToolResult,
   GetPromptResult,
@@ -21,8 +22,8 @@ import { Elicitations } from './elicitations.ts'
 import { changeOf, Emitter, type ClientEvents, type State } from './events.ts'
 import { checkHeaders } from './headers.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
-import type { ConnectionOptions, RequestOptions } from './connection-options.ts'
-import { eachItem, type ListMethod } from './lists.ts'
+import type { RequestOptions } from './connection-options.ts'
+import { eachItem, toList, type ItemList, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
 import {
@@ -34,27 +35,10 @@ import {
   type ClientRequest,
 } from './options.ts'
 import { KnownTools } from './known-tools.ts'
-import type { AnyTools, InputOfTool, ToolName, OutputOfTool } from './typed.ts'
+import type { ClientSettings, ServerAbout } from './settings.ts'
+import type { AnyTools, CallArguments, ToolName, OutputOfTool } from './typed.ts'
 import { toValue } from './values.ts'
 import type { Change, Watched } from './watched.ts'
-
-/** The information that a server gives about itself. */
-export interface ServerAbout {
-  readonly revision: Revision
-  readonly info: JsonObject | undefined
-  readonly capabilities: JsonObject
-  readonly instructions: string | undefined
-}
-
-export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
-  readonly answers: Answers
-  /** Whether the transport sends arguments as headers too. Tools that ask for invalid headers cannot be called then. */
-  readonly paramHeaders: boolean
-  /** Whether arguments are checked before they are sent. */
-  readonly checks: boolean
-  /** The largest number of pages of a list. */
-  readonly maxPages: number
-}
 
 /** A client of one server. It reconnects and retries by itself; close it when you no longer need it. */
 export class Client<Tools = AnyTools> implements AsyncDisposable {
@@ -111,55 +95,63 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
    * Calls a tool. Returns its structured content if there is any, its text if that is the only block, or else all
    * blocks. Throws a ToolError if the tool failed.
    */
-  async call<Name extends ToolName<Tools>>(
+  call<Name extends ToolName<Tools>>(
     name: Name,
-    input?: InputOfTool<Tools, Name>,
-    options: CallOptions = {},
-  ): Promise<OutputOfTool<Tools, Name>> {
-    return toValue((await this.callRaw(name, input, options)) as unknown as JsonObject) as OutputOfTool<
-      Tools,
-      Name
-    >
+    ...rest: CallArguments<Tools, Name>
+  ): Promise<OutputOfTool<Tools, Name>>
+  async call(name: string, input?: unknown, options?: unknown): Promise<unknown> {
+    return toValue(await this.#call(name, input, options))
   }
 
   /** Calls a tool and returns its complete result, even if the tool failed. */
-  async callRaw<Name extends ToolName<Tools>>(
+  callRaw<Name extends ToolName<Tools>>(
     name: Name,
-    input?: InputOfTool<Tools, Name>,
-    options: CallOptions = {},
-  ): Promise<CallToolResult> {
+    ...rest: CallArguments<Tools, Name>
+  ): Promise<CallToolResult>
+  callRaw(name: string, input?: unknown, options?: unknown): Promise<unknown> {
+    return this.#call(name, input, options)
+  }
+
+  async #call(
+    name: string,
+    input: unknown,
+    options: unknown = {},
+  ): Promise<JsonObject> {
     const params = { name, arguments: (input ?? {}) as JsonObject }
     if (this.#checks) await this.#checkInput(name, params.arguments)
     let result: JsonObject
     try {
-      result = await this.#callOnce(params, options)
+      result = await this.#callOnce(params, options as CallOptions)
     } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
       // The tool's schema says which arguments to send as headers; ours was missing or out of date.
       await this.#refreshTools()
-      result = await this.#callOnce(params, options)
+      result = await this.#callOnce(params, options as CallOptions)
     }
     const output = this.#tools.get(name)?.output
     if (output !== undefined && result['isError'] !== true)
       checkOutput(name, await output(result['structuredContent']))
-    return result as unknown as CallToolResult
+    return result
   }
 
-  /** Lists all tools. */
-  tools(options: CallOptions = {}): AsyncGenerator<Tool, void, undefined> {
-    return this.#callableTools(this.#list<Tool>('tools/list', 'tools', options))
+  /** Lists all tools: `for await (const tool of client.tools())`, or `await client.tools().toArray()`. */
+  tools(options: CallOptions = {}): ItemList<Tool> {
+    return toList(this.#callableTools(this.#list<Tool>('tools/list', 'tools', options)))
   }
 
-  resources(options: CallOptions = {}): AsyncGenerator<Resource, void, undefined> {
-    return this.#list('resources/list', 'resources', options)
+  /** Lists all resources, with `for await` or `toArray()`. */
+  resources(options: CallOptions = {}): ItemList<Resource> {
+    return toList(this.#list('resources/list', 'resources', options))
   }
 
-  templates(options: CallOptions = {}): AsyncGenerator<ResourceTemplate, void, undefined> {
-    return this.#list('resources/templates/list', 'resourceTemplates', options)
+  /** Lists all resource templates, with `for await` or `toArray()`. */
+  templates(options: CallOptions = {}): ItemList<ResourceTemplate> {
+    return toList(this.#list('resources/templates/list', 'resourceTemplates', options))
   }
 
-  prompts(options: CallOptions = {}): AsyncGenerator<Prompt, void, undefined> {
-    return this.#list('prompts/list', 'prompts', options)
+  /** Lists all prompts, with `for await` or `toArray()`. */
+  prompts(options: CallOptions = {}): ItemList<Prompt> {
+    return toList(this.#list('prompts/list', 'prompts', options))
   }
 
   async read(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
@@ -227,7 +219,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   /** Sends any request, for methods without a function of their own. It does not check the server's capabilities. */
-  async request(method: string, params: JsonObject = {}, options: CallOptions = {}): Promise<JsonObject> {
+  async request(
+    method: ServerMethod | (string & {}),
+    params: JsonObject = {},
+    options: CallOptions = {},
+  ): Promise<JsonObject> {
     return this.#send(method, params, options, { undeclared: true })
   }
 
@@ -257,7 +253,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
    * Adds a plug-in, or middleware for all requests of the client or for one method. With a method that servers call,
    * such as `sampling/createMessage`, it wraps the answers. The first middleware is the outermost.
    */
-  use(method: string, middleware: ClientMiddleware): this
+  use(method: ServerMethod | ClientMethod | (string & {}), middleware: ClientMiddleware): this
   use(addition: ClientMiddleware | ClientPlugin): this
   use(first: string | ClientMiddleware | ClientPlugin, second?: ClientMiddleware): this {
     if (typeof first === 'string') this.#middleware.add(first, second)

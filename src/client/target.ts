@@ -1,7 +1,10 @@
 import type { Auth } from '../rpc/call.ts'
+import type { AnyTools, ToolsOf } from './typed.ts'
 
 /** A server in the same process, from `createServer`. */
-export interface LocalServer {
+export interface LocalServer<Tools = AnyTools> {
+  /** Does not exist. It carries the types of the tools to clients. */
+  '~tools'?(tools: ToolsOf<Tools>): void
   connect(options: { receive(text: string): void; readonly auth?: Auth }): {
     send(text: string): void
     close(): void
@@ -24,7 +27,7 @@ export interface UrlTarget {
 }
 
 /** Any server that `connect` accepts. */
-export type Target = string | URL | CommandTarget | UrlTarget | LocalServer
+export type Target<Tools = AnyTools> = string | URL | CommandTarget | UrlTarget | LocalServer<Tools>
 
 /** The servers of an `mcp.json` file. */
 export interface Config {

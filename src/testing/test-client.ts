@@ -52,7 +52,7 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
   readonly events: Recorded[] = []
   readonly faults: Faults
 
-  constructor(server: LocalServer, options: TestOptions) {
+  constructor(server: LocalServer<Tools>, options: TestOptions) {
     const limits = readLimits(CLIENT_LIMITS)
     const { open, faults } = withFaults(connectMemory(server, { limits, auth: options.auth }))
     super({
@@ -111,7 +111,7 @@ function script<Value>(): Kind<Value> {
 
 /** Connects a test client to a server in this process. */
 export async function testClient<Tools = AnyTools>(
-  server: LocalServer,
+  server: LocalServer<Tools>,
   options: TestOptions = {},
 ): Promise<TestClient<Tools>> {
   if (typeof (server as Partial<LocalServer> | undefined)?.connect !== 'function')

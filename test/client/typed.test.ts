@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import { createServer, defineTools } from 'pierhead'
 import { z } from 'zod'
-import { connect } from '../../src/client.ts'
+import { connect, type AnyTools } from '../../src/client.ts'
 import { everyRevision, testClient } from '../../src/testing.ts'
 
 const tools = defineTools({
@@ -32,8 +32,8 @@ everyRevision((revision) =>
 )
 
 test('tools that are not known by type are called by any name', async () => {
-  await using client = await connect(createServer({ name: 'typed', version: '1', tools }))
-  const called = client.call('add' as string, { a: 2, b: 2 })
+  await using client = await connect<AnyTools>(createServer({ name: 'typed', version: '1', tools }))
+  const called = client.call('add', { a: 2, b: 2 })
   expectTypeOf(called).resolves.toBeUnknown()
   expect(await called).toEqual({ sum: 4 })
 })

@@ -1,7 +1,8 @@
-import { Client, type ClientSettings } from '../../client/client.ts'
+import { Client } from '../../client/client.ts'
 import { declarationOf, EXTENSIONS, type DeclaredExtension } from '../../client/declared.ts'
 import type { Answers } from '../../client/answers.ts'
 import { readRecovery, type RecoveryOptions } from '../../client/recovery-options.ts'
+import type { ClientSettings } from '../../client/settings.ts'
 import { isCommand, isLocal, isTarget, urlOf, type Target } from '../../client/target.ts'
 import type { AnyTools } from '../../client/typed.ts'
 import { readLimits } from '../../base/limits.ts'
@@ -98,21 +99,27 @@ export const CONNECT_OPTIONS: KindsOf<ConnectOptions> = {
 const PROBE_MS = 3000
 const SELF = { name: 'pierhead', version: '0.1.0' }
 
-/** Connects to a server: a URL, a program to start, a server in this process, or an entry of an `mcp.json` file. */
+/**
+ * Connects to a server: a URL, a program to start, a server in this process, or an entry of an `mcp.json` file. The client
+ * knows the tools of a server in this process, and those of `connect<typeof app>(…)` or `connect<typeof tools>(…)`.
+ */
 export async function connect<Tools = AnyTools>(
-  target: Target,
+  target: Target<Tools>,
   options: ConnectOptions = {},
 ): Promise<Client<Tools>> {
-  if (!isTarget(target)) throw (await import('../../client/no-target.ts')).noTarget(target)
+  if (!isTarget(target as Target)) throw (await import('../../client/no-target.ts')).noTarget(target)
   return createClient<Tools>(target, options).open()
 }
 
 /** Creates a client that connects with its first request. */
-export function createClient<Tools = AnyTools>(target: Target, options: ConnectOptions = {}): Client<Tools> {
+export function createClient<Tools = AnyTools>(
+  target: Target<Tools>,
+  options: ConnectOptions = {},
+): Client<Tools> {
   checkOptions('connect', options, CONNECT_OPTIONS)
   const limits = readLimits(CLIENT_LIMITS, options.limits)
   const credentials = readCredentials(options)
-  const { open, key, paramHeaders } = routeTo(target, options, { limits, credentials })
+  const { open, key, paramHeaders } = routeTo(target as Target, options, { limits, credentials })
   const { profile } = options
   const idleMs = toMs(options.timeout ?? profile?.timeouts?.idleMs ?? '60s', 'connect timeout')
   const settings: ClientSettings = {

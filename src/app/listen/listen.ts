@@ -57,7 +57,7 @@ const TRANSPORTS: readonly ('stdio' | Addressed)[] = ['stdio', ...ADDRESSED]
  * transports off, it opens stdio.
  */
 export async function listen<Ctx extends Context>(
-  app: App<Ctx>,
+  app: App<Ctx, unknown>,
   options: ListenOptions,
   defaults: ListenOptions,
 ): Promise<Running> {
