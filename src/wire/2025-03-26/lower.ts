@@ -94,12 +94,12 @@ function withoutDate<Value extends { readonly annotations?: Annotations }>(value
 function lowerCallResult(result: CallToolResult): CallToolResult {
   const { structuredContent, _meta, ...plain } = result
   if (structuredContent === undefined) return result
-  const { [STRUCTURED]: form, ...meta } = _meta ?? {}
+  const { [STRUCTURED]: form, ...own } = _meta ?? {}
   const value = form === 'result' ? (structuredContent as { readonly result: unknown }).result : structuredContent
   const content: readonly ContentBlock[] =
     plain.content.length > 0 ? plain.content : [{ type: 'text', text: JSON.stringify(value) }]
-  const lowered = _meta === undefined ? { ...plain, content } : { ...plain, content, _meta: meta }
-  return repeats(content, value) ? { ...lowered, _meta: { ...meta, [STRUCTURED]: 'text' } } : lowered
+  const meta = repeats(content, value) ? { ...own, [STRUCTURED]: 'text' } : own
+  return Object.keys(meta).length === 0 ? { ...plain, content } : { ...plain, content, _meta: meta }
 }
 
 /** Whether the only block is a text that begins like the JSON of a value. Handlers may write another text instead. */
