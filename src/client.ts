@@ -16,14 +16,7 @@ export type {
 export type { RecoveryOptions } from './client/recovery-options.ts'
 export type { ServerAbout } from './client/settings.ts'
 export type { Config, CommandTarget, LocalServer, Target, UrlTarget } from './client/target.ts'
-export type {
-  AnyTools,
-  CallArguments,
-  InputOfTool,
-  OutputOfTool,
-  ToolName,
-  ToolsOf,
-} from './client/typed.ts'
+export type { AnyTools, CallArguments, InputOfTool, OutputOfTool, ToolName, ToolsOf } from './client/typed.ts'
 export type { Change, Watched } from './client/watched.ts'
 export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
 export { refusalOf, type Refusal } from './errors/refusal.ts'
@@ -70,3 +63,4 @@ export type {
 export type { ToolInput, ToolOutput } from './schema/typed-tools.ts'
 export type { HeaderRecord } from './transport/http/client/headers.ts'
 export type { ClientTls, Pem } from './transport/tls/options.ts'
+export type { Some } from './base/some.ts'

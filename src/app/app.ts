@@ -174,7 +174,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   /** Adds a prompt. */
   prompt<const Args extends SchemaLike | undefined = undefined>(
     name: string,
-    options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args & Advice<Args> },
+    options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: (Args & Advice<Args>) | undefined },
     run: (args: Delivered<Args>, context: Ctx) => unknown,
   ): this {
     const prompt = toPrompt(
@@ -301,7 +301,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   }
 
   /** Connects a client in the same process. Messages are passed as text. */
-  connect(options: { receive(text: string): void; readonly auth?: Auth }): MemoryEnd {
+  connect(options: { receive(text: string): void; readonly auth?: Auth | undefined }): MemoryEnd {
     releaseStdout()
     const { auth, receive } = options
     return serveMemory(this.#service, {
@@ -383,7 +383,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
 /** Creates a server. */
 export function createServer<Tools = {}>(
-  options: ServerOptions & { readonly tools?: Tools },
+  options: ServerOptions & { readonly tools?: Tools | undefined },
 ): App<Context, Tools> {
   holdStdout()
   return new App(options)

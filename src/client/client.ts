@@ -112,11 +112,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return this.#call(name, input, options)
   }
 
-  async #call(
-    name: string,
-    input: unknown,
-    options: unknown = {},
-  ): Promise<JsonObject> {
+  async #call(name: string, input: unknown, options: unknown = {}): Promise<JsonObject> {
     const params = { name, arguments: (input ?? {}) as JsonObject }
     if (this.#checks) await this.#checkInput(name, params.arguments)
     let result: JsonObject
@@ -164,11 +160,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     args: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
   ): Promise<GetPromptResult> {
-    const result = await this.#send(
-      'prompts/get',
-      { name, arguments: args },
-      { idempotent: true, ...options },
-    )
+    const result = await this.#send('prompts/get', { name, arguments: args }, repeatable(options))
     return result as unknown as GetPromptResult
   }
 
@@ -178,23 +170,23 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     argument: { readonly name: string; readonly value: string },
     known: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
-  ): Promise<{ readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean }> {
+  ): Promise<{
+    readonly values: readonly string[]
+    readonly total?: number | undefined
+    readonly hasMore?: boolean | undefined
+  }> {
     const ref = owner.includes('{')
       ? { type: 'ref/resource', uri: owner }
       : { type: 'ref/prompt', name: owner }
     const context = Object.keys(known).length === 0 ? {} : { context: { arguments: known } }
-    const result = await this.#send(
-      'completion/complete',
-      { ref, argument, ...context },
-      { idempotent: true, ...options },
-    )
+    const result = await this.#send('completion/complete', { ref, argument, ...context }, repeatable(options))
     return result['completion'] as { readonly values: readonly string[] }
   }
 
   /** Checks that the server responds. The newest revision has no `ping`, so it uses `server/discover`. */
   async ping(options: CallOptions = {}): Promise<void> {
     const { revision } = await this.#connection.agreement()
-    await this.#send(revision === LATEST ? 'server/discover' : 'ping', {}, { idempotent: true, ...options })
+    await this.#send(revision === LATEST ? 'server/discover' : 'ping', {}, repeatable(options))
   }
 
   /** Asks for log messages of this level and above. They arrive as `log` events. */
@@ -332,7 +324,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     // A result that depends on answers to the server's questions must not be cached.
     const onRound = (): void => void (isCacheable = false)
     const { changes } = cache
-    const result = await this.#send(method, params, { idempotent: true, ...options }, { onRound })
+    const result = await this.#send(method, params, repeatable(options), { onRound })
     // The server may have found the result before a change that was reported in the meantime.
     if (isCacheable && changes === cache.changes) cache.put(method, detail, result)
     return result
@@ -389,6 +381,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     else if (this.#elicitations.complete(params['elicitationId']))
       this.#events.emit('elicited', { elicitationId: params['elicitationId'] as string })
   }
+}
+
+/** Lists, reads and the like may be sent again unless the options forbid it. */
+function repeatable(options: CallOptions): CallOptions {
+  return { ...options, idempotent: options.idempotent ?? true }
 }
 
 function checkOutput(name: string, checked: Awaited<ReturnType<Check>>): void {

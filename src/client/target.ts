@@ -5,7 +5,7 @@ import type { AnyTools, ToolsOf } from './typed.ts'
 export interface LocalServer<Tools = AnyTools> {
   /** Does not exist. It carries the types of the tools to clients. */
   '~tools'?(tools: ToolsOf<Tools>): void
-  connect(options: { receive(text: string): void; readonly auth?: Auth }): {
+  connect(options: { receive(text: string): void; readonly auth?: Auth | undefined }): {
     send(text: string): void
     close(): void
   }
@@ -14,16 +14,16 @@ export interface LocalServer<Tools = AnyTools> {
 /** A server program to start. */
 export interface CommandTarget {
   readonly command: string
-  readonly args?: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
-  readonly cwd?: string
+  readonly args?: readonly string[] | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly cwd?: string | undefined
 }
 
 /** A server at a URL, in the form of `mcp.json` files. */
 export interface UrlTarget {
   readonly url: string | URL
-  readonly type?: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly type?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** Any server that `connect` accepts. */
@@ -31,8 +31,8 @@ export type Target<Tools = AnyTools> = string | URL | CommandTarget | UrlTarget 
 
 /** The servers of an `mcp.json` file. */
 export interface Config {
-  readonly mcpServers?: Readonly<Record<string, CommandTarget | UrlTarget>>
-  readonly servers?: Readonly<Record<string, CommandTarget | UrlTarget>>
+  readonly mcpServers?: Readonly<Record<string, CommandTarget | UrlTarget>> | undefined
+  readonly servers?: Readonly<Record<string, CommandTarget | UrlTarget>> | undefined
 }
 
 const SCHEMES = /^(?:https?|wss?|tcp|tls|unix):$/

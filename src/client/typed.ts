@@ -20,14 +20,12 @@ type Known<Tools> = [keyof Tools] extends [never] ? AnyTools : Tools
 export type ToolName<Tools> = keyof ToolsOf<Tools> & string
 
 /** The input of a tool. */
-export type InputOfTool<Tools, Name extends ToolName<Tools>> = string extends ToolName<Tools>
-  ? Readonly<Record<string, unknown>>
-  : ToolInput<ToolsOf<Tools>, Name>
+export type InputOfTool<Tools, Name extends ToolName<Tools>> =
+  string extends ToolName<Tools> ? Readonly<Record<string, unknown>> : ToolInput<ToolsOf<Tools>, Name>
 
 /** The result of a call: the type of the output schema, or unknown. */
-export type OutputOfTool<Tools, Name extends ToolName<Tools>> = string extends ToolName<Tools>
-  ? unknown
-  : ToolOutput<ToolsOf<Tools>, Name>
+export type OutputOfTool<Tools, Name extends ToolName<Tools>> =
+  string extends ToolName<Tools> ? unknown : ToolOutput<ToolsOf<Tools>, Name>
 
 /** What follows the name of a tool in a call. The input may be left out if the tool requires no argument. */
 export type CallArguments<Tools, Name extends ToolName<Tools>> =

@@ -27,11 +27,11 @@ export interface StandardJson {
 
 /** A raw JSON Schema object. With `as const`, its TypeScript type can be inferred. */
 export interface JsonSchema {
-  readonly type?: string | readonly string[]
-  readonly title?: string
-  readonly description?: string
-  readonly properties?: { readonly [name: string]: JsonSchema | boolean }
-  readonly required?: readonly string[]
+  readonly type?: string | readonly string[] | undefined
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly properties?: { readonly [name: string]: JsonSchema | boolean } | undefined
+  readonly required?: readonly string[] | undefined
   readonly [keyword: string]: unknown
 }
 

@@ -36,22 +36,22 @@ import type {
 
 /** Hints for the client about a tool's effects. */
 export interface Hints {
-  readonly readOnly?: boolean
-  readonly destructive?: boolean
-  readonly idempotent?: boolean
-  readonly openWorld?: boolean
+  readonly readOnly?: boolean | undefined
+  readonly destructive?: boolean | undefined
+  readonly idempotent?: boolean | undefined
+  readonly openWorld?: boolean | undefined
 }
 
 /** Options that every item has. */
 export interface ItemOptions<Ctx = Context> {
-  readonly title?: string
-  readonly description?: string
-  readonly icons?: readonly Icon[]
-  readonly _meta?: JsonObject
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly _meta?: JsonObject | undefined
   /** Whether a caller sees the item. Hidden items do not exist for that caller. */
-  readonly visible?: (context: Ctx) => boolean
+  readonly visible?: ((context: Ctx) => boolean) | undefined
   /** Scopes that the caller must have to use the item. Lists show it to everybody. */
-  readonly scopes?: readonly string[]
+  readonly scopes?: readonly string[] | undefined
 }
 
 export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
@@ -64,21 +64,21 @@ export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
 /** Official annotations are sent as such; all others go into `_meta`. */
 export interface ResourceAnnotations {
   /** The protocol defines `user` and `assistant`. */
-  readonly audience?: readonly ('user' | 'assistant' | (string & {}))[]
-  readonly priority?: number
-  readonly lastModified?: string
+  readonly audience?: readonly ('user' | 'assistant' | (string & {}))[] | undefined
+  readonly priority?: number | undefined
+  readonly lastModified?: string | undefined
   readonly [name: string]: unknown
 }
 
 export interface ResourceOptions<Ctx = Context> extends ItemOptions<Ctx> {
-  readonly name?: string
-  readonly mimeType?: string
-  readonly size?: number
-  readonly annotations?: ResourceAnnotations
+  readonly name?: string | undefined
+  readonly mimeType?: string | undefined
+  readonly size?: number | undefined
+  readonly annotations?: ResourceAnnotations | undefined
 }
 
 export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
-  readonly args?: AnySchema
+  readonly args?: AnySchema | undefined
 }
 
 const ITEM_OPTIONS: KindsOf<ItemOptions> = {
@@ -245,7 +245,7 @@ interface Sorted {
 
 /** Separates official annotations from others. */
 function sortAnnotations(annotations: ResourceAnnotations): Sorted {
-  const entries = Object.entries(annotations)
+  const entries = Object.entries(annotations).filter(([, value]) => value !== undefined)
   const isKnown = ([name, value]: readonly [string, unknown]): boolean =>
     name === 'audience'
       ? Array.isArray(value) && value.every((one) => one === 'user' || one === 'assistant')

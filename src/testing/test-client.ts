@@ -21,23 +21,23 @@ import { withFaults, type Faults } from './faults.ts'
 
 /** Canned answers: a list supplies one per question, a function answers every question. */
 export interface TestAnswers {
-  readonly elicit?: readonly FormAnswer[] | Answers['elicit']
-  readonly elicitUrl?: readonly { readonly action: FormAnswer['action'] }[] | Answers['elicitUrl']
-  readonly sample?: readonly JsonObject[] | Answers['sample']
-  readonly sampleTools?: boolean
-  readonly roots?: Answers['roots']
+  readonly elicit?: readonly FormAnswer[] | Answers['elicit'] | undefined
+  readonly elicitUrl?: readonly { readonly action: FormAnswer['action'] }[] | Answers['elicitUrl'] | undefined
+  readonly sample?: readonly JsonObject[] | Answers['sample'] | undefined
+  readonly sampleTools?: boolean | undefined
+  readonly roots?: Answers['roots'] | undefined
 }
 
 export interface TestOptions {
-  readonly revision?: Revision
+  readonly revision?: Revision | undefined
   /** The profile, which must match the server's. */
-  readonly profile?: Profile
+  readonly profile?: Profile | undefined
   /** The caller, as an authenticator would set it. */
-  readonly auth?: Auth
-  readonly answers?: TestAnswers
+  readonly auth?: Auth | undefined
+  readonly answers?: TestAnswers | undefined
   /** Extensions to declare. */
-  readonly extensions?: readonly DeclaredExtension[]
-  readonly timeout?: number
+  readonly extensions?: readonly DeclaredExtension[] | undefined
+  readonly timeout?: number | undefined
 }
 
 /** All events in order. */

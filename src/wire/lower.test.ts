@@ -370,7 +370,14 @@ describe('2025-03-26', () => {
   test.each<[string, readonly ContentBlock[], unknown]>([
     ['another text', [{ type: 'text', text: 'two' }], [1, 2]],
     ['a text that looks like another kind of value', [{ type: 'text', text: '[1]' }], { a: 1 }],
-    ['several blocks', [{ type: 'text', text: '5' }, { type: 'text', text: '5' }], 5],
+    [
+      'several blocks',
+      [
+        { type: 'text', text: '5' },
+        { type: 'text', text: '5' },
+      ],
+      5,
+    ],
     ['no text', [{ type: 'image', data: '', mimeType: 'image/png' }], 'a'],
   ])('%s does not count as the structured content', (_title, content, structuredContent) => {
     expect(lowering.callResult?.({ content, structuredContent })).toEqual({ content })

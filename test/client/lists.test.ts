@@ -23,7 +23,9 @@ scenario('lists are read into arrays in every version of Node', async (client) =
   expect(tools).toEqual(await all(client.tools()))
   expect(tools.length).toBeGreaterThan(15)
   expect(await client.resources().toArray()).toEqual(await all(client.resources()))
-  expect((await client.templates().toArray()).map(({ uriTemplate }) => uriTemplate)).toEqual(['city://{name}'])
+  expect((await client.templates().toArray()).map(({ uriTemplate }) => uriTemplate)).toEqual([
+    'city://{name}',
+  ])
   expect(await client.prompts().toArray()).toEqual(await all(client.prompts()))
   const begun = client.tools()
   await begun.next()

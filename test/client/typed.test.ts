@@ -111,8 +111,18 @@ test('a result member of another server is not unwrapped, and text of another se
 test.each([
   ['no object', { structuredContent: null, content: [] }, 'result', undefined],
   ['no JSON', { content: [{ type: 'text', text: '{' }] }, 'text', '{'],
-  ['too deep', { content: [{ type: 'text', text: '['.repeat(200) + ']'.repeat(200) }] }, 'text', '['.repeat(200) + ']'.repeat(200)],
-  ['too much', { content: [{ type: 'text', text: `[${'0,'.repeat(1_000_001)}0]` }] }, 'text', `[${'0,'.repeat(1_000_001)}0]`],
+  [
+    'too deep',
+    { content: [{ type: 'text', text: '['.repeat(200) + ']'.repeat(200) }] },
+    'text',
+    '['.repeat(200) + ']'.repeat(200),
+  ],
+  [
+    'too much',
+    { content: [{ type: 'text', text: `[${'0,'.repeat(1_000_001)}0]` }] },
+    'text',
+    `[${'0,'.repeat(1_000_001)}0]`,
+  ],
 ])('a server cannot harm a client with a false mark: %s', async (_title, result, mark, value) => {
   await using client = await connect(answering({ ...result, _meta: { 'dev.pierhead/structured': mark } }))
   expect(await client.call('any')).toBe(value)

@@ -1,7 +1,14 @@
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
 import { createServer, defineTools, text, type App, type Context, type ServerMethod } from 'pierhead'
-import { connect, connectAll, createClient, type AnyTools, type Client, type ClientMethod } from 'pierhead/client'
+import {
+  connect,
+  connectAll,
+  createClient,
+  type AnyTools,
+  type Client,
+  type ClientMethod,
+} from 'pierhead/client'
 import { testClient } from 'pierhead/testing'
 import type { METHODS } from '../../src/protocol/methods.ts'
 
@@ -12,7 +19,10 @@ const more = defineTools({
 const app = createServer({ name: 'chain', version: '1' })
   .tool(
     'find',
-    { input: z.object({ q: z.string(), limit: z.number().default(10) }), output: z.object({ total: z.number() }) },
+    {
+      input: z.object({ q: z.string(), limit: z.number().default(10) }),
+      output: z.object({ total: z.number() }),
+    },
     ({ q, limit }) => ({ total: q.length + limit }),
   )
   .use('tools/call', (_ctx, next) => next())
@@ -33,7 +43,9 @@ const app = createServer({ name: 'chain', version: '1' })
 // Names, arguments and results, from the type of the server alone.
 const far = await connect<typeof app>('http://127.0.0.1:1/mcp')
 expectTypeOf(await far.call('find', { q: 'x' })).toEqualTypeOf<{ total: number }>()
-expectTypeOf(await far.call('find', { q: 'x', limit: 3 }, { timeout: '1s' })).toEqualTypeOf<{ total: number }>()
+expectTypeOf(await far.call('find', { q: 'x', limit: 3 }, { timeout: '1s' })).toEqualTypeOf<{
+  total: number
+}>()
 expectTypeOf(await far.call('who')).toEqualTypeOf<unknown>()
 expectTypeOf(await far.call('who', {}, { timeout: 1 })).toEqualTypeOf<unknown>()
 expectTypeOf(await far.call('mode', { mode: 'fast' })).toEqualTypeOf<unknown>()
@@ -96,7 +108,11 @@ void dynamic.call('any', { a: 1 })
 
 // A server with tools is a server, for whoever does not care about them.
 const some: App = createServer({ name: 'some', version: '1' }).tool('one', {}, () => 1)
-const returned: ReturnType<typeof createServer> = createServer({ name: 'x', version: '1' }).tool('one', {}, () => 1)
+const returned: ReturnType<typeof createServer> = createServer({ name: 'x', version: '1' }).tool(
+  'one',
+  {},
+  () => 1,
+)
 expectTypeOf(await (await connect(some)).call('one')).toEqualTypeOf<unknown>()
 expectTypeOf(await (await connect(returned)).call('one')).toEqualTypeOf<unknown>()
 

@@ -30,7 +30,7 @@ import type {
 /** The options of `connectAll`: those of every connection, and how to name what the servers offer. */
 export interface GroupOptions extends ConnectOptions {
   /** Separates the name of a server from the name of its tool or prompt, with `_` and `-`; by default `__`. */
-  readonly separator?: string
+  readonly separator?: string | undefined
 }
 
 /** An item of a group, and the name of the server that has it. */
@@ -38,7 +38,7 @@ export type Grouped<Item> = Item & { readonly server: string }
 
 /** Selects a server of a group; needed only if several have the resource. */
 export interface OfServer {
-  readonly server?: string
+  readonly server?: string | undefined
 }
 
 /** Clients of several servers, used as one. Tools and prompts have names that model APIs accept, such as `server__tool`. */

@@ -59,7 +59,7 @@ function lowerTool(tool: Tool): Tool {
   return { ...plain, annotations: { ...tool.annotations, title } }
 }
 
-function lowerNamed<Value extends { readonly annotations?: Annotations }>(value: Value): Value {
+function lowerNamed<Value extends { readonly annotations?: Annotations | undefined }>(value: Value): Value {
   return withoutDate(omit(value, 'title', '_meta'))
 }
 
@@ -85,7 +85,7 @@ function lowerContents(contents: ResourceContents): ResourceContents {
   return omit(contents, '_meta')
 }
 
-function withoutDate<Value extends { readonly annotations?: Annotations }>(value: Value): Value {
+function withoutDate<Value extends { readonly annotations?: Annotations | undefined }>(value: Value): Value {
   return value.annotations?.lastModified === undefined
     ? value
     : { ...value, annotations: omit(value.annotations, 'lastModified') }
@@ -95,7 +95,8 @@ function lowerCallResult(result: CallToolResult): CallToolResult {
   const { structuredContent, _meta, ...plain } = result
   if (structuredContent === undefined) return result
   const { [STRUCTURED]: form, ...own } = _meta ?? {}
-  const value = form === 'result' ? (structuredContent as { readonly result: unknown }).result : structuredContent
+  const value =
+    form === 'result' ? (structuredContent as { readonly result: unknown }).result : structuredContent
   const content: readonly ContentBlock[] =
     plain.content.length > 0 ? plain.content : [{ type: 'text', text: JSON.stringify(value) }]
   const meta = repeats(content, value) ? { ...own, [STRUCTURED]: 'text' } : own
