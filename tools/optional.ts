@@ -41,7 +41,7 @@ export function findMissing(root: string): readonly Missing[] {
   for (const { types } of Object.values(exports)) {
     if (types === undefined) continue
     const file = load(walk, posix.normalize(types))
-    for (const name of exportedBy(file)) visitName(walk, file, name)
+    for (const name of exportedBy(walk, file)) visitName(walk, file, name)
   }
   return [...walk.found.values()]
 }
@@ -63,8 +63,10 @@ function load({ root, files }: Walk, path: string): File {
   return file
 }
 
-function exportedBy(file: File): readonly string[] {
+function exportedBy(walk: Walk, file: File): readonly string[] {
   return file.body.flatMap((node) => {
+    if (node.type === 'ExportAllDeclaration' && node.source.value.startsWith('.'))
+      return exportedBy(walk, load(walk, targetOf(file, node.source.value)))
     if (node.type !== 'ExportNamedDeclaration') return []
     return [
       ...node.specifiers.map(({ exported }) => textOf(file, exported)),

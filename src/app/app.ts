@@ -45,12 +45,17 @@ import type {
   ToolMap,
   ToolOptions,
   ToolSchemas,
-  TypedServer,
 } from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
 import { serveExtraEndpoints } from './listen/extra-endpoints.ts'
 
 const STATE_TTL_MS = 15 * 60_000
+
+/**
+ * A server of which only the tools matter. If `tool` took them from the type parameter of its class, the compiler would
+ * resolve its signature again for each tool of a chain, at ten times the cost.
+ */
+type Typed<Tools> = { '~tools'?(tools: Tools): void }
 
 type Visible = (item: VisibleItem, context: Context) => boolean
 
@@ -130,7 +135,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     const Out extends SchemaLike | undefined = undefined,
     Before = {},
   >(
-    this: TypedServer<Before>,
+    this: Typed<Before>,
     name: Name,
     options: ToolOptions<In, Out, Ctx>,
     run: (input: Delivered<In>, context: Ctx) => Returns<Out>,

@@ -38,11 +38,6 @@ export interface ToolSchemas<In = unknown, Out = unknown> {
   readonly output?: Out | undefined
 }
 
-/** A server whose type includes its tools. */
-export interface TypedServer<Tools> {
-  '~tools'?(tools: Tools): void
-}
-
 /** A map of tools by name, for servers with this context. */
 export type ToolMap<Ctx = Context> = Readonly<Record<string, AnyTool<Ctx>>>
 

@@ -44,9 +44,7 @@ export interface Carrying {
 }
 
 /** A plain object of schemas, as some libraries take it. It is not a schema. */
-interface Shape {
-  readonly [name: string]: StandardSchema<unknown, unknown>
-}
+type Shape = { readonly [name: string]: StandardSchema<unknown, unknown> }
 
 /** `unknown` for a schema. For a plain object of schemas, text that the compiler shows where it was written. */
 export type Advice<S> = S extends Carrying
