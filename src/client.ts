@@ -16,7 +16,16 @@ export type {
 export type { RecoveryOptions } from './client/recovery-options.ts'
 export type { ServerAbout } from './client/settings.ts'
 export type { Config, CommandTarget, LocalServer, Target, UrlTarget } from './client/target.ts'
-export type { AnyTools, CallArguments, InputOfTool, OutputOfTool, ToolName, ToolsOf } from './client/typed.ts'
+export type {
+  AnyTools,
+  CallArguments,
+  Described,
+  InputOfTool,
+  OutputOfTool,
+  ToolName,
+  ToolsOf,
+  TypedClient,
+} from './client/typed.ts'
 export type { Change, Watched } from './client/watched.ts'
 export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
 export { refusalOf, type Refusal } from './errors/refusal.ts'

@@ -36,7 +36,7 @@ import {
 } from './options.ts'
 import { KnownTools } from './known-tools.ts'
 import type { ClientSettings, ServerAbout } from './settings.ts'
-import type { AnyTools, CallArguments, ToolName, OutputOfTool } from './typed.ts'
+import type { AnyTools, CallArguments, Described, OutputOfTool, ToolName, TypedClient } from './typed.ts'
 import { toValue } from './values.ts'
 import type { Change, Watched } from './watched.ts'
 
@@ -51,6 +51,9 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   readonly #maxPages: number
   readonly #elicitations = new Elicitations()
   readonly #middleware = new Middleware()
+
+  /** Does not exist. It carries the types of the tools. */
+  '~tools'?(tools: Described<Tools>): void
 
   /** @internal */
   constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
@@ -95,18 +98,20 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
    * Calls a tool. Returns its structured content if there is any, its text if that is the only block, or else all
    * blocks. Throws a ToolError if the tool failed.
    */
-  call<Name extends ToolName<Tools>>(
+  call<Name extends ToolName<Known>, Known = AnyTools>(
+    this: TypedClient<Known>,
     name: Name,
-    ...rest: CallArguments<Tools, Name>
-  ): Promise<OutputOfTool<Tools, Name>>
+    ...rest: CallArguments<Known, Name>
+  ): Promise<OutputOfTool<Known, Name>>
   async call(name: string, input?: unknown, options?: unknown): Promise<unknown> {
     return toValue(await this.#call(name, input, options))
   }
 
   /** Calls a tool and returns its complete result, even if the tool failed. */
-  callRaw<Name extends ToolName<Tools>>(
+  callRaw<Name extends ToolName<Known>, Known = AnyTools>(
+    this: TypedClient<Known>,
     name: Name,
-    ...rest: CallArguments<Tools, Name>
+    ...rest: CallArguments<Known, Name>
   ): Promise<CallToolResult>
   callRaw(name: string, input?: unknown, options?: unknown): Promise<unknown> {
     return this.#call(name, input, options)

@@ -16,6 +16,12 @@ export type ToolsOf<Source> = Source extends { '~tools'?(tools: infer Tools): vo
 
 type Known<Tools> = [keyof Tools] extends [never] ? AnyTools : Tools
 
+/**
+ * The same tools as one mapped type, which the compiler compares member by member: `Client<typeof app>` and the client that
+ * `connect(app)` returns are of one kind.
+ */
+export type Described<Source> = { readonly [Name in keyof ToolsOf<Source>]: ToolsOf<Source>[Name] }
+
 /** The names of the tools. */
 export type ToolName<Tools> = keyof ToolsOf<Tools> & string
 
@@ -32,3 +38,11 @@ export type CallArguments<Tools, Name extends ToolName<Tools>> =
   {} extends InputOfTool<Tools, Name>
     ? [input?: InputOfTool<Tools, Name>, options?: CallOptions]
     : [input: InputOfTool<Tools, Name>, options?: CallOptions]
+
+/**
+ * A client of which only the tools matter. If `call` took them from the type parameter of its class, the compiler would
+ * visit all tools of a server for each call.
+ */
+export interface TypedClient<Tools> {
+  '~tools'?(tools: Tools): void
+}

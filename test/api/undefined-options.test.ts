@@ -66,20 +66,23 @@ test('annotations and hints that are undefined are left out, and so are keywords
 test.each([
   [undefined, 2],
   [false, 1],
-])('a read with idempotent: %j during which the connection breaks runs so often', async (idempotent, runs) => {
-  const app = createServer({ name: 'x', version: '1' })
-  let count = 0
-  app.resource('a://b', {}, () => {
-    if (++count === 1) client.faults.drop()
-    return 'x'
-  })
-  await using client = await testClient(app, { revision: '2025-11-25' })
-  const outcome = await client.read('a://b', { idempotent }).then(
-    () => 'read',
-    () => 'failed',
-  )
-  expect([count, outcome]).toEqual([runs, runs === 2 ? 'read' : 'failed'])
-})
+])(
+  'a read with idempotent: %j during which the connection breaks runs so often',
+  async (idempotent, runs) => {
+    const app = createServer({ name: 'x', version: '1' })
+    let count = 0
+    app.resource('a://b', {}, () => {
+      if (++count === 1) client.faults.drop()
+      return 'x'
+    })
+    await using client = await testClient(app, { revision: '2025-11-25' })
+    const outcome = await client.read('a://b', { idempotent }).then(
+      () => 'read',
+      () => 'failed',
+    )
+    expect([count, outcome]).toEqual([runs, runs === 2 ? 'read' : 'failed'])
+  },
+)
 
 test('middleware that passes on undefined changes nothing', async () => {
   await using client = await connect(createEverything())
