@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serverText } from '../../bench/types-source.ts'
+import { serverText, type Library } from '../../bench/types-source.ts'
 import { toSurface } from '../../tools/surface.ts'
 import { compile, install } from './compiler.ts'
 import { findMissing } from '../../tools/optional.ts'
@@ -106,10 +106,7 @@ describe('what the compiler does for a server of many tools', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  function instantiations(
-    dialect: 'pierhead' | 'pierhead-chain' | 'pierhead-map' | 'v2',
-    tools: number,
-  ): number {
+  function instantiations(dialect: Library, tools: number): number {
     const file = `${dialect}-${tools}.ts`
     writeFileSync(join(folder, file), serverText(dialect, tools))
     const said = compile(folder, [
@@ -134,7 +131,7 @@ describe('what the compiler does for a server of many tools', () => {
   )
 
   test('grows no faster than the number of tools', () => {
-    for (const dialect of ['pierhead', 'pierhead-chain', 'pierhead-map'] as const)
+    for (const dialect of ['pierhead', 'pierhead-chain', 'pierhead-client', 'pierhead-map'] as const)
       expect(instantiations(dialect, 200)).toBeLessThanOrEqual(4 * instantiations(dialect, 50))
   })
 })

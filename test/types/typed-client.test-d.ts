@@ -83,6 +83,11 @@ const both = await testClient<typeof app>(app)
 expectTypeOf(await both.call('find', { q: 'x' })).toEqualTypeOf<{ total: number }>()
 const kept: Client<typeof app> = near
 expectTypeOf(await kept.call('count')).toEqualTypeOf<number[]>()
+// @ts-expect-error this client knows other tools
+const wrong: Client<{ readonly other: (typeof more)['count'] }> = near
+void wrong
+const any: Client = near
+void any.call('anything', { a: 1 })
 const part = await testClient<typeof more>(app)
 expectTypeOf(await part.call('count')).toEqualTypeOf<number[]>()
 
