@@ -22,10 +22,11 @@ export function readLimits<Name extends string>(
   if (typeof option !== 'object')
     throw mcpError(BAD_OPTION, { where: 'limits', reason: `use 'strict' or an object` })
   checkNames('limits', option, Object.keys(table))
-  const given = Object.entries<number | undefined>(option).filter(([, value]) => value !== undefined)
-  for (const [name, value] of given) {
+  for (const [name, value] of Object.entries<number | undefined>(option)) {
+    if (value === undefined) continue
     if (typeof value !== 'number' || !(value > 0 || value === table[name as Name].least))
       throw mcpError(BAD_OPTION, { where: `limits.${name}`, reason: 'it must be a positive number' })
+    base[name as Name] = value
   }
-  return { ...base, ...Object.fromEntries(given) }
+  return base
 }

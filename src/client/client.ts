@@ -28,6 +28,7 @@ import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
 import {
   CALL_OPTIONS,
+  repeatable,
   toRequestOptions,
   type CallOptions,
   type ClientMiddleware,
@@ -103,8 +104,9 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     name: Name,
     ...rest: CallArguments<Known, Name>
   ): Promise<OutputOfTool<Known, Name>>
-  async call(name: string, input?: unknown, options?: unknown): Promise<unknown> {
-    return toValue(await this.#call(name, input, options))
+  async call(name: string, input?: JsonObject, options?: CallOptions): Promise<unknown> {
+    const result = await (this as unknown as Client).callRaw(name, input, options)
+    return toValue(result as unknown as JsonObject)
   }
 
   /** Calls a tool and returns its complete result, even if the tool failed. */
@@ -113,11 +115,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     name: Name,
     ...rest: CallArguments<Known, Name>
   ): Promise<CallToolResult>
-  callRaw(name: string, input?: unknown, options?: unknown): Promise<unknown> {
-    return this.#call(name, input, options)
-  }
-
-  async #call(name: string, input: unknown, options: unknown = {}): Promise<JsonObject> {
+  async callRaw(name: string, input?: unknown, options: unknown = {}): Promise<unknown> {
     const params = { name, arguments: (input ?? {}) as JsonObject }
     if (this.#checks) await this.#checkInput(name, params.arguments)
     let result: JsonObject
@@ -137,22 +135,22 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /** Lists all tools: `for await (const tool of client.tools())`, or `await client.tools().toArray()`. */
   tools(options: CallOptions = {}): ItemList<Tool> {
-    return toList(this.#callableTools(this.#list<Tool>('tools/list', 'tools', options)))
+    return toList(this.#callableTools(this.#items('tools/list', 'tools', options)))
   }
 
   /** Lists all resources, with `for await` or `toArray()`. */
   resources(options: CallOptions = {}): ItemList<Resource> {
-    return toList(this.#list('resources/list', 'resources', options))
+    return this.#list('resources/list', 'resources', options)
   }
 
   /** Lists all resource templates, with `for await` or `toArray()`. */
   templates(options: CallOptions = {}): ItemList<ResourceTemplate> {
-    return toList(this.#list('resources/templates/list', 'resourceTemplates', options))
+    return this.#list('resources/templates/list', 'resourceTemplates', options)
   }
 
   /** Lists all prompts, with `for await` or `toArray()`. */
   prompts(options: CallOptions = {}): ItemList<Prompt> {
-    return toList(this.#list('prompts/list', 'prompts', options))
+    return this.#list('prompts/list', 'prompts', options)
   }
 
   async read(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
@@ -301,8 +299,12 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     }
   }
 
+  #list<Item>(method: ListMethod, member: string, options: CallOptions): ItemList<Item> {
+    return toList(this.#items(method, member, options))
+  }
+
   /** Yields every item of a list; none if the server does not offer the list. */
-  async *#list<Item>(
+  async *#items<Item>(
     method: ListMethod,
     member: string,
     options: CallOptions,
@@ -386,11 +388,6 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     else if (this.#elicitations.complete(params['elicitationId']))
       this.#events.emit('elicited', { elicitationId: params['elicitationId'] as string })
   }
-}
-
-/** Lists, reads and the like may be sent again unless the options forbid it. */
-function repeatable(options: CallOptions): CallOptions {
-  return { ...options, idempotent: options.idempotent ?? true }
 }
 
 function checkOutput(name: string, checked: Awaited<ReturnType<Check>>): void {

@@ -60,6 +60,11 @@ export interface ClientPlugin {
   readonly visible?: unknown
 }
 
+/** The options of a request that may be sent again unless they forbid it: lists, reads and the like. */
+export function repeatable(options: CallOptions): CallOptions {
+  return { ...options, idempotent: options.idempotent ?? true }
+}
+
 /** Converts the options of a call to those of a connection. */
 export function toRequestOptions(options: CallOptions): RequestOptions {
   const { timeout, total, signal, headers, onProgress, idempotent } = options

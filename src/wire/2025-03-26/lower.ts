@@ -99,8 +99,11 @@ function lowerCallResult(result: CallToolResult): CallToolResult {
     form === 'result' ? (structuredContent as { readonly result: unknown }).result : structuredContent
   const content: readonly ContentBlock[] =
     plain.content.length > 0 ? plain.content : [{ type: 'text', text: JSON.stringify(value) }]
-  const meta = repeats(content, value) ? { ...own, [STRUCTURED]: 'text' } : own
-  return Object.keys(meta).length === 0 ? { ...plain, content } : { ...plain, content, _meta: meta }
+  return {
+    ...plain,
+    content,
+    _meta: repeats(content, value) ? { ...own, [STRUCTURED]: 'text' } : _meta && own,
+  }
 }
 
 /** Whether the only block is a text that begins like the JSON of a value. Handlers may write another text instead. */
