@@ -1,6 +1,5 @@
 import { nearest } from '../base/nearest.ts'
 import { checkWord } from '../base/options.ts'
-import { BAD_OPTION } from '../errors/base.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_DEFINITION, RESOURCE_EXISTS } from '../errors/server.ts'
 import type { Profile } from '../profiles/profile.ts'
@@ -13,7 +12,7 @@ import { toPrompt, toTool } from '../server/register.ts'
 import { isTemplate, toResource } from '../server/register-resource.ts'
 import type { ServerService } from '../server/service.ts'
 import { withHeaderCheck } from './header-check.ts'
-import { checkCompletion } from './misuse.ts'
+import { badOption, checkCompletion } from './misuse.ts'
 
 /** The kinds of items that can be changed by name; templates are resources. */
 export type ItemKind = 'tool' | 'resource' | 'prompt'
@@ -164,8 +163,4 @@ function duplicate(kind: ItemKind, key: string): Error {
   const refusal = kind === 'tool' ? 'TOOL_DUPLICATE' : 'PROMPT_DUPLICATE'
   const reason = 'it already exists; change it with app.update, or remove it first to replace it'
   return mcpError(BAD_DEFINITION, { item: `${kind} "${key}"`, reason }, { refusal })
-}
-
-function badOption(where: string, reason: string): Error {
-  return mcpError(BAD_OPTION, { where, reason })
 }

@@ -94,7 +94,8 @@ export class Mounts {
     options: MountOptions,
     create: (opened: () => Promise<Endpoint>) => Mount,
   ): Mount {
-    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checkMount(where, options) }
+    const { hosts, cors = [], sessions = true, sse = false, gist = false } = checkMount(where, options)
+    const choice = { hosts, cors, sessions, sse, gist }
     releaseStdout()
     const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse, choice.gist])
     let mount = mounts.get(key)

@@ -10,11 +10,11 @@ export type Change = ClientEvents['change']
 
 /** The lists and resources to watch. */
 export interface Watched {
-  readonly tools?: boolean
-  readonly prompts?: boolean
+  readonly tools?: boolean | undefined
+  readonly prompts?: boolean | undefined
   /** `true` for the list of resources, or the URIs of resources. */
-  readonly resources?: boolean | readonly string[]
-  readonly signal?: AbortSignal
+  readonly resources?: boolean | readonly string[] | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 const WATCHED: KindsOf<Watched> = {

@@ -1,3 +1,4 @@
+import type { Some } from '../base/some.ts'
 import { readLimits } from '../base/limits.ts'
 import { CLIENT_LIMITS, type ClientLimits } from '../protocol/client-limits.ts'
 import { toMs, type Duration } from '../base/duration.ts'
@@ -30,32 +31,32 @@ import { agree, CYCLES, isVersion, monthOf, revisionOf, type Cycle } from './ver
 
 export interface GistConnectOptions {
   /** The version to request, as a month or a date; `2025-11` by default. */
-  readonly version?: string
+  readonly version?: string | undefined
   /** How far the server's version may differ from that: by one revision, or by one month. */
-  readonly cycle?: Cycle
+  readonly cycle?: Cycle | undefined
   /** The capabilities to request; `stream` and `schema_ref` by default. */
-  readonly capabilities?: readonly string[]
-  readonly clientId?: string
+  readonly capabilities?: readonly string[] | undefined
+  readonly clientId?: string | undefined
   /** The client's name, sent with every call. */
-  readonly clientName?: string
+  readonly clientName?: string | undefined
   /** HTTP headers for every request; a function is called each time. */
-  readonly headers?: CallerHeaders
-  readonly fetch?: typeof fetch
+  readonly headers?: CallerHeaders | undefined
+  readonly fetch?: typeof fetch | undefined
   /** A request times out after this much silence; progress restarts the timeout. */
-  readonly timeout?: Duration
+  readonly timeout?: Duration | undefined
   /** The longest a request may take. */
-  readonly total?: Duration
-  readonly limits?: 'strict' | Partial<ClientLimits>
+  readonly total?: Duration | undefined
+  readonly limits?: 'strict' | Some<ClientLimits> | undefined
 }
 
 /** Options of one call. */
 export interface GistCallOptions {
-  readonly timeout?: Duration
-  readonly total?: Duration
-  readonly signal?: AbortSignal
+  readonly timeout?: Duration | undefined
+  readonly total?: Duration | undefined
+  readonly signal?: AbortSignal | undefined
   /** Called with progress, and with a part of the output if the server sends one. */
-  readonly onProgress?: (part: ResultEnvelope) => void
-  readonly traceId?: string
+  readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
+  readonly traceId?: string | undefined
 }
 
 const OPTIONS: KindsOf<GistConnectOptions> = {
@@ -71,7 +72,7 @@ const OPTIONS: KindsOf<GistConnectOptions> = {
   fetch: callable<typeof fetch>(),
   timeout: DURATION,
   total: DURATION,
-  limits: either(oneOf('strict'), object<Partial<ClientLimits>>()),
+  limits: either(oneOf('strict'), object<Some<ClientLimits>>()),
 }
 const CALL_OPTIONS: KindsOf<GistCallOptions> = {
   timeout: DURATION,

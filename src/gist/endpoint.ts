@@ -39,7 +39,7 @@ export interface GistEndpointOptions {
   readonly guard: Guard
   readonly authenticate?: HttpHandler['authenticate']
   /** How to compare versions when a client requests one that is not served. */
-  readonly cycle?: Cycle
+  readonly cycle?: Cycle | undefined
 }
 
 const PATH = '/gist'

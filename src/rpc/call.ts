@@ -10,7 +10,7 @@ import type { Session } from './session.ts'
 export interface ClientInfo {
   readonly name: string
   readonly version: string
-  readonly title?: string
+  readonly title?: string | undefined
 }
 
 /** The sender of a request, as described by the handshake or by the request itself. */
@@ -23,8 +23,8 @@ export interface Peer {
 
 /** The caller as an authenticator established it. */
 export interface Auth {
-  readonly sub?: string
-  readonly scopes?: readonly string[]
+  readonly sub?: string | undefined
+  readonly scopes?: readonly string[] | undefined
   readonly [claim: string]: unknown
 }
 

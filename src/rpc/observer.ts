@@ -7,16 +7,16 @@ import type { Result } from './dispatch.ts'
 /** A request as observers see it. */
 export interface ObservedRequest {
   /** Absent when the message could not be read. */
-  readonly method?: string
+  readonly method?: string | undefined
   /** The tool, prompt or resource that the request names. */
-  readonly target?: string
-  readonly auth?: Auth
-  readonly client?: ClientInfo
-  readonly revision?: Revision
+  readonly target?: string | undefined
+  readonly auth?: Auth | undefined
+  readonly client?: ClientInfo | undefined
+  readonly revision?: Revision | undefined
   /** `ctx.reference` of the request, which log lines and masked errors have too. Absent when it was rejected before any handler ran. */
-  readonly reference?: string
+  readonly reference?: string | undefined
   /** The size of the message in characters, where it is known. */
-  readonly size?: number
+  readonly size?: number | undefined
 }
 
 /** How a request ended. */
@@ -24,10 +24,10 @@ export interface RequestEnd {
   /** `tool_error` is a result that reports a failure to the model. */
   readonly outcome: 'result' | 'tool_error' | 'error' | 'cancelled'
   /** The error that was sent. */
-  readonly error?: McpError
+  readonly error?: McpError | undefined
   readonly durationMs: number
   /** The size of the response in characters, where it is known. */
-  readonly size?: number
+  readonly size?: number | undefined
 }
 
 /** Sees the start and end of every request, including those rejected before any handler ran. */

@@ -13,12 +13,16 @@ import { rethrown } from './settle.ts'
 import { isVisible } from './visibility.ts'
 
 /** A value, or a value with a description. */
-export type Suggestion = string | { readonly value: string; readonly description?: string }
+export type Suggestion = string | { readonly value: string; readonly description?: string | undefined }
 
 /** The result of a completer: values in order of rank, optionally with the total number. */
 export type Completions =
   | readonly Suggestion[]
-  | { readonly values: readonly Suggestion[]; readonly total?: number; readonly hasMore?: boolean }
+  | {
+      readonly values: readonly Suggestion[]
+      readonly total?: number | undefined
+      readonly hasMore?: boolean | undefined
+    }
 
 /** Completes the value of one argument; `known` contains the arguments that are already filled in. */
 export type Completer<Ctx = Context> = (

@@ -19,22 +19,22 @@ import type { Item, PromptDefinition, ToolDefinition } from './definitions.ts'
 
 /** Hints for the client about a tool's effects. */
 export interface Hints {
-  readonly readOnly?: boolean
-  readonly destructive?: boolean
-  readonly idempotent?: boolean
-  readonly openWorld?: boolean
+  readonly readOnly?: boolean | undefined
+  readonly destructive?: boolean | undefined
+  readonly idempotent?: boolean | undefined
+  readonly openWorld?: boolean | undefined
 }
 
 /** Options that every item has. */
 export interface ItemOptions<Ctx = Context> {
-  readonly title?: string
-  readonly description?: string
-  readonly icons?: readonly Icon[]
-  readonly _meta?: JsonObject
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly _meta?: JsonObject | undefined
   /** Whether a caller sees the item. Hidden items do not exist for that caller. */
-  readonly visible?: (context: Ctx) => boolean
+  readonly visible?: ((context: Ctx) => boolean) | undefined
   /** Scopes that the caller must have to use the item. Lists show it to everybody. */
-  readonly scopes?: readonly string[]
+  readonly scopes?: readonly string[] | undefined
 }
 
 export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
@@ -45,7 +45,7 @@ export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
 }
 
 export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
-  readonly args?: AnySchema
+  readonly args?: AnySchema | undefined
 }
 
 export const ITEM_OPTIONS: KindsOf<ItemOptions> = {

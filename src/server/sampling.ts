@@ -14,7 +14,7 @@ const PRIORITIES = ['costPriority', 'speedPriority', 'intelligencePriority'] as 
 export function checkSampling(
   params: SampleParams,
   dialect: Dialect,
-): JsonObject & { readonly includeContext?: string } {
+): JsonObject & { readonly includeContext?: string | undefined } {
   const { maxTokens = DEFAULT_MAX_TOKENS, modelPreferences = {}, temperature = 0 } = params
   if (!Number.isInteger(maxTokens) || maxTokens < 1) throw badSampling('maxTokens must be a positive integer')
   if (dialect.temperature === 'checked' && !(temperature >= 0 && temperature <= 2))

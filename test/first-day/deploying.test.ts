@@ -84,7 +84,8 @@ describe('two processes behind nginx', { timeout: 120_000 }, () => {
     onTestFinished(() => client.close())
     for (let count = 0; count < 4; count++) {
       const steps: string[] = []
-      const onProgress = ({ message = '' }: { readonly message?: string }): void => void steps.push(message)
+      const onProgress = ({ message = '' }: { readonly message?: string | undefined }): void =>
+        void steps.push(message)
       const said = await client.call('book', { berth: 'A2' }, { onProgress })
       expect(said).toMatch(/^A2 is booked for Gull by \d+, key [\da-f-]{36}\.$/)
       expect(steps).toEqual(['booking'])

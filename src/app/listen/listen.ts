@@ -17,7 +17,7 @@ export interface Running {
   /** The URL for HTTP clients, if HTTP is open. */
   readonly url: string | undefined
   /** The address of each transport, in the form that `connect` accepts. */
-  readonly addresses: Readonly<Partial<Record<Addressed, string>>>
+  readonly addresses: { readonly [Name in Addressed]?: string }
   /** Resolves when all transports have closed. */
   readonly closed: Promise<void>
   /** Finishes running requests, then closes. */
@@ -57,7 +57,7 @@ const TRANSPORTS: readonly ('stdio' | Addressed)[] = ['stdio', ...ADDRESSED]
  * transports off, it opens stdio.
  */
 export async function listen<Ctx extends Context>(
-  app: App<Ctx>,
+  app: App<Ctx, unknown>,
   options: ListenOptions,
   defaults: ListenOptions,
 ): Promise<Running> {

@@ -11,9 +11,9 @@ import { failed, findExecutable } from './executable.ts'
 export interface Command {
   readonly command: string
   /** Passed to the program one by one, never through a shell. */
-  readonly args?: readonly string[]
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly cwd?: string
+  readonly args?: readonly string[] | undefined
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  readonly cwd?: string | undefined
   /** How much of our environment the process inherits; by default the harmless essentials. */
   readonly inherit?: Inherit
 }

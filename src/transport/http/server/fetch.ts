@@ -16,7 +16,7 @@ import { ReadBudget } from '../../io/read-budget.ts'
 /** What a framework knows of a web request. */
 export interface FetchExtras {
   /** The caller that it authenticated. */
-  readonly auth?: Auth
+  readonly auth?: Auth | undefined
   /** The body, if it has read it: parsed, as text or as bytes. */
   readonly body?: unknown
   /** The `ctx` of a Worker, so that handlers notice when their client disconnects. */
