@@ -136,7 +136,7 @@ function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
   const { length } = new TextEncoder().encode(text)
   if (headers.get('content-length') !== String(length)) headers.delete('content-length')
   // The target may be a whole URL, and the host anything: the client chose both.
-  const path = target.startsWith('/') ? target.replace(/^\/+/, '/') : '/'
+  const path = target.startsWith('/') ? target.replace(/^[/\\]+/, '/') : '/'
   const url = new URL(path, URL.canParse(base) ? base : 'http://localhost')
   return new Request(url, { method, headers, signal, ...(hasBody(request) && { body: text }) })
 }
