@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Limits } from '../../protocol/limits.ts'
 import { ownerOf, type Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
+import { budgetsOf } from '../io/budgets.ts'
 import { readCount } from './backlog.ts'
 import { WsSession, type Opening, type SessionTable } from './session.ts'
 
@@ -17,7 +18,6 @@ export class WsSessions implements SessionTable {
   readonly #all = new Map<string, WsSession>()
   /** Sessions without a connection and when they lost it, oldest first. */
   readonly #lost = new Map<WsSession, number>()
-  #kept = 0
   #isClosed = false
 
   constructor(service: Service, limits: Limits, now: () => number = () => performance.now()) {
@@ -30,9 +30,9 @@ export class WsSessions implements SessionTable {
     return this.#all.size
   }
 
-  /** The number of bytes buffered for all of them. */
+  /** The number of bytes kept for clients that may come back. */
   get kept(): number {
-    return this.#kept
+    return budgetsOf(this.service, this.limits).kept.bytes
   }
 
   /**
@@ -85,19 +85,6 @@ export class WsSessions implements SessionTable {
   over(session: WsSession): void {
     this.#all.delete(session.id)
     this.#lost.delete(session)
-  }
-
-  /** Counts buffered bytes. Beyond the limit, the session with the largest buffer loses it. */
-  keeps(bytes: number): void {
-    this.#kept += bytes
-    while (this.#kept > this.limits.unsentBytes) this.#largest().discard()
-  }
-
-  #largest(): WsSession {
-    let largest: WsSession | undefined
-    for (const session of this.#all.values())
-      if (largest === undefined || session.size > largest.size) largest = session
-    return largest as WsSession
   }
 
   #find(headers: IncomingHttpHeaders, auth: Auth | undefined): WsSession | undefined {

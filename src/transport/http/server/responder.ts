@@ -85,7 +85,10 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
   #end(call: Call, out: HttpOut): HttpOut {
     const { session, opened } = this.#options
     const isUnused = session === undefined || (opened !== undefined && !this.#endpoint.sessions.has(session))
-    if (isUnused) call.peer.session?.close()
+    if (isUnused) {
+      call.peer.session?.close()
+      session?.release()
+    }
     return out
   }
 }
