@@ -11,6 +11,7 @@ import type { Guard } from '../http/server/guard.ts'
 import { checkContent, readAccept } from '../http/server/negotiate.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from '../http/server/parts.ts'
 import { budgetsOf } from '../io/budgets.ts'
+import { Owners } from '../io/owners.ts'
 import { Sweeper } from '../http/server/sweeper.ts'
 import { SseClient } from './peer.ts'
 
@@ -46,6 +47,7 @@ export class SseEndpoint implements ExtraEndpoint {
   readonly authenticate: HttpHandler['authenticate']
   readonly #fail: HttpHandler['fail']
   readonly #clients = new Map<string, SseClient>()
+  readonly #owners = new Owners<SseClient>()
   /** Keeps streams alive. */
   readonly sweeper: Sweeper
   #closing = false
@@ -129,13 +131,15 @@ export class SseEndpoint implements ExtraEndpoint {
 
   #open(request: HttpIn, headers: Headers): HttpOut {
     const { limits, service } = this
-    if (this.#clients.size >= limits.sessions) this.#makeRoom()
-    const id = crypto.randomUUID()
-    const onGone = (): void => void this.#clients.delete(id)
     const owner = ownerOf(request.auth)
+    if (this.#clients.size >= limits.sessions) this.#makeRoom(owner)
+    const id = crypto.randomUUID()
+    const onGone = (): void => this.#delete(client)
     const streaming = this.#streaming
-    const client = new SseClient({ service, limits, streaming, owner, lifetime: request.lifetime, onGone })
+    const { lifetime } = request
+    const client: SseClient = new SseClient({ id, service, limits, streaming, owner, lifetime, onGone })
     this.#clients.set(id, client)
+    this.#owners.add(client)
     this.sweeper.begin()
     client.greet(`${addressOf(request)}?sessionId=${id}`)
     return toStream(client.stream, headers)
@@ -159,17 +163,22 @@ export class SseEndpoint implements ExtraEndpoint {
     return client
   }
 
-  /** Evicts a client that opened a stream and never sent a message. */
-  #makeRoom(): void {
-    const { sessions } = this.limits
+  /** Evicts a client that opened a stream and never sent a message, or an idle one of an owner with far more than this one. */
+  #makeRoom(owner: string): void {
     const now = performance.now()
-    for (const [id, client] of this.#clients) {
-      if (client.spoken || now - client.since < FRESH_MS) continue
-      this.#clients.delete(id)
+    const { items, isLarge } = this.#owners.largest(owner)
+    for (const client of items) {
+      if (isLarge ? client.isBusy : client.spoken || now - client.since < FRESH_MS) continue
+      this.#delete(client)
       void client.close()
       return this.service.observers.count('session_evicted')
     }
-    throw mcpError(SESSION_LIMIT, { limit: sessions }, { retryAfterMs: 30_000 })
+    throw mcpError(SESSION_LIMIT, { limit: this.limits.sessions }, { retryAfterMs: 30_000 })
+  }
+
+  #delete(client: SseClient): void {
+    this.#clients.delete(client.id)
+    this.#owners.delete(client)
   }
 }
 

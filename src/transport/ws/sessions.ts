@@ -4,6 +4,7 @@ import type { Limits } from '../../protocol/limits.ts'
 import { ownerOf, type Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { budgetsOf } from '../io/budgets.ts'
+import { Owners } from '../io/owners.ts'
 import { readCount } from './backlog.ts'
 import { WsSession, type Opening, type SessionTable } from './session.ts'
 
@@ -18,6 +19,7 @@ export class WsSessions implements SessionTable {
   readonly #all = new Map<string, WsSession>()
   /** Sessions without a connection and when they lost it, oldest first. */
   readonly #lost = new Map<WsSession, number>()
+  readonly #owners = new Owners<WsSession>()
   #isClosed = false
 
   constructor(service: Service, limits: Limits, now: () => number = () => performance.now()) {
@@ -69,22 +71,23 @@ export class WsSessions implements SessionTable {
     for (const session of this.#lost.keys()) session.end()
   }
 
-  /** Keeps a session for its client to resume; if there are too many, the oldest one is evicted. */
+  /** Keeps a session for its client to resume; if there are too many, the owner with the most loses the oldest one. */
   lost(session: WsSession): void {
     if (this.#isClosed) return session.end()
-    const [first] = this.#lost.keys()
-    if (first !== undefined && this.#lost.size >= this.limits.sessions) {
+    if (this.#lost.size >= this.limits.sessions) {
       this.service.observers.count('session_evicted')
       // A session that was never used does not evict another.
       if (session.received === 0) return session.end()
-      first.end()
+      const [first] = this.#owners.largest(session.owner).items
+      first?.end()
     }
     this.#lost.set(session, this.#now())
+    this.#owners.add(session)
   }
 
   over(session: WsSession): void {
     this.#all.delete(session.id)
-    this.#lost.delete(session)
+    this.#found(session)
   }
 
   #find(headers: IncomingHttpHeaders, auth: Auth | undefined): WsSession | undefined {
@@ -96,10 +99,16 @@ export class WsSessions implements SessionTable {
   #canResume(session: WsSession, count: number): boolean {
     if (count > session.sent) return false
     session.release()
-    this.#lost.delete(session)
+    this.#found(session)
     if (session.reaches(count)) return true
     session.end()
     return false
+  }
+
+  /** The session has a connection again, or ends. */
+  #found(session: WsSession): void {
+    this.#lost.delete(session)
+    this.#owners.delete(session)
   }
 
   #create(auth: Auth | undefined): WsSession {

@@ -1,5 +1,5 @@
 import { SESSION_LIMIT } from '../../../errors/limits.ts'
-import { type McpError, mcpError } from '../../../errors/error.ts'
+import { mcpError } from '../../../errors/error.ts'
 import { UNKNOWN_EVENT, UNKNOWN_SESSION } from '../../../errors/http.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
@@ -11,6 +11,7 @@ import { Session } from '../../../rpc/session.ts'
 import { encodeNotification } from '../../../wire/encode.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import type { KeptPool } from '../../io/kept-pool.ts'
+import { Owners } from '../../io/owners.ts'
 import { EventStream, readEventId } from './event-stream.ts'
 
 /** The stream for messages that do not belong to a request. */
@@ -148,6 +149,7 @@ export class Sessions {
   readonly #service: Service
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
+  readonly #owners = new Owners<HttpSession>()
   #swept: number
 
   constructor(limits: Limits, service: Service, now: () => number) {
@@ -162,24 +164,21 @@ export class Sessions {
   }
 
   /**
-   * Creates a session. It is added to the table once the handshake succeeds; if the table is full, the session that was
-   * idle for the longest time is evicted.
+   * Creates a session. It is added to the table once the handshake succeeds; if the table is full, the owner with the most
+   * sessions loses the one that was idle for the longest time.
    */
   create(auth: Auth | undefined): HttpSession {
-    const isFull = this.#table.size >= this.#limits.sessions
-    if (isFull || this.#now() - this.#swept > SWEEP_MS) {
-      const oldest = this.sweep()
-      if (this.#table.size >= this.#limits.sessions) this.#evict(oldest)
-    }
-    if (this.#table.size >= this.#limits.sessions) throw this.#full()
-    return new HttpSession(ownerOf(auth), this.#limits, this.#service, this.#now())
+    const owner = ownerOf(auth)
+    if (this.#now() - this.#swept > SWEEP_MS) this.sweep()
+    this.#makeRoom(owner)
+    return new HttpSession(owner, this.#limits, this.#service, this.#now())
   }
 
   keep(session: HttpSession): void {
     // Several handshakes may have been running when there was room for only one.
-    if (this.#table.size >= this.#limits.sessions) this.#evict(this.sweep())
-    if (this.#table.size >= this.#limits.sessions) throw this.#full()
+    this.#makeRoom(session.owner)
     this.#table.set(session.id, session)
+    this.#owners.add(session)
   }
 
   has({ id }: HttpSession): boolean {
@@ -202,20 +201,18 @@ export class Sessions {
 
   end(session: HttpSession): void {
     this.#table.delete(session.id)
+    this.#owners.delete(session)
     session.close()
   }
 
-  /** Closes sessions that were idle for too long; returns the longest idle one of the rest. */
-  sweep(): HttpSession | undefined {
+  /** Closes sessions that were idle for too long. */
+  sweep(): void {
     const now = (this.#swept = this.#now())
-    let oldest: HttpSession | undefined
     for (const session of this.#table.values()) {
-      if (this.#isIdle(session, now)) {
-        this.end(session)
-        this.#service.observers.count('session_expired')
-      } else if (oldest === undefined || session.seen < oldest.seen) oldest = session
+      if (!this.#isIdle(session, now)) continue
+      this.end(session)
+      this.#service.observers.count('session_expired')
     }
-    return oldest
   }
 
   keepAlive(): void {
@@ -226,14 +223,27 @@ export class Sessions {
     for (const session of this.#table.values()) this.end(session)
   }
 
-  #full(): McpError {
-    return mcpError(SESSION_LIMIT, { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
+  /** Throws if the table is full and no session can be evicted for one of `owner`. */
+  #makeRoom(owner: string): void {
+    const { sessions } = this.#limits
+    if (this.#table.size < sessions) return
+    this.sweep()
+    if (this.#table.size < sessions) return
+    const oldest = this.#evictable(owner)
+    if (oldest === undefined) throw mcpError(SESSION_LIMIT, { limit: sessions }, { retryAfterMs: 30_000 })
+    this.end(oldest)
+    this.#service.observers.count('session_evicted')
   }
 
-  #evict(session: HttpSession | undefined): void {
-    if (session === undefined || this.#now() - session.seen < FRESH_MS) return
-    this.end(session)
-    this.#service.observers.count('session_evicted')
+  /** The session to evict for one of `owner`; those in use only if another owner has far more than this one. */
+  #evictable(owner: string): HttpSession | undefined {
+    const { items, isLarge } = this.#owners.largest(owner)
+    let oldest: HttpSession | undefined
+    for (const session of items) {
+      if (isLarge ? session.calls.size > 0 : this.#now() - session.seen < FRESH_MS) continue
+      if (oldest === undefined || session.seen < oldest.seen) oldest = session
+    }
+    return oldest
   }
 
   /** Whether a session was idle for too long, counted from the end of its last stream or request. */
