@@ -186,7 +186,7 @@ export class InFlight<Out, Encoded extends Sized> {
     const { load } = this.#service
     const { caller, calls } = responder
     const { inFlight, allInFlight } = this.#limits
-    if (load.check !== undefined) load.check()
+    if (load.check !== undefined) load.check(caller)
     // While all callers together are below the limit, so is each of them.
     if (load.running + load.asking >= inFlight && load.runningFor(caller) >= inFlight)
       throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)

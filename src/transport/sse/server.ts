@@ -9,7 +9,15 @@ import type { Service } from '../../rpc/service.ts'
 import { toStream } from '../http/server/exchange.ts'
 import type { Guard } from '../http/server/guard.ts'
 import { checkContent, readAccept } from '../http/server/negotiate.ts'
-import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from '../http/server/parts.ts'
+import {
+  callerOf,
+  type ExtraEndpoint,
+  type Headers,
+  type HttpHandler,
+  type HttpHead,
+  type HttpIn,
+  type HttpOut,
+} from '../http/server/parts.ts'
 import { budgetsOf } from '../io/budgets.ts'
 import { Owners } from '../io/owners.ts'
 import { Sweeper } from '../http/server/sweeper.ts'
@@ -150,7 +158,7 @@ export class SseEndpoint implements ExtraEndpoint {
     const client = this.#find(request)
     if (client.owner !== ownerOf(request.auth)) throw mcpError(UNKNOWN_SESSION, {})
     if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
-    if (client.stream.waiting > 0) budgetsOf(this.service, this.limits).write.check()
+    if (client.stream.waiting > 0) budgetsOf(this.service, this.limits).write.check(callerOf(request))
     client.receive(parsed === undefined ? body : JSON.stringify(parsed), request)
     return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
   }
