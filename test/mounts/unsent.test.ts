@@ -14,7 +14,12 @@ const EVENTS = headed('tools/call', { name: 'events', _meta: { progressToken: 1 
 const ECHO = headed('tools/call', { name: 'echo' }, 1)
 
 function server(): App {
-  return createServer({ name: 'unsent', version: '1', limits: { unsentBytes: 2_500_000 }, log: () => undefined })
+  return createServer({
+    name: 'unsent',
+    version: '1',
+    limits: { unsentBytes: 2_500_000 },
+    log: () => undefined,
+  })
     .tool('much', {}, () => 'x'.repeat(LARGE))
     .tool('events', {}, async (_, { progress }) => {
       progress(1, 2, 'x'.repeat(LARGE))

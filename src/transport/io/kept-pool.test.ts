@@ -67,12 +67,20 @@ test('finding what to give up does not take longer because there are more caller
     for (const { buffer } of clients) {
       let bytes = buffer.bytes
       Object.defineProperty(buffer, 'bytes', {
-        get: () => (looked++, bytes),
-        set: (changed: number) => void (bytes = changed),
+        get: () => {
+          looked++
+          return bytes
+        },
+        set(changed: number) {
+          bytes = changed
+        },
       })
     }
     clients.at(-1)?.buffer.set(150)
-    expect([pool.bytes < count * 100, clients.filter(({ forgotten }) => forgotten > 0).length]).toEqual([true, 1])
+    expect([pool.bytes < count * 100, clients.filter(({ forgotten }) => forgotten > 0).length]).toEqual([
+      true,
+      1,
+    ])
     return looked
   })
   expect(looks[1]).toBe(looks[0])
@@ -80,7 +88,9 @@ test('finding what to give up does not take longer because there are more caller
 
 test('what clients keep and give up in any order adds up', () => {
   const pool = new KeptPool({ unsentBytes: 5000 })
-  const clients = ['ann', 'bob', 'eve', 'joe', 'kim', 'lee', 'max'].flatMap((caller) => createClients(pool, 5, caller))
+  const clients = ['ann', 'bob', 'eve', 'joe', 'kim', 'lee', 'max'].flatMap((caller) =>
+    createClients(pool, 5, caller),
+  )
   let seed = 1
   const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
   for (let step = 0; step < 20_000; step++) {

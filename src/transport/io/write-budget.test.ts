@@ -10,6 +10,7 @@ interface Client {
 }
 
 let pool = new WritePool(toLimits())
+const TOO_MUCH = /too much output/
 
 function createClient(patienceMs = 10_000, caller?: unknown): Client {
   let handle: NonNullable<Outlet['_handle']> | null = null
@@ -141,7 +142,7 @@ test('when too many bytes are unread, clients must read a tenth of theirs in a s
   }
   vi.advanceTimersByTime(50)
   for (let second = 0; second < 3; second++) {
-    expect(() => pool.check()).toThrow()
+    expect(() => pool.check()).toThrow(TOO_MUCH)
     for (let step = 0; step < 10; step++) {
       slow.left((slowLeft -= 9))
       steady.left((steadyLeft -= 10))
@@ -156,7 +157,7 @@ test('once there is room again, reading anything is enough', () => {
   const [slow, other] = [createClient(), createClient()]
   slow.budget.set(1000)
   other.budget.set(1000)
-  expect(() => pool.check()).toThrow()
+  expect(() => pool.check()).toThrow(TOO_MUCH)
   other.budget.set(0)
   for (let left = 1000; left > 900; left--) {
     slow.left(left)
@@ -177,7 +178,7 @@ test('a caller that leaves more than its share unread gets nothing more, and the
   for (const caller of ['bob', 'eve', undefined]) expect(() => pool.check(caller)).not.toThrow()
   // Each gets a quarter of what the others leave free.
   bob.budget.set(188)
-  expect(() => pool.check('bob')).toThrow()
+  expect(() => pool.check('bob')).toThrow(TOO_MUCH)
   second.budget.set(0)
   for (const caller of ['ann', 'bob']) expect(() => pool.check(caller)).not.toThrow()
 })

@@ -53,7 +53,11 @@ function toBody(
   if (answered === undefined || whole === null || whole.length <= SMALL_BYTES) return whole
   let left = typeof whole === 'string' ? new TextEncoder().encode(whole) : whole
   let abort: () => void = () => undefined
-  const sending = createBudget(answered, () => left.length, () => abort())
+  const sending = createBudget(
+    answered,
+    () => left.length,
+    () => abort(),
+  )
   const take = (bytes: Uint8Array<ArrayBuffer>): void => {
     left = bytes
     sending.set(bytes.length)

@@ -72,8 +72,7 @@ function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler, re
   response.writeHead(out.status, headers)
   if (typeof body === 'string') response.end(toSend(body, length))
   else writePieces(response, body)
-  if (length > SMALL_BYTES && handler !== undefined)
-    countUnsent(response, length, handler, request)
+  if (length > SMALL_BYTES && handler !== undefined) countUnsent(response, length, handler, request)
 }
 
 function writeBytes(
