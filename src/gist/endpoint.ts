@@ -192,6 +192,7 @@ export class GistEndpoint implements ExtraEndpoint {
   #ask(asked: Asked, request: HttpIn, headers: Headers, begun: number): HttpOut | Promise<HttpOut> {
     const { kind, requestId: id, params } = asked
     const session = asked.session === undefined ? undefined : this.sessions.get(asked.session, request.auth)
+    request.session = session
     const peer = this.#peer(asked, session)
     const streams = kind === 'call' && this.#wantsStream(request, session)
     const method = kind === 'call' ? 'tools/call' : 'tools/list'

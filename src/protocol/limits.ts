@@ -54,7 +54,7 @@ export const LIMITS = {
   waitMs: { usual: 1000, strict: 250 },
   /** Milliseconds that the event loop may be blocked before the server logs it and reports itself unhealthy. */
   blockedMs: { usual: 2000, strict: 1000 },
-  /** Bytes waiting for HTTP clients to read them, over all connections; the same limit applies separately to bytes kept for clients that reconnect. */
+  /** Bytes waiting for clients to read them, over all connections; the same limit applies separately to bytes kept for clients that reconnect, with 128 for each event. One caller gets at most a quarter. */
   unsentBytes: { usual: 134_217_728, strict: 67_108_864 },
   /** Open connections per port; an HTTP port accepts up to 64 more, so that a WebSocket beyond the limit gets an error. */
   connections: { usual: 20_000, strict: 2_000 },
@@ -64,7 +64,7 @@ export const LIMITS = {
   pingMs: { usual: 30_000, strict: 15_000 },
   /** Milliseconds that the client has to answer the ping, before its connection is aborted. */
   pongMs: { usual: 10_000, strict: 5_000 },
-  /** Open sessions. */
+  /** Open sessions; beyond that, the caller with the most loses one for a new one. */
   sessions: { usual: 10_000, strict: 1_000 },
   /** Milliseconds until an unused session or TCP connection is closed. */
   sessionIdleMs: { usual: 1_800_000, strict: 600_000 },

@@ -208,7 +208,7 @@ export class InFlight<Out, Encoded extends Sized> {
     const { caller, calls } = responder
     const { inFlight, allInFlight } = this.#limits
     if (this.#member !== undefined) this.#admitMember(call, this.#member)
-    if (load.check !== undefined) load.check()
+    if (load.check !== undefined) load.check(caller)
     // While all callers together are below the limit, so is each of them.
     if (load.running + load.asking >= inFlight && load.runningFor(caller) >= inFlight)
       throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)

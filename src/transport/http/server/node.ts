@@ -57,7 +57,7 @@ function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
   }
 
   function readAndAnswer(request: NodeRequest, parts: NodeIn, given: unknown): void {
-    if (!hasBody(parts)) return respond(parts.response, handler, handler.answer(parts))
+    if (!hasBody(parts)) return respond(parts, handler, handler.answer(parts))
     const body = bodyOf(request, given)
     if (!isStream(body)) return answerGiven(request, parts, body)
     const reading = new ReadBudget(pool, handler.limits.httpBytes, body)
@@ -92,7 +92,7 @@ function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
   }
 
   function answer(parts: NodeIn, reading: ReadBudget | undefined): void {
-    respond(parts.response, handler, handler.answer(parts))
+    respond(parts, handler, handler.answer(parts))
     reading?.end()
   }
 }
@@ -109,6 +109,7 @@ class NodeIn extends NodeHead implements HttpIn {
   parsed: unknown = undefined
   size = 0
   isLate = false
+  session: object | undefined = undefined
   readonly response: ServerResponse
 
   constructor(request: NodeRequest, response: ServerResponse) {

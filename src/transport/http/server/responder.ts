@@ -1,14 +1,14 @@
 import type { McpError } from '../../../errors/error.ts'
 import { toErrorObject, toStatus } from '../../../errors/reply.ts'
 import type { JsonObject, RequestId } from '../../../protocol/jsonrpc.ts'
-import { ownerOf, type Call } from '../../../rpc/call.ts'
+import type { Call } from '../../../rpc/call.ts'
 import type { CallTable } from '../../../rpc/call-table.ts'
 import type { Pending, Responder } from '../../../rpc/in-flight.ts'
 import { encodeResult } from '../../../wire/encode.ts'
 import { encodeError, encodeReply, type Reply } from '../../../wire/reply.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
-import type { Headers, HttpIn, HttpOut } from './parts.ts'
+import { callerOf, type Headers, type HttpIn, type HttpOut } from './parts.ts'
 import type { HttpSession } from './sessions.ts'
 
 export interface ResponderOptions {
@@ -43,7 +43,7 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
   }
 
   get caller(): unknown {
-    return callerOf(this.#request, this.#options.session)
+    return callerOf(this.#request)
   }
 
   get size(): number {
@@ -89,14 +89,12 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
   #end(call: Call, out: HttpOut): HttpOut {
     const { session, opened } = this.#options
     const isUnused = session === undefined || (opened !== undefined && !this.#endpoint.sessions.has(session))
-    if (isUnused) call.peer.session?.close()
+    if (isUnused) {
+      call.peer.session?.close()
+      session?.release()
+    }
     return out
   }
-}
-
-/** The caller of a request: an authenticated one, or else a session or a connection. */
-export function callerOf({ auth, connection }: HttpIn, session: HttpSession | undefined): unknown {
-  return auth === undefined ? (session ?? connection) : ownerOf(auth)
 }
 
 /** The size of a body in characters, even of one that a framework has parsed. */
