@@ -1,3 +1,4 @@
+import { platformFetch } from '#fetch'
 import { Client, type ClientSettings } from '../../client/client.ts'
 import { declarationOf, EXTENSIONS, type DeclaredExtension } from '../../client/declared.ts'
 import type { Answers } from '../../client/answers.ts'
@@ -215,7 +216,7 @@ function routeToUrl(url: URL, options: ConnectOptions, { limits, credentials }: 
       floorMs: limits.reconnectFloorMs,
     },
     ...(fetch === undefined ? {} : { fetch }),
-    ...(wrapFetch !== undefined && { fetch: wrapFetch(fetch ?? globalThis.fetch) }),
+    ...(wrapFetch !== undefined && { fetch: wrapFetch(fetch ?? platformFetch) }),
   }
   return { open: connectHttp(url, settings), key: url.href, paramHeaders: true }
 }

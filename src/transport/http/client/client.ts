@@ -1,3 +1,4 @@
+import { platformFetch } from '#fetch'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { SESSION_LOST } from '../../../errors/client.ts'
@@ -64,7 +65,7 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions): Ope
   const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
   const callerHeaders = async (): Promise<HeaderRecord> =>
     fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
-  const fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  const { fetch = platformFetch } = options
   const send = createSend(target, fetch)
   return (events) =>
     Promise.resolve(new HttpClientTransport({ ...options, fetch, target, send, callerHeaders, events }))
