@@ -98,7 +98,12 @@ function readAnswer(message: Record<string, unknown>): Message {
     const valid =
       typeof error === 'object' && Number.isInteger(error?.code) && typeof error?.message === 'string'
     if (!valid) throw malformed('the error needs an integer code and a message', message)
-  } else if (!isObject(message['result'])) throw malformed('the result is not an object', message)
+    return message as Message
+  }
+  const result = message['result']
+  if (!isObject(result)) throw malformed('the result is not an object', message)
+  // Some servers write `null` for none.
+  if (!isObject(result['_meta'] ?? {})) throw malformed('_meta is not an object', message)
   return message as Message
 }
 

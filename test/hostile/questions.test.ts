@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Answers } from '../../src/client.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { EARLIER, WAYS, endOf, failure, meet, quiet, text, until, type Asked, type Attack } from './peer.ts'
 
 const FORM = { message: 'name?', requestedSchema: { type: 'object', properties: {} } }
@@ -200,6 +201,35 @@ test.each(WAYS)(
     expect(most).toBeLessThanOrEqual(1024)
     await client.close()
     await until(() => open === 0)
+  },
+)
+
+test.each(WAYS)(
+  'C.server-requests questions without an object of params end the call, over %s',
+  async (way) => {
+    let asked = 0
+    const answers: Answers = {
+      elicit: () => (asked++, { action: 'decline' }),
+      sample: () => (asked++, {}),
+      roots: () => (asked++, []),
+    }
+    let question: JsonObject = {}
+    const { client, count } = await meet(
+      way,
+      ({ method }, wire) =>
+        method === 'tools/call'
+          ? wire.reply({ resultType: 'input_required', inputRequests: { question } })
+          : false,
+      { answers },
+    )
+    let calls = 0
+    for (const method of ['elicitation/create', 'sampling/createMessage', 'roots/list'])
+      for (const params of ['x'.repeat(100), 7, true, ['x']]) {
+        question = { method, params }
+        expect(await failure(client.call('echo'))).toMatchObject({ kind: 'bad_answer' })
+        calls++
+      }
+    expect([asked, count('tools/call')]).toEqual([0, calls])
   },
 )
 
