@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { connectHttp } from '../../src/transport/http/client/client.ts'
 import { ask, failure, handshake, json, open, QUICK, result, serve, shake, until } from './peer.ts'
 
-const LIMIT = { limits: { clientBytes: 1000, depth: 64, values: 1000 } }
+const LIMIT = { limits: { clientBytes: 1000, depth: 64, values: 1000, batch: 100 } }
 
 test('the session id and the revision go with everything after the handshake [R083] [R088]', async () => {
   const peer = await serve((seen, response) => {
