@@ -16,7 +16,7 @@ import type {
 } from '../../../rpc/client-transport.ts'
 import { readJsonAnswer, type ReadingOptions } from './answer.ts'
 import { dropBody, readRest } from './body.ts'
-import { createSend, nameOf, type Send } from './fetch.ts'
+import { createSend, nameOf, sendingDeadline, type Send } from './fetch.ts'
 import {
   isSessionId,
   mediaTypeOf,
@@ -119,7 +119,8 @@ class HttpClientTransport implements ClientTransport {
   async send(text: string, headers?: HeaderRecord): Promise<void> {
     this.#check()
     const method = 'the message'
-    const hold = this.#hold(method)
+    const deadline = sendingDeadline(method)
+    const hold = this.#hold(method, deadline.signal)
     try {
       const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
       if (!response.ok) dropBody(response)
@@ -130,6 +131,7 @@ class HttpClientTransport implements ClientTransport {
     } catch (error) {
       throw hold.release(error)
     } finally {
+      deadline.end()
       this.#reportLoss()
     }
   }
