@@ -21,6 +21,12 @@ export function readScanned(
   return readMessage(finding === undefined ? value : setId(value, finding.ids[0]))
 }
 
+/** Throws if a text from a server is a batch with too many members. */
+export function checkBatchLength(read: unknown, limit: number): void {
+  if (Array.isArray(read) && read.length > limit)
+    throw mcpError(BAD_MESSAGE, { reason: `it is a batch of more than ${limit} messages` })
+}
+
 /** Reads a parsed value as a message; throws if it is not one. */
 export function readMessage(value: unknown): Message {
   if (!isObject(value)) throw malformed('it is not an object', value)

@@ -3,8 +3,7 @@ import type { Message } from '../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { BAD_ANSWER } from '../../errors/client.ts'
 import type { MessageStream } from '../../rpc/message-stream.ts'
-import { checkBatchLength } from '../../wire/batch-length.ts'
-import { readMessage } from '../../wire/message.ts'
+import { checkBatchLength, readMessage } from '../../wire/message.ts'
 import { readText } from '../../wire/read-text.ts'
 
 /**
