@@ -6,9 +6,9 @@ import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { pause } from '../base/backoff.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
+import { Parents } from './parents.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
-import { allChanges, filterOf, isWatched, urisOf, type Change, type Watched } from './watched.ts'
-import { isWithin } from './within.ts'
+import { allChanges, filterOf, urisOf, type Change, type Watched } from './watched.ts'
 
 const RELISTEN_MS = 1000
 /** The number of reconnects in quick succession after which the watcher pauses before it subscribes again. */
@@ -23,6 +23,7 @@ const FINAL: ReadonlySet<string> = new Set(['closed', 'unknown_method', 'bad_par
 export class Watcher {
   readonly #connection: ReconnectingConnection
   readonly #watched: Watched
+  readonly #uris: Parents
   readonly #queue: ChangeQueue
   /** The id of the current `subscriptions/listen` request. */
   #listening: number | 'starting' | undefined
@@ -43,6 +44,7 @@ export class Watcher {
   ) {
     this.#connection = connection
     this.#watched = watched
+    this.#uris = new Parents(urisOf(watched))
     this.#queue = queue
     this.#onSubscribed = onSubscribed
     this.#warn = warn
@@ -69,12 +71,15 @@ export class Watcher {
   }
 
   onChange(change: Change): void {
-    if (!isWatched(change, this.#watched)) return
-    if (change.kind !== 'resource' || (this.#queue.size < MAX_UNREAD && change.uri.length < MAX_URI))
-      return this.#queue.push(change)
-    // The queue is full or the URI too long, so only the watched resources are reported as changed.
-    for (const uri of urisOf(this.#watched))
-      if (isWithin(change.uri, uri)) this.#queue.push({ kind: 'resource', uri })
+    if (change.kind !== 'resource') {
+      if (this.#watched[change.kind] === true) this.#queue.push(change)
+      return
+    }
+    for (const uri of this.#uris.of(change.uri)) {
+      if (this.#queue.size < MAX_UNREAD && change.uri.length < MAX_URI) return this.#queue.push(change)
+      // The queue is full or the URI too long, so only the watched resources are reported as changed.
+      this.#queue.push({ kind: 'resource', uri })
+    }
   }
 
   onNotification({ method, params }: { readonly method: string; readonly params: JsonObject }): void {

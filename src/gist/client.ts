@@ -1,9 +1,11 @@
 import type { Some } from '../base/some.ts'
 import { readLimits } from '../base/limits.ts'
+import { eachItem } from '../client/lists.ts'
 import { CLIENT_LIMITS, type ClientLimits } from '../protocol/client-limits.ts'
+import { LATEST } from '../protocol/revisions.ts'
 import { toMs, type Duration } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
-import { ANSWER_TOO_LARGE, BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
+import { BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
 import { CLOSED } from '../errors/rpc.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import {
@@ -143,18 +145,17 @@ export class GistClient implements AsyncDisposable {
     return readResult(await this.#ask(body, { signal, onProgress, ...this.#times(options) }))
   }
 
-  /** All tools of the server. */
+  /** All tools of the server. Throws if the list is too long or repeats a cursor. */
   async tools(): Promise<readonly ToolDescriptor[]> {
     const all: ToolDescriptor[] = []
-    let cursor: string | undefined
-    for (let page = 0; page < this.#parts.limits.pages; page++) {
-      const body = { list: 'tools', ...(cursor !== undefined && { cursor }) }
-      const listed = readListed(await this.#ask(body, this.#times({})))
-      all.push(...listed.tools)
-      cursor = listed.next_cursor
-      if (cursor === undefined) return all
+    const page = async (params: JsonObject): Promise<JsonObject> => {
+      const listed = readListed(await this.#ask({ list: 'tools', ...params }, this.#times({})))
+      return { tools: listed.tools, nextCursor: listed.next_cursor }
     }
-    throw mcpError(ANSWER_TOO_LARGE, { limit: this.#parts.limits.pages, unit: 'pages' })
+    const { pages: maxPages } = this.#parts.limits
+    const list = { method: 'tools/list', member: 'tools', revision: LATEST, maxPages } as const
+    for await (const tool of eachItem<ToolDescriptor>(list, page)) all.push(tool)
+    return all
   }
 
   /** Aborts running requests. The session times out on the server. */

@@ -1,3 +1,4 @@
+import { platformFetch } from '#fetch'
 import type { ClientLimits } from '../protocol/client-limits.ts'
 import { McpError, mcpError } from '../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER, HTTP_FAILED } from '../errors/client.ts'
@@ -49,7 +50,7 @@ export class Poster {
     const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
     this.#headers = async () =>
       fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
-    this.#send = createSend(readTarget(url), fetch ?? ((input, init) => globalThis.fetch(input, init)))
+    this.#send = createSend(readTarget(url), fetch ?? platformFetch)
     this.#limits = limits
   }
 

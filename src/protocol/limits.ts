@@ -36,8 +36,6 @@ export const LIMITS = {
   cursorLength: { usual: 2_048, strict: 256 },
   /** Milliseconds for which a cursor stays valid. */
   cursorMs: { usual: 9_007_199_254_740_991, strict: 3_600_000 },
-  /** Messages in one batch. */
-  batch: { usual: 100, strict: 20 },
   /** Concurrent requests of one caller: an authenticated caller, otherwise a session, otherwise a connection. HTTP at 2026-07-28 has no sessions, so anonymous callers are distinguished only by connection, and through `fetch` not at all. */
   inFlight: { usual: 1024, strict: 128 },
   /** Concurrent requests of all callers. The same number may also wait for answers from their clients; of these, one caller gets at most a quarter of what the others leave free. */

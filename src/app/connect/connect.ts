@@ -1,3 +1,4 @@
+import { platformFetch } from '#fetch'
 import type { Some } from '../../base/some.ts'
 import { Client } from '../../client/client.ts'
 import { declarationOf, EXTENSIONS, type DeclaredExtension } from '../../client/declared.ts'
@@ -226,7 +227,7 @@ function routeToUrl(url: URL, options: ConnectOptions, { limits, credentials }: 
       floorMs: limits.reconnectFloorMs,
     },
     ...(fetch === undefined ? {} : { fetch }),
-    ...(wrapFetch !== undefined && { fetch: wrapFetch(fetch ?? globalThis.fetch) }),
+    ...(wrapFetch !== undefined && { fetch: wrapFetch(fetch ?? platformFetch) }),
   }
   return { open: connectHttp(url, settings), key: url.href, paramHeaders: true }
 }
