@@ -1,5 +1,6 @@
 export { App, createServer } from './app/app.ts'
 export { defineTools } from './app/define-tools.ts'
+export type { ItemKind, ItemList } from './app/items.ts'
 export type { Running } from './app/listen/listen.ts'
 export type { Fetch, FetchHandler } from './app/mounts.ts'
 export type {
@@ -18,6 +19,8 @@ export type {
   Delivered,
   Middleware,
   NodeListener,
+  Patch,
+  Replaced,
   Returns,
   SchemaLike,
   ToolEntry,
@@ -25,6 +28,7 @@ export type {
   ToolMap,
   ToolOptions,
   ToolResult,
+  ToolSchemas,
 } from './app/types.ts'
 export type { Duration } from './base/duration.ts'
 export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
@@ -51,6 +55,7 @@ export {
 export type { JsonObject, RequestId } from './protocol/jsonrpc.ts'
 export type { Limits } from './protocol/limits.ts'
 export type { LogLevel } from './protocol/log-levels.ts'
+export type { ServerMethod } from './protocol/methods.ts'
 export type { RefusalName } from './protocol/refusals.ts'
 export type { Revision } from './protocol/revisions.ts'
 export type {
@@ -79,6 +84,7 @@ export type {
 } from './protocol/spec/2026-07-28.ts'
 export type { Auth, ClientInfo } from './rpc/call.ts'
 export type {
+  Advice,
   AnySchema,
   Carrying,
   FromJsonSchema,
@@ -102,19 +108,20 @@ export type {
 export type { Completer, Completions, Suggestion } from './server/completion.ts'
 export type { Context, RequestClient } from './server/context.ts'
 export type { Log } from './server/logging.ts'
+export type { RequestSession } from './server/session-state.ts'
 export type { ReportProgress } from './server/progress.ts'
+export type { Hints, ItemOptions, PromptOptions } from './server/register.ts'
 export type {
-  Hints,
-  ItemOptions,
-  PromptOptions,
+  ListedResource,
+  Listing,
   ResourceAnnotations,
   ResourceOptions,
-} from './server/register.ts'
+} from './server/register-resource.ts'
 export type { ClientFeature } from './server/supports.ts'
 export type { FramingName } from './transport/lines/framing-name.ts'
 export type { MemoryEnd } from './transport/memory/server.ts'
 export type { Pem, TlsOptions } from './transport/tls/options.ts'
-export type { VariablesOf } from './uri-template/variables.ts'
+export type { ValuesOf, VariablesOf } from './uri-template/variables.ts'
 export { validateMessageSize, type SizedTransport } from './wire/message-size.ts'
 export type { Interceptor, Plugin } from './app/plugin.ts'
 export type { ObservedRequest, Observer, RequestEnd } from './rpc/observer.ts'
@@ -122,3 +129,4 @@ export type { VisibleItem } from './server/visibility.ts'
 export type { Execution } from './transport/http/server/lifetime.ts'
 export type { WebHandler } from './transport/http/server/web-endpoint.ts'
 export type { FetchExtras } from './transport/http/server/fetch.ts'
+export type { Some } from './base/some.ts'

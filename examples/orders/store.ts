@@ -16,7 +16,7 @@ const ORDERS: readonly Order[] = [
 ]
 
 /** The caller; unauthenticated callers are on the free plan. */
-export async function tenantOf(auth: { readonly sub?: string } | undefined): Promise<Tenant> {
+export async function tenantOf(auth: { readonly sub?: string | undefined } | undefined): Promise<Tenant> {
   return auth?.sub === undefined ? { id: 'guest', plan: 'free' } : { id: auth.sub, plan: 'paid' }
 }
 
@@ -55,3 +55,14 @@ export function release(hold: string): string {
   holds.delete(hold)
   return 'Nothing was refunded'
 }
+
+/** How many of an item are left. */
+export function stockOf(item: string): number {
+  if (!STOCK.has(item)) throw new RangeError(`no such item: ${item}`)
+  return STOCK.get(item) as number
+}
+
+const STOCK: ReadonlyMap<string, number> = new Map([
+  ['rope', 12],
+  ['anchor', 0],
+])

@@ -1,70 +1,77 @@
-import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
-import { BAD_DEFINITION, RESOURCE_EXISTS } from '../errors/server.ts'
 import { toMs } from '../base/duration.ts'
 import { toLimits } from '../base/limits.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { METHODS, methodRow } from '../protocol/methods.ts'
-import type { RefusalName } from '../protocol/refusals.ts'
+import type { ServerMethod } from '../protocol/methods.ts'
 import { checkOptions } from '../base/options.ts'
-import { nearest } from '../base/nearest.ts'
+import { checkNode } from '../base/runtime.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
 import type { Completer } from '../server/completion.ts'
 import { callOf, type Context } from '../server/context.ts'
-import type { ToolDefinition } from '../server/definitions.ts'
-import {
-  checkerOf,
-  isTemplate,
-  toPrompt,
-  toResource,
-  toTool,
-  type PromptOptions,
-  type ResourceOptions,
-  type ToolSpec,
-} from '../server/register.ts'
+import { checkerOf, type PromptOptions } from '../server/register.ts'
+import type { ResourceOptions } from '../server/register-resource.ts'
 import { createLateSealer } from '../server/late-sealer.ts'
 import { ServerService, type Provider } from '../server/service.ts'
 import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
 import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mounts.ts'
+import { badOption, checkListener, checkMethod, FOREIGN_STATE, hasNoRun } from './misuse.ts'
 import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
-import { withHeaderCheck } from './header-check.ts'
+import { Items, type ItemKind, type ItemList } from './items.ts'
 import type { Running } from './listen/listen.ts'
 import { SERVER_OPTIONS, type ListenOptions, type MountOptions, type ServerOptions } from './options.ts'
 import { declaredOf, dialectsOf, infoOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
+import type { Advice } from '../schema/schema.ts'
 import type {
   Addition,
   Delivered,
   Middleware,
   NodeListener,
+  Patch,
+  Replaced,
   Returns,
   SchemaLike,
   ToolMap,
   ToolOptions,
+  ToolSchemas,
 } from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
 import { serveExtraEndpoints } from './listen/extra-endpoints.ts'
 
 const STATE_TTL_MS = 15 * 60_000
 
+/**
+ * A server of which only the tools matter. If `tool` took them from the type parameter of its class, the compiler would
+ * resolve its signature again for each tool of a chain, at ten times the cost.
+ */
+type Typed<Tools> = { '~tools'?(tools: Tools): void }
+
 type Visible = (item: VisibleItem, context: Context) => boolean
 
 /** Returns the service that answers a server's requests, which its transports use. */
-export let serviceOf: <Ctx extends Context>(app: App<Ctx>) => ServerService
+export let serviceOf: <Ctx extends Context>(app: App<Ctx, unknown>) => ServerService
 /** Returns the open HTTP endpoints of a server. */
-export let endpointsOf: <Ctx extends Context>(app: App<Ctx>) => ReadonlySet<Endpoint>
+export let endpointsOf: <Ctx extends Context>(app: App<Ctx, unknown>) => ReadonlySet<Endpoint>
 /** Opens an HTTP endpoint for a server. */
-export let openEndpoint: <Ctx extends Context>(app: App<Ctx>, options: EndpointChoice) => Promise<Endpoint>
+export let openEndpoint: <Ctx extends Context>(
+  app: App<Ctx, unknown>,
+  options: EndpointChoice,
+) => Promise<Endpoint>
 
-/** A server, shared by any number of connections. Define its tools first, then listen or mount it. */
-export class App<Ctx extends Context = Context> {
+/**
+ * A server, shared by any number of connections. Define its tools first, then listen or mount it. `Tools` are those that
+ * were chained to `createServer`, with their schemas: `connect<typeof app>(…)` knows them.
+ */
+export class App<Ctx extends Context = Context, Tools = {}> {
   readonly limits: Limits
   /** Answers a web request, for Hono, Workers, Deno, Bun and similar runtimes. */
   declare readonly fetch: Fetch
+  /** Does not exist. It carries the types of the tools to clients. */
+  '~tools'?(tools: Tools): void
+
   /** Answers the requests that transports receive. */
   readonly #service: ServerService
   readonly #options: ServerOptions
@@ -74,7 +81,7 @@ export class App<Ctx extends Context = Context> {
   readonly #mounts = new Mounts((choice) => this.#open(choice))
   /** Web handlers of plug-ins, by path. */
   readonly #handlers = new Map<string, WebHandler>()
-  readonly #changed = new Set<'tools' | 'resources' | 'prompts'>()
+  readonly #items: Items
 
   static {
     serviceOf = (app) => app.#service
@@ -94,7 +101,11 @@ export class App<Ctx extends Context = Context> {
       info: infoOf(options),
       instructions: options.instructions,
       limits: this.limits,
-      sealer: createLateSealer(() => ({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS })),
+      sealer: createLateSealer(() => ({
+        secrets: secretsOf(options),
+        ttlMs: STATE_TTL_MS,
+        onForeign: () => this.#service.warnOnce('state', '', FOREIGN_STATE),
+      })),
       pageSize: options.pageSize ?? 1000,
       ttlMs,
       revisions: revisionsOf(options),
@@ -102,111 +113,133 @@ export class App<Ctx extends Context = Context> {
       declared: declaredOf(options),
       experimental: options.experimental,
       extensions: options.extensions,
+      showsErrors: options.errors === 'show',
       report,
     })
+    this.#items = new Items(this.#service, this.limits, options.profile)
     // `deno serve` looks only for an own property.
     Object.defineProperty(this, 'fetch', { get: () => this.#mounts.fetch, enumerable: true })
     options.profile?.install(this.#service, callOf)
     if (options.tools !== undefined) this.add(options.tools)
   }
 
-  /** Adds a tool. Its input and output types come from its schemas. */
+  /**
+   * Adds a tool. Its input and output types come from its schemas. Chain it to `createServer`, so that the type of the server
+   * includes the tool.
+   */
   tool<
+    const Name extends string,
     const In extends SchemaLike | undefined = undefined,
     const Out extends SchemaLike | undefined = undefined,
+    Before = {},
   >(
-    name: string,
+    this: Typed<Before>,
+    name: Name,
     options: ToolOptions<In, Out, Ctx>,
     run: (input: Delivered<In>, context: Ctx) => Returns<Out>,
-  ): this {
-    return this.#addTool(
-      name,
-      options as unknown as ToolSpec<Context>,
-      run as unknown as ToolDefinition['run'],
-    )
-  }
-
-  /** Adds a map of tools by name. */
-  add(tools: ToolMap<Ctx>): this {
-    if (Array.isArray(tools))
-      throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
-    for (const [name, { run, ...spec }] of Object.entries(tools)) {
-      if (run === undefined)
-        throw mcpError(BAD_DEFINITION, { item: `tool "${name}"`, reason: 'it has no run function' })
-      this.#addTool(name, spec as unknown as ToolSpec<Context>, run as unknown as ToolDefinition['run'])
-    }
+  ): App<Ctx, Before & { readonly [Key in Name]: ToolSchemas<In, Out> }>
+  tool(name: string, options: unknown, run: unknown): unknown {
+    this.#items.add('tool', name, options as object, run)
     return this
   }
 
-  /** Adds a resource, or a resource template if the URI has variables. */
+  /** Adds a map of tools by name. Chain it to `createServer`, so that the type of the server includes them. */
+  add<More extends ToolMap<Ctx>>(tools: More): App<Ctx, Tools & More> {
+    if (Array.isArray(tools))
+      throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
+    for (const [name, { run, ...spec }] of Object.entries(tools)) {
+      if (run === undefined) throw hasNoRun(name)
+      this.#items.add('tool', name, spec, run)
+    }
+    return this as never
+  }
+
+  /** Adds a resource, or a resource template if the URI has variables. With `list`, a template lists its resources. */
   resource<const Uri extends string>(
     uri: Uri,
-    options: ResourceOptions<Ctx>,
+    options: ResourceOptions<Ctx, NoInfer<Uri>>,
     read: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
   ): this {
-    const resource = toResource(
-      uri,
-      options as unknown as ResourceOptions<Context>,
-      read as unknown as ToolDefinition['run'] as never,
-    )
-    const list = isTemplate(resource) ? this.#service.templates : this.#service.resources
-    if (list.items.has(uri)) throw mcpError(RESOURCE_EXISTS, { uri })
-    if (isTemplate(resource)) this.#service.templates.add(resource)
-    else this.#service.resources.add(resource)
-    this.#change('resources')
+    this.#items.add('resource', uri, options, read)
     return this
   }
 
   /** Adds a prompt. */
   prompt<const Args extends SchemaLike | undefined = undefined>(
     name: string,
-    options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args },
+    options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: (Args & Advice<Args>) | undefined },
     run: (args: Delivered<Args>, context: Ctx) => unknown,
   ): this {
-    const prompt = toPrompt(
-      name,
-      options as unknown as PromptOptions<Context>,
-      run as unknown as ToolDefinition['run'],
-      this.limits,
-    )
-    if (this.#service.prompts.items.has(name)) throw duplicate(`prompt "${name}"`, 'PROMPT_DUPLICATE')
-    this.#service.prompts.add(prompt)
-    this.#change('prompts')
+    this.#items.add('prompt', name, options, run)
     return this
   }
 
   /** Completes an argument of a prompt, or a variable of a resource template. */
   complete(owner: string, argument: string, completer: Completer<Ctx>): this {
-    const { prompts, templates, completers } = this.#service
-    const names = prompts.items.get(owner)?.argNames ?? templates.items.get(owner)?.template.variables
-    const item = `completion of "${owner}"`
-    if (names === undefined)
-      throw mcpError(BAD_DEFINITION, {
-        item,
-        reason: 'it does not exist; define the prompt or template first',
-      })
-    if (!names.includes(argument)) {
-      throw mcpError(BAD_DEFINITION, {
-        item,
-        reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}`,
-      })
-    }
-    const own = completers.get(owner) ?? new Map<string, Completer>()
-    own.set(argument, completer as unknown as Completer)
-    completers.set(owner, own)
-    this.#service.refold()
+    this.#items.complete(owner, argument, completer as unknown as Completer)
     return this
   }
 
   /** Removes a tool, resource or prompt. Returns whether it existed. */
-  remove(kind: 'tool' | 'resource' | 'prompt', key: string): boolean {
-    const { tools, resources, templates, prompts } = this.#service
-    const lists = { tool: [tools], resource: [resources, templates], prompt: [prompts] }[kind]
-    if (lists === undefined)
-      throw badOption('remove', 'the first argument must be "tool", "resource" or "prompt"')
-    const removed = lists.some((list) => list.remove(key))
-    if (removed) this.#change(`${kind}s`)
-    return removed
+  remove(kind: ItemKind, key: string): boolean {
+    return this.#items.remove(kind, key)
+  }
+
+  /**
+   * Changes a tool, resource or prompt, which keeps its place in the list: the given options, and the handler if there is a
+   * fourth argument. Options that are left out stay; `undefined` removes one. If the result would not be valid, it throws
+   * and changes nothing. The next request sees the change; running ones finish as they began. Clients are notified.
+   *
+   * @example
+   * app.update('tool', 'search', { description: 'Full-text search, also in archived orders' })
+   */
+  update<
+    const In extends SchemaLike | undefined = undefined,
+    const Out extends SchemaLike | undefined = undefined,
+  >(
+    kind: 'tool',
+    name: string,
+    options: Patch<ToolOptions<In, Out, Ctx>>,
+    run?: (input: Replaced<In>, context: Ctx) => Returns<Out>,
+  ): this
+  update<const Uri extends string>(
+    kind: 'resource',
+    uri: Uri,
+    options: Patch<ResourceOptions<Ctx, NoInfer<Uri>>>,
+    read?: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
+  ): this
+  update<const Args extends SchemaLike | undefined = undefined>(
+    kind: 'prompt',
+    name: string,
+    options: Patch<Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args | undefined }>,
+    run?: (args: Replaced<Args>, context: Ctx) => unknown,
+  ): this
+  update(kind: ItemKind, key: string, options: object, handler?: unknown): this {
+    this.#items.update(kind, key, options, handler)
+    return this
+  }
+
+  /**
+   * Makes a tool, resource or prompt unknown to every client, until `enable`. It keeps its place in the list, and the server
+   * still offers what it declared. Running requests finish. Clients are notified, unless it was disabled already.
+   */
+  disable(kind: ItemKind, key: string): this {
+    this.#items.disable(kind, key)
+    return this
+  }
+
+  /** Undoes `disable`. Clients are notified, unless it was enabled already. */
+  enable(kind: ItemKind, key: string): this {
+    this.#items.enable(kind, key)
+    return this
+  }
+
+  /**
+   * Notifies clients that a list would now be different, because `visible`, or `list` of a template, would give other
+   * answers; without an argument, that all would. Changes to the definitions are announced without it.
+   */
+  changed(list?: ItemList): void {
+    this.#items.changed(list)
   }
 
   /** Notifies clients that watch a resource of a change. */
@@ -215,13 +248,14 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Adds middleware for one method or for all, or a plug-in. The first middleware is the outermost. */
-  use(method: string, middleware: Middleware<Ctx>): this
+  use(method: ServerMethod | (string & {}), middleware: Middleware<Ctx>): this
   use(addition: Middleware<Ctx> | Plugin<Ctx>): this
   use(first: string | Middleware<Ctx> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
     if (typeof first === 'object') return this.#plugIn(first)
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
-    if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
-    if (method !== undefined) this.#checkMethod('use', method)
+    if (typeof wrap !== 'function')
+      throw badOption('use', 'the middleware is not a function; write (ctx, next) => next()')
+    if (method !== undefined) checkMethod(this.#service, 'use', method)
     this.#service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
     this.#service.refold()
     return this
@@ -231,9 +265,9 @@ export class App<Ctx extends Context = Context> {
    * Adds an interceptor, which runs before providers and middleware and answers requests itself or by calling `next`.
    * The interceptors of a method run in the order they were added.
    */
-  intercept(method: string, interceptor: Interceptor): this {
+  intercept(method: ServerMethod | (string & {}), interceptor: Interceptor): this {
     if (typeof interceptor !== 'function') throw badOption('intercept', 'the interceptor is not a function')
-    this.#checkMethod('intercept', method)
+    checkMethod(this.#service, 'intercept', method)
     const service = this.#service
     service.intercept(method, (call, next) => {
       let called = false
@@ -249,10 +283,12 @@ export class App<Ctx extends Context = Context> {
   /** Adds members to the context of every request. Chain it to `createServer`, so that the type includes them. */
   provide<More extends Addition>(
     provider: (context: Ctx) => More | Promise<More>,
-  ): App<Ctx & Readonly<More>> {
+  ): App<Ctx & Readonly<More>, Tools> {
+    if (typeof provider !== 'function')
+      throw badOption('provide', 'the argument is not a function; write provide(() => ({ db }))')
     this.#service.providers.push(provider as unknown as Provider)
     this.#service.refold()
-    return this as unknown as App<Ctx & Readonly<More>>
+    return this as never
   }
 
   /** Adds an extension, for clients that declare it too. */
@@ -266,6 +302,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Opens transports; by default stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
+    this.#service.isClosed = false
     const running = import('#listen').then(({ listen }) => {
       secretsOf(this.#options)
       return listen(this, options, this.#defaultListen())
@@ -278,6 +315,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Returns a request listener for Express, Fastify, Koa or plain `node:http`, which own the port. */
   node(options: MountOptions = {}): NodeListener {
+    checkListener(this instanceof App, options)
     return this.#mounts.node(options)
   }
 
@@ -287,7 +325,7 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Connects a client in the same process. Messages are passed as text. */
-  connect(options: { receive(text: string): void; readonly auth?: Auth }): MemoryEnd {
+  connect(options: { receive(text: string): void; readonly auth?: Auth | undefined }): MemoryEnd {
     releaseStdout()
     const { auth, receive } = options
     return serveMemory(this.#service, {
@@ -320,6 +358,7 @@ export class App<Ctx extends Context = Context> {
    */
   async close(): Promise<void> {
     this.#mounts.close()
+    this.#service.isClosed = true
     const running = [...this.#running].map((one) =>
       one.then(
         (opened) => opened.close(),
@@ -342,53 +381,17 @@ export class App<Ctx extends Context = Context> {
     return this
   }
 
-  #checkMethod(where: string, method: string): void {
-    const { methods, interceptors } = this.#service
-    if (methodRow(method) !== undefined || methods.has(method) || interceptors.has(method)) return
-    const meant = nearest(method, Object.keys(METHODS))
-    throw badOption(
-      where,
-      `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
-    )
-  }
-
   #defaultListen(): ListenOptions {
     const transports = this.#options.transports ?? ['stdio']
     return { stdio: transports.includes('stdio'), http: transports.includes('http') }
   }
-
-  #addTool(name: string, spec: ToolSpec<Context>, run: ToolDefinition['run']): this {
-    const tool = toTool(name, spec, run, this.limits)
-    if (this.#service.tools.items.has(name)) throw duplicate(`tool "${name}"`, 'TOOL_DUPLICATE')
-    this.#options.profile?.checkTool(name, spec)
-    this.#service.tools.add(withHeaderCheck(tool))
-    this.#change('tools')
-    return this
-  }
-
-  /** Notifies clients once of several changes to a list in the same tick. */
-  #change(kind: 'tools' | 'resources' | 'prompts'): void {
-    this.#service.refold()
-    if (this.#service.changes.listeners === 0 || this.#changed.has(kind)) return
-    this.#changed.add(kind)
-    queueMicrotask(() => {
-      this.#changed.delete(kind)
-      this.#service.changes.publish({ kind })
-    })
-  }
 }
 
 /** Creates a server. */
-export function createServer(options: ServerOptions): App {
+export function createServer<Tools = {}>(
+  options: ServerOptions & { readonly tools?: Tools | undefined },
+): App<Context, Tools> {
+  checkNode('createServer')
   holdStdout()
   return new App(options)
-}
-
-function duplicate(item: string, refusal: RefusalName): Error {
-  const reason = 'it already exists; remove it first to replace it'
-  return mcpError(BAD_DEFINITION, { item, reason }, { refusal })
-}
-
-function badOption(where: string, reason: string): Error {
-  return mcpError(BAD_OPTION, { where, reason })
 }

@@ -6,6 +6,7 @@ import type { FetchExtras } from '../transport/http/server/fetch.ts'
 import type { Execution } from '../transport/http/server/lifetime.ts'
 import { isStream } from '../transport/http/server/node-request.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
+import { checkRequest } from './misuse.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
 import type { NodeListener } from './types.ts'
@@ -67,6 +68,7 @@ export class Mounts {
     return this.#mount('fetchWith', this.#webs, options, (opened) => {
       let serve: FetchHandler | undefined
       return async (request, extras) => {
+        checkRequest(request)
         const { serveFetch } = await import('../transport/http/server/fetch.ts')
         serve ??= serveFetch(await opened())
         return serve(request, extras)
@@ -92,7 +94,8 @@ export class Mounts {
     options: MountOptions,
     create: (opened: () => Promise<Endpoint>) => Mount,
   ): Mount {
-    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checkMount(where, options) }
+    const { hosts, cors = [], sessions = true, sse = false, gist = false } = checkMount(where, options)
+    const choice = { hosts, cors, sessions, sse, gist }
     releaseStdout()
     const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse, choice.gist])
     let mount = mounts.get(key)

@@ -6,11 +6,13 @@ import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialects } from '../protocol/switches.ts'
+import { readableError } from './stack.ts'
 import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
 import {
   CAPABILITY_WORDS,
   GIST_OPTIONS,
   MOUNT_OPTIONS,
+  needs,
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
@@ -20,7 +22,7 @@ export function infoOf(options: ServerOptions): JsonObject {
   const { title, description, websiteUrl, icons, version } = options
   const name = options.name ?? options.id
   for (const [key, value] of Object.entries<unknown>({ name, version })) {
-    if (value === undefined || value === '') throw badOption('createServer', `a server needs a ${key}`)
+    if (value === undefined || value === '') throw badOption('createServer', needs(key))
   }
   const optional = Object.entries({ title, description, websiteUrl, icons }).filter(
     ([, value]) => value !== undefined,
@@ -30,7 +32,7 @@ export function infoOf(options: ServerOptions): JsonObject {
 
 /** The revisions to serve, oldest first. */
 export function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly Revision[] {
-  if (revisions.length === 0) throw badOption('revisions', 'name at least one revision')
+  if (revisions.length === 0) throw badOption('revisions', `name at least one revision, such as '2025-11-25'`)
   return REVISIONS.filter((revision) => revisions.includes(revision))
 }
 
@@ -67,7 +69,7 @@ export function secretsOf({ secret }: ServerOptions): readonly string[] | undefi
   if (given === undefined) return undefined
   const secrets = typeof given === 'string' ? [given] : given
   if (secrets.length === 0 || secrets.some((one) => one.length < 16))
-    throw badOption('secret', 'use at least 16 characters')
+    throw badOption('secret', 'use at least 16 characters, for example from: openssl rand -hex 32')
   return secrets
 }
 
@@ -95,15 +97,19 @@ function inspected(thrown: unknown): string {
   }
 }
 
-/** Logs to stderr, for servers without the `log` option. Control characters are escaped. */
+/**
+ * Logs to stderr, for servers without the `log` option. Control characters are escaped, and the lines of an error are
+ * indented, so that text from a client cannot pass for a message of its own.
+ */
 export function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
   const { error, ...rest } = facts
-  const { message: text, stack = text } = (error ?? {}) as { message?: string; stack?: string }
+  const lines = error === undefined ? [] : readableError(error as JsonObject).split('\n')
+  const shown = [
+    ...(Object.keys(rest).length === 0 ? [] : [rest]),
+    ...(lines.length === 0 ? [] : [lines.map((line) => `\n    ${printable(line)}`).join('')]),
+  ]
   // oxlint-disable-next-line no-console -- for servers without the log option
-  console.error('%s', `pierhead ${level}: ${printable(message)}`, {
-    ...rest,
-    ...(error === undefined ? {} : { error: stack }),
-  })
+  console.error('%s', `pierhead ${level}: ${printable(message)}`, ...shown)
 }
 
 /** A message may contain text from a client, which must neither end the line nor control the terminal. */

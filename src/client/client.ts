@@ -2,6 +2,7 @@ import { McpError, mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LOG_LEVELS } from '../protocol/log-levels.ts'
+import type { ClientMethod, ServerMethod } from '../protocol/methods.ts'
 import { checkOptions, checkWord } from '../base/options.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type {
@@ -19,12 +20,13 @@ import { Elicitations } from './elicitations.ts'
 import { changeOf, Emitter, type ClientEvents, type State } from './events.ts'
 import { checkHeaders } from './headers.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
-import type { ClientSettings, RequestOptions, ServerAbout } from './connection-options.ts'
-import { eachItem, type ListMethod } from './lists.ts'
+import type { RequestOptions } from './connection-options.ts'
+import { eachItem, toList, type ItemList, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
 import {
   CALL_OPTIONS,
+  repeatable,
   toRequestOptions,
   type CallOptions,
   type ClientMiddleware,
@@ -32,7 +34,8 @@ import {
   type ClientRequest,
 } from './options.ts'
 import { KnownTools } from './known-tools.ts'
-import type { AnyTools, InputOfTool, ToolName, OutputOfTool } from './typed.ts'
+import type { ClientSettings, ServerAbout } from './settings.ts'
+import type { AnyTools, CallArguments, Described, OutputOfTool, ToolName, TypedClient } from './typed.ts'
 import { toValue } from './values.ts'
 import type { Change, SubscribeOptions, Watched } from './watched.ts'
 
@@ -47,6 +50,9 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   readonly #maxPages: number
   readonly #elicitations = new Elicitations()
   readonly #middleware = new Middleware()
+
+  /** Does not exist. It carries the types of the tools. */
+  '~tools'?(tools: Described<Tools>): void
 
   /** @internal */
   constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
@@ -91,57 +97,60 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
    * Calls a tool. Returns its structured content if there is any, its text if that is the only block, or else all
    * blocks. Throws a ToolError if the tool failed.
    */
-  async call<Name extends ToolName<Tools>>(
+  call<Name extends ToolName<Known>, Known = AnyTools>(
+    this: TypedClient<Known>,
     name: Name,
-    input?: InputOfTool<Tools, Name>,
-    options: CallOptions = {},
-  ): Promise<OutputOfTool<Tools, Name>> {
-    return toValue((await this.callRaw(name, input, options)) as unknown as JsonObject) as OutputOfTool<
-      Tools,
-      Name
-    >
+    ...rest: CallArguments<Known, Name>
+  ): Promise<OutputOfTool<Known, Name>>
+  async call(name: string, input?: JsonObject, options?: CallOptions): Promise<unknown> {
+    const result = await (this as unknown as Client).callRaw(name, input, options)
+    return toValue(result as unknown as JsonObject)
   }
 
   /** Calls a tool and returns its complete result, even if the tool failed. */
-  async callRaw<Name extends ToolName<Tools>>(
+  callRaw<Name extends ToolName<Known>, Known = AnyTools>(
+    this: TypedClient<Known>,
     name: Name,
-    input?: InputOfTool<Tools, Name>,
-    options: CallOptions = {},
-  ): Promise<CallToolResult> {
+    ...rest: CallArguments<Known, Name>
+  ): Promise<CallToolResult>
+  async callRaw(name: string, input?: unknown, options: unknown = {}): Promise<unknown> {
     const params = { name, arguments: (input ?? {}) as JsonObject }
     const begun = performance.now()
-    const refresh = (): Promise<void> => this.#refreshTools(options, begun)
+    const refresh = (): Promise<void> => this.#refreshTools(options as CallOptions, begun)
     if (this.#checks) await (await import('./check-input.ts')).checkInput(this.#tools, params, refresh)
     let result: JsonObject
     try {
-      result = await this.#callOnce(params, options, begun)
+      result = await this.#callOnce(params, options as CallOptions, begun)
     } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
       // The tool's schema says which arguments to send as headers; ours was missing or out of date.
       await refresh()
-      result = await this.#callOnce(params, options, begun)
+      result = await this.#callOnce(params, options as CallOptions, begun)
     }
     const output = this.#tools.get(name)?.output
     const checked = result['isError'] === true ? undefined : await output?.(result['structuredContent'])
     if (checked?.ok === false)
       throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
-    return result as unknown as CallToolResult
+    return result
   }
 
-  /** Lists all tools. */
-  tools(options: CallOptions = {}): AsyncGenerator<Tool, void, undefined> {
-    return this.#callable(options)
+  /** Lists all tools: `for await (const tool of client.tools())`, or `await client.tools().toArray()`. */
+  tools(options: CallOptions = {}): ItemList<Tool> {
+    return toList(this.#callable(options))
   }
 
-  resources(options: CallOptions = {}): AsyncGenerator<Resource, void, undefined> {
+  /** Lists all resources, with `for await` or `toArray()`. */
+  resources(options: CallOptions = {}): ItemList<Resource> {
     return this.#list('resources/list', 'resources', options)
   }
 
-  templates(options: CallOptions = {}): AsyncGenerator<ResourceTemplate, void, undefined> {
+  /** Lists all resource templates, with `for await` or `toArray()`. */
+  templates(options: CallOptions = {}): ItemList<ResourceTemplate> {
     return this.#list('resources/templates/list', 'resourceTemplates', options)
   }
 
-  prompts(options: CallOptions = {}): AsyncGenerator<Prompt, void, undefined> {
+  /** Lists all prompts, with `for await` or `toArray()`. */
+  prompts(options: CallOptions = {}): ItemList<Prompt> {
     return this.#list('prompts/list', 'prompts', options)
   }
 
@@ -155,11 +164,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     args: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
   ): Promise<GetPromptResult> {
-    const result = await this.#send(
-      'prompts/get',
-      { name, arguments: args },
-      { idempotent: true, ...options },
-    )
+    const result = await this.#send('prompts/get', { name, arguments: args }, repeatable(options))
     return result as unknown as GetPromptResult
   }
 
@@ -169,23 +174,23 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     argument: { readonly name: string; readonly value: string },
     known: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
-  ): Promise<{ readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean }> {
+  ): Promise<{
+    readonly values: readonly string[]
+    readonly total?: number | undefined
+    readonly hasMore?: boolean | undefined
+  }> {
     const ref = owner.includes('{')
       ? { type: 'ref/resource', uri: owner }
       : { type: 'ref/prompt', name: owner }
     const context = Object.keys(known).length === 0 ? {} : { context: { arguments: known } }
-    const result = await this.#send(
-      'completion/complete',
-      { ref, argument, ...context },
-      { idempotent: true, ...options },
-    )
+    const result = await this.#send('completion/complete', { ref, argument, ...context }, repeatable(options))
     return result['completion'] as { readonly values: readonly string[] }
   }
 
   /** Checks that the server responds. The newest revision has no `ping`, so it uses `server/discover`. */
   async ping(options: CallOptions = {}): Promise<void> {
     const { revision } = await this.#connection.agreement()
-    await this.#send(revision === LATEST ? 'server/discover' : 'ping', {}, { idempotent: true, ...options })
+    await this.#send(revision === LATEST ? 'server/discover' : 'ping', {}, repeatable(options))
   }
 
   /** Asks for log messages of this level and above. They arrive as `log` events. */
@@ -217,7 +222,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   /** Sends any request, for methods without a function of their own. It does not check the server's capabilities. */
-  async request(method: string, params: JsonObject = {}, options: CallOptions = {}): Promise<JsonObject> {
+  async request(
+    method: ServerMethod | (string & {}),
+    params: JsonObject = {},
+    options: CallOptions = {},
+  ): Promise<JsonObject> {
     return this.#send(method, params, options, { undeclared: true })
   }
 
@@ -247,7 +256,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
    * Adds a plug-in, or middleware for all requests of the client or for one method. With a method that servers call,
    * such as `sampling/createMessage`, it wraps the answers. The first middleware is the outermost.
    */
-  use(method: string, middleware: ClientMiddleware): this
+  use(method: ServerMethod | ClientMethod | (string & {}), middleware: ClientMiddleware): this
   use(addition: ClientMiddleware | ClientPlugin): this
   use(first: string | ClientMiddleware | ClientPlugin, second?: ClientMiddleware): this {
     if (typeof first === 'string') this.#middleware.add(first, second)
@@ -284,7 +293,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /** Lists the tools except those that cannot be called because they ask for invalid headers. */
   async *#callable(options: CallOptions, begun?: number): AsyncGenerator<Tool, void, undefined> {
-    for await (const tool of this.#list<Tool>('tools/list', 'tools', options, begun)) {
+    for await (const tool of this.#items<Tool>('tools/list', 'tools', options, begun)) {
       const problem = await this.#tools.add(tool as unknown as JsonObject)
       const isFine = problem === undefined || !this.#paramHeaders
       if (isFine || (await this.#connection.agreement()).revision !== LATEST) yield tool
@@ -292,8 +301,12 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     }
   }
 
+  #list<Item>(method: ListMethod, member: string, options: CallOptions): ItemList<Item> {
+    return toList(this.#items(method, member, options))
+  }
+
   /** Yields every item of a list; none if the server does not offer the list. */
-  async *#list<Item>(
+  async *#items<Item>(
     method: ListMethod,
     member: string,
     options: CallOptions,
@@ -323,7 +336,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     // A result that depends on answers to the server's questions must not be cached.
     const onRound = (): void => void (isCacheable = false)
     const { changes } = cache
-    const result = await this.#send(method, params, { idempotent: true, ...options }, { onRound, begun })
+    const result = await this.#send(method, params, repeatable(options), { onRound, begun })
     // The server may have found the result before a change that was reported in the meantime.
     if (isCacheable && changes === cache.changes) cache.put(method, detail, result)
     return result

@@ -3,7 +3,6 @@ import type { Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
 import type { OpenTransport } from '../rpc/client-transport.ts'
 import type { BackoffTimes } from '../base/backoff.ts'
-import type { Answers } from './answers.ts'
 import type { Emitter } from './events.ts'
 import type { Progress } from './options.ts'
 import type { Answer } from './questions.ts'
@@ -36,16 +35,6 @@ export interface ConnectionOptions {
   readonly events: Emitter
 }
 
-export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
-  readonly answers: Answers
-  /** Whether the transport sends arguments as headers too. Tools that ask for invalid headers cannot be called then. */
-  readonly paramHeaders: boolean
-  /** Whether arguments are checked before they are sent. */
-  readonly checks: boolean
-  /** The largest number of pages of a list. */
-  readonly maxPages: number
-}
-
 export interface RequestOptions {
   readonly idleMs?: number | undefined
   readonly totalMs?: number | undefined
@@ -64,14 +53,6 @@ export interface RequestOptions {
   readonly onRound?: (() => void) | undefined
   /** Called with the id of each attempt. */
   readonly onId?: ((id: number) => void) | undefined
-}
-
-/** The information that a server gives about itself. */
-export interface ServerAbout {
-  readonly revision: Revision
-  readonly info: JsonObject | undefined
-  readonly capabilities: JsonObject
-  readonly instructions: string | undefined
 }
 
 /** The client that uses a connection. */

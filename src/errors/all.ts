@@ -1,3 +1,4 @@
+import { CUSTOM } from './custom.ts'
 import { knowErrors } from './error.ts'
 import * as http from './http.ts'
 import * as limits from './limits.ts'
@@ -7,5 +8,6 @@ import * as server from './server.ts'
 
 /** Every error, by kind. Once asked for, all of them can be named by kind. */
 export function allErrors(): ReadonlyMap<string, ErrorRow> {
-  return knowErrors([server, limits, http, profiles].flatMap((module) => Object.values<ErrorRow>(module)))
+  const modules = [server, limits, http, profiles]
+  return knowErrors([CUSTOM, ...modules.flatMap((module) => Object.values<ErrorRow>(module))])
 }

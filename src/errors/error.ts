@@ -22,15 +22,15 @@ export function knowErrors(rows: Iterable<ErrorRow>): ReadonlyMap<string, ErrorR
 
 export interface ErrorExtras {
   /** Members of `error.data` besides the refusal. */
-  readonly data?: Readonly<Record<string, unknown>>
+  readonly data?: Readonly<Record<string, unknown>> | undefined
   readonly cause?: unknown
-  readonly retryAfterMs?: number
+  readonly retryAfterMs?: number | undefined
   /** Whether to try again; by default the kind decides. */
-  readonly retryable?: boolean
-  /** The code on the wire, if it is not the kind's own. */
-  readonly code?: number
+  readonly retryable?: boolean | undefined
+  /** The code of an error of kind `custom`; other kinds are always sent with their own. */
+  readonly code?: number | undefined
   /** The refusal, if it is not the kind's own. */
-  readonly refusal?: RefusalName
+  readonly refusal?: RefusalName | undefined
 }
 
 /** The one error class. Switch on `kind`, or on `refusal` if a server rejected a request; `hint` says what to do. */
@@ -43,9 +43,14 @@ export class McpError extends Error {
   readonly retryable: boolean
   readonly retryAfterMs: number | undefined
 
+  /**
+   * Creates an error. Kind `custom` is for codes of your own: `new McpError('custom', 'sold out', { code: 4009, data })`. The code
+   * must not be one of JSON-RPC and MCP (-32768 to -32000) or a refusal (1001 to 1099).
+   */
   constructor(kind: ErrorKind, message: string, extras: ErrorExtras = {}) {
     super(printable(message), 'cause' in extras ? { cause: extras.cause } : undefined)
     const row = rowOf(kind)
+    row.checkCode?.(extras.code)
     this.kind = kind
     this.code = extras.code ?? row.code
     this.data = extras.data

@@ -52,6 +52,7 @@ export type ErrorKind =
   | 'too_many_subscriptions'
   | 'too_many_streams'
   | 'too_much_held'
+  | 'session_too_large'
   | 'uri_too_costly'
   | 'missing_capability'
   | 'url_needed'
@@ -69,6 +70,7 @@ export type ErrorKind =
   | 'id_too_long'
   | 'method_too_long'
   | 'too_many_calls'
+  | 'too_many_questions'
   | 'too_much_in_flight'
   | 'queue_full'
   | 'queue_bytes'
@@ -79,6 +81,8 @@ export type ErrorKind =
   | 'too_many_bytes'
   | 'too_much_unsent'
   | 'slow_sender'
+  // custom.ts
+  | 'custom'
   // client.ts
   | 'session_lost'
   | 'bad_answer'

@@ -1,3 +1,4 @@
+import { CUSTOM, isCustomCode } from './custom.ts'
 import { knowErrors, McpError, type ErrorExtras, type ErrorKind } from './error.ts'
 import { HEADER_MISMATCH } from './http.ts'
 import { QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE, SESSION_LIMIT, TOO_MANY_CALLS } from './limits.ts'
@@ -12,6 +13,7 @@ import {
   UNKNOWN_TOOL,
   URL_NEEDED,
 } from './server.ts'
+import { markReceived } from './where.ts'
 import { BAD_PARAMS, PARSE_FAILED, REVISION_UNSUPPORTED, TOO_LARGE } from './wire.ts'
 import { isObject, type ErrorObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { CodeMeaning } from '../protocol/wire-adapter.ts'
@@ -27,12 +29,18 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
   const meant = meaning?.(code) ?? {}
   const refusal = nameOf(sent, code) ?? meant.refusal
   const row = lacksScopes(refusal, facts) ? INSUFFICIENT_SCOPE : BY_REFUSAL.get(refusal ?? '')
-  const kind = row?.kind ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code)?.kind ?? 'remote'
-  return new McpError(kind, message, {
+  const kind =
+    row?.kind ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code)?.kind ?? otherKind(code)
+  const error = new McpError(kind, message, {
     code,
     ...(data === undefined ? {} : { data: facts }),
     ...(refusal === undefined ? {} : refused(refusal, sent)),
   })
+  return kind === 'custom' ? markReceived(error) : error
+}
+
+function otherKind(code: number): ErrorKind {
+  return isCustomCode(code) ? 'custom' : 'remote'
 }
 
 /** Whether the refusal is that of a missing scope, which it shares with other denials. */
@@ -87,6 +95,6 @@ const BY_REFUSAL: ReadonlyMap<string, ErrorRow> = new Map<string, ErrorRow>([
   ['RESOURCE_EXHAUSTED', SESSION_LIMIT],
 ])
 
-knowErrors([INSUFFICIENT_SCOPE])
+knowErrors([CUSTOM, INSUFFICIENT_SCOPE])
 knowErrors(BY_CODE.values())
 knowErrors(BY_REFUSAL.values())

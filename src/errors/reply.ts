@@ -13,7 +13,8 @@ export function toErrorObject(error: McpError, dialect: Dialect | undefined): Er
 function toOfficial(error: McpError, dialect: Dialect | undefined): ErrorObject {
   const row = rowOf(error.kind)
   const early = dialect !== undefined && dialect.revision < '2026-07-28'
-  const code = early && hasUrlsToVisit(error) ? (row.codeBefore2026 ?? row.code) : row.code
+  const own = row.checkCode === undefined ? row.code : error.code
+  const code = early && hasUrlsToVisit(error) ? (row.codeBefore2026 ?? own) : own
   const refusal = toRefusal(error)
   if (refusal === undefined && error.data === undefined) return { code, message: error.message }
   return {

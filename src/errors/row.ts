@@ -7,6 +7,8 @@ export interface ErrorRow {
   /** `result`: a tool result that the model reads. `local`: never sent. Without it, an error for the peer. */
   readonly where?: 'result' | 'local'
   readonly code: number
+  /** Each error has its own code, instead of the row's; this throws if it may not be used. */
+  readonly checkCode?: (code: number | undefined) => void
   /** A different code up to and including 2025-11-25. */
   readonly codeBefore2026?: number
   /** The HTTP status when the message is rejected; without one, the error is sent in an ordinary reply. */

@@ -33,7 +33,7 @@ export const CANCELLED = {
   where: 'local',
   code: -32603,
   text: 'the request was cancelled{reason}',
-  hint: 'Stop the work.',
+  hint: 'Stop the work; nobody waits for it.',
 } as const
 
 export const CONNECTION_CLOSED = {

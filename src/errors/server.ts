@@ -5,7 +5,7 @@ export const TOOL_ARGUMENTS = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'arguments of tool "{name}" are invalid: {issue}',
-  hint: 'Correct the arguments and call again.',
+  hint: 'Send arguments that match the schema of the tool.',
 } as const
 
 export const NAME_TOO_LONG = {
@@ -84,8 +84,8 @@ export const RESOURCE_EXISTS = {
   kind: 'resource_exists',
   code: -32602,
   refusal: 'RESOURCE_DUPLICATE',
-  text: 'resource "{uri}": it already exists; remove it first to replace it',
-  hint: 'Remove the existing resource, or choose another URI.',
+  text: 'resource "{uri}": it already exists; change it with app.update, or remove it first to replace it',
+  hint: 'Update or remove the existing resource, or choose another URI.',
 } as const
 
 export const TOOL_FAILED = {
@@ -104,7 +104,7 @@ export const TOOL_INPUT = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'arguments of tool "{name}" are invalid: {issue}',
-  hint: 'Correct the arguments and call again.',
+  hint: 'Send arguments that match the input schema, which tools/list shows.',
 } as const
 
 export const TOOL_OUTPUT = {
@@ -156,7 +156,7 @@ export const UNKNOWN_RESOURCE = {
   code: -32602,
   codeBefore2026: -32002,
   refusal: 'RESOURCE_NOT_FOUND',
-  text: 'resource "{uri}" does not exist',
+  text: 'resource "{uri}" does not exist{nearest}',
   hint: 'List the resources and templates first.',
 } as const
 
@@ -190,7 +190,7 @@ export const PROMPT_ARGUMENTS = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'arguments of prompt "{name}" are invalid: {issue}',
-  hint: 'Correct the arguments and ask again.',
+  hint: 'Send the arguments that prompts/list shows, each as a string.',
 } as const
 
 export const UNKNOWN_COMPLETION = {
@@ -233,7 +233,14 @@ export const TOO_MUCH_HELD = {
   refusal: 'RESOURCE_EXHAUSTED',
   retryable: true,
   text: 'the server has no room to keep this: all clients share {limit} bytes, and one gets at most a quarter of what the others leave',
-  hint: 'Unsubscribe from something, end unused sessions, or raise limits.heldBytes.',
+  hint: 'Unsubscribe from something, end unused sessions, keep less in them, or raise limits.heldBytes.',
+} as const
+
+export const SESSION_TOO_LARGE = {
+  kind: 'session_too_large',
+  code: -32603,
+  text: 'the session cannot keep this: its values would take more than {limit} bytes',
+  hint: 'Delete values that are no longer needed, keep large ones in a store of your own, or raise limits.sessionBytes.',
 } as const
 
 export const TOO_MANY_STREAMS = {
@@ -291,7 +298,7 @@ export const BAD_STATE = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'requestState was not accepted: {reason}',
-  hint: 'Send the request again without requestState.',
+  hint: 'Send the request again without requestState. Servers that share clients need the same secret: createServer({ secret }), or PIERHEAD_SECRET.',
 } as const
 
 export const STATE_TOO_LARGE = {

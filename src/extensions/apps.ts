@@ -121,8 +121,7 @@ function hideTools(registry: Apps, { service, notify }: Host): MayKnow {
     for (const name of registry.tools) {
       if (owned.has(name)) continue
       owned.add(name)
-      const tool = tools.items.get(name)
-      if (tool !== undefined) tools.add(tool)
+      tools.refresh(name)
     }
   }
   cover()

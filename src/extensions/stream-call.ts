@@ -15,7 +15,7 @@ export async function answerStream(
   call: Call,
   answer: (call: Call) => Result | Promise<Result>,
 ): Promise<Result> {
-  const { id, params, peer, source } = call
+  const { id, params, peer, source, reference } = call
   const token = progressToken(call) ?? id
   if (typeof token !== 'string' && typeof token !== 'number')
     throw mcpError(BAD_PARAMS, {
@@ -24,7 +24,7 @@ export async function answerStream(
     })
   const meta = { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token }
   const channel = toChannel(call, token)
-  const inner = new Call(id, 'tools/call', { ...params, _meta: meta }, { peer, channel, source })
+  const inner = new Call(id, 'tools/call', { ...params, _meta: meta }, { peer, channel, source, reference })
   const stop = (): void =>
     call.cancelled ? inner.cancel(call.signal.reason) : inner.abort(call.signal.reason)
   call.signal.addEventListener('abort', stop)

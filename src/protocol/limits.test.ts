@@ -29,9 +29,9 @@ const DOCUMENTED = `
   nameLength 128 128
   uriLength 8Ki 2Ki
   descriptionLength 10000 10000
+  listed 10000 1000
   cursorLength 2Ki 256
   cursorMs 1safe 1h
-  batch 100 20
   inFlight 1024 128
   allInFlight 4096 512
   inFlightBytes 256Mi 64Mi
@@ -47,6 +47,7 @@ const DOCUMENTED = `
   pongMs 10s 5s
   sessions 10000 1000
   sessionIdleMs 30min 10min
+  sessionBytes 1Mi 64Ki
   heldBytes 67108864 16777216
   streamEvents 1000 100
   streamBytes 4Mi 1Mi
@@ -69,6 +70,7 @@ const DOCUMENTED_CLIENT = `
   clientIds 1safe 1safe
   depth 128 64
   values 1000000 100000
+  batch 100 20
   pages 1000 100
   reconnectFirstMs 1s 1s
   reconnectMaxMs 30s 30s

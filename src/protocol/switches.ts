@@ -23,7 +23,7 @@ export const SWITCHES = {
   /** Whether changes are announced to every session, or only on streams that asked for them. */
   changes:         { at: ['session', 'session', 'session', 'session', 'listen'], reader: 'server/following.ts' },
   /** Whether an empty string is a valid cursor or means no cursor. */
-  emptyCursor:     { at: ['absent', 'absent', 'absent', 'absent', 'cursor'], reader: 'server/lists.ts' },
+  emptyCursor:     { at: ['absent', 'absent', 'absent', 'absent', 'cursor'], reader: 'server/cursors.ts' },
   /** Whether a request is cancelled when its client disconnects before the reply. */
   disconnect:      { at: ['ignore', 'ignore', 'ignore', 'ignore', 'cancel'], reader: 'transport/http/server/endpoint.ts' },
   /** Whether an event stream starts with an event that carries only an id. */

@@ -10,7 +10,7 @@ import type { Session } from './session.ts'
 export interface ClientInfo {
   readonly name: string
   readonly version: string
-  readonly title?: string
+  readonly title?: string | undefined
 }
 
 /** The sender of a request, as described by the handshake or by the request itself. */
@@ -23,8 +23,8 @@ export interface Peer {
 
 /** The caller as an authenticator established it. */
 export interface Auth {
-  readonly sub?: string
-  readonly scopes?: readonly string[]
+  readonly sub?: string | undefined
+  readonly scopes?: readonly string[] | undefined
   readonly [claim: string]: unknown
 }
 
@@ -95,17 +95,27 @@ export class Call {
   readonly source: RequestSource
   /** Whether the handler of a tool has begun, so that repeating the request could do its work twice. */
   hasRun = false
+  /** Whether the load counts it as running. */
+  isCounted = false
   #ended = false
   #cancelled = false
   #aborted = false
   #reason: unknown
   #controller: AbortController | undefined
+  #reference: string | undefined
+  #asking: AbortController | undefined
 
   constructor(
     id: RequestId | undefined,
     method: string,
     params: JsonObject,
-    parts: { readonly peer: Peer; readonly channel: Channel; readonly source: RequestSource },
+    parts: {
+      readonly peer: Peer
+      readonly channel: Channel
+      readonly source: RequestSource
+      /** The reference of the request that this one is part of. */
+      readonly reference?: string
+    },
   ) {
     this.id = id
     this.method = method
@@ -113,6 +123,12 @@ export class Call {
     this.peer = parts.peer
     this.channel = parts.channel
     this.source = parts.source
+    this.#reference = parts.reference
+  }
+
+  /** Identifies the request in the log and in masked errors. Clients choose ids, so those of two requests may be the same. */
+  get reference(): string {
+    return (this.#reference ??= crypto.randomUUID())
   }
 
   /** Aborts when the caller cancels or disconnects. Created on first use. */
@@ -120,6 +136,13 @@ export class Call {
     this.#controller ??= new AbortController()
     if (this.#aborted) this.#controller.abort(this.#reason)
     return this.#controller.signal
+  }
+
+  /** Aborts the questions of the request when its work should stop, or when it is answered. Created on first use. */
+  get askingSignal(): AbortSignal {
+    this.#asking ??= new AbortController()
+    if (this.#aborted || this.#ended) this.#asking.abort(this.#reason)
+    return this.#asking.signal
   }
 
   /** Whether the work should stop. */
@@ -137,7 +160,10 @@ export class Call {
     if (this.#ended || this.#aborted) return
     this.#aborted = true
     this.#reason = reason
-    inLifetime(this.source.lifetime, () => this.#controller?.abort(reason))
+    inLifetime(this.source.lifetime, () => {
+      this.#controller?.abort(reason)
+      this.#asking?.abort(reason)
+    })
   }
 
   /** Stops the work and suppresses the response. */
@@ -175,5 +201,6 @@ export class Call {
   /** Marks the request as answered. */
   end(): void {
     this.#ended = true
+    this.#asking?.abort()
   }
 }

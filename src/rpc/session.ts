@@ -4,8 +4,8 @@ import type { ClientInfo, Peer } from './call.ts'
 import { PendingRequests } from './pending-requests.ts'
 
 const NOTHING: JsonObject = Object.freeze({})
-/** The most actions kept for a client that is not ready. */
-const MAX_WAITING = 1000
+/** The most actions kept for a client that is not ready. It has a moment for that, but one that never is stays for long. */
+const MAX_WAITING = 32
 
 /** The state that a revision with a handshake needs. Parts are created on first use. */
 export class Session implements Peer {
@@ -25,12 +25,19 @@ export class Session implements Peer {
   #waiting: Map<unknown, () => void> | undefined
   #closers: (() => void)[] | undefined
   #closed = false
+  #id: string | undefined
   readonly #notify: ((method: string, params: JsonObject) => void) | undefined
 
-  /** `notify` sends notifications that do not belong to a request; omit it if they cannot reach the client. */
-  constructor(dialects: Dialects, notify?: (method: string, params: JsonObject) => void) {
+  /** `notify` sends notifications that do not belong to a request; omit it if they cannot reach the client. `id` is that of the transport, if it has one. */
+  constructor(dialects: Dialects, notify?: (method: string, params: JsonObject) => void, id?: string) {
+    this.#id = id
     this.dialect = dialects['2025-11-25']
     this.#notify = notify
+  }
+
+  /** Whoever knows the id of a transport may be able to use the session, so it must not get into logs. */
+  get id(): string {
+    return (this.#id ??= crypto.randomUUID())
   }
 
   /** Whether the client can be notified between its requests. */

@@ -335,3 +335,42 @@ describe('raw JSON Schema', () => {
     expect(ms).toBeLessThan(2000)
   })
 })
+
+describe('a large value with a problem in every part', () => {
+  const families: readonly (readonly [string, AnySchema])[] = [
+    ['zod', z.object({ list: z.array(z.union([z.object({ x: z.number() }), z.string()])) })],
+    ['valibot', toStandardJsonSchema(v.object({ list: v.array(v.object({ x: v.number() })) }))],
+    ['arktype', type({ list: [{ x: 'number' }, '[]'] })],
+  ]
+
+  test.each(families)('is rejected at the first, whatever the library does: %s', (_, schema) => {
+    const checked = spied(schema)
+    const wrong = (count: number): object => ({ list: Array.from({ length: count }, () => 0) })
+    const [small, large] = [9000, 11_000].map((count) =>
+      toChecker(checked.schema, 'input').check(wrong(count)),
+    )
+    expect(checked.calls).toBe(1)
+    expect([small, large]).toMatchObject([{ ok: false }, { ok: false, first: { path: ['list', 0] } }])
+  })
+
+  test.each(families)('goes on to the library if only the library can find it: %s', (_, schema) => {
+    const checked = spied(schema)
+    const value = { list: Array.from({ length: 11_000 }, () => ({ x: 1 })) }
+    expect(toChecker(checked.schema, 'input').check(value)).toMatchObject({ ok: true })
+    expect(checked.calls).toBe(1)
+  })
+})
+
+/** A schema that counts how often its library checks a value. */
+function spied(schema: AnySchema): { readonly schema: AnySchema; readonly calls: number } {
+  const { '~standard': standard } = schema as { '~standard': { validate(value: unknown): unknown } }
+  let calls = 0
+  const validate = (value: unknown): unknown => (calls++, standard.validate(value))
+  const copy = { '~standard': { ...standard, validate } } as unknown as AnySchema
+  return {
+    schema: copy,
+    get calls() {
+      return calls
+    },
+  }
+}

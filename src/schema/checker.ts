@@ -1,5 +1,6 @@
 import type { SchemaLimits } from './inspect.ts'
-import type { Issue } from './issue.ts'
+import { MAX_ISSUES, type Issue } from './issue.ts'
+import { isLarge, toLoose } from './loose.ts'
 import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
 import type {
   AnySchema,
@@ -39,11 +40,21 @@ function madeFor(limits: SchemaLimits | undefined): Made {
   return made
 }
 
+/**
+ * The checker of a schema of a library. Libraries collect every problem of a value, however many there are, so a large
+ * value must first match the JSON Schema that clients see, whose check ends at the first problem.
+ */
 function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const standard = schema['~standard']
+  let loose: Checker | undefined
   return {
     json,
     check(value) {
+      if (isLarge(value)) {
+        loose ??= rawChecker(toLoose(json))
+        const checked = loose.check(value) as Checked
+        if (!checked.ok) return checked
+      }
       const result = standard.validate(value)
       return 'then' in result ? result.then(settle) : settle(result)
     },
@@ -51,7 +62,7 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
 
   function settle(result: StandardResult<unknown>): Checked {
     if (result.issues === undefined) return { ok: true, value: result.value }
-    return unfit(result.issues.map((issue) => readIssue(issue, standard.vendor)))
+    return unfit(result.issues.slice(0, MAX_ISSUES).map((issue) => readIssue(issue, standard.vendor)))
   }
 }
 

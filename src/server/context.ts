@@ -4,7 +4,7 @@ import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
-import type { AnySchema, OutputOf } from '../schema/schema.ts'
+import type { Advice, AnySchema, OutputOf } from '../schema/schema.ts'
 import { lazy } from '../base/lazy.ts'
 import type * as asks from './ask.ts'
 import type { AskOptions, Elicited, ElicitedUrl, Sampled, SampleParams } from './ask.ts'
@@ -13,6 +13,7 @@ import { createProgress, type ReportProgress } from './progress.ts'
 import { newRounds, onceIn, type Rounds } from './rounds.ts'
 import { supports, type ClientFeature } from './supports.ts'
 import type { ServerParts } from './parts.ts'
+import { sessionOf, type RequestSession } from './session-state.ts'
 
 /** The client of a request. */
 export interface RequestClient {
@@ -61,6 +62,14 @@ export class Context {
     return this.#call.id
   }
 
+  /**
+   * Identifies the request in the log, as the reference that a masked error tells its caller. Every request has its own, while
+   * clients may use the same `id` again.
+   */
+  get reference(): string {
+    return this.#call.reference
+  }
+
   get method(): string {
     return this.#call.method
   }
@@ -99,14 +108,17 @@ export class Context {
     return (name) => this.#call.source.header?.(name.toLowerCase())
   }
 
-  /** Whether the client has a session, so that later requests can be attributed to it. */
-  get session(): object | undefined {
-    return this.#call.peer.session
+  /**
+   * The session of the client, with an id and values that last as long as the session: `await ctx.session?.get('cart')`.
+   * Undefined without one: at 2026-07-28, with `sessions: false`, and in envelopes that name none.
+   */
+  get session(): RequestSession | undefined {
+    return sessionOf(this.#call, this.#parts)
   }
 
   /** Reports progress, if the client asked for it. Values that do not increase are dropped. */
   get progress(): ReportProgress {
-    return (this.#progress ??= createProgress(this.#call))
+    return (this.#progress ??= createProgress(this.#call, this.#parts))
   }
 
   get log(): Log {
@@ -118,10 +130,10 @@ export class Context {
     return (method, params = {}) => this.#call.emit(method, params)
   }
 
-  /** Asks the user to fill in a form. */
-  get elicit(): <Schema extends AnySchema>(
+  /** Asks the user to fill in a form. The type of the answer comes from the schema. */
+  get elicit(): <const Schema extends AnySchema>(
     message: string,
-    schema: Schema,
+    schema: Schema & Advice<Schema>,
     options?: AskOptions,
   ) => Promise<Elicited<OutputOf<Schema>>> {
     return (message, schema, options) => ask(({ elicit }) => elicit(this, message, schema, options))

@@ -13,6 +13,8 @@ export interface Item {
   readonly descriptor: JsonObject
   readonly visible: ((context: Context) => boolean) | undefined
   readonly scopes: readonly string[] | undefined
+  /** The options it was registered with, which an update changes. */
+  readonly spec: object
 }
 
 /** The values that the handler of a tool may return; reply.ts distinguishes their shapes. */
@@ -34,6 +36,8 @@ export interface ResourceDefinition extends Item {
 
 export interface TemplateDefinition extends ResourceDefinition {
   readonly template: UriTemplate
+  /** Lists its resources; register.ts says in which form. */
+  readonly list: ((context: Context) => unknown) | undefined
 }
 
 export interface PromptDefinition extends Item {

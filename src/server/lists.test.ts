@@ -15,7 +15,7 @@ function caller(sees: readonly string[] = [], cursor?: unknown): Context {
 }
 
 function item(key: string, place: number): Item {
-  return { key, place, descriptor: { name: key }, visible: undefined, scopes: undefined }
+  return { key, place, descriptor: { name: key }, visible: undefined, scopes: undefined, spec: {} }
 }
 
 /** An item that only those see who name it. */
@@ -87,4 +87,45 @@ test('a page that begins where no page before it ends is not kept', () => {
   expect(page).toMatchObject({ tools: [{ name: 't2' }, { name: 't3' }] })
   expect(tools.page(caller([], odd))).not.toBe(page)
   expect(tools.page(caller([], cursor))).toBe(tools.page(caller([], cursor)))
+})
+
+test('a disabled item returns to its place, and a replaced one keeps it', () => {
+  const tools = list(item('a', 1), item('b', 2), item('c', 3))
+  const names = (): readonly unknown[] => [...tools.items.keys()]
+  const first = tools.page(caller())
+  const cursor = first['nextCursor']
+  expect([tools.disable('b'), tools.disable('b'), tools.disable('nobody')]).toEqual([true, false, false])
+  expect(names()).toEqual(['a', 'c'])
+  expect(tools.find('b', caller())).toBeUndefined()
+  expect(tools.page(caller())).toMatchObject({ tools: [{ name: 'a' }, { name: 'c' }] })
+  expect([tools.enable('b'), tools.enable('b'), tools.enable('nobody')]).toEqual([true, false, false])
+  expect(names()).toEqual(['a', 'b', 'c'])
+  tools.replace({ ...item('b', 2), descriptor: { name: 'b', title: 'new' } })
+  expect(tools.page(caller())).toMatchObject({ tools: [{ name: 'a' }, { title: 'new' }] })
+  tools.disable('c')
+  expect(tools.page(caller([], cursor))).toMatchObject({ tools: [] })
+  tools.replace({ ...item('c', 3), descriptor: { name: 'c', title: 'new' } })
+  expect(names()).toEqual(['a', 'b'])
+  tools.enable('c')
+  expect(tools.page(caller([], cursor))).toMatchObject({ tools: [{ title: 'new' }] })
+  tools.disable('c')
+  expect([tools.remove('c'), tools.enable('c')]).toEqual([true, false])
+})
+
+test('what changes every item changes those that are enabled or replaced later, once', () => {
+  const tools = list(item('a', 1), item('b', 2))
+  tools.disable('b')
+  const mark = (one: Item): Item => ({
+    ...one,
+    descriptor: { ...one.descriptor, marks: [one.descriptor['marks']] },
+  })
+  tools.transformAll(mark)
+  tools.enable('b')
+  tools.replace(item('a', 1))
+  tools.refresh('a')
+  const marked = { marks: [undefined] }
+  expect(tools.page(caller())['tools']).toEqual([
+    { name: 'a', ...marked },
+    { name: 'b', ...marked },
+  ])
 })

@@ -1,13 +1,12 @@
 import { asSent } from '../base/as-sent.ts'
 import { mcpError } from '../errors/error.ts'
-import { BAD_CURSOR, CURSOR_EXPIRED, CURSOR_TOO_LONG } from '../errors/server.ts'
+import { BAD_CURSOR } from '../errors/server.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import { callOf, type Context } from './context.ts'
+import type { Context } from './context.ts'
+import { ageOf, readCursor, toPosition, writeCursor, type ListName } from './cursors.ts'
 import type { Item } from './definitions.ts'
 import { isVisible, mayUse } from './visibility.ts'
-
-export type ListName = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
 
 export interface ListOptions {
   readonly pageSize: number
@@ -20,7 +19,10 @@ export interface ListOptions {
  * encoded once. Callers who see different items get separate pages.
  */
 export class List<Kind extends Item> {
+  /** The items that callers can use, in the order of their places. */
   readonly items: Map<string, Kind> = new Map<string, Kind>()
+  /** All items as they were registered; those that are not in `items` are disabled. */
+  readonly registered: Map<string, Kind> = new Map<string, Kind>()
   readonly #name: ListName
   readonly #options: ListOptions
   /** Changes an item before it is added. */
@@ -37,8 +39,23 @@ export class List<Kind extends Item> {
   }
 
   add(item: Kind): void {
+    this.registered.set(item.key, item)
     this.items.set(item.key, this.transform(item))
-    this.#forget()
+    this.drop()
+  }
+
+  /** Replaces an item by another with the same key and place. If it was disabled, it stays so. */
+  replace(item: Kind): void {
+    this.registered.set(item.key, item)
+    this.refresh(item.key)
+  }
+
+  /** Transforms an item anew, if it is not disabled. */
+  refresh(key: string): void {
+    const item = this.registered.get(key)
+    if (item === undefined || !this.items.has(key)) return
+    this.items.set(key, this.transform(item))
+    this.drop()
   }
 
   /** Changes every item, those that exist and those to come. */
@@ -46,13 +63,32 @@ export class List<Kind extends Item> {
     const { transform } = this
     this.transform = (item) => change(transform(item))
     for (const item of this.items.values()) this.items.set(item.key, change(item))
-    this.#forget()
+    this.drop()
   }
 
   remove(key: string): boolean {
-    const removed = this.items.delete(key)
-    if (removed) this.#forget()
+    this.items.delete(key)
+    const removed = this.registered.delete(key)
+    if (removed) this.drop()
     return removed
+  }
+
+  /** Makes an item unknown to callers. Returns whether they knew it. */
+  disable(key: string): boolean {
+    const disabled = this.items.delete(key)
+    if (disabled) this.drop()
+    return disabled
+  }
+
+  /** Puts a disabled item back into its place. Returns whether it was disabled. */
+  enable(key: string): boolean {
+    const item = this.registered.get(key)
+    if (item === undefined || this.items.has(key)) return false
+    const later = [...this.items.values()].filter(({ place }) => place > item.place)
+    for (const one of later) this.items.delete(one.key)
+    for (const one of [this.transform(item), ...later]) this.items.set(one.key, one)
+    this.drop()
+    return true
   }
 
   /** The item that a caller wants to use; undefined if there is none, or if it is hidden. Throws if the caller lacks scopes. */
@@ -62,14 +98,19 @@ export class List<Kind extends Item> {
   }
 
   /** The keys of the items that a caller sees. */
-  seenBy(context: Context): string[] {
-    return [...this.items.values()].filter((item) => isVisible(item, context)).map(({ key }) => key)
+  seenBy(context: Context, most: number): string[] {
+    const keys: string[] = []
+    for (const item of this.items.values()) {
+      if (keys.length === most) break
+      if (isVisible(item, context)) keys.push(item.key)
+    }
+    return keys
   }
 
   /** Answers the list method for a caller; with `wrapped`, middleware may change the result, so it gets a copy. */
   page(context: Context, wrapped = false): Result {
     this.#age()
-    const start = readCursor(this.#name, context, this.#options.limits)
+    const { place: start } = readCursor(this.#name, context, this.#options.limits)
     if (wrapped) return asSent(this.#make(start, true, context))
     const view = this.#view(context)
     const key = `${start}:${view}`
@@ -86,7 +127,7 @@ export class List<Kind extends Item> {
     this.#pages.set(key, Object.freeze(page))
     const { nextCursor } = page
     if (typeof nextCursor === 'string')
-      this.#following.add(`${toPlace(this.#name, nextCursor, this.#options.limits)}:${view}`)
+      this.#following.add(`${toPosition(this.#name, nextCursor, this.#options.limits)?.place}:${view}`)
   }
 
   /** Identifies the set of items that a caller sees: one character for each item with restricted visibility. */
@@ -99,14 +140,13 @@ export class List<Kind extends Item> {
 
   #make(start: number, isPrivate: boolean, context: Context): Result {
     const rest = [...this.items.values()].filter((item) => item.place > start && isVisible(item, context))
-    if (start > 0 && ![...this.items.values()].some((item) => item.place >= start))
-      throw mcpError(BAD_CURSOR, {})
+    if (!this.reaches(start)) throw mcpError(BAD_CURSOR, {})
     const shown = rest.slice(0, this.#options.pageSize)
     const last = shown.at(-1)
     const more = last !== undefined && rest.length > shown.length
     return {
       [this.#name]: shown.map((item) => item.descriptor),
-      ...(more ? { nextCursor: writeCursor(this.#name, last.place, this.#age()) } : {}),
+      ...(more ? { nextCursor: writeCursor(this.#name, { place: last.place, nth: 0 }, this.#age()) } : {}),
       ttlMs: this.#options.ttlMs,
       cacheScope: isPrivate ? 'private' : 'public',
     }
@@ -120,7 +160,13 @@ export class List<Kind extends Item> {
     return age
   }
 
-  #forget(): void {
+  /** Whether there is an item at a place or after it, as there is where a cursor leads unless items were removed. */
+  reaches(place: number): boolean {
+    return place === 0 || [...this.registered.values()].some((item) => item.place >= place)
+  }
+
+  /** Drops the cached pages. */
+  drop(): void {
     this.#guarded = undefined
     this.#forgetPages()
   }
@@ -132,42 +178,3 @@ export class List<Kind extends Item> {
 }
 
 const MAX_KEPT_PAGES = 256
-
-/** Time is divided into periods, so that pages can be cached within one: a cursor is valid in its period and the next. */
-function ageOf({ cursorMs }: Limits): number {
-  return Math.floor(Date.now() / cursorMs)
-}
-
-/** A cursor contains the list and the position of the last item, so that it survives changes to the list. */
-function writeCursor(name: ListName, place: number, age: number): string {
-  return btoa(age === 0 ? `${name}:${place}` : `${name}:${place}:${age}`).replace(/=+$/, '')
-}
-
-function readCursor(name: ListName, context: Context, limits: Limits): number {
-  const { cursorLength } = limits
-  const { cursor } = context.params
-  if (cursor === undefined || cursor === null) return 0
-  if (typeof cursor !== 'string') throw mcpError(BAD_CURSOR, {})
-  if (cursor.length > cursorLength) throw mcpError(CURSOR_TOO_LONG, { limit: cursorLength })
-  if (cursor === '' && callOf(context).peer.dialect.emptyCursor === 'absent') return 0
-  const place = toPlace(name, cursor, limits)
-  if (place === undefined) throw mcpError(BAD_CURSOR, {})
-  return place
-}
-
-function toPlace(name: ListName, cursor: string, limits: Limits): number | undefined {
-  const found = new RegExp(`^${name}:([1-9][0-9]{0,14})(?::([1-9][0-9]{0,14}))?$`).exec(decode(cursor))
-  const [place, age] = [Number(found?.[1]), Number(found?.[2] ?? 0)]
-  const now = ageOf(limits)
-  if (found === null || age > now + 1 || writeCursor(name, place, age) !== cursor) return undefined
-  if (age < now - 1) throw mcpError(CURSOR_EXPIRED, { ms: limits.cursorMs })
-  return place
-}
-
-function decode(cursor: string): string {
-  try {
-    return atob(cursor)
-  } catch {
-    return ''
-  }
-}

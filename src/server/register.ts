@@ -3,55 +3,38 @@ import { BAD_DEFINITION, DESCRIPTION_TOO_LONG } from '../errors/server.ts'
 import { toMs, type Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { FREE_ANNOTATIONS, metaKeyProblem } from '../protocol/meta.ts'
-import {
-  anything,
-  callable,
-  DURATION,
-  FLAG,
-  listOf,
-  NUMBER,
-  object,
-  TEXT,
-  type KindsOf,
-} from '../base/kinds.ts'
+import { metaKeyProblem } from '../protocol/meta.ts'
+import { anything, callable, DURATION, FLAG, listOf, object, TEXT, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
 import { SCOPE } from '../rpc/scopes.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
-import type { AnySchema } from '../schema/schema.ts'
+import type { AnySchema, StandardIssue } from '../schema/schema.ts'
 import { isStandard } from '../schema/shown.ts'
-import { parseTemplate } from '../uri-template/parse.ts'
 import type { Context } from './context.ts'
 import { kept } from './reply.ts'
-import type {
-  Item,
-  PromptDefinition,
-  ResourceDefinition,
-  TemplateDefinition,
-  ToolDefinition,
-} from './definitions.ts'
+import type { Item, PromptDefinition, ToolDefinition } from './definitions.ts'
 
 /** Hints for the client about a tool's effects. */
 export interface Hints {
-  readonly readOnly?: boolean
-  readonly destructive?: boolean
-  readonly idempotent?: boolean
-  readonly openWorld?: boolean
+  readonly readOnly?: boolean | undefined
+  readonly destructive?: boolean | undefined
+  readonly idempotent?: boolean | undefined
+  readonly openWorld?: boolean | undefined
 }
 
 /** Options that every item has. */
 export interface ItemOptions<Ctx = Context> {
-  readonly title?: string
-  readonly description?: string
-  readonly icons?: readonly Icon[]
-  readonly _meta?: JsonObject
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly _meta?: JsonObject | undefined
   /** Whether a caller sees the item. Hidden items do not exist for that caller. */
-  readonly visible?: (context: Ctx) => boolean
+  readonly visible?: ((context: Ctx) => boolean) | undefined
   /** Scopes that the caller must have to use the item. Lists show it to everybody. */
-  readonly scopes?: readonly string[]
+  readonly scopes?: readonly string[] | undefined
 }
 
 export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
@@ -61,32 +44,16 @@ export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
   readonly timeout?: Duration
 }
 
-/** Official annotations are sent as such; all others go into `_meta`. */
-export interface ResourceAnnotations {
-  /** The protocol defines `user` and `assistant`. */
-  readonly audience?: readonly ('user' | 'assistant' | (string & {}))[]
-  readonly priority?: number
-  readonly lastModified?: string
-  readonly [name: string]: unknown
-}
-
-export interface ResourceOptions<Ctx = Context> extends ItemOptions<Ctx> {
-  readonly name?: string
-  readonly mimeType?: string
-  readonly size?: number
-  readonly annotations?: ResourceAnnotations
-}
-
 export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
-  readonly args?: AnySchema
+  readonly args?: AnySchema | undefined
 }
 
-const ITEM_OPTIONS: KindsOf<ItemOptions> = {
+export const ITEM_OPTIONS: KindsOf<ItemOptions> = {
   title: TEXT,
   description: TEXT,
   icons: listOf(object<Icon>('{ src }')),
   _meta: object<JsonObject>(),
-  visible: callable<(context: Context) => boolean>(),
+  visible: callable<(context: Context) => boolean>('a function: (context) => true or false'),
   scopes: listOf(SCOPE),
 }
 const TOOL_OPTIONS: KindsOf<ToolSpec<Context>> = {
@@ -95,13 +62,6 @@ const TOOL_OPTIONS: KindsOf<ToolSpec<Context>> = {
   output: anything<AnySchema>(),
   hints: object<Hints>(),
   timeout: DURATION,
-}
-const RESOURCE_OPTIONS: KindsOf<ResourceOptions> = {
-  ...ITEM_OPTIONS,
-  name: TEXT,
-  mimeType: TEXT,
-  size: NUMBER,
-  annotations: object<ResourceAnnotations>(),
 }
 const PROMPT_OPTIONS: KindsOf<PromptOptions> = { ...ITEM_OPTIONS, args: anything<AnySchema>() }
 /** The names of our options in other libraries. */
@@ -126,12 +86,9 @@ export function toTool(
   run: ToolDefinition['run'],
   limits: Limits,
 ): ToolDefinition {
-  const item = `tool "${name}"`
+  const item = checkArguments('tool', 'name', 'description', [name, spec, run])
   checkName(item, name, limits)
-  if (typeof spec === 'function')
-    throw badDefinition(item, 'the options are missing: write tool(name, {}, handler)')
   checkOptions(item, spec, TOOL_OPTIONS, ELSEWHERE)
-  if (typeof run !== 'function') throw badDefinition(item, 'the handler is not a function')
   checkDescription(item, spec.description ?? '', limits)
   const input = checkerOf(item, 'input', spec.input === undefined ? NO_INPUT : spec.input, limits)
   if (input.json['type'] !== 'object')
@@ -149,37 +106,6 @@ export function toTool(
   return { ...toItem(name, descriptor, spec), input, output, timeoutMs, run }
 }
 
-/** Builds a resource or, if its URI has variables, a template. */
-export function toResource(
-  uri: string,
-  spec: ResourceOptions<Context>,
-  read: ResourceDefinition['read'],
-): ResourceDefinition | TemplateDefinition {
-  const item = `resource "${uri}"`
-  if (typeof spec === 'function')
-    throw badDefinition(item, 'the options are missing: write resource(uri, {}, handler)')
-  checkOptions(item, spec, RESOURCE_OPTIONS)
-  if (typeof read !== 'function') throw badDefinition(item, 'the handler is not a function')
-  const { mimeType, size, annotations } = spec
-  const { known, free } = sortAnnotations(annotations ?? {})
-  const meta = free === undefined ? spec._meta : { ...spec._meta, [FREE_ANNOTATIONS]: free }
-  const about = {
-    name: spec.name ?? nameOf(uri),
-    ...describe(spec),
-    ...(mimeType === undefined ? {} : { mimeType }),
-    ...(known === undefined ? {} : { annotations: known }),
-    ...(meta === undefined ? {} : { _meta: meta }),
-  }
-  if (uri.includes('{') || uri.includes('}')) {
-    const template = templateOf(item, uri)
-    return { ...toItem(uri, { uriTemplate: uri, ...about }, spec), mimeType, read, template }
-  }
-  if (!URL.canParse(uri))
-    throw badDefinition(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
-  const descriptor = { uri, ...about, ...(size === undefined ? {} : { size }) }
-  return { ...toItem(uri, descriptor, spec), mimeType, read }
-}
-
 /** Builds a prompt from its definition; the properties of its schema become its arguments. */
 export function toPrompt(
   name: string,
@@ -187,14 +113,11 @@ export function toPrompt(
   run: PromptDefinition['run'],
   limits: Limits,
 ): PromptDefinition {
-  const item = `prompt "${name}"`
+  const item = checkArguments('prompt', 'name', 'description', [name, spec, run])
   checkName(item, name, limits)
-  if (typeof spec === 'function')
-    throw badDefinition(item, 'the options are missing: write prompt(name, {}, handler)')
   checkOptions(item, spec, PROMPT_OPTIONS, ELSEWHERE)
-  if (typeof run !== 'function') throw badDefinition(item, 'the handler is not a function')
   const args = spec.args === undefined ? undefined : checkerOf(item, 'args', spec.args, limits)
-  const shownArgs = args === undefined ? [] : toArguments(item, args.json)
+  const shownArgs = args === undefined ? [] : toArguments(item, args.json, spec.args as AnySchema)
   const descriptor = {
     name,
     ...describe(spec),
@@ -204,28 +127,26 @@ export function toPrompt(
   return { ...toItem(name, descriptor, spec), args, argNames: shownArgs.map((one) => one.name), run }
 }
 
-export function isTemplate(
-  resource: ResourceDefinition | TemplateDefinition,
-): resource is TemplateDefinition {
-  return 'template' in resource
-}
-
-function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Context>): Item {
-  for (const name of Object.keys(spec._meta ?? {})) {
-    const problem = metaKeyProblem(name)
-    if (problem !== undefined)
-      throw badDefinition(`"${key}"`, `the _meta key "${name}" cannot be used: ${problem}`)
-  }
+export function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Context>): Item {
+  checkMeta(`"${key}"`, spec)
   return {
     key,
     place: ++places,
     descriptor,
     visible: spec.visible,
     scopes: spec.scopes?.length === 0 ? undefined : spec.scopes,
+    spec,
   }
 }
 
-function describe({ title, description, icons }: ItemOptions<Context>): JsonObject {
+export function checkMeta(item: string, { _meta = {} }: Pick<ItemOptions, '_meta'>): void {
+  for (const name of Object.keys(_meta)) {
+    const problem = metaKeyProblem(name)
+    if (problem !== undefined) throw badDefinition(item, `the _meta key "${name}" cannot be used: ${problem}`)
+  }
+}
+
+export function describe({ title, description, icons }: Omit<ItemOptions, 'visible'>): JsonObject {
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
@@ -238,42 +159,38 @@ function toAnnotations(item: string, hints: Hints): JsonObject {
   return Object.fromEntries(Object.entries(hints).map(([name, value]) => [`${name}Hint`, value as boolean]))
 }
 
-interface Sorted {
-  readonly known?: JsonObject | undefined
-  readonly free?: JsonObject | undefined
-}
-
-/** Separates official annotations from others. */
-function sortAnnotations(annotations: ResourceAnnotations): Sorted {
-  const entries = Object.entries(annotations)
-  const isKnown = ([name, value]: readonly [string, unknown]): boolean =>
-    name === 'audience'
-      ? Array.isArray(value) && value.every((one) => one === 'user' || one === 'assistant')
-      : name === 'priority' || name === 'lastModified'
-  const known = entries.filter(isKnown)
-  const free = entries.filter((entry) => !isKnown(entry))
-  return {
-    known: known.length === 0 ? undefined : Object.fromEntries(known),
-    free: free.length === 0 ? undefined : Object.fromEntries(free),
-  }
-}
-
-function toArguments(item: string, schema: JsonObject): { readonly name: string }[] {
+function toArguments(item: string, schema: JsonObject, given: AnySchema): { readonly name: string }[] {
   if (schema['type'] !== 'object') throw badDefinition(item, 'args must be an object schema')
   const required = (schema['required'] ?? []) as readonly string[]
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)
-  const never = properties.find(([, { type }]) => type !== undefined && ![type].flat().includes('string'))
-  if (never !== undefined)
-    throw badDefinition(
-      item,
-      `the argument "${never[0]}" does not accept strings, but clients send only strings; accept a string and convert it`,
-    )
+  const never = properties.find(
+    ([name, { type }]) =>
+      type !== undefined && ![type].flat().includes('string') && !acceptsText(given, name),
+  )
+  if (never !== undefined) {
+    const problem = `the argument "${never[0]}" does not accept strings, but clients send only strings`
+    throw badDefinition(item, `${problem}; convert it, for example with z.coerce.number()`)
+  }
   return properties.map(([name, property]) => ({
     name,
     ...(typeof property['title'] === 'string' ? { title: property['title'] } : {}),
     ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
     required: required.includes(name),
   }))
+}
+
+/** Whether a library's schema converts text to what a property needs, which its JSON Schema does not show. */
+function acceptsText(schema: AnySchema, name: string): boolean {
+  if (!isStandard(schema)) return false
+  return ['1', 'true'].some((text) => {
+    const result = schema['~standard'].validate({ [name]: text })
+    return 'then' in result || !(result.issues ?? []).some((issue) => startsAt(issue, name))
+  })
+}
+
+function startsAt({ path = [] }: StandardIssue, name: string): boolean {
+  const [first] = path
+  return (typeof first === 'object' ? first.key : first) === name
 }
 
 /** Compiles a schema; throws an error that names the item if it is unusable. */
@@ -298,30 +215,43 @@ function outputOf(item: string, schema: AnySchema, limits: Limits): Checker {
   return isStandard(schema) ? checker : { ...checker, check: (value) => checker.check(kept(value)) }
 }
 
-function templateOf(item: string, uri: string): TemplateDefinition['template'] {
-  try {
-    return parseTemplate(uri)
-  } catch (error) {
-    throw badDefinition(item, (error as Error).message)
-  }
-}
-
 function checkName(item: string, name: string, { nameLength }: Limits): void {
   if (name.length <= nameLength && /^[A-Za-z0-9_.-]+$/.test(name)) return
-  throw badDefinition(item, `a name has 1 to ${nameLength} of the characters A-Z a-z 0-9 _ . -`)
+  const better = name.trim().replaceAll(/[^A-Za-z0-9_.-]+/g, '_')
+  const remedy = /[A-Za-z0-9]/.test(better) && better.length <= nameLength ? `; write "${better}"` : ''
+  throw badDefinition(item, `a name has 1 to ${nameLength} of the characters A-Z a-z 0-9 _ . -${remedy}`)
+}
+
+/** Checks the order of the arguments of a definition, which differs from other libraries. Returns the name for errors. */
+export function checkArguments(
+  kind: 'tool' | 'resource' | 'prompt',
+  key: string,
+  option: string,
+  [name, spec, run]: readonly [unknown, unknown, unknown],
+): string {
+  if (typeof name !== 'string')
+    throw badDefinition(
+      kind,
+      `the ${key} of a ${kind} must be a string; write ${kind}(${key}, { … }, handler)`,
+    )
+  const item = `${kind} "${name}"`
+  if (typeof spec === 'function')
+    throw badDefinition(item, `the options are missing: write ${kind}(${key}, {}, handler)`)
+  if (typeof spec === 'string')
+    throw badDefinition(item, `the options are a string; write ${kind}(${key}, { ${option} }, handler)`)
+  if (typeof run !== 'function') {
+    const problem = run === undefined ? 'the handler is missing' : 'the handler is not a function'
+    const input = { tool: 'input', resource: 'variables', prompt: 'args' }[kind]
+    throw badDefinition(item, `${problem}; write ${kind}(${key}, { … }, (${input}, ctx) => …)`)
+  }
+  return item
 }
 
 function checkDescription(item: string, { length }: string, { descriptionLength }: Limits): void {
   if (length > descriptionLength) throw mcpError(DESCRIPTION_TOO_LONG, { item: item.slice(0, 256), length })
 }
 
-/** The default name of a resource: the last readable part of its URI. */
-function nameOf(uri: string): string {
-  const parts = uri.replace(/[{}+#./;?&*]/g, ' ').split(/[\s:]+/)
-  return parts.findLast((part) => part !== '') ?? uri
-}
-
-function badDefinition(item: string, reason: string, refusal?: RefusalName): Error {
+export function badDefinition(item: string, reason: string, refusal?: RefusalName): Error {
   const extras = refusal === undefined ? {} : { refusal }
   return mcpError(BAD_DEFINITION, { item: item.slice(0, 256), reason }, extras)
 }

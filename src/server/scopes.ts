@@ -5,14 +5,20 @@ import { callOf, partsOf, type Context } from './context.ts'
 import type { Item } from './definitions.ts'
 
 /** Throws unless the caller has every scope that an item needs. */
-export function checkScopes({ key }: Item, needed: readonly string[], context: Context): void {
-  const granted = grantedTo(context)
-  if (granted === 'all') return
-  const missing = needed.filter((scope) => !granted.includes(scope))
+export function checkScopes(item: Item, needed: readonly string[], context: Context): void {
+  const missing = missingScopes(item, needed, context)
   if (missing.length === 0) return
-  if (context.auth === undefined) partsOf(context).warnOfScopes(key)
+  const { key } = item
   const facts = { item: key.slice(0, 512), scopes: needed.join(' '), missing: missing.join(' ') }
   throw mcpError(INSUFFICIENT_SCOPE, facts, { data: { scopes: needed } })
+}
+
+/** The scopes that an item needs and the caller lacks. */
+export function missingScopes({ key }: Item, needed: readonly string[], context: Context): readonly string[] {
+  const granted = grantedTo(context)
+  const missing = granted === 'all' ? [] : needed.filter((scope) => !granted.includes(scope))
+  if (missing.length > 0 && context.auth === undefined) partsOf(context).warnOfScopes(key)
+  return missing
 }
 
 function grantedTo(context: Context): Scopes {

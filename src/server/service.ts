@@ -10,6 +10,7 @@ import { createDispatch, type Handler, type MiddlewareEntry, type Result } from 
 import { Load } from '../rpc/load.ts'
 import { Observers } from '../rpc/observer.ts'
 import type { Service } from '../rpc/service.ts'
+import { Warnings } from '../rpc/warnings.ts'
 import type { Completer, OwnerOf } from './completion.ts'
 import { callOf, Context } from './context.ts'
 import type {
@@ -22,9 +23,10 @@ import { follow, initialized } from './following.ts'
 import { complete } from './completion.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { getPrompt } from './prompts.ts'
-import { isForSome, readResource } from './resources.ts'
+import { isForSome, isServed, noSuchResource, readResource } from './resources.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
+import { isListing, listResources } from './listing.ts'
 import { List } from './lists.ts'
 import { setLevel } from './logging.ts'
 import type { ServerParts } from './parts.ts'
@@ -65,6 +67,8 @@ export interface ServiceOptions {
   readonly declared: ReadonlySet<string>
   readonly experimental: JsonObject | undefined
   readonly extensions: JsonObject | undefined
+  /** Whether callers get the messages of errors that were thrown by mistake. */
+  readonly showsErrors: boolean
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }
 
@@ -77,7 +81,9 @@ export class ServerService implements Service {
     this.report('error', 'an observer failed', { error }),
   )
   readonly revisions: readonly Revision[]
+  isClosed = false
   readonly dialects: Dialects
+  readonly showsErrors: boolean
   readonly tools: List<ToolDefinition>
   readonly resources: List<ResourceDefinition>
   readonly templates: List<TemplateDefinition>
@@ -97,18 +103,19 @@ export class ServerService implements Service {
   ])
   readonly #options: ServiceOptions
   readonly #parts: ServerParts
+  readonly #warnings = new Warnings()
   #dispatch: Answer | undefined
-  /** Whether it has warned of scopes. */
-  #hasWarned = false
 
   constructor(options: ServiceOptions) {
     this.#options = options
     const warnOfScopes = (item: string): void => this.#warnOfScopes(item)
+    const warnOnce: ServerParts['warnOnce'] = (...warning) => this.warnOnce(...warning)
     const held = new HeldBytes(options.limits.heldBytes)
-    this.#parts = { ...options, observers: this.observers, held, warnOfScopes }
+    this.#parts = { ...options, observers: this.observers, held, warnOfScopes, warnOnce }
     this.info = options.info
     this.revisions = options.revisions
     this.dialects = options.dialects
+    this.showsErrors = options.showsErrors
     this.tools = new List('tools', options)
     this.resources = new List('resources', options)
     this.templates = new List('resourceTemplates', options)
@@ -124,7 +131,7 @@ export class ServerService implements Service {
     try {
       this.onNotice.get(call.method)?.(new Context(call, this.#parts))
     } catch (error) {
-      this.report('error', `the handler of ${call.method} failed`, { error })
+      this.report('error', `the handler of ${call.method} failed`, { reference: call.reference, error })
     }
   }
 
@@ -136,9 +143,14 @@ export class ServerService implements Service {
     }
   }
 
+  warnOnce(cause: string, item: string, message: string): void {
+    if (this.#warnings.isNew(cause, item)) this.report('warning', message)
+  }
+
   /** Publishes a change of a resource. */
   updated(uri: string): void {
     let isKnown: boolean | undefined
+    if (!isServed(this, uri)) this.warnOnce('updated', uri, noSuchResource(this, uri))
     this.changes.publish({ kind: 'resource', uri, isForSome: () => (isKnown ??= isForSome(this, uri)) })
   }
 
@@ -172,10 +184,8 @@ export class ServerService implements Service {
   }
 
   #warnOfScopes(item: string): void {
-    if (this.#hasWarned) return
-    this.#hasWarned = true
     const needs = `"${item.slice(0, 512)}" needs scopes, which callers without authentication do not have`
-    this.report('warning', `${needs}; their requests for it are rejected`)
+    this.warnOnce('scopes', '', `${needs}; their requests for it are rejected`)
   }
 
   /** Folds anew at the next request: something was added that decides how requests are answered. */
@@ -188,11 +198,14 @@ export class ServerService implements Service {
     const [name] = capability.split('.') as [string]
     switch (name) {
       case 'tools':
-        return this.#options.declared.has(name) || this.tools.items.size > 0
+        return this.#options.declared.has(name) || this.tools.registered.size > 0
       case 'resources':
-        return this.#options.declared.has(name) || this.resources.items.size + this.templates.items.size > 0
+        return (
+          this.#options.declared.has(name) ||
+          this.resources.registered.size + this.templates.registered.size > 0
+        )
       case 'prompts':
-        return this.#options.declared.has(name) || this.prompts.items.size > 0
+        return this.#options.declared.has(name) || this.prompts.registered.size > 0
       case 'completions':
         return this.#completes || this.refs.size > 0
       default:
@@ -230,12 +243,13 @@ export class ServerService implements Service {
       routes: this.#routes(),
       middleware: this.middleware,
       methodLength: this.#options.limits.methodLength,
+      warnOnce: this.#parts.warnOnce,
       offers: (capability) => this.offers(capability),
       context: (call) => {
         const context = new Context(call, this.#parts)
         if (providers.length === 0) return context
         const isOurs = methodRow(call.method)?.capability === undefined && !methods.has(call.method)
-        return isOurs ? context : provided(context, providers)
+        return isOurs ? context : provided(context, providers, this.#parts)
       },
     })
     if (this.interceptors.size === 0) return dispatch
@@ -248,6 +262,13 @@ export class ServerService implements Service {
       }),
     )
     return answer
+  }
+
+  /** The handler of `resources/list`: pages are cached unless templates list resources too. */
+  #listing(wrapped: boolean): Handler<Context> {
+    const { resources, templates } = this
+    if (![...templates.items.values()].some(isListing)) return (context) => resources.page(context, wrapped)
+    return listResources.bind(undefined, { ...this.#options, resources, templates }, wrapped)
   }
 
   #routes(): Map<string, Handler<Context>> {
@@ -283,7 +304,7 @@ export class ServerService implements Service {
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],
       ['tools/call', callTool.bind(undefined, this.tools)],
-      ['resources/list', (context) => this.resources.page(context, wraps('resources/list'))],
+      ['resources/list', this.#listing(wraps('resources/list'))],
       [
         'resources/templates/list',
         (context) => this.templates.page(context, wraps('resources/templates/list')),
@@ -308,9 +329,19 @@ function chained(interceptors: readonly Interceptor[], dispatch: Answer): Answer
 
 const subscriptions = () => import('./subscriptions.ts')
 
-async function provided(context: Context, providers: readonly Provider[]): Promise<Context> {
+async function provided(
+  context: Context,
+  providers: readonly Provider[],
+  { warnOnce }: ServerParts,
+): Promise<Context> {
   for (const provide of providers) {
-    const more = await provide(context)
+    const more: unknown = await provide(context)
+    if (typeof more !== 'object' || more === null) {
+      const what = typeof more === 'string' ? 'a string' : String(more)
+      const problem = `provide returned ${what.slice(0, 64)}, so it added nothing to the context`
+      warnOnce('provide', '', `${problem}; return an object with the members: provide(() => ({ db }))`)
+      continue
+    }
     for (const name of Object.keys(more)) {
       if (name in context)
         throw new TypeError(`provide: "${name}" is a member of every context; choose another name`)

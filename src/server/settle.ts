@@ -1,6 +1,7 @@
-import { McpError, rowOf, mcpError } from '../errors/error.ts'
-import { INTERNAL } from '../errors/wire.ts'
+import { McpError } from '../errors/error.ts'
+import { whereOf } from '../errors/where.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import { mask } from '../rpc/mask.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import { isLaterRound, type Rounds } from './rounds.ts'
 import { inputRequired, openRounds } from './rounds-travel.ts'
@@ -29,12 +30,10 @@ export async function rethrown<Value>(
   try {
     return await run()
   } catch (thrown) {
-    const where = thrown instanceof McpError ? rowOf(thrown.kind).where : 'local'
+    const where = thrown instanceof McpError ? whereOf(thrown) : 'local'
     if (where === undefined || thrown instanceof ToolError || callOf(context).cancelled) throw thrown
     if (where === 'result') throw new McpError('internal', (thrown as Error).message, { cause: thrown })
-    const reference = crypto.randomUUID()
-    partsOf(context).report('error', `${what} failed`, { reference, error: thrown })
-    throw mcpError(INTERNAL, { reference }, { cause: thrown })
+    throw mask(partsOf(context), thrown, { what, call: callOf(context) })
   }
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from '../protocol/jsonrpc.ts'
-import { McpError, rowOf, mcpError } from '../errors/error.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import { CANCELLED } from '../errors/rpc.ts'
 import {
   TOOL_ARGUMENTS,
@@ -9,16 +9,26 @@ import {
   TOOL_TIMEOUT,
   UNKNOWN_TOOL,
 } from '../errors/server.ts'
+import { whereOf } from '../errors/where.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import { concealed, mask } from '../rpc/mask.ts'
 import type { Checked, Unfit } from '../schema/checker.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
 import { issueExtras } from './argument-issue.ts'
 import type { List } from './lists.ts'
-import { isWholeResult, kept, toFailure, toResult, toStructuredResult } from './reply.ts'
+import { oddityOf } from './odd-result.ts'
+import {
+  isWholeResult,
+  kept,
+  toContentResult,
+  toDirectResult,
+  toFailure,
+  toStructuredResult,
+} from './reply.ts'
 import { isLaterRound } from './rounds.ts'
 import { inputRequired, openRounds } from './rounds-travel.ts'
 import { withTimeout } from './timeout.ts'
@@ -101,20 +111,29 @@ function conclude(tool: ToolDefinition, value: unknown, context: Context): Resul
       ? drain(value, context).then((last) => resultOf(tool, last, context))
       : resultOf(tool, value, context)
     if (!(result instanceof Promise)) return result
-    return result.catch((thrown: unknown) => failed(tool, thrown, context))
+    return result.catch((thrown: unknown) => failed(tool, endless(thrown), context))
   } catch (thrown) {
-    return failed(tool, thrown, context)
+    return failed(tool, endless(thrown), context)
   }
+}
+
+/** A stack that overflows after the handler has returned means that its value has no end. */
+function endless(thrown: unknown): unknown {
+  return !(thrown instanceof RangeError && /stack/.test(thrown.message))
+    ? thrown
+    : new TypeError('the result contains itself, or is nested too deeply; leave out the reference', {
+        cause: thrown,
+      })
 }
 
 function resultOf(tool: ToolDefinition, value: unknown, context: Context): Result | Promise<Result> {
   const rounds = roundsOf(context)
   if (rounds !== undefined && rounds.questions.size > 0) return inputRequired(context, rounds)
-  if (tool.output === undefined) return toResult(value)
+  if (tool.output === undefined) return toDirectResult(value) ?? otherResult(tool, value, context)
   if (isWholeResult(value)) {
     if (value['isError'] === true) return value
     return after(tool.output.check(value['structuredContent']), (checked) => {
-      if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
+      if (!checked.ok) throw brokenOutput(tool, `structuredContent: ${checked.issue}`, context)
       return { isError: false, ...value, structuredContent: kept(checked.value) }
     })
   }
@@ -122,6 +141,13 @@ function resultOf(tool: ToolDefinition, value: unknown, context: Context): Resul
     if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
     return toStructuredResult(checked.value)
   })
+}
+
+/** The result from a value that is neither text nor a complete result. */
+function otherResult(tool: ToolDefinition, value: unknown, context: Context): Result {
+  const odd = oddityOf(value)
+  if (odd !== undefined) partsOf(context).warnOnce('result', tool.key, `tool "${tool.key}" returned ${odd}`)
+  return toContentResult(value)
 }
 
 /** Continues with a value now or when it arrives, so that synchronous work stays synchronous. */
@@ -140,15 +166,12 @@ function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result
   if (thrown instanceof ToolError)
     return callOf(context).peer.dialect.toolFailures === 'error' ? raised(thrown) : toFailure(thrown)
   if (thrown instanceof McpError) {
-    const { where } = rowOf(thrown.kind)
+    const where = whereOf(thrown)
     if (where === undefined) throw thrown
     if (where === 'result') return toModel(thrown, context)
   }
-  const reference = crypto.randomUUID()
-  const { requestId } = context.params
-  const known = requestId === undefined ? {} : { requestId }
-  partsOf(context).report('error', `tool "${tool.key}" failed`, { reference, ...known, error: thrown })
-  return toModel(mcpError(TOOL_FAILED, { name: tool.key, reference }), context)
+  const failure = { what: `tool "${tool.key}"`, call: callOf(context), row: TOOL_FAILED, name: tool.key }
+  return toModel(mask(partsOf(context), thrown, failure), context)
 }
 
 /** Throws a handler's ToolError as an error for the peer. */
@@ -173,11 +196,9 @@ function rejectInput(tool: ToolDefinition, { issue, first }: Unfit, context: Con
 }
 
 function brokenOutput(tool: ToolDefinition, issue: string, context: Context): McpError {
-  const reference = crypto.randomUUID()
-  partsOf(context).report(
-    'error',
-    `tool "${tool.key}" returned a value that does not match its output schema: ${issue}`,
-    { reference },
-  )
-  return mcpError(TOOL_OUTPUT, { name: tool.key, reference })
+  const message = `tool "${tool.key}" returned a value that does not match its output schema: ${issue}`
+  const { reference } = callOf(context)
+  const parts = partsOf(context)
+  parts.report('error', message, { reference })
+  return concealed(parts, message, TOOL_OUTPUT, { name: tool.key, reference })
 }

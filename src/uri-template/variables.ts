@@ -6,6 +6,19 @@ export type VariablesOf<Text extends string> = string extends Text
   ? { [name: string]: string | string[] | undefined }
   : { [Spec in Specs<Text> as NameOf<Spec>]: ValueOf<Spec> }
 
+/** The type of the values that a template is expanded with; numbers are written in decimal. */
+export type ValuesOf<Text extends string> = string extends Text
+  ? { readonly [name: string]: Given | readonly Given[] | undefined }
+  : {
+      readonly [Spec in Exclude<Specs<Text>, Omissible> as NameOf<Spec>]: GivenFor<Spec>
+    } & {
+      readonly [Spec in Extract<Specs<Text>, Omissible> as NameOf<Spec>]?: GivenFor<Spec> | undefined
+    }
+
+type Given = string | number | bigint
+type GivenFor<Spec extends string> = Spec extends `${string}*` ? readonly Given[] : Given
+type Omissible = `${Delimited}${string}`
+
 type Operator = '+' | Delimited
 type Delimited = '#' | '.' | '/' | ';' | '?' | '&'
 

@@ -1,3 +1,4 @@
+import { fromBase64 } from '../protocol/content.ts'
 import { isPlain, PREFIX, SUFFIX } from './header-value.ts'
 import { decodeUtf8 } from './utf8.ts'
 
@@ -16,21 +17,23 @@ export interface RequestHeaders {
   readonly version: string
   readonly method: string
   readonly name?: string | undefined
+  /** Whether headers may be missing. */
+  readonly areOptional?: boolean
 }
 
 const encoder = new TextEncoder()
 
 /** Compares the standard headers of a 2026-07-28 request with its body. */
-export function checkRequestHeaders({
-  header,
-  version,
-  method,
-  name,
-}: RequestHeaders): HeaderProblem | undefined {
+export function checkRequestHeaders(request: RequestHeaders): HeaderProblem | undefined {
+  const { header, version, method, name, areOptional = false } = request
+  const versionHeader = header('mcp-protocol-version')
+  const methodHeader = header('mcp-method')
+  const nameHeader = header('mcp-name')
+  const isDue = (value: string | undefined): boolean => !areOptional || value !== undefined
   return (
-    checkExact('MCP-Protocol-Version', header('mcp-protocol-version'), version) ??
-    checkExact('Mcp-Method', header('mcp-method'), method) ??
-    checkName(header('mcp-name'), name)
+    (isDue(versionHeader) ? checkExact('MCP-Protocol-Version', versionHeader, version) : undefined) ??
+    (isDue(methodHeader) ? checkExact('Mcp-Method', methodHeader, method) : undefined) ??
+    (isDue(nameHeader) ? checkName(nameHeader, name) : undefined)
   )
 }
 
@@ -86,14 +89,4 @@ function trim(value: string): string {
 
 function isSpace(letter: number): boolean {
   return letter === 0x20 || letter === 0x09
-}
-
-/** Re-encoding rejects what `atob` tolerates: white space, missing padding, stray bits. */
-function fromBase64(text: string): Uint8Array | undefined {
-  try {
-    const binary = atob(text)
-    return btoa(binary) === text ? Uint8Array.from(binary, (letter) => letter.charCodeAt(0)) : undefined
-  } catch {
-    return undefined
-  }
 }

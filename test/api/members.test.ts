@@ -11,11 +11,14 @@ function membersOf(value: object): readonly string[] {
 test('an app shows what users call, and nothing of what transports are given', () => {
   expect(membersOf(createServer({ name: 'x', version: '1' }))).toEqual([
     'add',
+    'changed',
     'close',
     'complete',
     'connect',
     'constructor',
     'counts',
+    'disable',
+    'enable',
     'extend',
     'fetch',
     'fetchWith',
@@ -28,6 +31,7 @@ test('an app shows what users call, and nothing of what transports are given', (
     'remove',
     'resource',
     'tool',
+    'update',
     'updated',
     'use',
   ])
@@ -57,6 +61,7 @@ test('a context shows the request, and nothing of what answers it', async () => 
     'once',
     'params',
     'progress',
+    'reference',
     'revision',
     'roots',
     'sample',

@@ -56,7 +56,8 @@ test.each(TRANSPORTS_OF_TEST)(
     seen.ends.length = 0
     await client.call('now')
     await client.call('later')
-    await expect(client.call('broken')).rejects.toThrow('tool "broken" failed')
+    const failure = await client.call('broken').catch((error: unknown) => (error as Error).message)
+    expect(failure).toMatch(/^tool "broken" failed/)
     await expect(client.request('tools/call', { name: 'nothing' })).rejects.toThrow('nothing')
     expect(seen.log).toEqual([
       'start tools/call',
@@ -71,6 +72,8 @@ test.each(TRANSPORTS_OF_TEST)(
     const { request, end } = seen.ends[0] as (typeof seen.ends)[number]
     expect(request).toMatchObject({ target: 'now', revision: '2025-11-25', client: { name: 'watcher' } })
     expect(request.size).toBeGreaterThan(20)
+    expect(new Set(seen.ends.map((one) => one.request.reference)).size).toBe(4)
+    expect(failure).toContain(`(reference ${seen.ends[2]?.request.reference})`)
     expect(end.durationMs).toBeGreaterThanOrEqual(0)
     expect(seen.ends[3]?.end.error).toMatchObject({ kind: 'unknown_tool' })
   },

@@ -14,7 +14,14 @@ import {
   type GistCallOptions,
   type GistConnectOptions,
 } from '../../src/gist/client.ts'
-import type { Hints, PromptOptions, ResourceOptions, ToolSpec } from '../../src/server/register.ts'
+import type { Hints, PromptOptions, ToolSpec } from '../../src/server/register.ts'
+import type { TemplateDefinition } from '../../src/server/definitions.ts'
+import {
+  toListed,
+  toResource,
+  type ListedResource,
+  type ResourceOptions,
+} from '../../src/server/register-resource.ts'
 import { testClient, type TestAnswers, type TestOptions } from '../../src/testing/test-client.ts'
 import type { ClientTls } from '../../src/transport/tls/options.ts'
 
@@ -29,6 +36,12 @@ const resource: Names<ResourceOptions<unknown>> = {
   name: true,
   mimeType: true,
   size: true,
+  annotations: true,
+  list: true,
+}
+// oxfmt-ignore
+const listed: Names<ListedResource> = {
+  variables: true, title: true, description: true, icons: true, _meta: true, name: true, mimeType: true, size: true,
   annotations: true,
 }
 const prompt: Names<PromptOptions<unknown>> = { ...described, args: true }
@@ -71,6 +84,8 @@ const unit: Names<AppUnit> = {
 }
 
 const server = createServer({ name: 'options', version: '1', log: () => undefined })
+server.tool('known', {}, () => 1)
+const template = toResource('a://{b}', {}, () => '') as TemplateDefinition
 const url = 'http://127.0.0.1:1/mcp'
 const client = createClient(url)
 
@@ -79,6 +94,8 @@ test.each<readonly [string, Readonly<Record<string, true>>, (odd: never) => unkn
   ['a tool', tool, (odd) => server.tool('a', odd, () => 1)],
   ['hints', hints, (odd) => server.tool('a', { hints: odd }, () => 1)],
   ['a resource', resource, (odd) => server.resource('a://b', odd, () => '')],
+  ['an update', tool, (odd) => server.update('tool', 'known', odd)],
+  ['a listed resource', listed, (odd) => toListed(template, odd, 1)],
   ['a prompt', prompt, (odd) => server.prompt('a', odd, () => '')],
   ['connect', connect, (odd) => createClient(url, odd)],
   ['connect recovery', recovery, (odd) => createClient(url, { recovery: odd })],

@@ -338,3 +338,25 @@ test('a client that is far behind misses plain progress, but no piece of content
   expect(app.counts.get('notice_dropped')).toBe(1)
   connection.close()
 })
+
+test('a streamed call that fails has one reference: in its result, in the log and for observers', async () => {
+  const references: unknown[] = []
+  const app = createServer({
+    name: 'streams',
+    version: '1',
+    log: (_level, _message, facts) => void references.push(facts?.['reference']),
+  })
+    .tool('breaks', {}, async (_input, { reference }) => {
+      references.push(reference)
+      throw new Error('no')
+    })
+    .extend(toolStream)
+  app.use({
+    observer: { start: ({ method, reference }) => void (method === STREAM && references.push(reference)) },
+  })
+  const client = await connect(app, { extensions: [toolStream] })
+  const result = await client.request(STREAM, { name: 'breaks', _meta: { progressToken: 1 } })
+  await client.close()
+  const [, reference] = /\(reference ([-0-9a-f]{36})\)/.exec(JSON.stringify(result)) ?? []
+  expect(references).toEqual([reference, reference, reference])
+})

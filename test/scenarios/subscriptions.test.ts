@@ -89,6 +89,24 @@ scenario(
 )
 
 scenario(
+  'a resource that is disabled is not named either, until it is enabled',
+  () =>
+    createServer({ name: 'watched', version: '1' })
+      .resource('box://a', {}, () => 'box')
+      .resource('box://a/one', {}, () => 'one')
+      .resource('box://a/by/{who}', {}, () => 'two'),
+  async (client, _revision, { app }) => {
+    await client.follow({ uris: ['box://a'] })
+    app.disable('resource', 'box://a/one').disable('resource', 'box://a/by/{who}')
+    for (const name of ['one', 'by/ann']) app.updated(`box://a/${name}`)
+    app.enable('resource', 'box://a/one').enable('resource', 'box://a/by/{who}')
+    for (const name of ['one', 'by/ann']) app.updated(`box://a/${name}`)
+    await client.hear(UPDATED, 4)
+    expect(told(client)).toEqual(['box://a', 'box://a', 'box://a/one', 'box://a/by/ann'])
+  },
+)
+
+scenario(
   'subscribing and unsubscribing answer with an empty result, and the last word counts [R175] [S2-3.4-1] [S2-3.4-4] [S2-3.5-1] [S3-5.2-3] [S2-3.1-1]',
   make,
   async (client, _revision, { app }) => {

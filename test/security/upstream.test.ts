@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/client.ts'
-import { createServer, type App } from '../../src/index.ts'
+import { createServer, McpError, type App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 
 const SECRET = 'postgres://admin:hunter2@10.0.0.5/prod'
@@ -56,3 +56,29 @@ test.each(PLACES)(
     expect(String((facts['error'] as Error).message)).toContain(SECRET)
   },
 )
+
+test('an error with a code of the upstream server is masked too', async () => {
+  const upstream = createServer({ name: 'back', version: '1' }).tool('fail', {}, () => {
+    throw new McpError('custom', SECRET, { code: 4009, data: { at: SECRET } })
+  })
+  const client = await connect(upstream)
+  onTestFinished(() => client.close())
+  await expect(client.call('fail')).rejects.toMatchObject({
+    kind: 'custom',
+    code: 4009,
+    data: { at: SECRET },
+  })
+  const front = createServer({ name: 'front', version: '1', log: () => undefined })
+    .tool('fail', {}, () => client.call('fail'))
+    .prompt('fail', {}, async () => String(await client.call('fail')))
+  const caller = await connect(front)
+  onTestFinished(() => caller.close())
+  const answers = await Promise.all([
+    caller.callRaw('fail').then(JSON.stringify),
+    caller.prompt('fail').then(JSON.stringify, String),
+  ])
+  for (const answer of answers) {
+    expect(answer).toMatch(/\(reference [-0-9a-f]{36}\)/)
+    expect(answer).not.toContain('hunter2')
+  }
+})

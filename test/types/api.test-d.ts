@@ -4,7 +4,16 @@ import { type } from 'arktype'
 import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
-import { createServer, defineTools, image, link, text, ToolError, type Context } from 'pierhead'
+import {
+  createServer,
+  defineTools,
+  image,
+  link,
+  text,
+  ToolError,
+  type Context,
+  type RequestSession,
+} from 'pierhead'
 import * as v from 'valibot'
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
@@ -47,6 +56,16 @@ app.tool(
 app.tool('none', {}, (input, ctx) => {
   expectTypeOf(input).toEqualTypeOf<Readonly<Record<string, never>>>()
   expectTypeOf(ctx).toEqualTypeOf<Context>()
+})
+// The values of a session are unknown, or what the caller says they are; without a session there are none.
+app.tool('session', {}, async (_input, { session }) => {
+  expectTypeOf(session).toEqualTypeOf<RequestSession | undefined>()
+  // @ts-expect-error there may be no session
+  session.id satisfies string
+  expectTypeOf(await session?.get('a')).toEqualTypeOf<unknown>()
+  expectTypeOf(await session!.get<number>('a')).toEqualTypeOf<number | undefined>()
+  expectTypeOf(await session!.set('a', { n: 1 })).toEqualTypeOf<void>()
+  expectTypeOf(await session!.delete('a')).toEqualTypeOf<boolean>()
 })
 app.tool('mixed', { input: type({ n: 'number' }), output: weather }, ({ n }) => ({ high: n, low: n }))
 app.tool(
@@ -169,6 +188,58 @@ app.resource('orders://{id}', {}, ({ name }) => name)
 // @ts-expect-error no such option
 app.resource('orders://{id}', { mime: 'text/plain' }, () => '')
 
+// Templates list their resources by variables, which are those of the URI.
+const note = { title: 'Groceries', mimeType: 'text/plain', size: 3 }
+app.resource('notes://{id}', { list: () => [{ ...note, variables: { id: 7 } }] }, ({ id }) => id)
+app.resource('notes://{id}', { list: async ({ auth }) => [{ variables: { id: auth?.sub ?? '' } }] }, () => '')
+app.resource(
+  'notes://{user}/{+path}{?q,tag*}',
+  {
+    *list() {
+      yield { variables: { user: 'ann', path: 'a/b' } }
+      yield { variables: { user: 'ann', path: 'a/b', q: undefined, tag: ['x', 1] } }
+    },
+  },
+  () => '',
+)
+app.resource(
+  'notes://{id}',
+  {
+    async *list(ctx) {
+      expectTypeOf(ctx).toEqualTypeOf<Context>()
+      yield { variables: { id: 'a' } }
+    },
+  },
+  () => '',
+)
+// @ts-expect-error the template has no such variable
+app.resource('notes://{id}', { list: () => [{ variables: { key: 'x' } }] }, () => '')
+// @ts-expect-error the variable is missing
+app.resource('notes://{id}', { list: () => [{ title: 'x', variables: {} }] }, () => '')
+// @ts-expect-error the variables are missing
+app.resource('notes://{id}', { list: () => [{ uri: 'notes://7' }] }, () => '')
+declare const someUri: string
+app.resource(someUri, { list: () => [{ variables: { anything: 'x', list: ['x'] } }] }, () => '')
+
+// Updates: options may be left out or removed; a handler gets what the new schema delivers, or declares its input.
+app.update('tool', 'forecast', { description: undefined, timeout: '5s' })
+app.update('tool', 'forecast', { input: city, output: weather }, ({ days }) => ({ high: days, low: days }))
+app.update('tool', 'forecast', {}, ({ city: given }: { city: string }) => given)
+app.update('resource', 'orders://{id}', { mimeType: 'text/plain' }, ({ id }) => id.toUpperCase())
+app.update('resource', 'orders://{id}', { list: () => [{ variables: { id: 1 } }] })
+app.update('prompt', 'triage', { args: z.object({ id: z.string() }) }, ({ id }) => id.toUpperCase())
+app.enable('tool', 'forecast').disable('prompt', 'triage').changed('tools')
+// @ts-expect-error without its schema, the input is not known
+app.update('tool', 'forecast', {}, ({ days }) => days.toFixed())
+// @ts-expect-error the handler does not return what the output says
+app.update('tool', 'forecast', { output: weather }, () => ({ high: 1 }))
+// @ts-expect-error no such option
+app.update('tool', 'forecast', { titel: 'x' })
+// @ts-expect-error no such kind
+app.disable('template', 'orders://{id}')
+// @ts-expect-error no such list
+app.changed('templates')
+
 // Prompts and completion.
 app.prompt('triage', { args: z.object({ id: z.string() }) }, ({ id }) => `Triage ${id.toUpperCase()}`)
 app.prompt(
@@ -213,6 +284,17 @@ orders.tool('list', { visible: (ctx) => ctx.tenant.plan !== 'free' }, (_input, {
 })
 orders.resource('orders://{id}', { visible: (ctx) => ctx.tenant.plan === 'paid' }, ({ id }, ctx) =>
   ctx.db.query(id),
+)
+orders.resource(
+  'orders://{id}',
+  { list: (ctx) => ctx.db.query('ids').map((id) => ({ variables: { id } })) },
+  () => '',
+)
+orders.update(
+  'tool',
+  'list',
+  { visible: (ctx) => ctx.tenant.plan === 'paid' },
+  (_input: object, ctx) => ctx.db,
 )
 orders.prompt('sum', { visible: (ctx) => ctx.tenant.id !== '' }, (_args, ctx) => ctx.tenant.id)
 orders.complete('sum', 'id', (value, _known, ctx) => ctx.db.query(value))

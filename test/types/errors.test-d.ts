@@ -9,6 +9,7 @@ import {
 } from '../../src/client.ts'
 import type * as base from '../../src/errors/base.ts'
 import type * as client from '../../src/errors/client.ts'
+import type * as custom from '../../src/errors/custom.ts'
 import type * as http from '../../src/errors/http.ts'
 import type * as limits from '../../src/errors/limits.ts'
 import type * as profiles from '../../src/errors/profiles.ts'
@@ -32,6 +33,7 @@ expectTypeOf<ErrorKind>().toEqualTypeOf<
   | KindIn<typeof limits>
   | KindIn<typeof server>
   | KindIn<typeof client>
+  | KindIn<typeof custom>
   | KindIn<typeof transport>
   | KindIn<typeof http>
   | KindIn<typeof profiles>

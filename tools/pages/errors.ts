@@ -66,16 +66,20 @@ function errorTable(
   )
 }
 
-function codeOf({ code: number, codeBefore2026 }: ErrorRow): string {
+function codeOf({ code: number, codeBefore2026, checkCode }: ErrorRow): string {
+  if (checkCode !== undefined) return 'your own'
   return codeBefore2026 === undefined
     ? code(number)
     : `${code(number)}, before 2026-07-28 ${code(codeBefore2026)}`
 }
 
 /** The kind that a client makes of an error, if it is another. */
-function receivedAs({ kind }: ErrorRow): string {
+function receivedAs({ kind, checkCode }: ErrorRow): string {
   const data = kind === 'insufficient_scope' ? { scopes: [] } : undefined
-  const sent = toErrorObject(new McpError(kind, '', data && { data }), undefined)
+  const sent = toErrorObject(
+    new McpError(kind, '', { ...(data && { data }), ...(checkCode && { code: 4000 }) }),
+    undefined,
+  )
   const received = fromErrorObject(sent).kind
   return received === kind ? '' : code(received)
 }

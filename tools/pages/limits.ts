@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { CLIENT_LIMITS, type LimitRow } from '../../src/protocol/client-limits.ts'
 import { LIMITS, type Limits } from '../../src/protocol/limits.ts'
+import { fixedLimits } from './fixed-limits.ts'
 import { code, docsIn, page, table } from './markdown.ts'
 
 /** What happens beyond each limit: the kind of the error, the name of a counter, or otherwise a sentence. */
@@ -19,6 +20,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   nameLength: 'name_too_long',
   uriLength: 'uri_too_long',
   descriptionLength: 'bad_definition',
+  listed: 'The others are left out of the list, and the log says so.',
   cursorLength: 'cursor_too_long',
   cursorMs: 'cursor_expired',
   batch: 'batch_too_long',
@@ -37,6 +39,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   pongMs: 'peer_lost',
   sessions: 'session_limit',
   sessionIdleMs: 'unknown_session',
+  sessionBytes: 'session_too_large',
   heldBytes: 'too_much_held',
   streamEvents: 'event_forgotten',
   streamBytes: 'slow_reader',
@@ -73,6 +76,9 @@ export function limitsPage(): string {
     '## Clients',
     '`depth`, `values` and `resumeMs` apply to servers too. The options `timeout` (60 s without progress) and `total` (5 min) of `connect` and of each call limit how long a client waits for an answer; beyond them it throws `timeout`.',
     limitTable(CLIENT_LIMITS, '../../src/protocol/client-limits.ts'),
+    '## Fixed limits',
+    'These cannot be set.',
+    fixedLimits(),
   )
 }
 

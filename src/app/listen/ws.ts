@@ -38,7 +38,8 @@ async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServ
 }
 
 function checkShared(options: WsOptions): void {
-  const own = Object.keys(options).find((name) => name !== 'path')
+  const { path: _, ...others } = options
+  const own = Object.entries(others).find(([, value]) => value !== undefined)?.[0]
   if (own === undefined && (options.path ?? '/').startsWith('/')) return
   const reason =
     own === undefined

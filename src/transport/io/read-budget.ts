@@ -32,13 +32,14 @@ export class ReadPool {
  */
 export class ReadBudget {
   readonly #pool: ReadPool
-  readonly #maxBytes: number
+  /** The limit for one message. */
+  readonly maxBytes: number
   readonly #flow: Flow | undefined
   #size = 0
 
   constructor(pool: ReadPool, maxBytes: number, flow?: Flow) {
     this.#pool = pool
-    this.#maxBytes = maxBytes
+    this.maxBytes = maxBytes
     this.#flow = flow
   }
 
@@ -53,7 +54,7 @@ export class ReadBudget {
 
   /** The error for a body whose announced size is too large; undefined when it is not. */
   announce(size: number): McpError | undefined {
-    return sizeProblem(size, this.#maxBytes)
+    return sizeProblem(size, this.maxBytes)
   }
 
   /** Counts more bytes. Returns an error when reading must stop. */
@@ -62,7 +63,7 @@ export class ReadBudget {
     if (this.#size === 0) pool.holders++
     this.#size += bytes
     pool.total += bytes
-    const problem = sizeProblem(this.#size, this.#maxBytes)
+    const problem = sizeProblem(this.#size, this.maxBytes)
     if (problem !== undefined) return problem
     if (pool.total > pool.limitBytes) return tooMany()
     if (pool.total > pool.limitBytes / 2) this.#pause()

@@ -20,6 +20,8 @@ export interface MemoryEnd {
   close(): void
 }
 
+const USED_LATE = 'a client in this process uses the server after app.close(); close its clients before it'
+
 /** Serves one client in the same process. Messages are text, as on any other transport. */
 export function serveMemory(service: Service, { limits, source = {}, receive }: MemoryOptions): MemoryEnd {
   let open = true
@@ -32,6 +34,7 @@ export function serveMemory(service: Service, { limits, source = {}, receive }: 
   return {
     send(text) {
       if (!open) throw mcpError(CONNECTION_CLOSED, { method: 'the message' })
+      if (service.isClosed) service.warnOnce('closed', '', USED_LATE)
       const problem = sizeProblem(text.length, limits.memoryBytes)
       if (problem !== undefined) return connection.reject(problem, askedId(text))
       connection.receive(text)

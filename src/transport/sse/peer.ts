@@ -5,6 +5,8 @@ import { Connection } from '../io/connection.ts'
 import { EventStream } from '../http/server/event-stream.ts'
 
 export interface SseClientOptions {
+  /** The id in the address for its messages. */
+  readonly id: string
   readonly service: Service
   readonly limits: Limits
   /** The limits of the stream. */
@@ -22,6 +24,7 @@ const NOWHERE: RequestSource = {}
 
 /** One client of the transport of 2024-11-05: it posts messages, and receives all of its own on one stream. */
 export class SseClient {
+  readonly id: string
   readonly owner: string
   readonly stream: EventStream
   readonly since: number = performance.now()
@@ -31,8 +34,9 @@ export class SseClient {
   readonly #drainMs: number
   readonly #lifetime: RequestLifetime | undefined
 
-  constructor({ service, limits, streaming, owner, lifetime, onGone }: SseClientOptions) {
+  constructor({ id, service, limits, streaming, owner, lifetime, onGone }: SseClientOptions) {
     const { streamBytes, drainMs } = limits
+    this.id = id
     this.owner = owner
     this.#drainMs = drainMs
     this.#lifetime = lifetime
@@ -47,9 +51,15 @@ export class SseClient {
       service,
       limits,
       source: NOWHERE,
+      id,
       send: (text) => this.stream.send(text, 'message'),
       isBehind: () => this.stream.waiting > streamBytes,
     })
+  }
+
+  /** Whether the client is waiting for a response. */
+  get isBusy(): boolean {
+    return this.#connection.isBusy
   }
 
   /** Sends the address for messages to the client. */

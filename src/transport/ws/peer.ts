@@ -3,7 +3,7 @@ import type { RawData } from 'ws'
 import { mcpError } from '../../errors/error.ts'
 import { TOO_LARGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import type { Auth } from '../../rpc/call.ts'
+import { ownerOf, type Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { budgetsOf } from '../io/budgets.ts'
@@ -30,6 +30,8 @@ export interface PeerOptions {
 const BATCH_BYTES = 65_536
 /** The bytes of a client's control frame besides its payload. */
 const CONTROL_BYTES = 6
+/** The memory that a fragment takes besides its payload. */
+const FRAGMENT_BYTES = 256
 /** How long a client has to complete the closing handshake. */
 const CLOSE_MS = 2000
 
@@ -53,6 +55,8 @@ export class Peer implements Carrier {
   #heardAt = 0
   #pingedAt = 0
   #begunAt = 0
+  /** The counted fragments of the unfinished message. */
+  #fragments = 0
 
   constructor({ service, limits, socket, stream, auth, session }: PeerOptions) {
     this.#service = service
@@ -66,6 +70,8 @@ export class Peer implements Carrier {
     })
     this.#sending = new WriteBudget({
       pool: write,
+      // An anonymous client is not read from while it is behind.
+      caller: auth && ownerOf(auth),
       outlet: () => stream as Outlet,
       patienceMs: limits.bodyMs,
       abort: () => this.#abort('slow_reader'),
@@ -139,6 +145,7 @@ export class Peer implements Carrier {
     // Buffer bytes, not text: the length of a string is not its size in memory.
     const waits = this.#paused || text.length > BATCH_BYTES
     this.#socket.send(waits ? Buffer.from(text) : text, { binary: false })
+    if (this.#paused) this.#sending.set(this.#stream.writableLength)
     if (writableLength + text.length > BATCH_BYTES) this.#flush()
   }
 
@@ -171,7 +178,7 @@ export class Peer implements Carrier {
     this.#heard = true
     // Input after the close frame is discarded.
     if (this.#socket.readyState !== this.#socket.OPEN) return this.#reading.end()
-    const problem = this.#reading.take(bytes)
+    const problem = this.#reading.take(bytes + this.#newFragments() * FRAGMENT_BYTES)
     // The frame reader already rejects messages that are too large.
     if (problem === undefined || problem.kind === 'too_large') return
     this.#connection.reject(problem)
@@ -180,8 +187,16 @@ export class Peer implements Carrier {
     afterMs(CLOSE_MS, () => this.#socket.terminate())
   }
 
+  /** The fragments of an unfinished message that came since the last call. The library keeps each as an object. */
+  #newFragments(): number {
+    const before = this.#fragments
+    this.#fragments = this.#socket.fragments
+    return Math.max(0, this.#fragments - before)
+  }
+
   #take(data: RawData, isBinary: boolean): void {
     this.#reading.end()
+    this.#fragments = 0
     this.#begunAt = 0
     if (isBinary) return this.#socket.close(CLOSE.notText, 'send text frames')
     if (this.#session?.count(this) === false) return

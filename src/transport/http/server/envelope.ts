@@ -22,13 +22,16 @@ export function openRequest(method: string, params: JsonObject, request: HttpIn,
   const version = (params['_meta'] as JsonObject)[META.protocolVersion]
   const header = (name: string): string | undefined => request.header(name)
   const row = methodRow(method)
-  const name = row?.named === undefined ? undefined : params[row.named]
-  if (typeof version === 'string' && row !== undefined) {
+  const named = row?.named ?? service.observers.targets.get(method)
+  const name = named === undefined ? undefined : params[named]
+  if (typeof version === 'string') {
     const problem = checkRequestHeaders({
       header,
       version,
       method,
       name: typeof name === 'string' ? name : undefined,
+      // The protocol does not say that methods of extensions have these headers.
+      areOptional: row === undefined,
     })
     if (problem !== undefined) throw mismatch(problem)
   }

@@ -5,11 +5,12 @@ import type { HttpHead } from './parts.ts'
 interface Asked {
   readonly host?: string
   readonly origin?: string
+  readonly isSecure?: boolean
 }
 
-function headOf({ host, origin }: Asked): HttpHead {
+function headOf({ host, origin, isSecure = false }: Asked): HttpHead {
   const headers = new Map(Object.entries({ host, origin }))
-  return { method: 'POST', header: (name) => headers.get(name) }
+  return { method: 'POST', isSecure, header: (name) => headers.get(name) }
 }
 
 /** The verdict on a request: that it may be served, also that its page may read the reply, or the kind of the error. */
@@ -55,6 +56,19 @@ test.each([
   [['localhost'], { ...OWN, host: 'localhost:4000' }, 'forbidden_origin'],
   [['mcp.example'], { host: 'mcp.example', origin: 'https://mcp.example' }, 'served'],
   [['mcp.example'], { host: 'MCP.example', origin: 'HTTP://mcp.EXAMPLE' }, 'served'],
+  [['mcp.example'], { host: 'mcp.example', origin: 'https://mcp.example', isSecure: true }, 'served'],
+  [
+    ['mcp.example'],
+    { host: 'mcp.example', origin: 'http://mcp.example', isSecure: true },
+    'forbidden_origin',
+  ],
+  [
+    ['mcp.example'],
+    { host: 'mcp.example:80', origin: 'http://mcp.example', isSecure: true },
+    'forbidden_origin',
+  ],
+  [['*'], { ...EVIL, isSecure: true }, 'forbidden_origin'],
+  [['loopback'], { ...OWN, isSecure: true }, 'readable'],
   [['mcp.example'], { host: 'mcp.example:443', origin: 'https://mcp.example' }, 'served'],
   [['mcp.example'], { host: 'mcp.example:80', origin: 'http://mcp.example' }, 'served'],
   [['mcp.example'], { host: 'mcp.example:80', origin: 'https://mcp.example' }, 'forbidden_origin'],

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
 import type { Auth } from '../../../rpc/call.ts'
 import type { HttpHead } from './parts.ts'
 
@@ -28,6 +29,10 @@ export class NodeHead implements HttpHead {
 
   get target(): string {
     return targetOf(this.request)
+  }
+
+  get isSecure(): boolean {
+    return (this.request.socket as Partial<TLSSocket> | undefined)?.encrypted === true
   }
 
   headers(): Readonly<Record<string, string>> {

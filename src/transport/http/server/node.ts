@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BODY_BROKEN, BODY_READ } from '../../../errors/http.ts'
+import { BODY_BROKEN } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -10,10 +10,13 @@ import type { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
-import { reportBodyRead, takeBody } from './given-body.ts'
+import { createByteBuffer, type ByteBuffer } from '../../../wire/byte-buffer.ts'
+import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
 import { rejectUnread, respond } from './node-reply.ts'
 import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
 import { type HttpIn, type HttpOut, type ExtraEndpoint, type HttpHandler, hasBody } from './parts.ts'
+
+const NO_BYTES = new Uint8Array()
 
 type Serve = (request: NodeRequest, response: ServerResponse, body?: unknown) => void
 
@@ -54,7 +57,7 @@ function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
   }
 
   function readAndAnswer(request: NodeRequest, parts: NodeIn, given: unknown): void {
-    if (!hasBody(parts)) return respond(parts.response, handler, handler.answer(parts))
+    if (!hasBody(parts)) return respond(parts, handler, handler.answer(parts))
     const body = bodyOf(request, given)
     if (!isStream(body)) return answerGiven(request, parts, body)
     const reading = new ReadBudget(pool, handler.limits.httpBytes, body)
@@ -89,7 +92,7 @@ function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
   }
 
   function answer(parts: NodeIn, reading: ReadBudget | undefined): void {
-    respond(parts.response, handler, handler.answer(parts))
+    respond(parts, handler, handler.answer(parts))
     reading?.end()
   }
 }
@@ -106,6 +109,7 @@ class NodeIn extends NodeHead implements HttpIn {
   parsed: unknown = undefined
   size = 0
   isLate = false
+  session: object | undefined = undefined
   readonly response: ServerResponse
 
   constructor(request: NodeRequest, response: ServerResponse) {
@@ -152,16 +156,22 @@ function readBody(
   const announced = isPassed ? NaN : Number(request.headers['content-length'])
   const tooLarge = reading.announce(announced)
   if (tooLarge !== undefined) return done(tooLarge)
-  let chunks: Buffer[] = []
+  /** Most bodies arrive in one part; many small ones would take far more memory than their bytes. */
+  let first: Uint8Array | undefined
+  let buffer: ByteBuffer | undefined
   let finished = false
   let timer: Timer
   body.on('data', (chunk: unknown) => {
     if (finished) return
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    if (!(bytes instanceof Uint8Array)) return finish(mcpError(BODY_READ, {}))
+    if (!(bytes instanceof Uint8Array)) return finish(bodyRead())
     const problem = reading.take(bytes.length)
     if (problem !== undefined) return finish(problem)
-    chunks.push(bytes as Buffer)
+    if (first === undefined) first = bytes
+    else {
+      if (buffer === undefined) (buffer = createByteBuffer(reading.maxBytes)).append(first)
+      buffer.append(bytes)
+    }
     if (timer === undefined && !(reading.size >= announced)) startTimer()
   })
   body.on('end', () => finish(decode()))
@@ -184,24 +194,25 @@ function readBody(
     if (finished) return
     finished = true
     clearTimeout(timer)
-    chunks = []
+    first = buffer = undefined
     if (typeof result !== 'string') reading.end()
     if (result !== undefined) done(result)
   }
 
   function decode(): string | McpError {
-    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-    return isUtf8(bytes) ? bytes.toString('utf8') : mcpError(PARSE_FAILED, {})
+    const bytes = buffer?.view() ?? first ?? NO_BYTES
+    if (!isUtf8(bytes)) return mcpError(PARSE_FAILED, {})
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
   }
 }
 
 /** What is known of a body before it is read: its text if it is empty, or why it cannot be read. */
 function stateOf(body: Readable, isPassed: boolean): string | McpError | undefined {
   // A stream that was already read emits neither its data nor `end` again.
-  if (body.readableDidRead) return mcpError(BODY_READ, {})
+  if (body.readableDidRead) return bodyRead()
   if (body.readableEnded) return ''
   if (!isPassed || !body.destroyed) return undefined
-  return body.errored === null ? mcpError(BODY_READ, {}) : mcpError(BODY_BROKEN, {}, { cause: body.errored })
+  return body.errored === null ? bodyRead() : mcpError(BODY_BROKEN, {}, { cause: body.errored })
 }
 
 /** Stops a stream that a framework made of a request, and lets the rest of the request come in without it. */

@@ -1,7 +1,7 @@
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
-import type { Auth, Channel, RequestLifetime } from '../../../rpc/call.ts'
+import { ownerOf, type Auth, type Channel, type RequestLifetime } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Reply } from '../../../wire/reply.ts'
 import type { Sweeper } from './sweeper.ts'
@@ -11,6 +11,8 @@ export interface HttpHead {
   readonly method: string
   /** The path and query, as the client sent them. */
   readonly target?: string
+  /** Whether it came over TLS. Without, a proxy may still have ended TLS. */
+  readonly isSecure?: boolean
   /** Looks up a header by its lower-case name. */
   header(name: string): string | undefined
   /** All headers. */
@@ -25,11 +27,13 @@ export interface HttpIn extends HttpHead {
   body: string
   /** The body as a framework parsed it. */
   parsed?: unknown
-  /** The size of a body that is not text, or of a part of one, in characters. */
+  /** The size of a body that is not, or no longer, text, or of a part of one, in characters. */
   size?: number
   readonly auth?: Auth | undefined
   /** The connection it arrived on, if known. */
   readonly connection?: object
+  /** Its session, once that is known. */
+  session?: object | undefined
   /** Whether it was queued for so long that requests in it are rejected. */
   readonly isLate?: boolean
   /** The channel that it shares with the other messages of its batch. */
@@ -37,6 +41,11 @@ export interface HttpIn extends HttpHead {
   /** Calls `listener` when the client disconnects before the reply is complete. */
   onGone(listener: () => void): void
   readonly lifetime?: RequestLifetime | undefined
+}
+
+/** The caller of a request: an authenticated one, or else a session or a connection. */
+export function callerOf({ auth, session, connection }: HttpIn): unknown {
+  return auth === undefined ? (session ?? connection) : ownerOf(auth)
 }
 
 export type Headers = Readonly<Record<string, string>>

@@ -1,0 +1,27 @@
+import { createServer, McpError, ToolError, type App, type ServerOptions } from 'pierhead'
+import { z } from 'zod'
+import { stockOf } from './store.ts'
+
+/** A server whose clients fill baskets, which last as long as their sessions. */
+export function createBaskets(audit: (line: string) => void, options: Partial<ServerOptions> = {}): App {
+  const app = createServer({ name: 'baskets', version: '1.0.0', ...options })
+
+  app.tool('put', { input: z.object({ item: z.string() }) }, async ({ item }, { session }) => {
+    if (session === undefined) throw new ToolError('Baskets need a session; order single items instead.')
+    const basket = [...((await session.get<string[]>('basket')) ?? []), item]
+    await session.set('basket', basket)
+    return `In the basket: ${basket.join(', ')}`
+  })
+
+  app.tool('order', { input: z.object({ item: z.string() }) }, ({ item }) => {
+    if (stockOf(item) === 0)
+      throw new McpError('custom', `${item} is sold out`, { code: 4009, data: { item, back: '2027-03-01' } })
+    return `Ordered ${item}`
+  })
+
+  app.use('tools/call', async (ctx, next) => {
+    audit(`${ctx.reference} ${ctx.method} of ${ctx.client.info?.name}`)
+    return next()
+  })
+  return app
+}

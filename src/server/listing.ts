@@ -1,0 +1,116 @@
+import { asSent } from '../base/as-sent.ts'
+import { mcpError } from '../errors/error.ts'
+import { BAD_CURSOR, BAD_DEFINITION } from '../errors/server.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import { callOf, partsOf, type Context } from './context.ts'
+import { ageOf, readCursor, writeCursor, type Position } from './cursors.ts'
+import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
+import type { List, ListOptions } from './lists.ts'
+import { toListed, type ListedResource } from './register-resource.ts'
+import { missingScopes } from './scopes.ts'
+import { rethrown } from './settle.ts'
+import { isVisible } from './visibility.ts'
+
+export interface ListingParts extends ListOptions {
+  readonly resources: List<ResourceDefinition>
+  readonly templates: List<TemplateDefinition>
+}
+
+type ListingTemplate = TemplateDefinition & { readonly list: NonNullable<TemplateDefinition['list']> }
+
+interface Entry extends Position {
+  readonly descriptor: JsonObject
+}
+
+/** Whether a template lists resources. */
+export function isListing(template: TemplateDefinition): template is ListingTemplate {
+  return template.list !== undefined
+}
+
+/**
+ * `resources/list` if templates list resources too. Resources and those of a template come in the order of registration.
+ * Pages are for one caller and not cached: functions of the server decide what is on them.
+ */
+export async function listResources(
+  parts: ListingParts,
+  wrapped: boolean,
+  context: Context,
+): Promise<Result> {
+  const { resources, templates, pageSize, ttlMs, limits } = parts
+  const start = readCursor('resources', context, limits)
+  if (!resources.reaches(start.place) && !templates.reaches(start.place)) throw mcpError(BAD_CURSOR, {})
+  const entries: Entry[] = []
+  const listing = [...templates.items.values()].filter(isListing)
+  const sources: readonly (ResourceDefinition | ListingTemplate)[] = [...resources.items.values(), ...listing]
+  for (const source of sources.toSorted((one, other) => one.place - other.place)) {
+    // One more than fits shows that another page follows.
+    if (entries.length > pageSize) break
+    if (source.place < start.place || !isVisible(source, context)) continue
+    if ('list' in source) {
+      await rethrown(context, `the list of resource "${source.key}"`, () =>
+        collect(source, { parts, start, entries }, context),
+      )
+    } else if (source.place > start.place) {
+      entries.push({ place: source.place, nth: 0, descriptor: source.descriptor })
+    }
+  }
+  const page = entries.slice(0, pageSize)
+  const last = page.at(-1)
+  const more = last !== undefined && entries.length > pageSize
+  const result = {
+    resources: page.map(({ descriptor }) => descriptor),
+    ...(more ? { nextCursor: writeCursor('resources', last, ageOf(limits)) } : {}),
+    ttlMs,
+    cacheScope: 'private',
+  }
+  return wrapped ? asSent(result) : result
+}
+
+interface Page {
+  readonly parts: ListingParts
+  readonly start: Position
+  readonly entries: Entry[]
+}
+
+/** Adds the resources of a template to a page, unless the caller lacks its scopes: their names may say as much as they do. */
+async function collect(
+  template: ListingTemplate,
+  { parts, start, entries }: Page,
+  context: Context,
+): Promise<void> {
+  const { place, scopes } = template
+  const { resources, pageSize, limits } = parts
+  const skipped = place === start.place ? start.nth : 0
+  if (scopes !== undefined && missingScopes(template, scopes, context).length > 0) return
+  let nth = 0
+  for await (const entry of toEntries(template, await template.list(context))) {
+    if (callOf(context).aborted) throw context.signal.reason
+    if (++nth > limits.listed) return warn(template, limits.listed, context)
+    if (nth <= skipped) continue
+    const descriptor = toListed(template, entry, nth)
+    // Reading gives the exact resource, so the list shows that one.
+    const exact = resources.items.get(descriptor.uri)
+    if (exact === undefined || !isVisible(exact, context)) entries.push({ place, nth, descriptor })
+    if (entries.length > pageSize) return
+  }
+}
+
+type Entries = Iterable<ListedResource> | AsyncIterable<ListedResource>
+
+function toEntries({ key }: TemplateDefinition, listed: unknown): Entries {
+  if (typeof listed === 'object' && listed !== null) {
+    if (Symbol.iterator in listed || Symbol.asyncIterator in listed) return listed as Entries
+  }
+  const reason = 'list must return a list, or yield one after the other, of { variables: { … }, title, … }'
+  throw mcpError(BAD_DEFINITION, { item: `resource "${key}"`, reason })
+}
+
+const warned = new WeakSet<TemplateDefinition>()
+
+function warn(template: TemplateDefinition, limit: number, context: Context): void {
+  if (warned.has(template)) return
+  warned.add(template)
+  const more = `resource "${template.key}" lists more than ${limit} resources (limits.listed)`
+  partsOf(context).report('warning', `${more}; the others are left out`)
+}

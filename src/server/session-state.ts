@@ -1,0 +1,125 @@
+import { textBytes } from '../base/weight.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { McpError, mcpError } from '../errors/error.ts'
+import { SESSION_TOO_LARGE } from '../errors/server.ts'
+import type { Call } from '../rpc/call.ts'
+import type { Session } from '../rpc/session.ts'
+import { holderOf } from './held-bytes.ts'
+import type { ServerParts } from './parts.ts'
+import { isLost } from './reply.ts'
+
+/** The session of a client, and the values that handlers keep in it. Its members may be destructured. */
+export interface RequestSession {
+  /**
+   * Identifies the session: over HTTP it is the `Mcp-Session-Id`. Keep it out of logs and results, because without
+   * authentication whoever knows it can use the session.
+   */
+  readonly id: string
+  /** A copy of the value under a key; undefined if there is none. */
+  readonly get: <Value = unknown>(key: string) => Promise<Value | undefined>
+  /**
+   * Keeps a copy of a JSON value until the session ends, or does nothing if it has ended. Rejects values that JSON cannot
+   * express, and with `session_too_large` more than `limits.sessionBytes`.
+   */
+  readonly set: (key: string, value: unknown) => Promise<void>
+  /** Removes a value. Returns whether it existed. */
+  readonly delete: (key: string) => Promise<boolean>
+}
+
+/** The bytes of an entry besides its key and its JSON text. */
+const OVERHEAD = 128
+
+const known = new WeakMap<Session, RequestSession>()
+
+/** The session of a request; undefined if it ends with the request. */
+export function sessionOf(call: Call, parts: ServerParts): RequestSession | undefined {
+  const { session } = call.peer
+  // Where the protocol needs a session and the client has none, the request gets one that cannot reach the client later.
+  if (session?.reachable !== true) return undefined
+  let found = known.get(session)
+  if (found === undefined) known.set(session, (found = createState(session, holderOf(call), parts)))
+  return found
+}
+
+function createState(session: Session, holder: unknown, { held, limits }: ServerParts): RequestSession {
+  const limit = limits.sessionBytes
+  /** The values as JSON text, so that handlers only ever get copies. */
+  const texts = new Map<string, string>()
+  let bytes = 0
+  /** Makes room for a text under a key; throws if there is none. */
+  const resize = (key: string, text: string | undefined): void => {
+    const change = sizeOf(key, text) - sizeOf(key, texts.get(key))
+    if (change > 0) {
+      if (bytes + change > limit) throw mcpError(SESSION_TOO_LARGE, { limit })
+      held.take(holder, change)
+    } else held.free(holder, -change)
+    bytes += change
+  }
+  session.onClose(() => {
+    texts.clear()
+    held.free(holder, bytes)
+    bytes = 0
+  })
+  return {
+    get id() {
+      return session.id
+    },
+    async get<Value>(key: string): Promise<Value | undefined> {
+      const text = texts.get(key)
+      return text === undefined ? undefined : (JSON.parse(text) as Value)
+    },
+    async set(key, value) {
+      if (typeof key !== 'string') throw unfit('the key must be a string')
+      const text = toText(key, value)
+      if (session.closed) return
+      resize(key, text)
+      texts.set(key, text)
+    },
+    async delete(key) {
+      if (!texts.has(key)) return false
+      resize(key, undefined)
+      return texts.delete(key)
+    },
+  }
+}
+
+function sizeOf(key: string, text: string | undefined): number {
+  return text === undefined ? 0 : textBytes(key) + textBytes(text) + OVERHEAD
+}
+
+/** A value as JSON text; throws if that would lose part of it. */
+function toText(key: string, value: unknown): string {
+  const check = function (this: unknown, name: string, item: unknown): unknown {
+    const isMember = name !== '' && !Array.isArray(this)
+    const problem = item === undefined && isMember ? undefined : problemOf(item)
+    if (problem === undefined) return item
+    throw unfit(`the value of "${key.slice(0, 64)}" has ${problem}${name === '' ? '' : ` at "${name}"`}`)
+  }
+  try {
+    return JSON.stringify(value, check)
+  } catch (error) {
+    if (error instanceof McpError) throw error
+    throw unfit(`the value of "${key.slice(0, 64)}" cannot be written as JSON: ${(error as Error).message}`)
+  }
+}
+
+/** What JSON would turn into something else, in words. */
+function problemOf(item: unknown): string | undefined {
+  if (typeof item === 'number') return Number.isFinite(item) ? undefined : String(item)
+  if (item === null || typeof item === 'string' || typeof item === 'boolean') return undefined
+  if (typeof item !== 'object') return `a value of type ${typeof item}`
+  return isPlain(item) || !isLost(item) ? undefined : `a ${item.constructor.name}`
+}
+
+function isPlain(item: object): boolean {
+  if (Array.isArray(item)) return true
+  const kind = Object.getPrototypeOf(item) as object | null
+  return kind === Object.prototype || kind === null
+}
+
+function unfit(reason: string): McpError {
+  return mcpError(BAD_OPTION, {
+    where: 'ctx.session.set',
+    reason: `${reason}; keep text, finite numbers, booleans, null, lists and plain objects`,
+  })
+}
