@@ -241,7 +241,8 @@ test('a signal ends a subscription, also while the server has not confirmed it',
   const changes: unknown[] = []
   const subscribing = client.subscribe(URI, (change) => changes.push(change), { signal: abortAfter(1000) })
   await vi.advanceTimersByTimeAsync(1)
-  server.say({ method: 'notifications/subscriptions/acknowledged', params: { notifications: {} } })
+  const notifications = { resourceSubscriptions: [URI] }
+  server.say({ method: 'notifications/subscriptions/acknowledged', params: { notifications } })
   expect(await after(1, subscribing)).toBeTypeOf('function')
   server.say({ method: 'notifications/resources/updated', params: { uri: URI } })
   await vi.advanceTimersByTimeAsync(2000)
