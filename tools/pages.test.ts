@@ -59,17 +59,20 @@ test('every row of every table appears on its page', () => {
   lines('revisions.md', SWITCHES)
 })
 
+const filesOf = (folder: string): readonly string[] => [`${folder}/lower.ts`, `${folder}/lower-client.ts`]
+
 test('every switch and every lowering rule has an explanation', () => {
   const steps = [to20241105, to20250326, to20250618, to20251125]
   const sources = [
-    ['protocol/switches.ts', SWITCHES],
-    ...steps.map((step, index) => [`wire/${REVISIONS[index]}/lower.ts`, step] as const),
+    [['protocol/switches.ts'], SWITCHES],
+    ...steps.map((step, index) => [filesOf(`wire/${REVISIONS[index]}`), step] as const),
   ] as const
-  for (const [file, rows] of sources) {
-    const docs = docsIn(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8'))
+  for (const [files, rows] of sources) {
+    const texts = files.map((name) => readFileSync(new URL(`../src/${name}`, import.meta.url), 'utf8'))
+    const docs = docsIn(texts.join('\n'))
     const text = pages().get('revisions.md') ?? ''
     for (const name of Object.keys(rows)) {
-      expect(docs.get(name), `${file} ${name}`).toMatch(/\.$/)
+      expect(docs.get(name), `${files.join()} ${name}`).toMatch(/\.$/)
       expect(text).toContain(docs.get(name))
     }
   }

@@ -5,20 +5,28 @@ import { arbitrariesOf } from '../../test/corpus/arbitrary.ts'
 import { corpus, type Example } from '../../test/corpus/corpus.ts'
 import { complaintsAboutLowered, isRound, isSharedBy, lowered } from '../../test/corpus/judged.ts'
 import { officialOf } from '../../test/corpus/official.ts'
+import { methodRow } from '../protocol/methods.ts'
 import { REVISIONS } from '../protocol/revisions.ts'
 import type { SchemaObject } from '../protocol/spec/2026-07-28.ts'
+import { lowerFromClient } from './lower-client.ts'
 import { loweringFor } from './lower.ts'
+
+type Generated = ReturnType<typeof arbitrariesOf>[number]
+
+/** Whether clients send a message: their requests and notifications, and the results of the requests of servers. */
+function isFromClient({ kind, method }: Pick<Example, 'kind' | 'method'>): boolean {
+  const from = methodRow(method)?.from
+  return from === 'both' || (from === 'client') === (kind !== 'result')
+}
+
+function toExample({ kind, method, value }: Generated): fc.Arbitrary<Example> {
+  return value.map((generated) => ({ name: 'generated', kind, method, value: generated }))
+}
 
 describe.each(REVISIONS.slice(0, -1))('at %s', (revision) => {
   const official = officialOf(revision)
   const messages = arbitrariesOf('2026-07-28').filter((message) => isSharedBy(message, revision))
-  const any = fc
-    .oneof(
-      ...messages.map(({ kind, method, value }) =>
-        value.map((generated): Example => ({ name: 'generated', kind, method, value: generated })),
-      ),
-    )
-    .filter((example) => !isRound(example))
+  const any = fc.oneof(...messages.map(toExample)).filter((example) => !isRound(example))
 
   test('any lowered message is valid and has no member that is foreign to the revision [R148] [S4-1-10]', () => {
     fc.assert(
@@ -40,6 +48,18 @@ describe.each(REVISIONS.slice(0, -1))('at %s', (revision) => {
 
   test('an example of the revision itself is lowered to the same object', () => {
     for (const example of corpus(revision)) expect(lowered(example, revision).value).toBe(example.value)
+  })
+
+  test('a client lowers what it sends as a server would', () => {
+    const openings = arbitrariesOf('2025-11-25').filter(({ method }) => method === 'initialize')
+    const sent = fc.oneof(...[...openings, ...messages].filter(isFromClient).map(toExample))
+    fc.assert(
+      fc.property(sent, (example) => {
+        const { kind, method, value } = example
+        expect(lowerFromClient(kind, method, value, revision)).toEqual(lowered(example, revision).value)
+      }),
+      { numRuns: 500 },
+    )
   })
 
   test('lowering changes no input, and lowering twice changes nothing more', () => {

@@ -36,6 +36,12 @@ export type Step<Value> = (value: Value, index?: number) => Value
 
 type Optional<Value> = Step<Value> | undefined
 
+/** The shapes that clients send. */
+export type ClientLowering = Pick<
+  Lowering,
+  'implementation' | 'clientCapabilities' | 'complete' | 'progress' | 'sampleResult' | 'root'
+>
+
 /**
  * How the shapes of a revision change for the next older one. Shapes without a rule are the same in both.
  * The types of the newest revision allow every older form too.

@@ -84,7 +84,9 @@ const SHAPES: Partial<Readonly<Record<keyof Lowering, string>>> = {
 }
 
 function loweringPart(revision: Revision): readonly string[] {
-  const docs = docsIn(sourceOf(`wire/${revision}/lower.ts`))
+  const docs = new Map(
+    ['lower.ts', 'lower-client.ts'].flatMap((file) => [...docsIn(sourceOf(`wire/${revision}/${file}`))]),
+  )
   const rows = Object.entries(SHAPES).flatMap(([shape, words]) => {
     const sentence = docs.get(shape)
     return sentence === undefined ? [] : [[words, sentence]]

@@ -1,30 +1,25 @@
 import type {
   ContentBlock,
   CreateMessageRequestParams,
-  CreateMessageResult,
-  ProgressNotificationParams,
-  SamplingBlock,
   SamplingMessage,
   ServerCapabilities,
   Tool,
 } from '../../protocol/spec/2026-07-28.ts'
 import type { Lowering } from '../lowering.ts'
 import { change, changeEach, omit } from '../reshape.ts'
+import { clientLowering, lowerMessage } from './lower-client.ts'
 
 /** From 2025-03-26 to 2024-11-05. */
 export const lowering: Lowering = {
+  ...clientLowering,
   /** Completions are not declared: this revision answers `completion/complete` without a capability. */
   capabilities: (value: ServerCapabilities) => omit(value, 'completions'),
   /** Annotations are dropped. */
   tool: (value: Tool) => omit(value, 'annotations'),
   /** Audio becomes an embedded resource with the URI `audio://inline/<n>`, where n is its index in the message. */
   content: lowerContent,
-  /** The message is dropped. */
-  progress: (params: ProgressNotificationParams) => omit(params, 'message'),
   /** Audio becomes text that names its type, because messages to the model may contain only text and images. */
   sample: lowerSample,
-  /** Audio becomes text that names its type. */
-  sampleResult: lowerMessage<CreateMessageResult>,
 }
 
 function lowerContent(block: ContentBlock, index = 0): ContentBlock {
@@ -38,12 +33,4 @@ function lowerContent(block: ContentBlock, index = 0): ContentBlock {
 
 function lowerSample(params: CreateMessageRequestParams): CreateMessageRequestParams {
   return change(params, 'messages', (messages) => changeEach<SamplingMessage>(messages, lowerMessage))
-}
-
-function lowerMessage<Value extends Pick<SamplingMessage, 'content'>>(message: Value): Value {
-  return change(message, 'content', (content) => ('type' in content ? lowerBlock(content) : content))
-}
-
-function lowerBlock(block: SamplingBlock): SamplingBlock {
-  return block.type === 'audio' ? { type: 'text', text: `[audio, ${block.mimeType}]` } : block
 }

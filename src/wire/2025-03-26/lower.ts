@@ -1,19 +1,13 @@
 import type {
   Annotations,
   CallToolResult,
-  ClientCapabilities,
-  CompleteRequestParams,
   ContentBlock,
   CreateMessageRequestParams,
-  CreateMessageResult,
-  Implementation,
   Prompt,
   Resource,
   ResourceContents,
   ResourceLink,
   ResourceTemplate,
-  Root,
-  SamplingBlock,
   SamplingMessage,
   TextContent,
   Tool,
@@ -21,13 +15,11 @@ import type {
 import { STRUCTURED } from '../../protocol/meta.ts'
 import type { Lowering } from '../lowering.ts'
 import { change, changeEach, omit } from '../reshape.ts'
+import { clientLowering, lowerMessage, withoutDate } from './lower-client.ts'
 
 /** From 2025-06-18 to 2025-03-26. */
 export const lowering: Lowering = {
-  /** Only name and version are kept. */
-  implementation: (value: Implementation) => omit(value, 'title'),
-  /** Elicitation is not declared. */
-  clientCapabilities: (value: ClientCapabilities) => omit(value, 'elicitation'),
+  ...clientLowering,
   /** The title moves to `annotations.title`; output schema and `_meta` are dropped. */
   tool: lowerTool,
   /** Title, `_meta` and `annotations.lastModified` are dropped. */
@@ -42,14 +34,8 @@ export const lowering: Lowering = {
   contents: lowerContents,
   /** Structured content is dropped; if there is no other content, its JSON becomes a text block. `_meta` says whether the text has it. */
   callResult: lowerCallResult,
-  /** `context` and the title of the reference are dropped. */
-  complete: lowerComplete,
   /** `_meta` and `annotations.lastModified` are dropped from messages. */
   sample: lowerSample,
-  /** `_meta` and `annotations.lastModified` are dropped from the block. */
-  sampleResult: lowerMessage<CreateMessageResult>,
-  /** `_meta` is dropped. */
-  root: (value: Root) => omit(value, '_meta'),
 }
 
 function lowerTool(tool: Tool): Tool {
@@ -85,12 +71,6 @@ function lowerContents(contents: ResourceContents): ResourceContents {
   return omit(contents, '_meta')
 }
 
-function withoutDate<Value extends { readonly annotations?: Annotations | undefined }>(value: Value): Value {
-  return value.annotations?.lastModified === undefined
-    ? value
-    : { ...value, annotations: omit(value.annotations, 'lastModified') }
-}
-
 function lowerCallResult(result: CallToolResult): CallToolResult {
   const { structuredContent, _meta, ...plain } = result
   if (structuredContent === undefined) return result
@@ -113,18 +93,6 @@ function repeats([block, ...others]: readonly ContentBlock[], value: unknown): b
   return block.text.startsWith(Array.isArray(value) ? '[' : '{')
 }
 
-function lowerComplete(params: CompleteRequestParams): CompleteRequestParams {
-  return change(omit(params, 'context'), 'ref', (ref) => omit(ref, 'title'))
-}
-
 function lowerSample(params: CreateMessageRequestParams): CreateMessageRequestParams {
   return change(params, 'messages', (messages) => changeEach<SamplingMessage>(messages, lowerMessage))
-}
-
-function lowerMessage<Value extends Pick<SamplingMessage, 'content'>>(message: Value): Value {
-  return change(message, 'content', (content) => ('type' in content ? lowerBlock(content) : content))
-}
-
-function lowerBlock(block: SamplingBlock): SamplingBlock {
-  return block.type === 'tool_use' || block.type === 'tool_result' ? block : withoutDate(omit(block, '_meta'))
 }

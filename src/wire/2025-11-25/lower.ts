@@ -1,20 +1,19 @@
-import { isObject } from '../../protocol/jsonrpc.ts'
 import { STRUCTURED } from '../../protocol/meta.ts'
 import type {
   CallToolResult,
   CreateMessageRequestParams,
-  CreateMessageResult,
   ObjectSchema,
-  SamplingBlock,
   SamplingMessage,
   Tool,
 } from '../../protocol/spec/2026-07-28.ts'
 import type { Lowering } from '../lowering.ts'
 import { change, changeEach, omit } from '../reshape.ts'
+import { clientLowering, lowerSampling, wrapStructured } from './lower-client.ts'
 import { toObjectSchema, withSchemaObjects } from './output-schema.ts'
 
 /** From 2026-07-28 to 2025-11-25. */
 export const lowering: Lowering = {
+  ...clientLowering,
   /** An output schema that does not describe objects becomes the schema of `{ result }`; property schemas `true` and `false` become objects. */
   tool: lowerTool,
   /** Structured content that is not an object becomes `{ result }`; `_meta` says so. */
@@ -23,8 +22,6 @@ export const lowering: Lowering = {
   hints: (value) => omit(value, 'ttlMs', 'cacheScope'),
   /** The same rules apply to tools and tool results inside a sampling request. */
   sample: lowerSample,
-  /** The same rule applies to tool results inside the model's answer. */
-  sampleResult: lowerSampling<CreateMessageResult>,
 }
 
 function lowerTool(tool: Tool): Tool {
@@ -37,23 +34,7 @@ function lowerCallResult(result: CallToolResult): CallToolResult {
   return wrapped === result ? result : { ...wrapped, _meta: { ...result._meta, [STRUCTURED]: 'result' } }
 }
 
-function wrapStructured<Value extends { readonly structuredContent?: unknown }>(value: Value): Value {
-  const { structuredContent } = value
-  if (structuredContent === undefined || isObject(structuredContent)) return value
-  return { ...value, structuredContent: { result: structuredContent } }
-}
-
 function lowerSample(params: CreateMessageRequestParams): CreateMessageRequestParams {
   const lowered = change(params, 'tools', (tools) => changeEach(tools, lowerTool))
   return change(lowered, 'messages', (messages) => changeEach<SamplingMessage>(messages, lowerSampling))
-}
-
-function lowerSampling<Value extends Pick<SamplingMessage, 'content'>>(value: Value): Value {
-  return change(value, 'content', (content) =>
-    'type' in content ? lowerBlock(content) : changeEach(content, lowerBlock),
-  )
-}
-
-function lowerBlock(block: SamplingBlock): SamplingBlock {
-  return block.type === 'tool_result' ? wrapStructured(block) : block
 }
