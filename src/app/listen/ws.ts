@@ -38,8 +38,8 @@ async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServ
 }
 
 function checkShared(options: WsOptions): void {
-  const { path: _, ...others } = options
-  const own = Object.entries(others).find(([, value]) => value !== undefined)?.[0]
+  const names = Object.keys(options) as readonly (keyof WsOptions)[]
+  const own = names.find((name) => name !== 'path' && options[name] !== undefined)
   if (own === undefined && (options.path ?? '/').startsWith('/')) return
   const reason =
     own === undefined

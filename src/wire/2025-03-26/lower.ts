@@ -79,16 +79,14 @@ function lowerCallResult(result: CallToolResult): CallToolResult {
     form === 'result' ? (structuredContent as { readonly result: unknown }).result : structuredContent
   const content: readonly ContentBlock[] =
     plain.content.length > 0 ? plain.content : [{ type: 'text', text: JSON.stringify(value) }]
-  return {
-    ...plain,
-    content,
-    _meta: repeats(content, value) ? { ...own, [STRUCTURED]: 'text' } : _meta && own,
-  }
+  const meta = repeats(content, value) ? { ...own, [STRUCTURED]: 'text' } : own
+  return { ...plain, content, ...(Object.keys(meta).length > 0 && { _meta: meta }) }
 }
 
 /** Whether the only block is a text that begins like the JSON of a value. Handlers may write another text instead. */
-function repeats([block, ...others]: readonly ContentBlock[], value: unknown): boolean {
-  if (block?.type !== 'text' || others.length > 0) return false
+function repeats(content: readonly ContentBlock[], value: unknown): boolean {
+  const [block] = content
+  if (content.length > 1 || block?.type !== 'text') return false
   if (typeof value !== 'object' || value === null) return block.text === JSON.stringify(value)
   return block.text.startsWith(Array.isArray(value) ? '[' : '{')
 }
