@@ -29,6 +29,7 @@ export interface RequiredKind<Value> extends Kind<Value> {
 }
 
 /** The kind of a member that cannot be left out; `missing` says so in other words than usual. */
+/* @__NO_SIDE_EFFECTS__ */
 export function required<Value>(kind: Kind<Value>, missing?: string): RequiredKind<Value> {
   return { ...kind, required: true, missing }
 }
@@ -70,6 +71,7 @@ export const SIGNAL: Kind<AbortSignal> = {
 }
 
 /** One of a few words. */
+/* @__NO_SIDE_EFFECTS__ */
 export function oneOf<const Word extends string>(...words: readonly Word[]): Kind<Word> {
   const quoted = words.map((word) => `'${word}'`)
   const last = quoted.pop()
@@ -81,6 +83,7 @@ export function oneOf<const Word extends string>(...words: readonly Word[]): Kin
 }
 
 /** A list whose elements are of one kind. */
+/* @__NO_SIDE_EFFECTS__ */
 export function listOf<Value>(kind: Kind<Value>): Kind<readonly Value[]> {
   return {
     must: `a list, each element ${kind.must}`,
@@ -96,6 +99,7 @@ export function listOf<Value>(kind: Kind<Value>): Kind<readonly Value[]> {
 }
 
 /** A value of either of two kinds. */
+/* @__NO_SIDE_EFFECTS__ */
 export function either<One, Other>(one: Kind<One>, other: Kind<Other>): Kind<One | Other> {
   return {
     must: `${one.must}, or ${other.must}`,
@@ -105,16 +109,19 @@ export function either<One, Other>(one: Kind<One>, other: Kind<Other>): Kind<One
 }
 
 /** An object, described by what it holds; its members are checked elsewhere. */
+/* @__NO_SIDE_EFFECTS__ */
 export function object<Value extends object>(must: string = 'an object'): Kind<Value> {
   return { must, is: (value) => isObject(value) && !Array.isArray(value) }
 }
 
 /** A function. */
+/* @__NO_SIDE_EFFECTS__ */
 export function callable<Value>(must: string = 'a function'): Kind<Value> {
   return { must, is: (value) => typeof value === 'function' }
 }
 
 /** Anything: what it must be is checked elsewhere, in better words than these. */
+/* @__NO_SIDE_EFFECTS__ */
 export function anything<Value>(): Kind<Value> {
   return { must: 'anything', is: () => true }
 }

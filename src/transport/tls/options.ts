@@ -28,8 +28,10 @@ export interface ClientTls {
   readonly servername?: string | undefined
 }
 
-const BYTES: Kind<Uint8Array> = { must: 'bytes', is: (value) => value instanceof Uint8Array }
-const PEM: Kind<Pem> = { ...either(TEXT, BYTES), must: 'PEM text, e.g. readFileSync("cert.pem")' }
+const PEM: Kind<Pem> = {
+  must: 'PEM text, e.g. readFileSync("cert.pem")',
+  is: (value) => typeof value === 'string' || value instanceof Uint8Array,
+}
 const PEMS: Kind<Pem | readonly Pem[]> = either(PEM, listOf(PEM))
 const PINS: Kind<string | readonly string[]> = either(TEXT, listOf(TEXT))
 
