@@ -22,6 +22,7 @@ import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
+import { Hooks } from './hooks.ts'
 import { Items, type ItemKind, type ItemList } from './items.ts'
 import type { Running } from './listen/listen.ts'
 import { SERVER_OPTIONS, type ListenOptions, type MountOptions, type ServerOptions } from './options.ts'
@@ -49,6 +50,8 @@ type Visible = (item: VisibleItem, context: Context) => boolean
 export let serviceOf: <Ctx extends Context>(app: App<Ctx>) => ServerService
 /** Returns the open HTTP endpoints of a server. */
 export let endpointsOf: <Ctx extends Context>(app: App<Ctx>) => ReadonlySet<Endpoint>
+/** Returns the hooks of a server. */
+export let hooksOf: <Ctx extends Context>(app: App<Ctx>) => Hooks
 /** Opens an HTTP endpoint for a server. */
 export let openEndpoint: <Ctx extends Context>(app: App<Ctx>, options: EndpointChoice) => Promise<Endpoint>
 
@@ -63,7 +66,8 @@ export class App<Ctx extends Context = Context> {
   readonly #endpoints = new Set<Endpoint>()
   /** The listeners that are open or opening. */
   readonly #running = new Set<Promise<Running>>()
-  readonly #mounts = new Mounts((choice) => this.#open(choice))
+  readonly #mounts: Mounts
+  readonly #hooks: Hooks
   /** Web handlers of plug-ins, by path. */
   readonly #handlers = new Map<string, WebHandler>()
   readonly #items: Items
@@ -71,6 +75,7 @@ export class App<Ctx extends Context = Context> {
   static {
     serviceOf = (app) => app.#service
     endpointsOf = (app) => app.#endpoints
+    hooksOf = (app) => app.#hooks
     openEndpoint = (app, options) => app.#open(options)
   }
 
@@ -97,6 +102,8 @@ export class App<Ctx extends Context = Context> {
       showsErrors: options.errors === 'show',
       report,
     })
+    this.#hooks = new Hooks(options, this.#service, this.limits.drainMs)
+    this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.startingUser())
     this.#items = new Items(this.#service, this.limits, options.profile)
     // `deno serve` looks only for an own property.
     Object.defineProperty(this, 'fetch', { get: () => this.#mounts.fetch, enumerable: true })
@@ -302,6 +309,7 @@ export class App<Ctx extends Context = Context> {
       limits: this.limits,
       source: { auth },
       receive: (text) => receive(text),
+      user: this.#hooks.startingUser(),
     })
   }
 
@@ -335,6 +343,7 @@ export class App<Ctx extends Context = Context> {
       ),
     )
     await Promise.all([...running, ...[...this.#endpoints].map((one) => one.close())])
+    await this.#mounts.end(this.limits.drainMs)
   }
 
   #plugIn(plugin: Plugin<Ctx>): this {

@@ -11,6 +11,7 @@ const server: Names<lists.ServerOptions> = {
   name: true, id: true, version: true, title: true, description: true, websiteUrl: true, icons: true, instructions: true,
   tools: true, transports: true, capabilities: true, experimental: true, extensions: true, secret: true, revisions: true,
   profile: true, pageSize: true, ttl: true, limits: true, errors: true, log: true,
+  onStart: true, onStop: true,
 }
 // oxfmt-ignore
 const http: Names<lists.HttpOptions> = {

@@ -67,6 +67,17 @@ export interface ServerOptions {
    * { name, message, stack }.
    */
   readonly log?: (level: 'warning' | 'error', message: string, facts?: JsonObject) => void
+  /**
+   * Runs before the server serves anyone: before `listen` opens the first transport, or before a mount or a client in the same
+   * process gets its first answer. If it throws, `listen` fails with that error; mounts answer 500, and try again with the next
+   * request. By default nothing runs.
+   */
+  readonly onStart?: () => void | Promise<void>
+  /**
+   * Runs after everything that `onStart` ran for has closed and running requests have finished. An error, or a run longer than
+   * `limits.drainMs`, is reported to `log`, and closing goes on. By default nothing runs.
+   */
+  readonly onStop?: () => void | Promise<void>
 }
 
 export interface HttpOptions {
@@ -170,6 +181,8 @@ export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
   limits: either(oneOf('strict'), object<Partial<Limits>>()),
   errors: oneOf('mask', 'show'),
   log: callable<NonNullable<ServerOptions['log']>>(),
+  onStart: callable<NonNullable<ServerOptions['onStart']>>(),
+  onStop: callable<NonNullable<ServerOptions['onStop']>>(),
 }
 
 export const MOUNT_OPTIONS: KindsOf<MountOptions> = {

@@ -6,23 +6,35 @@ import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { askedId } from '../io/asked-id.ts'
 import { Connection } from '../io/connection.ts'
+import type { StartingUser } from '../io/starting-user.ts'
 
 export interface MemoryOptions {
   readonly limits: Limits
   readonly source?: RequestSource
   /** Receives each message from the server. */
   receive(text: string): void
+  /** Starts the server with the first message, if it has something to start. */
+  readonly user?: StartingUser | undefined
 }
 
 /** The client's end of a connection inside one process. */
 export interface MemoryEnd {
   send(text: string): void
   close(): void
+  /** After `close`, resolves once the server has stopped, if this was its last user; absent if it has no hooks. */
+  readonly stopped?: Promise<void> | undefined
 }
 
 /** Serves one client in the same process. Messages are text, as on any other transport. */
-export function serveMemory(service: Service, { limits, source = {}, receive }: MemoryOptions): MemoryEnd {
+export function serveMemory(
+  service: Service,
+  { limits, source = {}, receive, user }: MemoryOptions,
+): MemoryEnd {
   let open = true
+  let isStarted = user === undefined
+  /** Messages that wait for the start. */
+  let waiting = 0
+  let stopped: Promise<void> | undefined
   const connection = new Connection({
     service,
     limits,
@@ -32,13 +44,33 @@ export function serveMemory(service: Service, { limits, source = {}, receive }: 
   return {
     send(text) {
       if (!open) throw mcpError(CONNECTION_CLOSED, { method: 'the message' })
-      const problem = sizeProblem(text.length, limits.memoryBytes)
-      if (problem !== undefined) return connection.reject(problem, askedId(text))
-      connection.receive(text)
+      if (isStarted && waiting === 0) return take(text)
+      waiting++
+      void (user as StartingUser).start().then(
+        () => {
+          isStarted = true
+          waiting--
+          if (open) take(text)
+        },
+        (error: unknown) => {
+          waiting--
+          if (open) connection.reject(error, askedId(text))
+        },
+      )
     },
     close() {
       open = false
       connection.close()
+      stopped = user?.end()
     },
+    get stopped() {
+      return stopped
+    },
+  }
+
+  function take(text: string): void {
+    const problem = sizeProblem(text.length, limits.memoryBytes)
+    if (problem !== undefined) return connection.reject(problem, askedId(text))
+    connection.receive(text)
   }
 }

@@ -61,6 +61,11 @@ export function serveFetch(
   }
 }
 
+/** Answers a request with an error. */
+export function failFetch(endpoint: Endpoint, request: Request, thrown: unknown): Response {
+  return toResponse(endpoint.rejectUnread(headOf(request), thrown))
+}
+
 /** The head of a request. Some runtimes give the host only in the URL. */
 function headOf(request: Request): HttpHead {
   const header = (name: string): string | undefined =>

@@ -42,6 +42,16 @@ export function serveNode(
   }
 }
 
+/** Answers a request with an error. */
+export function failNode(
+  endpoint: Endpoint,
+  request: NodeRequest,
+  response: ServerResponse,
+  thrown: unknown,
+): void {
+  rejectUnread(request, response, endpoint.rejectUnread(new NodeHead(request), thrown))
+}
+
 function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
   const pool = budgetsOf(handler.service, handler.limits).read
   return (request, response, given) => {
