@@ -3,6 +3,7 @@ export { defineTools } from './app/define-tools.ts'
 export type { ItemKind, ItemList } from './app/items.ts'
 export type { Running } from './app/listen/listen.ts'
 export type { Fetch, FetchHandler } from './app/mounts.ts'
+export type { LogFunction, Logger } from './app/logger.ts'
 export type {
   GistOptions,
   HttpOptions,

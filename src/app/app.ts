@@ -42,6 +42,8 @@ import type {
 import type { VariablesOf } from '../uri-template/variables.ts'
 import { serveExtraEndpoints } from './listen/extra-endpoints.ts'
 
+/** What other libraries call our options. */
+const ALIASES = new Map([['logger', 'log']])
 const STATE_TTL_MS = 15 * 60_000
 
 type Visible = (item: VisibleItem, context: Context) => boolean
@@ -80,7 +82,7 @@ export class App<Ctx extends Context = Context> {
   }
 
   constructor(options: ServerOptions) {
-    checkOptions('createServer', options, SERVER_OPTIONS)
+    checkOptions('createServer', options, SERVER_OPTIONS, ALIASES)
     this.#options = options
     this.limits = toLimits(options.limits)
     // The environment is read when a state is first sealed: not every runtime lets us read it now.
@@ -283,7 +285,7 @@ export class App<Ctx extends Context = Context> {
   listen(options: ListenOptions = {}): Promise<Running> {
     const running = import('#listen').then(({ listen }) => {
       secretsOf(this.#options)
-      return listen(this, options, this.#defaultListen())
+      return listen(this, options, this.#defaultListen(), this.#options.log)
     })
     this.#running.add(running)
     const closed = running.then((one) => one.closed).catch(() => undefined)

@@ -21,6 +21,7 @@ import type { Profile } from '../profiles/profile.ts'
 import type { Cycle } from '../gist/version.ts'
 import type { FramingName } from '../transport/lines/framing-name.ts'
 import type { TlsOptions } from '../transport/tls/options.ts'
+import { LOG, type LogFunction, type Logger } from './logger.ts'
 import type { ToolMap } from './types.ts'
 
 /** The options of `createServer`. */
@@ -63,10 +64,14 @@ export interface ServerOptions {
    */
   readonly errors?: 'mask' | 'show'
   /**
-   * Receives messages for the operator; by default they are written to stderr. `facts` are plain data: an error is
-   * { name, message, stack }.
+   * Receives messages for the operator: a function, or a logger such as `console` (the default, which writes to stderr), pino or
+   * winston. Facts are plain data: an error is { name, message, stack }. A logger with a `bindings` function, as pino has, is called
+   * with (facts, message), any other with (message, facts).
+   *
+   * @example
+   * createServer({ name: 'orders', version: '1.0.0', log: pino(pino.destination(2)) })
    */
-  readonly log?: (level: 'warning' | 'error', message: string, facts?: JsonObject) => void
+  readonly log?: LogFunction | Logger
   /**
    * Runs before the server serves anyone: before `listen` opens the first transport, or before a mount or a client in the same
    * process gets its first answer. If it throws, `listen` fails with that error; mounts answer 500, and try again with the next
@@ -180,7 +185,7 @@ export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
   ttl: DURATION,
   limits: either(oneOf('strict'), object<Partial<Limits>>()),
   errors: oneOf('mask', 'show'),
-  log: callable<NonNullable<ServerOptions['log']>>(),
+  log: LOG,
   onStart: callable<NonNullable<ServerOptions['onStart']>>(),
   onStop: callable<NonNullable<ServerOptions['onStop']>>(),
 }

@@ -6,6 +6,7 @@ import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialects } from '../protocol/switches.ts'
+import { logTo, printable, type LogFunction } from './logger.ts'
 import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
 import {
   CAPABILITY_WORDS,
@@ -72,9 +73,10 @@ export function secretsOf({ secret }: ServerOptions): readonly string[] | undefi
 }
 
 /** The function that reports to the operator. It converts thrown values to plain data, in `error`. */
-export function reporterOf({ log = reportToStderr }: ServerOptions): NonNullable<ServerOptions['log']> {
+export function reporterOf({ log = console }: ServerOptions): LogFunction {
+  const write = log === console ? reportToStderr : typeof log === 'function' ? log : logTo(log)
   return (level, message, facts) =>
-    log(
+    write(
       level,
       message,
       facts !== undefined && 'error' in facts ? { ...facts, error: toPlain(facts['error']) } : facts,
@@ -95,14 +97,14 @@ function inspected(thrown: unknown): string {
   }
 }
 
-/** Logs to stderr, for servers without the `log` option. Control characters are escaped. */
+/** Logs to the console, which writes to stderr. Control characters are escaped. */
 export function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
   const { error, ...rest } = facts
   const parts = [
     ...(Object.keys(rest).length === 0 ? [] : [rest]),
     ...(error === undefined ? [] : [toLines(error as Thrown)]),
   ]
-  // oxlint-disable-next-line no-console -- for servers without the log option
+  // oxlint-disable-next-line no-console -- the default of the log option
   console.error('%s', `pierhead ${level}: ${printable(message)}`, ...parts)
 }
 
@@ -119,12 +121,6 @@ function toLines({ name = '', message = '', stack = '', cause }: Thrown): string
   const lines = text.trimEnd().split('\n')
   const own = lines.map((line) => `\n    ${printable(line)}`).join('')
   return cause === undefined ? own : `${own}\n    caused by:${toLines(cause)}`
-}
-
-/** A message may contain text from a client, which must neither end the line nor control the terminal. */
-function printable(message: string): string {
-  const escaped = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}}`
-  return message.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped)
 }
 
 function badOption(where: string, reason: string): Error {

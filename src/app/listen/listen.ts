@@ -6,7 +6,8 @@ import type { Context } from '../../server/context.ts'
 import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
 import { watchUncaught } from './uncaught.ts'
-import type { ListenOptions } from '../options.ts'
+import type { ListenOptions, ServerOptions } from '../options.ts'
+import { takesStdout } from '../logger.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, STDIO_OPTIONS } from './options.ts'
 
 /** The transports that have an address. */
@@ -60,6 +61,7 @@ export async function listen<Ctx extends Context>(
   app: App<Ctx>,
   options: ListenOptions,
   defaults: ListenOptions,
+  log: ServerOptions['log'],
 ): Promise<Running> {
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(HTTP_OPTIONS, name))
   if (misplaced !== undefined) {
@@ -82,6 +84,11 @@ export async function listen<Ctx extends Context>(
       where: 'listen',
       reason: 'name a transport: { stdio: true } or { http: {} }',
     })
+  if (wantsStdio !== false && takesStdout(log)) {
+    const reason =
+      'log writes to stdout, which carries the protocol: write log: pino(pino.destination(2)), which is stderr'
+    throw mcpError(BAD_OPTION, { where: 'listen stdio', reason })
+  }
   // Output that was held back must not reach stdout while another transport opens.
   if (wantsStdio !== false) guardStdout()
   const opened = await openAll(app as unknown as App<Context>, wanted, asked)
