@@ -6,6 +6,7 @@ import type { FetchExtras } from '../transport/http/server/fetch.ts'
 import type { Execution } from '../transport/http/server/lifetime.ts'
 import { within } from '../transport/io/timer.ts'
 import type { StartingUser } from '../transport/io/starting-user.ts'
+import type { TrustProxy } from '../transport/http/server/proxy.ts'
 import { isStream } from '../transport/http/server/node-request.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
 import type { GistOptions, MountOptions } from './options.ts'
@@ -25,6 +26,7 @@ export interface EndpointChoice {
   readonly sessions: boolean
   readonly sse: boolean
   readonly gist?: boolean | GistOptions
+  readonly trustProxy?: TrustProxy | undefined
 }
 
 /** The handlers that web frameworks call. Each endpoint is opened with its first request. */
@@ -124,7 +126,8 @@ export class Mounts {
   ): Mount {
     const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checkMount(where, options) }
     releaseStdout()
-    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse, choice.gist])
+    const { hosts, cors, sessions, sse, gist, trustProxy } = choice
+    const key = JSON.stringify([hosts, cors, sessions, sse, gist, trustProxy])
     let mount = mounts.get(key)
     if (mount === undefined) {
       let endpoint: Promise<Endpoint> | undefined

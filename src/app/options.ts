@@ -20,6 +20,7 @@ import { PROFILE } from '../profiles/kind.ts'
 import type { Profile } from '../profiles/profile.ts'
 import type { Cycle } from '../gist/version.ts'
 import type { FramingName } from '../transport/lines/framing-name.ts'
+import { TRUST_PROXY, type TrustProxy } from '../transport/http/server/proxy.ts'
 import type { TlsOptions } from '../transport/tls/options.ts'
 import { LOG, type LogFunction, type Logger } from './logger.ts'
 import type { ToolMap } from './types.ts'
@@ -99,6 +100,11 @@ export interface HttpOptions {
   readonly sse?: boolean
   /** Whether to serve the envelopes of the 2025-11 developer specification at `/gist`. */
   readonly gist?: boolean | GistOptions
+  /**
+   * Whether to believe the `X-Forwarded-For`, `-Host` and `-Proto` headers of proxies: `true` for one proxy before the server, the
+   * number of proxies in a row, or a list of their addresses and ranges. By default `false`: these headers are ignored.
+   */
+  readonly trustProxy?: TrustProxy
   readonly tls?: TlsOptions
 }
 
@@ -129,6 +135,8 @@ export interface WsOptions {
   readonly hosts?: readonly string[]
   /** Origins of web pages that may connect. */
   readonly cors?: readonly string[]
+  /** Whether to believe proxies, as for HTTP; by default `false`. */
+  readonly trustProxy?: TrustProxy
   readonly tls?: TlsOptions
 }
 
@@ -162,7 +170,7 @@ export interface ListenOptions {
 }
 
 /** The options of `app.node()` and `app.fetchWith()`, where a framework owns the listener. */
-export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse' | 'gist'>
+export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse' | 'gist' | 'trustProxy'>
 
 export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
   name: TEXT,
@@ -196,6 +204,7 @@ export const MOUNT_OPTIONS: KindsOf<MountOptions> = {
   sessions: FLAG,
   sse: FLAG,
   gist: either(FLAG, object<GistOptions>()),
+  trustProxy: TRUST_PROXY,
 }
 
 export const GIST_OPTIONS: KindsOf<GistOptions> = { cycle: oneOf('revision', 'month') }

@@ -52,6 +52,10 @@ export function declaredOf({ capabilities: words = [] }: ServerOptions): Readonl
 export function checkMount(where: string, options: MountOptions): MountOptions {
   checkOptions(where, options, MOUNT_OPTIONS)
   checkGist(where, options)
+  if (where === 'fetchWith' && typeof options.trustProxy === 'object') {
+    const reason = 'web requests do not say which address they come from: use true, or the number of proxies'
+    throw badOption('fetchWith trustProxy', reason)
+  }
   options.hosts?.forEach(readHost)
   options.cors?.forEach(readOrigin)
   return options

@@ -30,6 +30,7 @@ import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
+import { readTrust, type Trust, type TrustProxy } from './proxy.ts'
 import { HttpResponder, sizeOf } from './responder.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
@@ -41,6 +42,8 @@ export interface EndpointOptions extends GuardOptions {
   readonly sessions: boolean
   /** Identifies the caller, if the adapter does not. */
   readonly authenticate?: Authenticator | undefined
+  /** Which proxies to believe; by default none. */
+  readonly trustProxy?: TrustProxy | undefined
   readonly now?: () => number
   /** Called when it has closed. */
   readonly onClosed?: () => void
@@ -54,6 +57,8 @@ export class Endpoint implements HttpHandler {
   readonly service: Service
   readonly guard: Guard
   readonly authenticate: HttpHandler['authenticate']
+  /** Which proxies the adapters believe; undefined if none. */
+  readonly trusts: Trust | undefined
   readonly sessions: Sessions
   readonly limits: Limits
   readonly #stateful: boolean
@@ -76,6 +81,7 @@ export class Endpoint implements HttpHandler {
     this.#written = budgetsOf(service, options.limits).write
     service.load.check = () => this.#written.check()
     this.guard = createGuard(options)
+    this.trusts = readTrust(options.trustProxy)
     this.loopMonitor = new LoopMonitor(service, options.limits.blockedMs)
     this.acceptQueue = new AcceptQueue({ loopMonitor: this.loopMonitor, maxMs: options.limits.waitMs })
     this.authenticate = createAuthenticate(this, options.authenticate)

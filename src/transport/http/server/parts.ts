@@ -11,7 +11,11 @@ export interface HttpHead {
   readonly method: string
   /** The path and query, as the client sent them. */
   readonly target?: string
-  /** Looks up a header by its lower-case name. */
+  /** `http` or `https`, as the client used it. */
+  readonly scheme?: string
+  /** The address of the client, if known. */
+  readonly ip?: string | undefined
+  /** Looks up a header by its lower-case name. `host` is the one that the client used, as far as proxies are trusted. */
   header(name: string): string | undefined
   /** All headers. */
   headers?(): Readonly<Record<string, string>>
