@@ -5,7 +5,7 @@ import { connect } from '../../src/client.ts'
 import { createServer, type App } from '../../src/index.ts'
 import type { ServerOptions } from '../../src/app/options.ts'
 import { testClient } from '../../src/testing.ts'
-import { BOTH, headed, initialize } from '../http/messages.ts'
+import { BOTH, headed, initialize, message } from '../http/messages.ts'
 import { Gate } from '../http/server.ts'
 import { send } from '../http/wire.ts'
 import { listen } from '../mounts/tour.ts'
@@ -237,6 +237,25 @@ test('a client in the same process starts the server, and stops it if it was the
   expect(seen).toEqual([...STARTED, 'called'])
   await other.close()
   expect(seen).toEqual([...STARTED, 'called', ...STOPPED])
+})
+
+test('messages that a client in the same process sends while the server starts are taken in their order', async () => {
+  const { app, seen } = recorded()
+  const ids: unknown[] = []
+  await new Promise<void>((resolve) => {
+    const end = app.connect({
+      receive: (text) => {
+        const { id } = JSON.parse(text) as { id: number }
+        ids.push(id)
+        if (id === 1) end.send(message('ping', {}, 4))
+        if (id === 4) resolve()
+      },
+    })
+    onTestFinished(() => end.close())
+    for (const text of [initialize(), message('ping', {}, 2), message('ping', {}, 3)]) end.send(text)
+    expect([ids, seen]).toEqual([[], []])
+  })
+  expect([ids, seen]).toEqual([[1, 2, 3, 4], STARTED])
 })
 
 test('a client in the same process gets an error with a reference if onStart fails', async () => {

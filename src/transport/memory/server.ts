@@ -34,6 +34,8 @@ export function serveMemory(
   let isStarted = user === undefined
   /** Messages that wait for the start. */
   let waiting = 0
+  /** Whether the next message is one that has waited. */
+  let isReplayed = false
   let stopped: Promise<void> | undefined
   const connection = new Connection({
     service,
@@ -41,22 +43,15 @@ export function serveMemory(
     source,
     send: (text) => (open ? receive(text) : undefined),
   })
-  return {
+  const end: MemoryEnd = {
     send(text) {
       if (!open) throw mcpError(CONNECTION_CLOSED, { method: 'the message' })
-      if (isStarted && waiting === 0) return take(text)
-      waiting++
-      void (user as StartingUser).start().then(
-        () => {
-          isStarted = true
-          waiting--
-          if (open) take(text)
-        },
-        (error: unknown) => {
-          waiting--
-          if (open) connection.reject(error, askedId(text))
-        },
-      )
+      const isNext = isReplayed
+      isReplayed = false
+      if (!isNext && (!isStarted || waiting > 0)) return wait(text)
+      const problem = sizeProblem(text.length, limits.memoryBytes)
+      if (problem !== undefined) return connection.reject(problem, askedId(text))
+      connection.receive(text)
     },
     close() {
       open = false
@@ -67,10 +62,24 @@ export function serveMemory(
       return stopped
     },
   }
+  return end
 
-  function take(text: string): void {
-    const problem = sizeProblem(text.length, limits.memoryBytes)
-    if (problem !== undefined) return connection.reject(problem, askedId(text))
-    connection.receive(text)
+  /** Sends a message once the server has started, after those that wait already. */
+  function wait(text: string): void {
+    waiting++
+    const go = (act: () => void): void => {
+      waiting--
+      if (open) act()
+    }
+    void (user as StartingUser).start().then(
+      () => {
+        isStarted = true
+        go(() => {
+          isReplayed = true
+          end.send(text)
+        })
+      },
+      (error: unknown) => go(() => connection.reject(error, askedId(text))),
+    )
   }
 }
