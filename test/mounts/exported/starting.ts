@@ -1,4 +1,4 @@
-import { createServer, type App } from '../../src/index.ts'
+import { createServer, type App } from '../../../src/index.ts'
 
 let starts = 0
 
