@@ -2,9 +2,10 @@ export { connect, createClient, type ConnectOptions } from './app/connect/connec
 export { connectAll, Group, type Grouped, type GroupOptions, type OfServer } from './app/connect/group.ts'
 export type { Duration } from './base/duration.ts'
 export type { Answers, FormAnswer, FormQuestion, UrlQuestion } from './client/answers.ts'
-export { Client, type ServerAbout } from './client/client.ts'
+export { Client } from './client/client.ts'
 export type { DeclaredExtension } from './client/declared.ts'
 export type { ClientEvents, State } from './client/events.ts'
+export type { ItemList } from './client/lists.ts'
 export type {
   CallOptions,
   ClientMiddleware,
@@ -13,8 +14,18 @@ export type {
   Progress,
 } from './client/options.ts'
 export type { RecoveryOptions } from './client/recovery-options.ts'
+export type { ServerAbout } from './client/settings.ts'
 export type { Config, CommandTarget, LocalServer, Target, UrlTarget } from './client/target.ts'
-export type { AnyTools, InputOfTool, OutputOfTool, ToolName } from './client/typed.ts'
+export type {
+  AnyTools,
+  CallArguments,
+  Described,
+  InputOfTool,
+  OutputOfTool,
+  ToolName,
+  ToolsOf,
+  TypedClient,
+} from './client/typed.ts'
 export type { Change, Watched } from './client/watched.ts'
 export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
 export { refusalOf, type Refusal } from './errors/refusal.ts'
@@ -31,6 +42,7 @@ export type {
   TextContent,
 } from './protocol/content.ts'
 export type { JsonObject } from './protocol/jsonrpc.ts'
+export type { ClientMethod, ServerMethod } from './protocol/methods.ts'
 export type { Reaction, RefusalName, Severity } from './protocol/refusals.ts'
 export type { Revision } from './protocol/revisions.ts'
 export type {
@@ -60,3 +72,4 @@ export type {
 export type { ToolInput, ToolOutput } from './schema/typed-tools.ts'
 export type { HeaderRecord } from './transport/http/client/headers.ts'
 export type { ClientTls, Pem } from './transport/tls/options.ts'
+export type { Some } from './base/some.ts'

@@ -29,6 +29,7 @@ export type {
   ToolMap,
   ToolOptions,
   ToolResult,
+  ToolSchemas,
 } from './app/types.ts'
 export type { Duration } from './base/duration.ts'
 export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
@@ -55,6 +56,7 @@ export {
 export type { JsonObject, RequestId } from './protocol/jsonrpc.ts'
 export type { Limits } from './protocol/limits.ts'
 export type { LogLevel } from './protocol/log-levels.ts'
+export type { ServerMethod } from './protocol/methods.ts'
 export type { RefusalName } from './protocol/refusals.ts'
 export type { Revision } from './protocol/revisions.ts'
 export type {
@@ -83,6 +85,7 @@ export type {
 } from './protocol/spec/2026-07-28.ts'
 export type { Auth, ClientInfo } from './rpc/call.ts'
 export type {
+  Advice,
   AnySchema,
   Carrying,
   FromJsonSchema,
@@ -128,3 +131,4 @@ export type { Execution } from './transport/http/server/lifetime.ts'
 export type { TrustProxy } from './transport/http/server/proxy.ts'
 export type { WebHandler } from './transport/http/server/web-endpoint.ts'
 export type { FetchExtras } from './transport/http/server/fetch.ts'
+export type { Some } from './base/some.ts'

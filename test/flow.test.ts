@@ -11,7 +11,11 @@ import { open, start } from './http/server.ts'
 import { post, send } from './http/wire.ts'
 
 /** The way from the transport to a tool: files, and in each the functions that are entered. */
-const CORE = ['server/tools.ts: run, perform, callTool', 'rpc/dispatch.ts: dispatch', 'rpc/in-flight.ts: run']
+const CORE = [
+  'server/tools.ts: runHandler, run, perform, callTool',
+  'rpc/dispatch.ts: dispatch',
+  'rpc/in-flight.ts: run',
+]
 const ENDPOINT = [...CORE, 'transport/http/server/endpoint.ts: #call, #request, #take, #post, answer']
 const CONNECTION = [...CORE, 'transport/io/connection.ts: #answer, #take, receive']
 const LINES = [...CONNECTION, 'transport/lines/server.ts: #takeAll, #take']

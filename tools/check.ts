@@ -15,6 +15,7 @@ const STEPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['build', tool('build')],
   ['docs', [...tool('pages'), '--check']],
   ['surface', [...tool('surface'), '--check']],
+  ['optional', tool('optional')],
   ['package', tool('package')],
   ['size', tool('size')],
 ])

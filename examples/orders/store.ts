@@ -16,7 +16,7 @@ const ORDERS: readonly Order[] = [
 ]
 
 /** The caller; unauthenticated callers are on the free plan. */
-export async function tenantOf(auth: { readonly sub?: string } | undefined): Promise<Tenant> {
+export async function tenantOf(auth: { readonly sub?: string | undefined } | undefined): Promise<Tenant> {
   return auth?.sub === undefined ? { id: 'guest', plan: 'free' } : { id: auth.sub, plan: 'paid' }
 }
 

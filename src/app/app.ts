@@ -1,12 +1,7 @@
-import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
-import { BAD_DEFINITION } from '../errors/server.ts'
-import { toMs } from '../base/duration.ts'
 import { toLimits } from '../base/limits.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { METHODS, methodRow } from '../protocol/methods.ts'
-import { checkOptions } from '../base/options.ts'
-import { nearest } from '../base/nearest.ts'
+import type { ServerMethod } from '../protocol/methods.ts'
+import { checkNode } from '../base/runtime.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
 import type { Completer } from '../server/completion.ts'
@@ -18,6 +13,7 @@ import { ServerService, type Provider } from '../server/service.ts'
 import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
 import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mounts.ts'
+import { badOption, checkListener, checkMethod, FOREIGN_STATE, hasNoRun } from './misuse.ts'
 import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
@@ -25,8 +21,9 @@ import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
 import { Hooks } from './hooks.ts'
 import { Items, type ItemKind, type ItemList } from './items.ts'
 import type { Running } from './listen/listen.ts'
-import { SERVER_OPTIONS, type ListenOptions, type MountOptions, type ServerOptions } from './options.ts'
-import { declaredOf, dialectsOf, infoOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
+import type { ListenOptions, MountOptions, ServerOptions } from './options.ts'
+import { readOptions, secretsOf } from './settings.ts'
+import type { Advice } from '../schema/schema.ts'
 import type {
   Addition,
   Delivered,
@@ -38,30 +35,44 @@ import type {
   SchemaLike,
   ToolMap,
   ToolOptions,
+  ToolSchemas,
 } from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
 import { serveExtraEndpoints } from './listen/extra-endpoints.ts'
 
-/** What other libraries call our options. */
-const ALIASES = new Map([['logger', 'log']])
 const STATE_TTL_MS = 15 * 60_000
+
+/**
+ * A server of which only the tools matter. If `tool` took them from the type parameter of its class, the compiler would
+ * resolve its signature again for each tool of a chain, at ten times the cost.
+ */
+type Typed<Tools> = { '~tools'?(tools: Tools): void }
 
 type Visible = (item: VisibleItem, context: Context) => boolean
 
 /** Returns the service that answers a server's requests, which its transports use. */
-export let serviceOf: <Ctx extends Context>(app: App<Ctx>) => ServerService
+export let serviceOf: <Ctx extends Context>(app: App<Ctx, unknown>) => ServerService
 /** Returns the open HTTP endpoints of a server. */
-export let endpointsOf: <Ctx extends Context>(app: App<Ctx>) => ReadonlySet<Endpoint>
+export let endpointsOf: <Ctx extends Context>(app: App<Ctx, unknown>) => ReadonlySet<Endpoint>
 /** Returns the hooks of a server. */
-export let hooksOf: <Ctx extends Context>(app: App<Ctx>) => Hooks
+export let hooksOf: <Ctx extends Context>(app: App<Ctx, unknown>) => Hooks
 /** Opens an HTTP endpoint for a server. */
-export let openEndpoint: <Ctx extends Context>(app: App<Ctx>, options: EndpointChoice) => Promise<Endpoint>
+export let openEndpoint: <Ctx extends Context>(
+  app: App<Ctx, unknown>,
+  options: EndpointChoice,
+) => Promise<Endpoint>
 
-/** A server, shared by any number of connections. Define its tools first, then listen or mount it. */
-export class App<Ctx extends Context = Context> {
+/**
+ * A server, shared by any number of connections. Define its tools first, then listen or mount it. `Tools` are those that
+ * were chained to `createServer`, with their schemas: `connect<typeof app>(…)` knows them.
+ */
+export class App<Ctx extends Context = Context, Tools = {}> {
   readonly limits: Limits
   /** Answers a web request, for Hono, Workers, Deno, Bun and similar runtimes. */
   declare readonly fetch: Fetch
+  /** Does not exist. It carries the types of the tools to clients. */
+  '~tools'?(tools: Tools): void
+
   /** Answers the requests that transports receive. */
   readonly #service: ServerService
   readonly #options: ServerOptions
@@ -82,27 +93,19 @@ export class App<Ctx extends Context = Context> {
   }
 
   constructor(options: ServerOptions) {
-    checkOptions('createServer', options, SERVER_OPTIONS, ALIASES)
+    const settings = readOptions(options)
     this.#options = options
     this.limits = toLimits(options.limits)
     // The environment is read when a state is first sealed: not every runtime lets us read it now.
     if (options.secret !== undefined) secretsOf(options)
-    const report = reporterOf(options)
-    const ttlMs = toMs(options.ttl ?? 0, 'createServer ttl')
     this.#service = new ServerService({
-      info: infoOf(options),
-      instructions: options.instructions,
+      ...settings,
       limits: this.limits,
-      sealer: createLateSealer(() => ({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS })),
-      pageSize: options.pageSize ?? 1000,
-      ttlMs,
-      revisions: revisionsOf(options),
-      dialects: dialectsOf(options),
-      declared: declaredOf(options),
-      experimental: options.experimental,
-      extensions: options.extensions,
-      showsErrors: options.errors === 'show',
-      report,
+      sealer: createLateSealer(() => ({
+        secrets: secretsOf(options),
+        ttlMs: STATE_TTL_MS,
+        onForeign: () => this.#service.warnOnce('state', '', FOREIGN_STATE),
+      })),
     })
     this.#hooks = new Hooks(options, this.#service, this.limits.drainMs)
     this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.startingUser())
@@ -113,29 +116,35 @@ export class App<Ctx extends Context = Context> {
     if (options.tools !== undefined) this.add(options.tools)
   }
 
-  /** Adds a tool. Its input and output types come from its schemas. */
+  /**
+   * Adds a tool. Its input and output types come from its schemas. Chain it to `createServer`, so that the type of the server
+   * includes the tool.
+   */
   tool<
+    const Name extends string,
     const In extends SchemaLike | undefined = undefined,
     const Out extends SchemaLike | undefined = undefined,
+    Before = {},
   >(
-    name: string,
+    this: Typed<Before>,
+    name: Name,
     options: ToolOptions<In, Out, Ctx>,
     run: (input: Delivered<In>, context: Ctx) => Returns<Out>,
-  ): this {
-    this.#items.add('tool', name, options, run)
+  ): App<Ctx, Before & { readonly [Key in Name]: ToolSchemas<In, Out> }>
+  tool(name: string, options: unknown, run: unknown): unknown {
+    this.#items.add('tool', name, options as object, run)
     return this
   }
 
-  /** Adds a map of tools by name. */
-  add(tools: ToolMap<Ctx>): this {
+  /** Adds a map of tools by name. Chain it to `createServer`, so that the type of the server includes them. */
+  add<More extends ToolMap<Ctx>>(tools: More): App<Ctx, Tools & More> {
     if (Array.isArray(tools))
       throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
     for (const [name, { run, ...spec }] of Object.entries(tools)) {
-      if (run === undefined)
-        throw mcpError(BAD_DEFINITION, { item: `tool "${name}"`, reason: 'it has no run function' })
+      if (run === undefined) throw hasNoRun(name)
       this.#items.add('tool', name, spec, run)
     }
-    return this
+    return this as never
   }
 
   /** Adds a resource, or a resource template if the URI has variables. With `list`, a template lists its resources. */
@@ -151,7 +160,7 @@ export class App<Ctx extends Context = Context> {
   /** Adds a prompt. */
   prompt<const Args extends SchemaLike | undefined = undefined>(
     name: string,
-    options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args },
+    options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: (Args & Advice<Args>) | undefined },
     run: (args: Delivered<Args>, context: Ctx) => unknown,
   ): this {
     this.#items.add('prompt', name, options, run)
@@ -195,7 +204,7 @@ export class App<Ctx extends Context = Context> {
   update<const Args extends SchemaLike | undefined = undefined>(
     kind: 'prompt',
     name: string,
-    options: Patch<Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args }>,
+    options: Patch<Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args | undefined }>,
     run?: (args: Replaced<Args>, context: Ctx) => unknown,
   ): this
   update(kind: ItemKind, key: string, options: object, handler?: unknown): this {
@@ -232,13 +241,14 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Adds middleware for one method or for all, or a plug-in. The first middleware is the outermost. */
-  use(method: string, middleware: Middleware<Ctx>): this
+  use(method: ServerMethod | (string & {}), middleware: Middleware<Ctx>): this
   use(addition: Middleware<Ctx> | Plugin<Ctx>): this
   use(first: string | Middleware<Ctx> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
     if (typeof first === 'object') return this.#plugIn(first)
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
-    if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
-    if (method !== undefined) this.#checkMethod('use', method)
+    if (typeof wrap !== 'function')
+      throw badOption('use', 'the middleware is not a function; write (ctx, next) => next()')
+    if (method !== undefined) checkMethod(this.#service, 'use', method)
     this.#service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
     this.#service.refold()
     return this
@@ -248,9 +258,9 @@ export class App<Ctx extends Context = Context> {
    * Adds an interceptor, which runs before providers and middleware and answers requests itself or by calling `next`.
    * The interceptors of a method run in the order they were added.
    */
-  intercept(method: string, interceptor: Interceptor): this {
+  intercept(method: ServerMethod | (string & {}), interceptor: Interceptor): this {
     if (typeof interceptor !== 'function') throw badOption('intercept', 'the interceptor is not a function')
-    this.#checkMethod('intercept', method)
+    checkMethod(this.#service, 'intercept', method)
     const service = this.#service
     service.intercept(method, (call, next) => {
       let called = false
@@ -266,10 +276,12 @@ export class App<Ctx extends Context = Context> {
   /** Adds members to the context of every request. Chain it to `createServer`, so that the type includes them. */
   provide<More extends Addition>(
     provider: (context: Ctx) => More | Promise<More>,
-  ): App<Ctx & Readonly<More>> {
+  ): App<Ctx & Readonly<More>, Tools> {
+    if (typeof provider !== 'function')
+      throw badOption('provide', 'the argument is not a function; write provide(() => ({ db }))')
     this.#service.providers.push(provider as unknown as Provider)
     this.#service.refold()
-    return this as unknown as App<Ctx & Readonly<More>>
+    return this as never
   }
 
   /** Adds an extension, for clients that declare it too. */
@@ -283,6 +295,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Opens transports; by default stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
+    this.#service.isClosed = false
     const running = import('#listen').then(({ listen }) => {
       secretsOf(this.#options)
       return listen(this, options, this.#defaultListen(), this.#options.log)
@@ -295,6 +308,7 @@ export class App<Ctx extends Context = Context> {
 
   /** Returns a request listener for Express, Fastify, Koa or plain `node:http`, which own the port. */
   node(options: MountOptions = {}): NodeListener {
+    checkListener(this instanceof App, options)
     return this.#mounts.node(options)
   }
 
@@ -304,7 +318,7 @@ export class App<Ctx extends Context = Context> {
   }
 
   /** Connects a client in the same process. Messages are passed as text. */
-  connect(options: { receive(text: string): void; readonly auth?: Auth }): MemoryEnd {
+  connect(options: { receive(text: string): void; readonly auth?: Auth | undefined }): MemoryEnd {
     releaseStdout()
     const { auth, receive } = options
     return serveMemory(this.#service, {
@@ -338,6 +352,7 @@ export class App<Ctx extends Context = Context> {
    */
   async close(): Promise<void> {
     this.#mounts.close()
+    this.#service.isClosed = true
     const running = [...this.#running].map((one) =>
       one.then(
         (opened) => opened.close(),
@@ -361,16 +376,6 @@ export class App<Ctx extends Context = Context> {
     return this
   }
 
-  #checkMethod(where: string, method: string): void {
-    const { methods, interceptors } = this.#service
-    if (methodRow(method) !== undefined || methods.has(method) || interceptors.has(method)) return
-    const meant = nearest(method, Object.keys(METHODS))
-    throw badOption(
-      where,
-      `there is no method "${method}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
-    )
-  }
-
   #defaultListen(): ListenOptions {
     const transports = this.#options.transports ?? ['stdio']
     return { stdio: transports.includes('stdio'), http: transports.includes('http') }
@@ -378,11 +383,10 @@ export class App<Ctx extends Context = Context> {
 }
 
 /** Creates a server. */
-export function createServer(options: ServerOptions): App {
+export function createServer<Tools = {}>(
+  options: ServerOptions & { readonly tools?: Tools | undefined },
+): App<Context, Tools> {
+  checkNode('createServer')
   holdStdout()
   return new App(options)
-}
-
-function badOption(where: string, reason: string): Error {
-  return mcpError(BAD_OPTION, { where, reason })
 }

@@ -1,5 +1,6 @@
 import type { Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Advice } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
 import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import type { Hints } from '../server/register.ts'
@@ -17,21 +18,21 @@ export function defineTools<
   // `ToolFacts` is written out, because a named type here makes compiling each tool about 10 % slower.
   tools: {
     readonly [Name in keyof In]: {
-      readonly title?: string
-      readonly description?: string
-      readonly icons?: readonly Icon[]
-      readonly _meta?: JsonObject
-      readonly visible?: (context: Ctx) => boolean
-      readonly scopes?: readonly string[]
-      readonly hints?: Hints
-      readonly timeout?: Duration
-      readonly input?: In[Name]
+      readonly title?: string | undefined
+      readonly description?: string | undefined
+      readonly icons?: readonly Icon[] | undefined
+      readonly _meta?: JsonObject | undefined
+      readonly visible?: ((context: Ctx) => boolean) | undefined
+      readonly scopes?: readonly string[] | undefined
+      readonly hints?: Hints | undefined
+      readonly timeout?: Duration | undefined
+      readonly input?: (In[Name] & Advice<In[Name]>) | undefined
       readonly run: (input: Delivered<In[Name]>, context: Ctx) => Returns<Out[Name]>
     }
   } & {
     // `visible` and `run` are repeated for maps whose tools contain only functions: there `In` keeps its default.
     readonly [Name in keyof Out]: {
-      readonly output?: Out[Name]
+      readonly output?: (Out[Name] & Advice<Out[Name]>) | undefined
       readonly visible?: unknown
       readonly run?: unknown
     }

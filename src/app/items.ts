@@ -1,6 +1,5 @@
 import { nearest } from '../base/nearest.ts'
 import { checkWord } from '../base/options.ts'
-import { BAD_OPTION } from '../errors/base.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_DEFINITION, RESOURCE_EXISTS } from '../errors/server.ts'
 import type { Profile } from '../profiles/profile.ts'
@@ -13,6 +12,7 @@ import { toPrompt, toTool } from '../server/register.ts'
 import { isTemplate, toResource } from '../server/register-resource.ts'
 import type { ServerService } from '../server/service.ts'
 import { withHeaderCheck } from './header-check.ts'
+import { badOption, checkCompletion } from './misuse.ts'
 
 /** The kinds of items that can be changed by name; templates are resources. */
 export type ItemKind = 'tool' | 'resource' | 'prompt'
@@ -101,18 +101,7 @@ export class Items {
     const { prompts, templates, completers } = this.#service
     const names =
       prompts.registered.get(owner)?.argNames ?? templates.registered.get(owner)?.template.variables
-    const item = `completion of "${owner}"`
-    if (names === undefined)
-      throw mcpError(BAD_DEFINITION, {
-        item,
-        reason: 'it does not exist; define the prompt or template first',
-      })
-    if (!names.includes(argument)) {
-      throw mcpError(BAD_DEFINITION, {
-        item,
-        reason: `it has no argument "${argument}"; its arguments are ${names.join(', ') || 'none'}`,
-      })
-    }
+    checkCompletion(owner, names, argument, completer)
     const own = completers.get(owner) ?? new Map<string, Completer>()
     own.set(argument, completer)
     completers.set(owner, own)
@@ -174,8 +163,4 @@ function duplicate(kind: ItemKind, key: string): Error {
   const refusal = kind === 'tool' ? 'TOOL_DUPLICATE' : 'PROMPT_DUPLICATE'
   const reason = 'it already exists; change it with app.update, or remove it first to replace it'
   return mcpError(BAD_DEFINITION, { item: `${kind} "${key}"`, reason }, { refusal })
-}
-
-function badOption(where: string, reason: string): Error {
-  return mcpError(BAD_OPTION, { where, reason })
 }

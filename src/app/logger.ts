@@ -11,7 +11,7 @@ export interface Logger {
 }
 
 export const LOG: Kind<LogFunction | Logger> = {
-  must: 'a function, or a logger with the functions warn and error, such as console or pino',
+  must: 'a function: (level, message, facts) => …, or a logger with the functions warn and error, such as console or pino',
   is: (value) => typeof value === 'function' || isLogger(value),
 }
 

@@ -9,6 +9,7 @@ import type { StartingUser } from '../transport/io/starting-user.ts'
 import type { TrustProxy } from '../transport/http/server/proxy.ts'
 import { isStream } from '../transport/http/server/node-request.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
+import { checkRequest } from './misuse.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
 import type { NodeListener } from './types.ts'
@@ -76,6 +77,7 @@ export class Mounts {
     return this.#mount('fetchWith', this.#webs, options, (opened) => {
       let serve: FetchHandler | undefined
       return async (request, extras) => {
+        checkRequest(request)
         if (serve !== undefined) return serve(request, extras)
         const { serveFetch, failFetch } = await import('../transport/http/server/fetch.ts')
         const endpoint = await opened()
@@ -124,9 +126,16 @@ export class Mounts {
     options: MountOptions,
     create: (opened: () => Promise<Endpoint>) => Mount,
   ): Mount {
-    const choice = { hosts: undefined, cors: [], sessions: true, sse: false, ...checkMount(where, options) }
+    const {
+      hosts,
+      cors = [],
+      sessions = true,
+      sse = false,
+      gist = false,
+      trustProxy,
+    } = checkMount(where, options)
+    const choice = { hosts, cors, sessions, sse, gist, trustProxy }
     releaseStdout()
-    const { hosts, cors, sessions, sse, gist, trustProxy } = choice
     const key = JSON.stringify([hosts, cors, sessions, sse, gist, trustProxy])
     let mount = mounts.get(key)
     if (mount === undefined) {

@@ -11,15 +11,15 @@ import type { Middleware } from './types.ts'
 /** Several additions in one object. Servers and clients each use the parts that are for them. */
 export interface Plugin<Ctx = Context> {
   /** Wraps every request to the server. */
-  readonly middleware?: Middleware<Ctx>
+  readonly middleware?: Middleware<Ctx> | undefined
   /** Wraps every request of the client. */
-  readonly clientMiddleware?: ClientMiddleware
+  readonly clientMiddleware?: ClientMiddleware | undefined
   /** Sees the start and end of every request to the server. */
-  readonly observer?: Observer
+  readonly observer?: Observer | undefined
   /** Web handlers for other paths of the HTTP listener, such as `/metrics`. */
-  readonly endpoints?: Readonly<Record<string, WebHandler>>
+  readonly endpoints?: Readonly<Record<string, WebHandler>> | undefined
   /** Whether a caller sees a tool, resource, template or prompt. */
-  readonly visible?: (item: VisibleItem, context: Ctx) => boolean
+  readonly visible?: ((item: VisibleItem, context: Ctx) => boolean) | undefined
 }
 
 /** Answers a request by itself, or by calling `next`. */

@@ -136,10 +136,13 @@ test('the log receives a thrown error as plain data, with its causes', () => {
   ])
 })
 
-test('without a log, messages go to stderr on one line, with errors indented below it and without control characters', () => {
+test('without a log, messages go to stderr without control characters, and an error on lines of its own', () => {
   const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   onTestFinished(() => logged.mockRestore())
-  reportToStderr('warning', 'a\u001b[2J\n\u202eb\u2028', { c: 1, error: { message: 'd', stack: 'e' } })
+  reportToStderr('warning', 'a\u001b[2J\n\u202eb\u2028', {
+    c: 1,
+    error: { message: 'd', stack: 'e\n\u001bf' },
+  })
   reportToStderr('error', 'f', { error: { message: 'g' } })
   reportToStderr('error', 'h')
   const cause = { name: 'Error', message: 'k\u001b', stack: 'Error: k\u001b\n    at l\n' }
@@ -147,13 +150,18 @@ test('without a log, messages go to stderr on one line, with errors indented bel
     error: { name: 'TypeError', message: 'j\npierhead error: no', stack: 'at m', cause },
   })
   expect(logged.mock.calls).toEqual([
-    ['%s', 'pierhead warning: a\\u{1b}[2J\\u{a}\\u{202e}b\\u{2028}', { c: 1 }, '\n    : d\n    e'],
-    ['%s', 'pierhead error: f', '\n    : g'],
+    [
+      '%s',
+      'pierhead warning: a\\u{1b}[2J\\u{a}\\u{202e}b\\u{2028}',
+      { c: 1 },
+      '\n    Error: d\n    e\n    \\u{1b}f',
+    ],
+    ['%s', 'pierhead error: f', '\n    g'],
     ['%s', 'pierhead error: h'],
     [
       '%s',
       'pierhead error: i',
-      ['', 'TypeError: j', 'pierhead error: no', 'at m', 'caused by:', 'Error: k\\u{1b}', '    at l'].join(
+      ['', 'TypeError: j', 'pierhead error: no', 'at m', 'caused by Error: k\\u{1b}', '    at l'].join(
         '\n    ',
       ),
     ],

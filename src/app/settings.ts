@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
+import { toMs } from '../base/duration.ts'
 import { checkOptions } from '../base/options.ts'
 import { readEnv } from '../base/runtime.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
@@ -7,11 +8,15 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialects } from '../protocol/switches.ts'
 import { logTo, printable, type LogFunction } from './logger.ts'
+import { readableError } from './stack.ts'
+import type { ServiceOptions } from '../server/service.ts'
 import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
 import {
   CAPABILITY_WORDS,
   GIST_OPTIONS,
   MOUNT_OPTIONS,
+  needs,
+  SERVER_OPTIONS,
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
@@ -21,7 +26,7 @@ export function infoOf(options: ServerOptions): JsonObject {
   const { title, description, websiteUrl, icons, version } = options
   const name = options.name ?? options.id
   for (const [key, value] of Object.entries<unknown>({ name, version })) {
-    if (value === undefined || value === '') throw badOption('createServer', `a server needs a ${key}`)
+    if (value === undefined || value === '') throw badOption('createServer', needs(key))
   }
   const optional = Object.entries({ title, description, websiteUrl, icons }).filter(
     ([, value]) => value !== undefined,
@@ -31,17 +36,17 @@ export function infoOf(options: ServerOptions): JsonObject {
 
 /** The revisions to serve, oldest first. */
 export function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly Revision[] {
-  if (revisions.length === 0) throw badOption('revisions', 'name at least one revision')
+  if (revisions.length === 0) throw badOption('revisions', `name at least one revision, such as '2025-11-25'`)
   return REVISIONS.filter((revision) => revisions.includes(revision))
 }
 
 /** The dialect of each revision. */
-export function dialectsOf({ profile }: ServerOptions): Dialects {
+function dialectsOf({ profile }: ServerOptions): Dialects {
   return profile?.dialects ?? DIALECTS
 }
 
 /** The capabilities to declare even if nothing that needs them is defined. */
-export function declaredOf({ capabilities: words = [] }: ServerOptions): ReadonlySet<string> {
+function declaredOf({ capabilities: words = [] }: ServerOptions): ReadonlySet<string> {
   const unknown = words.find((word) => !CAPABILITY_WORDS.includes(word))
   if (unknown !== undefined)
     throw badOption('capabilities', `"${unknown}" is not a capability; use ${CAPABILITY_WORDS.join(', ')}`)
@@ -61,6 +66,28 @@ export function checkMount(where: string, options: MountOptions): MountOptions {
   return options
 }
 
+/** What other libraries call our options. */
+const ALIASES = new Map([['logger', 'log']])
+
+/** Checks the options of a server, and turns them into those of its service. */
+export function readOptions(options: ServerOptions): Omit<ServiceOptions, 'limits' | 'sealer'> {
+  checkOptions('createServer', options, SERVER_OPTIONS, ALIASES)
+  const { instructions, pageSize = 1000, ttl = 0, experimental, extensions, errors } = options
+  return {
+    info: infoOf(options),
+    instructions,
+    pageSize,
+    ttlMs: toMs(ttl, 'createServer ttl'),
+    revisions: revisionsOf(options),
+    dialects: dialectsOf(options),
+    declared: declaredOf(options),
+    experimental,
+    extensions,
+    showsErrors: errors === 'show',
+    report: reporterOf(options),
+  }
+}
+
 /** Checks the options of the gist endpoint. */
 export function checkGist(where: string, { gist }: MountOptions): void {
   if (typeof gist === 'object') checkOptions(`${where} gist`, gist, GIST_OPTIONS)
@@ -72,7 +99,7 @@ export function secretsOf({ secret }: ServerOptions): readonly string[] | undefi
   if (given === undefined) return undefined
   const secrets = typeof given === 'string' ? [given] : given
   if (secrets.length === 0 || secrets.some((one) => one.length < 16))
-    throw badOption('secret', 'use at least 16 characters')
+    throw badOption('secret', 'use at least 16 characters, for example from: openssl rand -hex 32')
   return secrets
 }
 
@@ -101,30 +128,19 @@ function inspected(thrown: unknown): string {
   }
 }
 
-/** Logs to the console, which writes to stderr. Control characters are escaped. */
+/**
+ * Logs to the console, which writes to stderr. Control characters are escaped, and the lines of an error are indented, so
+ * that text from a client cannot pass for a message of its own.
+ */
 export function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
   const { error, ...rest } = facts
-  const parts = [
+  const lines = error === undefined ? [] : readableError(error as JsonObject).split('\n')
+  const shown = [
     ...(Object.keys(rest).length === 0 ? [] : [rest]),
-    ...(error === undefined ? [] : [toLines(error as Thrown)]),
+    ...(lines.length === 0 ? [] : [lines.map((line) => `\n    ${printable(line)}`).join('')]),
   ]
   // oxlint-disable-next-line no-console -- the default of the log option
-  console.error('%s', `pierhead ${level}: ${printable(message)}`, ...parts)
-}
-
-interface Thrown {
-  readonly name?: string
-  readonly message?: string
-  readonly stack?: string
-  readonly cause?: Thrown
-}
-
-/** An error with its stack and causes, below the line that reports it. Its lines are indented: none can pass for a report. */
-function toLines({ name = '', message = '', stack = '', cause }: Thrown): string {
-  const text = stack.includes(message) ? stack : `${name}: ${message}\n${stack}`
-  const lines = text.trimEnd().split('\n')
-  const own = lines.map((line) => `\n    ${printable(line)}`).join('')
-  return cause === undefined ? own : `${own}\n    caused by:${toLines(cause)}`
+  console.error('%s', `pierhead ${level}: ${printable(message)}`, ...shown)
 }
 
 function badOption(where: string, reason: string): Error {

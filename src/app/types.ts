@@ -1,35 +1,41 @@
 import type { ContentBlock } from '../protocol/content.ts'
 import type { Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts'
+import type { Advice, AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
 import type { ItemOptions, Hints } from '../server/register.ts'
 
 /** A complete tool result, for handlers that build their own. */
 export interface ToolResult<Value = unknown> {
   readonly content: readonly ContentBlock[]
-  readonly structuredContent?: Value
-  readonly isError?: boolean
-  readonly _meta?: JsonObject
+  readonly structuredContent?: Value | undefined
+  readonly isError?: boolean | undefined
+  readonly _meta?: JsonObject | undefined
 }
 
 /** The description and settings of a tool, except its schemas. */
 export interface ToolFacts<Ctx = Context> extends ItemOptions<Ctx> {
-  readonly hints?: Hints
-  readonly timeout?: Duration
+  readonly hints?: Hints | undefined
+  readonly timeout?: Duration | undefined
 }
 
 /** The options of `app.tool`. */
 export interface ToolOptions<In = unknown, Out = unknown, Ctx = Context> extends ToolFacts<Ctx> {
-  readonly input?: In
-  readonly output?: Out
+  readonly input?: (In & Advice<In>) | undefined
+  readonly output?: (Out & Advice<Out>) | undefined
 }
 
 /** A tool in a map by name. */
 export type ToolEntry<In = unknown, Out = unknown, Ctx = Context> = ToolFacts<Ctx> & {
-  readonly input?: In
-  readonly output?: Out
+  readonly input?: In | undefined
+  readonly output?: Out | undefined
   readonly run: (input: Delivered<In>, context: Ctx) => Returns<Out>
+}
+
+/** The schemas of a tool, from which a client knows what to send and what comes back. */
+export interface ToolSchemas<In = unknown, Out = unknown> {
+  readonly input?: In | undefined
+  readonly output?: Out | undefined
 }
 
 /** A map of tools by name, for servers with this context. */

@@ -1,11 +1,22 @@
 /** Milliseconds after which others get a turn. */
 const SLICE_MS = 20
 
+/** What happens before and after each pause. */
+export interface Pauses<In> {
+  /** Called with the items that are left. */
+  pause(rest: readonly In[]): void
+  resume(): void
+}
+
 /**
  * Does something with each item, in order. If that takes long, it pauses between items, so that no number of items keeps
  * the process from other work; otherwise it stays synchronous.
  */
-export function inTurns<In, Out>(items: readonly In[], take: (item: In) => Out): Out[] | Promise<Out[]> {
+export function inTurns<In, Out>(
+  items: readonly In[],
+  take: (item: In) => Out,
+  pauses?: Pauses<In>,
+): Out[] | Promise<Out[]> {
   const outs: Out[] = []
   return proceed()
 
@@ -16,14 +27,17 @@ export function inTurns<In, Out>(items: readonly In[], take: (item: In) => Out):
       // A promise may be rejected during a pause, before the caller can look at it.
       if (out instanceof Promise) out.catch(() => undefined)
       outs.push(out)
-      if (outs.length < items.length && performance.now() > end) return pause().then(proceed)
+      if (outs.length < items.length && performance.now() > end) return pause()
     }
     return outs
   }
-}
 
-function pause(): Promise<void> {
-  // Browsers do not have setImmediate.
-  const later = globalThis.setImmediate ?? setTimeout
-  return new Promise((resolve) => void later(resolve))
+  async function pause(): Promise<Out[]> {
+    pauses?.pause(items.slice(outs.length))
+    // Browsers do not have setImmediate.
+    const later = globalThis.setImmediate ?? setTimeout
+    await new Promise((resolve) => void later(resolve))
+    pauses?.resume()
+    return proceed()
+  }
 }

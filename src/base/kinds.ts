@@ -110,8 +110,8 @@ export function object<Value extends object>(must: string = 'an object'): Kind<V
 }
 
 /** A function. */
-export function callable<Value>(): Kind<Value> {
-  return { must: 'a function', is: (value) => typeof value === 'function' }
+export function callable<Value>(must: string = 'a function'): Kind<Value> {
+  return { must, is: (value) => typeof value === 'function' }
 }
 
 /** Anything: what it must be is checked elsewhere, in better words than these. */

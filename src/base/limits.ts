@@ -1,3 +1,4 @@
+import type { Some } from './some.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { CLIENT_LIMITS, type LimitRow } from '../protocol/client-limits.ts'
@@ -5,14 +6,14 @@ import { LIMITS, type Limits } from '../protocol/limits.ts'
 import { checkNames } from './options.ts'
 
 /** The limits that an option selects: `'strict'`, or changes to single limits. */
-export function toLimits(option: 'strict' | Partial<Limits> = {}): Limits {
+export function toLimits(option: 'strict' | Some<Limits> = {}): Limits {
   return readLimits({ ...CLIENT_LIMITS, ...LIMITS }, option)
 }
 
 /** The values of one table of limits that an option selects: `'strict'`, or changes to single limits. */
 export function readLimits<Name extends string>(
   table: Readonly<Record<Name, LimitRow>>,
-  option: 'strict' | Partial<Readonly<Record<Name, number>>> = {},
+  option: 'strict' | Some<Record<Name, number>> = {},
 ): Readonly<Record<Name, number>> {
   const column = option === 'strict' ? 'strict' : 'usual'
   const rows = Object.entries<LimitRow>(table)
@@ -22,8 +23,10 @@ export function readLimits<Name extends string>(
     throw mcpError(BAD_OPTION, { where: 'limits', reason: `use 'strict' or an object` })
   checkNames('limits', option, Object.keys(table))
   for (const [name, value] of Object.entries<number | undefined>(option)) {
+    if (value === undefined) continue
     if (typeof value !== 'number' || !(value > 0 || value === table[name as Name].least))
       throw mcpError(BAD_OPTION, { where: `limits.${name}`, reason: 'it must be a positive number' })
+    base[name as Name] = value
   }
-  return { ...base, ...option }
+  return base
 }

@@ -11,8 +11,8 @@ export function textBytes(text: string): number {
 }
 
 /**
- * What a JSON value takes in memory, in bytes: measured, and for the shapes that take the most. Stops at `most`, because
- * a value may contain itself. Not recursive, because the nesting of messages may be unlimited.
+ * Estimates the memory of a JSON value in bytes, based on measurements of the most expensive shapes. Stops at `most`,
+ * because a value may contain itself. Not recursive, because the nesting of messages may be unlimited.
  */
 export function weigh(value: unknown, most: number = Number.POSITIVE_INFINITY): number {
   let sum = 0

@@ -18,31 +18,30 @@ export interface UrlQuestion {
   readonly message: string
   readonly url: string
   /** The id in the `elicited` event, if the server reports when the user has finished. */
-  readonly elicitationId?: string
+  readonly elicitationId?: string | undefined
 }
 
 export interface FormAnswer {
   /** `reject` means `decline`. */
   readonly action: 'accept' | 'decline' | 'reject' | 'cancel'
-  readonly content?: JsonObject
+  readonly content?: JsonObject | undefined
 }
 
 type Soon<Value> = Value | Promise<Value>
 
 /** The functions that answer the server's questions. The client declares only those that are given. */
 export interface Answers {
-  readonly elicit?: (question: FormQuestion, signal: AbortSignal) => Soon<FormAnswer>
-  readonly elicitUrl?: (
-    question: UrlQuestion,
-    signal: AbortSignal,
-  ) => Soon<{ readonly action: FormAnswer['action'] }>
+  readonly elicit?: ((question: FormQuestion, signal: AbortSignal) => Soon<FormAnswer>) | undefined
+  readonly elicitUrl?:
+    | ((question: UrlQuestion, signal: AbortSignal) => Soon<{ readonly action: FormAnswer['action'] }>)
+    | undefined
   /** Sends `reject` instead of `decline`, for servers that know only `reject`. */
-  readonly rejects?: boolean
+  readonly rejects?: boolean | undefined
   /** Asks a model. Show the request and the result to the user for approval. */
-  readonly sample?: (params: JsonObject, signal: AbortSignal) => Soon<JsonObject>
+  readonly sample?: ((params: JsonObject, signal: AbortSignal) => Soon<JsonObject>) | undefined
   /** Whether `sample` supports tools. */
-  readonly sampleTools?: boolean
-  readonly roots?: readonly Root[] | (() => Soon<readonly Root[]>)
+  readonly sampleTools?: boolean | undefined
+  readonly roots?: readonly Root[] | (() => Soon<readonly Root[]>) | undefined
 }
 
 /** Answers a question, or throws the error to send back. */

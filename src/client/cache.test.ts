@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Cache } from './cache.ts'
+import { processorMs } from '../../test/harness/processor.ts'
 
 const READ = 'resources/read'
 
@@ -90,6 +91,45 @@ describe('the cache', () => {
     expect(['a://b/', 'a://b', 'a://b/c/'].filter((uri) => cache.get(READ, uri) !== undefined)).toEqual([
       'a://b/c/',
     ])
+  })
+
+  test('a change takes no longer while more is cached, until something is asked for', async () => {
+    const cost = (entries: number): Promise<number> => {
+      const cache = new Cache(() => 0)
+      for (let at = 0; at < entries; at++) cache.put(READ, `a://${at}`, { ttlMs: 100 })
+      return processorMs(() => {
+        for (let at = 0; at < 50_000; at++) {
+          cache.invalidate({ kind: 'resource', uri: `b://${at % 90}` })
+          cache.invalidate({ kind: 'tools' })
+        }
+      })
+    }
+    await cost(5)
+    const few = await cost(5)
+    expect(await cost(500)).toBeLessThan(10 * few)
+  })
+
+  test('evicts everything when more changed at once than it keeps in mind', () => {
+    const cache = new Cache(() => 0)
+    const change = (count: number): void => {
+      cache.put(READ, 'a://b', { ttlMs: 100 })
+      for (let at = 0; at < count; at++) cache.invalidate({ kind: 'resource', uri: `b://${at}` })
+    }
+    change(100)
+    expect(cache.get(READ, 'a://b')).toBeDefined()
+    change(101)
+    expect(cache.get(READ, 'a://b')).toBeUndefined()
+    cache.put(READ, 'a://b', { ttlMs: 100 })
+    cache.invalidate({ kind: 'resource', uri: `b://${'x'.repeat(8192)}` })
+    expect(cache.get(READ, 'a://b')).toBeUndefined()
+  })
+
+  test('a change does not evict a result that is put after it', () => {
+    const cache = new Cache(() => 0)
+    cache.put(READ, 'a://c', { ttlMs: 100 })
+    cache.invalidate({ kind: 'resource', uri: 'a://b' })
+    cache.put(READ, 'a://b', { ttlMs: 100 })
+    expect(cache.get(READ, 'a://b')).toBeDefined()
   })
 
   test('holds 500 results and evicts the oldest to make room', () => {

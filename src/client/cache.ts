@@ -13,6 +13,8 @@ const MAX_ENTRIES = 500
 const MAX_WEIGHT = 33_554_432
 const MAX_TTL_MS = 24 * 3_600_000
 const READ = 'resources/read '
+const MAX_CHANGES = 100
+const MAX_CHANGE = 8192
 
 /**
  * Caches results for as long as the server allows, or until it reports a change. Each client has its own cache, so
@@ -20,6 +22,8 @@ const READ = 'resources/read '
  */
 export class Cache {
   readonly #entries = new Map<string, Entry>()
+  /** What changed since the cache was last used: the prefixes of keys, or the keys of resources. */
+  readonly #changed = new Set<string>()
   #weight = 0
   /** The number of changes so far. */
   changes = 0
@@ -30,6 +34,7 @@ export class Cache {
   }
 
   get(method: string, detail: string): JsonObject | undefined {
+    this.#evict()
     const key = `${method} ${detail}`
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
@@ -39,6 +44,7 @@ export class Cache {
   }
 
   put(method: string, detail: string, result: JsonObject): void {
+    this.#evict()
     const { ttlMs } = result
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return
     const key = `${method} ${detail}`
@@ -53,20 +59,27 @@ export class Cache {
     this.#entries.set(key, { result, expiresAt: this.#now() + Math.min(ttlMs, MAX_TTL_MS), weight })
   }
 
-  /** Evicts the results that a change affects. */
+  /** Evicts the results that a change affects, but not before the next use: a server may report many changes at once. */
   invalidate(change: ClientEvents['change']): void {
     this.changes++
-    const isAffected = (key: string): boolean =>
-      change.kind === 'resource'
-        ? key.startsWith(READ) && isWithin(change.uri, key.slice(READ.length))
-        : key.startsWith(`${change.kind}/`)
-    for (const key of this.#entries.keys()) if (isAffected(key)) this.#delete(key)
+    if (this.#entries.size === 0) return
+    const changed = change.kind === 'resource' ? READ + change.uri : `${change.kind}/`
+    this.#changed.add(changed)
+    if (this.#changed.size > MAX_CHANGES || changed.length > MAX_CHANGE) this.clear()
   }
 
   clear(): void {
     this.changes++
+    this.#changed.clear()
     this.#entries.clear()
     this.#weight = 0
+  }
+
+  #evict(): void {
+    for (const changed of this.#changed)
+      for (const key of this.#entries.keys())
+        if (changed.startsWith(READ) ? isWithin(changed, key) : key.startsWith(changed)) this.#delete(key)
+    this.#changed.clear()
   }
 
   #delete(key: string): void {

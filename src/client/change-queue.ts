@@ -5,6 +5,7 @@ export class ChangeQueue {
   readonly #unread = new Map<string, Change>()
   readonly #ended = new AbortController()
   #wake: () => void = () => undefined
+  #error: Error | undefined
 
   /** Aborts when the queue ends. */
   get signal(): AbortSignal {
@@ -20,8 +21,9 @@ export class ChangeQueue {
     this.#wake()
   }
 
-  /** Ends the queue. Readers still get the remaining changes. */
-  end(): void {
+  /** Ends the queue, after an error if there is one. Readers still get the remaining changes. */
+  end(error?: Error): void {
+    this.#error ??= error
     this.#ended.abort()
     this.#wake()
   }
@@ -32,6 +34,7 @@ export class ChangeQueue {
         this.#unread.delete(key)
         yield change
       }
+      if (this.#error !== undefined) throw this.#error
       if (this.signal.aborted) return
       if (this.#unread.size === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
     }

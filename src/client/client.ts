@@ -3,8 +3,9 @@ import { BAD_ANSWER } from '../errors/client.ts'
 import { TOOL_ARGUMENTS } from '../errors/rpc.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LOG_LEVELS } from '../protocol/log-levels.ts'
+import type { ClientMethod, ServerMethod } from '../protocol/methods.ts'
 import { checkOptions, checkWord } from '../base/options.ts'
-import { LATEST, type Revision } from '../protocol/revisions.ts'
+import { LATEST } from '../protocol/revisions.ts'
 import type {
   CallToolResult,
   GetPromptResult,
@@ -21,12 +22,13 @@ import { Elicitations } from './elicitations.ts'
 import { changeOf, Emitter, type ClientEvents, type State } from './events.ts'
 import { checkHeaders } from './headers.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
-import type { ConnectionOptions, RequestOptions } from './connection-options.ts'
-import { eachItem, type ListMethod } from './lists.ts'
+import type { RequestOptions } from './connection-options.ts'
+import { eachItem, toList, type ItemList, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { has, offers } from './offered.ts'
 import {
   CALL_OPTIONS,
+  repeatable,
   toRequestOptions,
   type CallOptions,
   type ClientMiddleware,
@@ -34,27 +36,10 @@ import {
   type ClientRequest,
 } from './options.ts'
 import { KnownTools } from './known-tools.ts'
-import type { AnyTools, InputOfTool, ToolName, OutputOfTool } from './typed.ts'
+import type { ClientSettings, ServerAbout } from './settings.ts'
+import type { AnyTools, CallArguments, Described, OutputOfTool, ToolName, TypedClient } from './typed.ts'
 import { toValue } from './values.ts'
 import type { Change, Watched } from './watched.ts'
-
-/** The information that a server gives about itself. */
-export interface ServerAbout {
-  readonly revision: Revision
-  readonly info: JsonObject | undefined
-  readonly capabilities: JsonObject
-  readonly instructions: string | undefined
-}
-
-export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
-  readonly answers: Answers
-  /** Whether the transport sends arguments as headers too. Tools that ask for invalid headers cannot be called then. */
-  readonly paramHeaders: boolean
-  /** Whether arguments are checked before they are sent. */
-  readonly checks: boolean
-  /** The largest number of pages of a list. */
-  readonly maxPages: number
-}
 
 /** A client of one server. It reconnects and retries by itself; close it when you no longer need it. */
 export class Client<Tools = AnyTools> implements AsyncDisposable {
@@ -67,6 +52,9 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   readonly #maxPages: number
   readonly #elicitations = new Elicitations()
   readonly #middleware = new Middleware()
+
+  /** Does not exist. It carries the types of the tools. */
+  '~tools'?(tools: Described<Tools>): void
 
   /** @internal */
   constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
@@ -111,54 +99,57 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
    * Calls a tool. Returns its structured content if there is any, its text if that is the only block, or else all
    * blocks. Throws a ToolError if the tool failed.
    */
-  async call<Name extends ToolName<Tools>>(
+  call<Name extends ToolName<Known>, Known = AnyTools>(
+    this: TypedClient<Known>,
     name: Name,
-    input?: InputOfTool<Tools, Name>,
-    options: CallOptions = {},
-  ): Promise<OutputOfTool<Tools, Name>> {
-    return toValue((await this.callRaw(name, input, options)) as unknown as JsonObject) as OutputOfTool<
-      Tools,
-      Name
-    >
+    ...rest: CallArguments<Known, Name>
+  ): Promise<OutputOfTool<Known, Name>>
+  async call(name: string, input?: JsonObject, options?: CallOptions): Promise<unknown> {
+    const result = await (this as unknown as Client).callRaw(name, input, options)
+    return toValue(result as unknown as JsonObject)
   }
 
   /** Calls a tool and returns its complete result, even if the tool failed. */
-  async callRaw<Name extends ToolName<Tools>>(
+  callRaw<Name extends ToolName<Known>, Known = AnyTools>(
+    this: TypedClient<Known>,
     name: Name,
-    input?: InputOfTool<Tools, Name>,
-    options: CallOptions = {},
-  ): Promise<CallToolResult> {
+    ...rest: CallArguments<Known, Name>
+  ): Promise<CallToolResult>
+  async callRaw(name: string, input?: unknown, options: unknown = {}): Promise<unknown> {
     const params = { name, arguments: (input ?? {}) as JsonObject }
     if (this.#checks) await this.#checkInput(name, params.arguments)
     let result: JsonObject
     try {
-      result = await this.#callOnce(params, options)
+      result = await this.#callOnce(params, options as CallOptions)
     } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
       // The tool's schema says which arguments to send as headers; ours was missing or out of date.
       await this.#refreshTools()
-      result = await this.#callOnce(params, options)
+      result = await this.#callOnce(params, options as CallOptions)
     }
     const output = this.#tools.get(name)?.output
     if (output !== undefined && result['isError'] !== true)
       checkOutput(name, await output(result['structuredContent']))
-    return result as unknown as CallToolResult
+    return result
   }
 
-  /** Lists all tools. */
-  tools(options: CallOptions = {}): AsyncGenerator<Tool, void, undefined> {
-    return this.#callableTools(this.#list<Tool>('tools/list', 'tools', options))
+  /** Lists all tools: `for await (const tool of client.tools())`, or `await client.tools().toArray()`. */
+  tools(options: CallOptions = {}): ItemList<Tool> {
+    return toList(this.#callableTools(this.#items('tools/list', 'tools', options)))
   }
 
-  resources(options: CallOptions = {}): AsyncGenerator<Resource, void, undefined> {
+  /** Lists all resources, with `for await` or `toArray()`. */
+  resources(options: CallOptions = {}): ItemList<Resource> {
     return this.#list('resources/list', 'resources', options)
   }
 
-  templates(options: CallOptions = {}): AsyncGenerator<ResourceTemplate, void, undefined> {
+  /** Lists all resource templates, with `for await` or `toArray()`. */
+  templates(options: CallOptions = {}): ItemList<ResourceTemplate> {
     return this.#list('resources/templates/list', 'resourceTemplates', options)
   }
 
-  prompts(options: CallOptions = {}): AsyncGenerator<Prompt, void, undefined> {
+  /** Lists all prompts, with `for await` or `toArray()`. */
+  prompts(options: CallOptions = {}): ItemList<Prompt> {
     return this.#list('prompts/list', 'prompts', options)
   }
 
@@ -172,11 +163,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     args: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
   ): Promise<GetPromptResult> {
-    const result = await this.#send(
-      'prompts/get',
-      { name, arguments: args },
-      { idempotent: true, ...options },
-    )
+    const result = await this.#send('prompts/get', { name, arguments: args }, repeatable(options))
     return result as unknown as GetPromptResult
   }
 
@@ -186,23 +173,23 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     argument: { readonly name: string; readonly value: string },
     known: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
-  ): Promise<{ readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean }> {
+  ): Promise<{
+    readonly values: readonly string[]
+    readonly total?: number | undefined
+    readonly hasMore?: boolean | undefined
+  }> {
     const ref = owner.includes('{')
       ? { type: 'ref/resource', uri: owner }
       : { type: 'ref/prompt', name: owner }
     const context = Object.keys(known).length === 0 ? {} : { context: { arguments: known } }
-    const result = await this.#send(
-      'completion/complete',
-      { ref, argument, ...context },
-      { idempotent: true, ...options },
-    )
+    const result = await this.#send('completion/complete', { ref, argument, ...context }, repeatable(options))
     return result['completion'] as { readonly values: readonly string[] }
   }
 
   /** Checks that the server responds. The newest revision has no `ping`, so it uses `server/discover`. */
   async ping(options: CallOptions = {}): Promise<void> {
     const { revision } = await this.#connection.agreement()
-    await this.#send(revision === LATEST ? 'server/discover' : 'ping', {}, { idempotent: true, ...options })
+    await this.#send(revision === LATEST ? 'server/discover' : 'ping', {}, repeatable(options))
   }
 
   /** Asks for log messages of this level and above. They arrive as `log` events. */
@@ -227,7 +214,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   /** Sends any request, for methods without a function of their own. It does not check the server's capabilities. */
-  async request(method: string, params: JsonObject = {}, options: CallOptions = {}): Promise<JsonObject> {
+  async request(
+    method: ServerMethod | (string & {}),
+    params: JsonObject = {},
+    options: CallOptions = {},
+  ): Promise<JsonObject> {
     return this.#send(method, params, options, { undeclared: true })
   }
 
@@ -257,7 +248,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
    * Adds a plug-in, or middleware for all requests of the client or for one method. With a method that servers call,
    * such as `sampling/createMessage`, it wraps the answers. The first middleware is the outermost.
    */
-  use(method: string, middleware: ClientMiddleware): this
+  use(method: ServerMethod | ClientMethod | (string & {}), middleware: ClientMiddleware): this
   use(addition: ClientMiddleware | ClientPlugin): this
   use(first: string | ClientMiddleware | ClientPlugin, second?: ClientMiddleware): this {
     if (typeof first === 'string') this.#middleware.add(first, second)
@@ -308,8 +299,12 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     }
   }
 
+  #list<Item>(method: ListMethod, member: string, options: CallOptions): ItemList<Item> {
+    return toList(this.#items(method, member, options))
+  }
+
   /** Yields every item of a list; none if the server does not offer the list. */
-  async *#list<Item>(
+  async *#items<Item>(
     method: ListMethod,
     member: string,
     options: CallOptions,
@@ -336,7 +331,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     // A result that depends on answers to the server's questions must not be cached.
     const onRound = (): void => void (isCacheable = false)
     const { changes } = cache
-    const result = await this.#send(method, params, { idempotent: true, ...options }, { onRound })
+    const result = await this.#send(method, params, repeatable(options), { onRound })
     // The server may have found the result before a change that was reported in the meantime.
     if (isCacheable && changes === cache.changes) cache.put(method, detail, result)
     return result

@@ -15,7 +15,7 @@ export const ROOTS: Kind<NonNullable<Answers['roots']>> = either(
 /** An extension that a client declares. */
 export interface DeclaredExtension {
   readonly id: string
-  readonly settings?: JsonObject
+  readonly settings?: JsonObject | undefined
 }
 
 export const EXTENSIONS: Kind<readonly DeclaredExtension[]> = {

@@ -10,7 +10,7 @@ export type State = 'connecting' | 'ready' | 'reconnecting' | 'closed'
 export interface ClientEvents {
   readonly state: State
   /** A log message of the server. */
-  readonly log: { readonly level: string; readonly logger?: string; readonly data: unknown }
+  readonly log: { readonly level: string; readonly logger?: string | undefined; readonly data: unknown }
   /** A list or a resource changed. */
   readonly change:
     | { readonly kind: 'tools' | 'prompts' | 'resources' }

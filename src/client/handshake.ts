@@ -87,7 +87,8 @@ async function propose(
     offered === LATEST ||
     (options.revision !== undefined && offered !== options.revision)
   ) {
-    throw mcpError(NO_REVISION, { offered: untrustedText(offered).slice(0, 64) })
+    const shown = untrustedText(offered).slice(0, 64)
+    throw mcpError(NO_REVISION, { offered: shown }, { data: { supported: [shown] } })
   }
   transport.agree(offered)
   const wire = { revision: offered, forms: formsOf(offered, options.dialects) }

@@ -49,7 +49,9 @@ export class Middleware {
     const run = wraps.reduceRight<(request: ClientRequest) => Promise<JsonObject>>(
       (next, { wrap }) =>
         async (request) =>
-          wrap(request, (changed) => next({ ...request, ...changed })),
+          (await wrap(request, ({ params = request.params, options = request.options } = {}) =>
+            next({ ...request, params, options }),
+          )) ?? (await import('./unsendable.ts')).noResult(request.method),
       async (request) => handler(request),
     )
     return run(request)

@@ -70,7 +70,7 @@ export async function negotiate(options: NegotiateOptions): Promise<Opened> {
     }
   } catch (error) {
     await transport.close()
-    throw error
+    throw revision === undefined ? error : (await import('./pinned-revision.ts')).explain(error, revision)
   }
   // Some servers exit when the first request is unknown to them, so start again with a handshake.
   await transport.close()

@@ -1,8 +1,7 @@
-import { McpError, mcpError } from '../errors/error.ts'
+import { lazy } from '../base/lazy.ts'
+import { mcpError } from '../errors/error.ts'
 import { CANCELLED, CONNECTION_CLOSED } from '../errors/rpc.ts'
-import { INTERNAL } from '../errors/wire.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
-import { replyText, encodeError, encodeReply } from '../wire/reply.ts'
 import type { Forms } from './forms.ts'
 
 /** Answers a question of the server. Throws the error to send back. */
@@ -10,12 +9,18 @@ export type Answer = (method: string, params: JsonObject, signal: AbortSignal) =
 
 /** The client ignores further questions while this many are open. */
 const MAX_QUESTIONS = 1024
+/** The number of replies on their way at once: over HTTP, each takes a connection. */
+const MAX_SENDING = 16
+
+const replies = lazy(() => import('./question-reply.ts'))
 
 /** The open questions of a server. */
 export class Questions {
   readonly #open = new Map<unknown, AbortController>()
   readonly #answer: Answer
   #count = 0
+  #sending = 0
+  readonly #unsent: (() => void)[] = []
 
   constructor(answer: Answer) {
     this.#answer = answer
@@ -42,17 +47,25 @@ export class Questions {
     this.#open.set(id, controller)
     try {
       const result = await this.#answer(method, params, controller.signal)
-      return controller.signal.aborted
-        ? undefined
-        : replyText(encodeReply(id, JSON.stringify(forms.result(method, result))))
+      const { encodeAnswer } = await replies()
+      return controller.signal.aborted ? undefined : encodeAnswer(id, forms.result(method, result))
     } catch (error) {
-      if (controller.signal.aborted) return undefined
-      const { code, message, data } =
-        error instanceof McpError ? error : mcpError(INTERNAL, { reference: `question ${id}` })
-      return encodeError(id, { code, message, data })
+      const { encodeFailure } = await replies()
+      return controller.signal.aborted ? undefined : encodeFailure(id, error)
     } finally {
       if (this.#open.get(id) === controller) this.#open.delete(id)
     }
+  }
+
+  /** Sends a reply, when fewer are on their way. */
+  async send(reply: () => Promise<void>): Promise<void> {
+    if (this.#sending === MAX_SENDING) await new Promise<void>((resolve) => this.#unsent.push(resolve))
+    else this.#sending++
+    await reply().finally(() => {
+      const next = this.#unsent.shift()
+      if (next === undefined) this.#sending--
+      else next()
+    })
   }
 
   /** Cancels a question at the server's request. */

@@ -323,7 +323,7 @@ export class ReconnectingConnection {
       // At the newest revision servers may not send requests, so there is nothing to answer.
       if (agreement.revision === LATEST) return
       const text = await this.#questions.reply({ id, method, params }, agreement.forms)
-      if (text !== undefined) await transport.send(text)
+      if (text !== undefined) await this.#questions.send(() => transport.send(text))
     } finally {
       this.#questions.end()
     }

@@ -70,6 +70,7 @@ async function answersTo(questions: JsonObject, answer: Answer, signal: AbortSig
         'the request',
         `the method "${untrustedText(method).slice(0, 64)}" is not allowed in inputRequests`,
       )
+    if (!isObject(params ?? {})) throw invalid('the request', 'the params of a question are not an object')
     return [key, await answer(untrustedText(method), params ?? {}, signal)]
   })
   return Object.fromEntries(await Promise.all(answered))

@@ -1,8 +1,11 @@
 import type { Auth } from '../rpc/call.ts'
+import type { AnyTools, ToolsOf } from './typed.ts'
 
 /** A server in the same process, from `createServer`. */
-export interface LocalServer {
-  connect(options: { receive(text: string): void; readonly auth?: Auth }): {
+export interface LocalServer<Tools = AnyTools> {
+  /** Does not exist. It carries the types of the tools to clients. */
+  '~tools'?(tools: ToolsOf<Tools>): void
+  connect(options: { receive(text: string): void; readonly auth?: Auth | undefined }): {
     send(text: string): void
     close(): void
   }
@@ -11,25 +14,25 @@ export interface LocalServer {
 /** A server program to start. */
 export interface CommandTarget {
   readonly command: string
-  readonly args?: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
-  readonly cwd?: string
+  readonly args?: readonly string[] | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly cwd?: string | undefined
 }
 
 /** A server at a URL, in the form of `mcp.json` files. */
 export interface UrlTarget {
   readonly url: string | URL
-  readonly type?: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly type?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** Any server that `connect` accepts. */
-export type Target = string | URL | CommandTarget | UrlTarget | LocalServer
+export type Target<Tools = AnyTools> = string | URL | CommandTarget | UrlTarget | LocalServer<Tools>
 
 /** The servers of an `mcp.json` file. */
 export interface Config {
-  readonly mcpServers?: Readonly<Record<string, CommandTarget | UrlTarget>>
-  readonly servers?: Readonly<Record<string, CommandTarget | UrlTarget>>
+  readonly mcpServers?: Readonly<Record<string, CommandTarget | UrlTarget>> | undefined
+  readonly servers?: Readonly<Record<string, CommandTarget | UrlTarget>> | undefined
 }
 
 const SCHEMES = /^(?:https?|wss?|tcp|tls|unix):$/

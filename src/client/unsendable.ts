@@ -8,6 +8,12 @@ export function toUnsendable(error: unknown, method: string, params: JsonObject)
   return problem === undefined ? error : mcpError(BAD_OPTION, { where: method, reason: problem })
 }
 
+/** Rejects middleware that does not pass on the result of a request. */
+export function noResult(method: string): never {
+  const reason = `middleware returned nothing for ${method}; write return next()`
+  throw mcpError(BAD_OPTION, { where: 'use', reason })
+}
+
 function problemIn(given: unknown, path: string, outer: readonly unknown[]): string | undefined {
   const value = hasToJson(given) ? given.toJSON() : given
   if (typeof value === 'bigint')

@@ -1,26 +1,20 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { VENDOR } from '../protocol/meta.ts'
-import { printable } from '../errors/printable.ts'
-import { ToolError } from '../errors/tool-error.ts'
+import { STRUCTURED } from '../protocol/meta.ts'
 
-/** The value of a call: its structured content if there is any, its text if that is the only block, or else all blocks. */
-export function toValue(result: JsonObject): unknown {
-  if (result['isError'] === true) throw toToolError(result)
-  if (result['structuredContent'] !== undefined) return result['structuredContent']
+/**
+ * The value of a call: its structured content if there is any, its text if that is the only block, or else all blocks.
+ * Structured content that our server had to send in another form is returned as the tool returned it.
+ */
+export async function toValue(result: JsonObject): Promise<unknown> {
+  const { structuredContent, isError, _meta } = result
+  if (isError === true || (_meta as JsonObject | undefined)?.[STRUCTURED] !== undefined)
+    return (await import('./rare-values.ts')).toRareValue(result)
+  return structuredContent === undefined ? toText(result) : structuredContent
+}
+
+/** The text if that is the only block, or else all blocks. */
+export function toText(result: JsonObject): unknown {
   const content = result['content'] as readonly { readonly type: string; readonly text?: unknown }[]
   const [only] = content
   return content.length === 1 && only?.type === 'text' && typeof only.text === 'string' ? only.text : content
-}
-
-function toToolError(result: JsonObject): ToolError {
-  const content = result['content'] as readonly { readonly type: string; readonly text?: unknown }[]
-  const texts = content.flatMap(({ type, text }) =>
-    type === 'text' && typeof text === 'string' ? [text] : [],
-  )
-  const data = (result['_meta'] as JsonObject | undefined)?.[`${VENDOR}/data`]
-  return new ToolError(
-    printable(texts[0] ?? 'the tool failed'),
-    typeof data === 'object' && data !== null ? (data as JsonObject) : undefined,
-    { cause: result },
-  )
 }

@@ -18,7 +18,8 @@ export async function* watch(
 ): AsyncGenerator<Change, void, undefined> {
   checkWatched(watched)
   const queue = new ChangeQueue()
-  const watcher = new Watcher(connection, watched, queue, onSubscribed)
+  const warn = (text: string): void => events.emit('warning', text)
+  const watcher = new Watcher(connection, watched, queue, onSubscribed, warn)
   const uris = urisOf(watched)
   const end = (): void => queue.end()
   const removers = [

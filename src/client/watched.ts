@@ -4,17 +4,16 @@ import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientEvents } from './events.ts'
-import { isWithin } from './within.ts'
 
 export type Change = ClientEvents['change']
 
 /** The lists and resources to watch. */
 export interface Watched {
-  readonly tools?: boolean
-  readonly prompts?: boolean
+  readonly tools?: boolean | undefined
+  readonly prompts?: boolean | undefined
   /** `true` for the list of resources, or the URIs of resources. */
-  readonly resources?: boolean | readonly string[]
-  readonly signal?: AbortSignal
+  readonly resources?: boolean | readonly string[] | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 const WATCHED: KindsOf<Watched> = {
@@ -54,10 +53,4 @@ export function allChanges(watched: Watched): readonly Change[] {
     ...lists.map((kind) => ({ kind })),
     ...urisOf(watched).map((uri) => ({ kind: 'resource' as const, uri })),
   ]
-}
-
-/** Whether a change affects a watched list or resource. */
-export function isWatched(change: Change, watched: Watched): boolean {
-  if (change.kind !== 'resource') return watched[change.kind] === true
-  return urisOf(watched).some((uri) => isWithin(change.uri, uri))
 }

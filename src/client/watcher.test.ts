@@ -40,7 +40,7 @@ test('a full queue reports only the watched resources that contain the change', 
   const watcher = watch(NOTES, LIMIT)
   watcher.change({ kind: 'resource', uri: 'note://all/old/1' })
   watcher.change({ kind: 'resource', uri: 'note://alley' })
-  expect(await watcher.rest()).toEqual(['note://all', 'note://all/old/'])
+  expect(await watcher.rest()).toEqual(['note://all/old/', 'note://all'])
 })
 
 test('for a URI that is too long, the watched resource is reported as changed', async () => {

@@ -1,13 +1,14 @@
-import { McpError } from '../errors/error.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { McpError, mcpError } from '../errors/error.ts'
+import { UNKNOWN_RESOURCE } from '../errors/server.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { pause } from '../base/backoff.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
+import { Parents } from './parents.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
-import { allChanges, filterOf, isWatched, urisOf, type Change, type Watched } from './watched.ts'
-import { isWithin } from './within.ts'
+import { allChanges, filterOf, urisOf, type Change, type Watched } from './watched.ts'
 
 const RELISTEN_MS = 1000
 /** The number of reconnects in quick succession after which the watcher pauses before it subscribes again. */
@@ -22,6 +23,7 @@ const FINAL: ReadonlySet<string> = new Set(['closed', 'unknown_method', 'bad_par
 export class Watcher {
   readonly #connection: ReconnectingConnection
   readonly #watched: Watched
+  readonly #uris: Parents
   readonly #queue: ChangeQueue
   /** The id of the current `subscriptions/listen` request. */
   #listening: number | 'starting' | undefined
@@ -29,18 +31,23 @@ export class Watcher {
   #resubscribing = false
   #repeat = false
   #resubscribedAt: number[] = []
+  #isSubscribed = false
   readonly #onSubscribed: () => void
+  readonly #warn: (text: string) => void
 
   constructor(
     connection: ReconnectingConnection,
     watched: Watched,
     queue: ChangeQueue,
     onSubscribed: () => void,
+    warn: (text: string) => void = () => undefined,
   ) {
     this.#connection = connection
     this.#watched = watched
+    this.#uris = new Parents(urisOf(watched))
     this.#queue = queue
     this.#onSubscribed = onSubscribed
+    this.#warn = warn
   }
 
   async subscribe(): Promise<Revision> {
@@ -64,18 +71,35 @@ export class Watcher {
   }
 
   onChange(change: Change): void {
-    if (!isWatched(change, this.#watched)) return
-    if (change.kind !== 'resource' || (this.#queue.size < MAX_UNREAD && change.uri.length < MAX_URI))
-      return this.#queue.push(change)
-    // The queue is full or the URI too long, so only the watched resources are reported as changed.
-    for (const uri of urisOf(this.#watched))
-      if (isWithin(change.uri, uri)) this.#queue.push({ kind: 'resource', uri })
+    if (change.kind !== 'resource') {
+      if (this.#watched[change.kind] === true) this.#queue.push(change)
+      return
+    }
+    for (const uri of this.#uris.of(change.uri)) {
+      if (this.#queue.size < MAX_UNREAD && change.uri.length < MAX_URI) return this.#queue.push(change)
+      // The queue is full or the URI too long, so only the watched resources are reported as changed.
+      this.#queue.push({ kind: 'resource', uri })
+    }
   }
 
   onNotification({ method, params }: { readonly method: string; readonly params: JsonObject }): void {
     if (method !== ACKNOWLEDGED || !isOurs(params, this.#listening)) return
+    if (!this.#isSubscribed) this.#checkWatched(params)
+    if (this.#queue.signal.aborted) return
+    this.#isSubscribed = true
     this.#onSubscribed()
     if (this.#missed) this.#reportAll()
+  }
+
+  /** Reports the resources that the server will not report: they do not exist, or are not for this caller. */
+  #checkWatched({ notifications }: JsonObject): void {
+    if (!isObject(notifications)) return
+    const accepted = notifications['resourceSubscriptions']
+    const missing = urisOf(this.#watched).filter((uri) => !Array.isArray(accepted) || !accepted.includes(uri))
+    if (missing.length === 0) return
+    const isAll = missing.length === allChanges(this.#watched).length
+    if (isAll) return this.#queue.end(mcpError(UNKNOWN_RESOURCE, { uri: missing[0] as string, nearest: '' }))
+    this.#warn(`the server does not report changes of ${missing.slice(0, 9).join(', ')}: no such resource`)
   }
 
   onMissed(): void {

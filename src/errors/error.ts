@@ -22,15 +22,15 @@ export function knowErrors(rows: Iterable<ErrorRow>): ReadonlyMap<string, ErrorR
 
 export interface ErrorExtras {
   /** Members of `error.data` besides the refusal. */
-  readonly data?: Readonly<Record<string, unknown>>
+  readonly data?: Readonly<Record<string, unknown>> | undefined
   readonly cause?: unknown
-  readonly retryAfterMs?: number
+  readonly retryAfterMs?: number | undefined
   /** Whether to try again; by default the kind decides. */
-  readonly retryable?: boolean
+  readonly retryable?: boolean | undefined
   /** The code of an error of kind `custom`; other kinds are always sent with their own. */
-  readonly code?: number
+  readonly code?: number | undefined
   /** The refusal, if it is not the kind's own. */
-  readonly refusal?: RefusalName
+  readonly refusal?: RefusalName | undefined
 }
 
 /** The one error class. Switch on `kind`, or on `refusal` if a server rejected a request; `hint` says what to do. */

@@ -14,7 +14,7 @@ export const FORBIDDEN_HOST = {
   code: -32600,
   http: 403,
   text: 'the Host "{host}" is not served here',
-  hint: 'Add the host to http.hosts.',
+  hint: 'Use a name that the server was given in the option hosts, or add this one there.',
 } as const
 
 export const FORBIDDEN_ORIGIN = {
@@ -22,7 +22,7 @@ export const FORBIDDEN_ORIGIN = {
   code: -32600,
   http: 403,
   text: 'the Origin "{origin}" is not allowed',
-  hint: 'Add the origin to cors; for pages of the server itself, add its host to hosts.',
+  hint: 'Add the origin to the option cors; for pages of the server itself, add its host to hosts.',
 } as const
 
 export const FORBIDDEN_CERTIFICATE = {
@@ -37,7 +37,7 @@ export const BAD_ACCEPT = {
   kind: 'bad_accept',
   code: -32600,
   http: 406,
-  text: 'the client accepts neither application/json nor text/event-stream',
+  text: 'the client accepts neither application/json nor text/event-stream; send Accept: application/json, text/event-stream',
   hint: 'Send Accept: application/json, text/event-stream.',
 } as const
 
@@ -46,7 +46,7 @@ export const BAD_TYPE = {
   code: -32600,
   http: 415,
   refusal: 'INVALID_CONTENT_TYPE',
-  text: 'the content type is not application/json',
+  text: 'the content type is not application/json; send Content-Type: application/json',
   hint: 'Send Content-Type: application/json.',
 } as const
 
@@ -72,7 +72,7 @@ export const BAD_VERB = {
   kind: 'bad_verb',
   code: -32600,
   http: 405,
-  text: 'the HTTP method {verb} is not allowed here',
+  text: 'the HTTP method {verb} is not allowed here; send MCP messages with POST',
   hint: 'Use POST; sessions of 2025 also use GET and DELETE.',
 } as const
 
@@ -80,7 +80,7 @@ export const BODY_READ = {
   kind: 'body_read',
   code: -32603,
   http: 500,
-  text: 'a body parser has already read the request body; pass it on, parsed, as text or as bytes, as the third argument of the listener, or in the second argument of the web handler',
+  text: 'a body parser has already read the request body; pass it on, parsed, as text or as bytes: {how}',
   hint: 'Pass on the body that was read, or mount the server where no parser has read it.',
 } as const
 
@@ -97,8 +97,8 @@ export const UNKNOWN_PATH = {
   kind: 'unknown_path',
   code: -32600,
   http: 404,
-  text: 'nothing is served at this path',
-  hint: 'POST to the path that the server printed, by default /mcp.',
+  text: 'nothing is served at {path}{served}',
+  hint: 'Send MCP messages to the path that listen() was given, by default /mcp.',
 } as const
 
 export const UPGRADE_REQUIRED = {
@@ -122,7 +122,7 @@ export const SESSION_REQUIRED = {
   code: -32600,
   http: 400,
   refusal: 'INVALID_SESSION_ID',
-  text: 'the Mcp-Session-Id header is missing',
+  text: 'the Mcp-Session-Id header is missing; send initialize first',
   hint: 'Send initialize first, then repeat the session id from its answer.',
 } as const
 
@@ -131,7 +131,7 @@ export const UNKNOWN_SESSION = {
   code: -32001,
   http: 404,
   refusal: 'INVALID_SESSION_ID',
-  text: 'the session does not exist or has ended',
+  text: 'the session does not exist or has ended; send initialize again',
   hint: 'Send initialize again without a session id.',
 } as const
 

@@ -70,6 +70,7 @@ export type ErrorKind =
   | 'id_too_long'
   | 'method_too_long'
   | 'too_many_calls'
+  | 'too_many_questions'
   | 'too_much_in_flight'
   | 'queue_full'
   | 'queue_bytes'

@@ -55,6 +55,16 @@ export const TOO_MANY_CALLS = {
   hint: 'Wait for an answer before sending more, or raise limits.inFlight.',
 } as const
 
+export const TOO_MANY_QUESTIONS = {
+  kind: 'too_many_questions',
+  code: 1005,
+  http: 503,
+  refusal: 'BACKPRESSURE_ACTIVE',
+  retryable: true,
+  text: 'too many requests are waiting for answers from their clients',
+  hint: 'Answer the open questions, or send the request again later; operators can raise limits.allInFlight.',
+} as const
+
 export const TOO_MUCH_IN_FLIGHT = {
   kind: 'too_much_in_flight',
   code: 1002,

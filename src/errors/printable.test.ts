@@ -20,3 +20,10 @@ test('half a character is escaped, because strict readers of JSON reject it', ()
   expect(printable('\ude00b')).toBe('\\ude00b')
   expect(printable('😀')).toBe('😀')
 })
+
+test('a long text is cut before it is escaped, which makes it up to six times as long', () => {
+  const longest = 'x'.repeat(65_536)
+  expect(printable(longest)).toBe(longest)
+  expect(printable(`${longest}y`)).toBe(`${longest}…`)
+  expect(printable('\u007f'.repeat(1_000_000))).toHaveLength(6 * 65_536 + 1)
+})

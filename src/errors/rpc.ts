@@ -33,7 +33,7 @@ export const CANCELLED = {
   where: 'local',
   code: -32603,
   text: 'the request was cancelled{reason}',
-  hint: 'Stop the work.',
+  hint: 'Stop the work; nobody waits for it.',
 } as const
 
 export const CONNECTION_CLOSED = {
@@ -77,5 +77,5 @@ export const TOOL_ARGUMENTS = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'arguments of tool "{name}" are invalid: {issue}',
-  hint: 'Correct the arguments and call again.',
+  hint: 'Send arguments that match the schema of the tool.',
 } as const

@@ -96,7 +96,7 @@ export const TOOL_INPUT = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'arguments of tool "{name}" are invalid: {issue}',
-  hint: 'Correct the arguments and call again.',
+  hint: 'Send arguments that match the input schema, which tools/list shows.',
 } as const
 
 export const TOOL_OUTPUT = {
@@ -148,7 +148,7 @@ export const UNKNOWN_RESOURCE = {
   code: -32602,
   codeBefore2026: -32002,
   refusal: 'RESOURCE_NOT_FOUND',
-  text: 'resource "{uri}" does not exist',
+  text: 'resource "{uri}" does not exist{nearest}',
   hint: 'List the resources and templates first.',
 } as const
 
@@ -182,7 +182,7 @@ export const PROMPT_ARGUMENTS = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'arguments of prompt "{name}" are invalid: {issue}',
-  hint: 'Correct the arguments and ask again.',
+  hint: 'Send the arguments that prompts/list shows, each as a string.',
 } as const
 
 export const UNKNOWN_COMPLETION = {
@@ -290,7 +290,7 @@ export const BAD_STATE = {
   code: -32602,
   refusal: 'INVALID_PARAMS',
   text: 'requestState was not accepted: {reason}',
-  hint: 'Send the request again without requestState.',
+  hint: 'Send the request again without requestState. Servers that share clients need the same secret: createServer({ secret }), or PIERHEAD_SECRET.',
 } as const
 
 export const STATE_TOO_LARGE = {

@@ -9,17 +9,17 @@ export type AppState = 'registered' | 'running' | 'stopped'
 /** The description of an app. */
 export interface AppFacts {
   readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly version?: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly version?: string | undefined
   /** The names of its tools. */
-  readonly tools?: readonly string[]
+  readonly tools?: readonly string[] | undefined
 }
 
 /** An app: a named unit of a server that is started and stopped as one. Its tools exist only while it runs. */
 export interface AppUnit extends AppFacts {
-  readonly start?: () => void | Promise<void>
-  readonly stop?: () => void | Promise<void>
+  readonly start?: (() => void | Promise<void>) | undefined
+  readonly stop?: (() => void | Promise<void>) | undefined
 }
 
 /** An app as clients see it. */
@@ -31,9 +31,11 @@ export type AppAction = 'register' | 'unregister' | 'start' | 'stop'
 
 export interface AppsOptions {
   /** Whether a client may act on an app; by default, clients may start and stop apps. */
-  readonly allow?: (action: AppAction, app: AppFacts, context: Context) => boolean | Promise<boolean>
+  readonly allow?:
+    | ((action: AppAction, app: AppFacts, context: Context) => boolean | Promise<boolean>)
+    | undefined
   /** The maximum number of apps; 100 by default. */
-  readonly limit?: number
+  readonly limit?: number | undefined
 }
 
 interface Entry {

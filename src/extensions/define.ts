@@ -13,13 +13,13 @@ import { remoteOf, type Requester } from './remote.ts'
 /** One method of an extension. Its schemas determine the types on both sides. */
 export interface MethodShape {
   /** A description for the documentation. */
-  readonly about?: string
+  readonly about?: string | undefined
   /** The schema of its params; none by default. */
-  readonly params?: AnySchema | Carrying
+  readonly params?: AnySchema | Carrying | undefined
   /** The schema of its result, an object. The client checks it. */
-  readonly result?: AnySchema | Carrying
+  readonly result?: AnySchema | Carrying | undefined
   /** Whether a client may repeat it if its answer is lost. */
-  readonly idempotent?: boolean
+  readonly idempotent?: boolean | undefined
 }
 
 export type MethodMap = Readonly<Record<string, MethodShape>>
@@ -53,17 +53,17 @@ export interface ExtensionDefinition<Methods, Options, Api> {
   /** A name under your reversed domain: `com.example/tides`. */
   readonly id: string
   /** A description for the documentation. */
-  readonly about?: string
+  readonly about?: string | undefined
   /** Its methods; `next` of `com.example/tides` is called `com.example/tides/next`. */
-  readonly methods?: Methods
+  readonly methods?: Methods | undefined
   /** The names of its notifications; `changed` is called `notifications/com.example/tides/changed`. */
-  readonly notices?: readonly string[]
+  readonly notices?: readonly string[] | undefined
   /** The settings that a server declares with the id. */
-  readonly settings?: JsonObject
+  readonly settings?: JsonObject | undefined
   /** Creates the handlers of the methods, once per server; none if it answers them by other means. */
-  readonly serve?: (options: Options, host: Host) => Handlers<Methods> | void
+  readonly serve?: ((options: Options, host: Host) => Handlers<Methods> | void) | undefined
   /** Creates a different API for clients. */
-  readonly client?: (remote: Remote<Methods>, client: Requester) => Api
+  readonly client?: ((remote: Remote<Methods>, client: Requester) => Api) | undefined
 }
 
 /**

@@ -14,15 +14,15 @@ export type HealthVerdict =
   | void
   | boolean
   | HealthStatus
-  | { readonly status: HealthStatus; readonly message?: string }
+  | { readonly status: HealthStatus; readonly message?: string | undefined }
 
 /** Checks something that the server depends on; throwing means unhealthy. */
 export type HealthCheck = (signal: AbortSignal) => HealthVerdict | Promise<HealthVerdict>
 
 export interface HealthOptions {
-  readonly checks?: Readonly<Record<string, HealthCheck>>
+  readonly checks?: Readonly<Record<string, HealthCheck>> | undefined
   /** The timeout of a check; 2 s by default. */
-  readonly timeout?: Duration
+  readonly timeout?: Duration | undefined
 }
 
 /** The health of a server. */
@@ -38,7 +38,7 @@ export interface Health {
 
 export interface HealthCheckResult {
   readonly status: HealthStatus
-  readonly message?: string
+  readonly message?: string | undefined
   /** The duration of the check. */
   readonly ms: number
 }

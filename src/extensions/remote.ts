@@ -12,7 +12,7 @@ export type Requester = Pick<Client, 'request' | 'server' | 'on'>
 
 interface Shape {
   readonly result?: unknown
-  readonly idempotent?: boolean
+  readonly idempotent?: boolean | undefined
 }
 
 /** The methods of an extension on the client's server. */
@@ -25,8 +25,8 @@ export function remoteOf(
     const method = `${id}/${name}`
     const call = async (params: JsonObject = {}, options: CallOptions = {}): Promise<unknown> => {
       await requireServed(client, id, method)
-      const { idempotent = false } = shape
-      return checked(method, shape.result, await client.request(method, params, { idempotent, ...options }))
+      const idempotent = options.idempotent ?? shape.idempotent ?? false
+      return checked(method, shape.result, await client.request(method, params, { ...options, idempotent }))
     }
     return [name, call] as const
   })

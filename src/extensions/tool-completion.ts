@@ -19,9 +19,9 @@ export type ToolCompleters = Readonly<Record<string, Readonly<Record<string, Com
 export interface ToolCompletion {
   readonly values: readonly string[]
   /** The description of each value, in the order of the values; null if it has none. */
-  readonly descriptions?: readonly (string | null)[]
-  readonly total?: number
-  readonly hasMore?: boolean
+  readonly descriptions?: readonly (string | null)[] | undefined
+  readonly total?: number | undefined
+  readonly hasMore?: boolean | undefined
 }
 
 export interface ToolCompletionApi {
@@ -53,7 +53,8 @@ export const toolCompletion: Extension<ToolCompletionApi, ToolCompleters> = /* @
       const ref = { type: 'ref/tool', name: tool }
       const context = Object.keys(known).length === 0 ? {} : { context: { arguments: known } }
       const params = { ref, argument, ...context }
-      const result = await client.request('completion/complete', params, { idempotent: true, ...options })
+      const { idempotent = true } = options
+      const result = await client.request('completion/complete', params, { ...options, idempotent })
       const descriptions = (result['_meta'] as JsonObject | undefined)?.[DESCRIPTIONS]
       const described = Array.isArray(descriptions) ? { descriptions: descriptions as (string | null)[] } : {}
       return { ...(result['completion'] as ToolCompletion), ...described }

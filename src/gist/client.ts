@@ -1,8 +1,11 @@
+import type { Some } from '../base/some.ts'
 import { readLimits } from '../base/limits.ts'
+import { eachItem } from '../client/lists.ts'
 import { CLIENT_LIMITS, type ClientLimits } from '../protocol/client-limits.ts'
+import { LATEST } from '../protocol/revisions.ts'
 import { toMs, type Duration } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
-import { ANSWER_TOO_LARGE, BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
+import { BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
 import { CLOSED } from '../errors/rpc.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import {
@@ -30,32 +33,32 @@ import { agree, CYCLES, isVersion, monthOf, revisionOf, type Cycle } from './ver
 
 export interface GistConnectOptions {
   /** The version to request, as a month or a date; `2025-11` by default. */
-  readonly version?: string
+  readonly version?: string | undefined
   /** How far the server's version may differ from that: by one revision, or by one month. */
-  readonly cycle?: Cycle
+  readonly cycle?: Cycle | undefined
   /** The capabilities to request; `stream` and `schema_ref` by default. */
-  readonly capabilities?: readonly string[]
-  readonly clientId?: string
+  readonly capabilities?: readonly string[] | undefined
+  readonly clientId?: string | undefined
   /** The client's name, sent with every call. */
-  readonly clientName?: string
+  readonly clientName?: string | undefined
   /** HTTP headers for every request; a function is called each time. */
-  readonly headers?: CallerHeaders
-  readonly fetch?: typeof fetch
+  readonly headers?: CallerHeaders | undefined
+  readonly fetch?: typeof fetch | undefined
   /** A request times out after this much silence; progress restarts the timeout. */
-  readonly timeout?: Duration
+  readonly timeout?: Duration | undefined
   /** The longest a request may take. */
-  readonly total?: Duration
-  readonly limits?: 'strict' | Partial<ClientLimits>
+  readonly total?: Duration | undefined
+  readonly limits?: 'strict' | Some<ClientLimits> | undefined
 }
 
 /** Options of one call. */
 export interface GistCallOptions {
-  readonly timeout?: Duration
-  readonly total?: Duration
-  readonly signal?: AbortSignal
+  readonly timeout?: Duration | undefined
+  readonly total?: Duration | undefined
+  readonly signal?: AbortSignal | undefined
   /** Called with progress, and with a part of the output if the server sends one. */
-  readonly onProgress?: (part: ResultEnvelope) => void
-  readonly traceId?: string
+  readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
+  readonly traceId?: string | undefined
 }
 
 const OPTIONS: KindsOf<GistConnectOptions> = {
@@ -71,7 +74,7 @@ const OPTIONS: KindsOf<GistConnectOptions> = {
   fetch: callable<typeof fetch>(),
   timeout: DURATION,
   total: DURATION,
-  limits: either(oneOf('strict'), object<Partial<ClientLimits>>()),
+  limits: either(oneOf('strict'), object<Some<ClientLimits>>()),
 }
 const CALL_OPTIONS: KindsOf<GistCallOptions> = {
   timeout: DURATION,
@@ -142,18 +145,17 @@ export class GistClient implements AsyncDisposable {
     return readResult(await this.#ask(body, { signal, onProgress, ...this.#times(options) }))
   }
 
-  /** All tools of the server. */
+  /** All tools of the server. Throws if the list is too long or repeats a cursor. */
   async tools(): Promise<readonly ToolDescriptor[]> {
     const all: ToolDescriptor[] = []
-    let cursor: string | undefined
-    for (let page = 0; page < this.#parts.limits.pages; page++) {
-      const body = { list: 'tools', ...(cursor !== undefined && { cursor }) }
-      const listed = readListed(await this.#ask(body, this.#times({})))
-      all.push(...listed.tools)
-      cursor = listed.next_cursor
-      if (cursor === undefined) return all
+    const page = async (params: JsonObject): Promise<JsonObject> => {
+      const listed = readListed(await this.#ask({ list: 'tools', ...params }, this.#times({})))
+      return { tools: listed.tools, nextCursor: listed.next_cursor }
     }
-    throw mcpError(ANSWER_TOO_LARGE, { limit: this.#parts.limits.pages, unit: 'pages' })
+    const { pages: maxPages } = this.#parts.limits
+    const list = { method: 'tools/list', member: 'tools', revision: LATEST, maxPages } as const
+    for await (const tool of eachItem<ToolDescriptor>(list, page)) all.push(tool)
+    return all
   }
 
   /** Aborts running requests. The session times out on the server. */

@@ -24,7 +24,7 @@ import type {
   ExtraEndpoint,
   HttpHandler,
 } from '../transport/http/server/parts.ts'
-import { sizeOf } from '../transport/http/server/responder.ts'
+import { dropBody, sizeOf } from '../transport/http/server/responder.ts'
 import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts'
 import { Sweeper } from '../transport/http/server/sweeper.ts'
 import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
@@ -39,7 +39,7 @@ export interface GistEndpointOptions {
   readonly guard: Guard
   readonly authenticate?: HttpHandler['authenticate']
   /** How to compare versions when a client requests one that is not served. */
-  readonly cycle?: Cycle
+  readonly cycle?: Cycle | undefined
 }
 
 const PATH = '/gist'
@@ -116,6 +116,7 @@ export class GistEndpoint implements ExtraEndpoint {
     let id: string | undefined
     try {
       const value = readBody(request, this.limits)
+      dropBody(request)
       id = requestIdOf(value)
       const envelope = readEnvelope(value)
       if (this.closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)
@@ -191,6 +192,7 @@ export class GistEndpoint implements ExtraEndpoint {
   #ask(asked: Asked, request: HttpIn, headers: Headers, begun: number): HttpOut | Promise<HttpOut> {
     const { kind, requestId: id, params } = asked
     const session = asked.session === undefined ? undefined : this.sessions.get(asked.session, request.auth)
+    request.session = session
     const peer = this.#peer(asked, session)
     const streams = kind === 'call' && this.#wantsStream(request, session)
     const method = kind === 'call' ? 'tools/call' : 'tools/list'

@@ -18,42 +18,42 @@ export interface ConnectionDescriptor {
 export interface ToolDescriptor {
   readonly tool_id: string
   readonly name: string
-  readonly description?: string
+  readonly description?: string | undefined
   readonly input_schema: JsonObject
-  readonly output_schema?: JsonObject
+  readonly output_schema?: JsonObject | undefined
 }
 
 /** The progress of a call: in percent if the tool reports a total, otherwise the steps done. */
 export interface GistProgress {
-  readonly percent?: number
-  readonly steps?: number
+  readonly percent?: number | undefined
+  readonly steps?: number | undefined
 }
 
 export interface GistMetadata {
   readonly duration_ms: number
   /** Resources that the tool reported using. */
-  readonly tokens_used?: number
+  readonly tokens_used?: number | undefined
 }
 
 export interface GistError {
   readonly code: number
   readonly message: string
-  readonly refusal?: JsonObject
-  readonly data?: JsonObject
+  readonly refusal?: JsonObject | undefined
+  readonly data?: JsonObject | undefined
 }
 
 /** The reply to a call; with `in_progress`, an update about one that is still running. */
 export interface ResultEnvelope {
   /** Absent if the server could not read it. */
-  readonly request_id?: string
+  readonly request_id?: string | undefined
   readonly status: 'success' | 'error' | 'in_progress'
-  readonly result?: JsonObject
-  readonly progress?: GistProgress
-  readonly error?: GistError
-  readonly metadata?: GistMetadata
+  readonly result?: JsonObject | undefined
+  readonly progress?: GistProgress | undefined
+  readonly error?: GistError | undefined
+  readonly metadata?: GistMetadata | undefined
   /** The background job, and the seconds to wait before polling it. */
-  readonly job_id?: string
-  readonly poll_after?: number
+  readonly job_id?: string | undefined
+  readonly poll_after?: number | undefined
 }
 
 /** The gist capabilities supported here, and what they map to. */

@@ -1,6 +1,7 @@
+import { platformFetch } from '#fetch'
 import type { ClientLimits } from '../protocol/client-limits.ts'
 import { McpError, mcpError } from '../errors/error.ts'
-import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../errors/client.ts'
+import { ANSWER_TOO_LARGE, BAD_ANSWER, HTTP_FAILED } from '../errors/client.ts'
 import { CLOSED } from '../errors/rpc.ts'
 import { STREAM_LOST } from '../errors/transport.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
@@ -49,7 +50,7 @@ export class Poster {
     const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
     this.#headers = async () =>
       fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
-    this.#send = createSend(readTarget(url), fetch ?? ((input, init) => globalThis.fetch(input, init)))
+    this.#send = createSend(readTarget(url), fetch ?? platformFetch)
     this.#limits = limits
   }
 
@@ -90,7 +91,7 @@ export class Poster {
     const type = mediaTypeOf(response.headers)
     if (type === 'text/event-stream' && response.ok) return this.#follow(response, signal, onPart)
     if (type === 'application/json') return this.#read(response, signal)
-    throw response.ok ? toUseless(response, METHOD) : toFailure(response, METHOD)
+    throw response.ok ? toUseless(response, METHOD) : notServed(response)
   }
 
   async #read(response: Response, signal: AbortSignal): Promise<JsonObject> {
@@ -99,7 +100,7 @@ export class Poster {
     })
     const value = this.#parse(text)
     // Any other JSON comes from an intermediary.
-    if (!response.ok && value['status'] !== 'error') throw toFailure(response, METHOD)
+    if (!response.ok && value['status'] !== 'error') throw notServed(response)
     return value
   }
 
@@ -160,4 +161,13 @@ function parse(text: string | undefined): unknown {
 
 function bad(issue: string): McpError {
   return mcpError(BAD_ANSWER, { method: METHOD, issue })
+}
+
+/** The error for a bad status that is not an envelope. */
+function notServed(response: Response): McpError {
+  const { status } = response
+  if (![400, 404, 405].includes(status)) return toFailure(response, METHOD)
+  const reason =
+    ': this is not a gist endpoint; servers have one at /gist with listen({ http: { gist: true } })'
+  return mcpError(HTTP_FAILED, { method: METHOD, status, reason }, { data: { status } })
 }

@@ -5,8 +5,8 @@ import type { Call } from '../rpc/call.ts'
 import type { CallTable } from '../rpc/call-table.ts'
 import type { Pending, Responder } from '../rpc/in-flight.ts'
 import { withErrorHeaders } from '../transport/http/server/error-headers.ts'
-import type { Headers, HttpIn, HttpOut } from '../transport/http/server/parts.ts'
-import { callerOf, sizeOf } from '../transport/http/server/responder.ts'
+import { callerOf, type Headers, type HttpIn, type HttpOut } from '../transport/http/server/parts.ts'
+import { sizeOf } from '../transport/http/server/responder.ts'
 import type { HttpSession } from '../transport/http/server/sessions.ts'
 import type { Sweeper } from '../transport/http/server/sweeper.ts'
 import { encodeFailure, statusOf } from './encode.ts'
@@ -34,11 +34,15 @@ export class GistResponder implements Responder<HttpOut, string> {
   }
 
   get caller(): unknown {
-    return callerOf(this.#way.request, this.#way.session)
+    return callerOf(this.#way.request)
   }
 
   get size(): number {
     return sizeOf(this.#way.request)
+  }
+
+  get isInBatch(): boolean {
+    return false
   }
 
   get calls(): CallTable | undefined {

@@ -14,7 +14,7 @@ export interface Asked {
 /** The additional checks of a profile. */
 export interface Checks {
   /** Throws if the definition of a tool is not allowed. */
-  checkTool?(name: string, spec: { readonly description?: string }): void
+  checkTool?(name: string, spec: { readonly description?: string | undefined }): void
   readonly middleware: MiddlewareEntry<Asked>
 }
 

@@ -1,3 +1,4 @@
+import type { Some } from '../base/some.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { checkNames } from '../base/options.ts'
@@ -68,7 +69,7 @@ export class Profile {
    * Throws if the definition of a tool is not allowed.
    * @internal
    */
-  checkTool(name: string, spec: { readonly description?: string }): void {
+  checkTool(name: string, spec: { readonly description?: string | undefined }): void {
     for (const checks of this.#checks) checks.checkTool?.(name, spec)
   }
 
@@ -81,10 +82,11 @@ export class Profile {
   }
 
   /** The same profile with some choices changed. */
-  with(changes: Partial<Choices>): Profile {
+  with(changes: Some<Choices>): Profile {
     checkNames('profile', changes, Object.keys(CHOICES))
-    for (const [name, value] of Object.entries(changes)) checkValue(name, value)
-    return new Profile({ ...this.choices, ...changes })
+    const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+    for (const [name, value] of given) checkValue(name, value)
+    return new Profile({ ...this.choices, ...(Object.fromEntries(given) as Partial<Choices>) })
   }
 }
 

@@ -16,6 +16,8 @@ export const CLIENT_LIMITS = {
   depth: { usual: 128, strict: 64 },
   /** Values in a message, every array item and every object member included. */
   values: { usual: 1_000_000, strict: 100_000 },
+  /** Messages in one batch. */
+  batch: { usual: 100, strict: 20 },
   /** Pages of one list. */
   pages: { usual: 1000, strict: 100 },
   /** Milliseconds before a client's first attempt to reconnect. */
@@ -32,7 +34,7 @@ CLIENT_LIMITS satisfies Record<string, LimitRow>
 export type ClientLimits = { readonly [Name in keyof typeof CLIENT_LIMITS]: number }
 
 /** The limits on the contents of a message that both sides have. */
-export type ContentLimits = Pick<ClientLimits, 'depth' | 'values'>
+export type ContentLimits = Pick<ClientLimits, 'depth' | 'values' | 'batch'>
 
 /** The limits on what a client reads. */
 export type ReadLimits = ContentLimits & Pick<ClientLimits, 'clientBytes'>

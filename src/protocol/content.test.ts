@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { audio, embed, image, isContentBlock, link, text } from './content.ts'
+import { audio, embed, image, isContentBlock, link, text, fromBase64, toBase64 } from './content.ts'
 
 const bytes = new Uint8Array([0, 255, 16, 32])
 
@@ -39,6 +39,38 @@ test('bytes become base64 with and without Buffer, also across chunks and in vie
   vi.unstubAllGlobals()
   expect(withoutBuffer).toBe(expected)
 })
+
+test.each(['with', 'without'])(
+  'base64 is read %s Buffer only in the form in which it is written',
+  (buffer) => {
+    if (buffer === 'without') vi.stubGlobal('Buffer', undefined)
+    try {
+      fc.assert(
+        fc.property(fc.uint8Array(), (bytes) => {
+          expect([...(fromBase64(toBase64(bytes)) ?? ['nothing'])]).toEqual([...bytes])
+        }),
+      )
+      const broken = [
+        'YQ',
+        'YQ=',
+        'Y',
+        'YR==',
+        'YQ==\n',
+        ' YQ==',
+        'Y Q==',
+        'YQ==YQ==',
+        '-_8=',
+        'YQ==x',
+        '!',
+        'ü',
+        '=',
+      ]
+      for (const text of broken) expect([text, fromBase64(text)]).toEqual([text, undefined])
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  },
+)
 
 test('every built block is recognised', () => {
   const blocks = fc.oneof(

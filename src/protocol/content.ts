@@ -86,6 +86,7 @@ function isContents(value: unknown): boolean {
 
 interface NodeBuffer {
   from(buffer: ArrayBufferLike, offset: number, length: number): { toString(encoding: 'base64'): string }
+  from(text: string, encoding: 'base64'): Uint8Array
 }
 
 /** Few enough bytes for the arguments of one call, and a multiple of three so that the pieces can be concatenated. */
@@ -102,4 +103,21 @@ export function toBase64(data: string | Uint8Array): string {
     pieces.push(btoa(String.fromCharCode(...data.subarray(start, start + CHUNK))))
   }
   return pieces.join('')
+}
+
+/** Decodes base64; undefined unless the text is what `toBase64` writes: no white space, missing padding or stray bits. */
+export function fromBase64(text: string): Uint8Array | undefined {
+  const bytes = decodeBase64(text)
+  return bytes !== undefined && toBase64(bytes) === text ? bytes : undefined
+}
+
+/** Decodes base64, also with white space or without padding; undefined if it is not base64 at all. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  const { Buffer } = globalThis as { readonly Buffer?: NodeBuffer }
+  if (Buffer !== undefined) return Buffer.from(text, 'base64')
+  try {
+    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+  } catch {
+    return undefined
+  }
 }

@@ -32,7 +32,6 @@ const DOCUMENTED = `
   listed 10000 1000
   cursorLength 2Ki 256
   cursorMs 1safe 1h
-  batch 100 20
   inFlight 1024 128
   allInFlight 4096 512
   inFlightBytes 256Mi 64Mi
@@ -71,6 +70,7 @@ const DOCUMENTED_CLIENT = `
   clientIds 1safe 1safe
   depth 128 64
   values 1000000 100000
+  batch 100 20
   pages 1000 100
   reconnectFirstMs 1s 1s
   reconnectMaxMs 30s 30s

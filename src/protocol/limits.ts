@@ -36,17 +36,15 @@ export const LIMITS = {
   cursorLength: { usual: 2_048, strict: 256 },
   /** Milliseconds for which a cursor stays valid. */
   cursorMs: { usual: 9_007_199_254_740_991, strict: 3_600_000 },
-  /** Messages in one batch. */
-  batch: { usual: 100, strict: 20 },
   /** Concurrent requests of one caller: an authenticated caller, otherwise a session, otherwise a connection. HTTP at 2026-07-28 has no sessions, so anonymous callers are distinguished only by connection, and through `fetch` not at all. */
   inFlight: { usual: 1024, strict: 128 },
-  /** Concurrent requests of all callers; and, besides, requests that wait for an answer of their client. */
+  /** Concurrent requests of all callers. The same number may also wait for answers from their clients; of these, one caller gets at most a quarter of what the others leave free. */
   allInFlight: { usual: 4096, strict: 512 },
-  /** Bytes held by the messages of all running requests, estimated from their values, or in messages of up to 1,024 characters one per character. */
+  /** Estimated memory of the messages of all running requests, in bytes. Messages up to 1,024 characters count one byte per character. A batch counts as one message until all its requests are answered. */
   inFlightBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Requests in the queue; with 0 there is no queue, and excess requests are rejected at once. */
   queued: { usual: 1024, strict: 128, least: 0 },
-  /** Bytes held by the messages of all queued requests, estimated in the same way as `inFlightBytes`. */
+  /** Estimated memory of the messages of all queued requests, in bytes. Those of a batch count in `inFlightBytes` instead. */
   queuedBytes: { usual: 67_108_864, strict: 16_777_216 },
   /** Queued requests of one caller. */
   queuedPerCaller: { usual: 256, strict: 32 },
@@ -54,9 +52,9 @@ export const LIMITS = {
   waitMs: { usual: 1000, strict: 250 },
   /** Milliseconds that the event loop may be blocked before the server logs it and reports itself unhealthy. */
   blockedMs: { usual: 2000, strict: 1000 },
-  /** Bytes waiting for HTTP clients to read them, over all connections; the same limit applies separately to bytes kept for clients that reconnect. */
+  /** Bytes waiting for clients to read them, over all connections; the same limit applies separately to bytes kept for clients that reconnect, with 128 for each event. One caller gets at most a quarter. */
   unsentBytes: { usual: 134_217_728, strict: 67_108_864 },
-  /** Open connections per port. */
+  /** Open connections per port; an HTTP port accepts up to 64 more, so that a WebSocket beyond the limit gets an error. */
   connections: { usual: 20_000, strict: 2_000 },
   /** Bytes waiting for one client to read them, before its connection is aborted. */
   connectionBytes: { usual: 67_108_864, strict: 16_777_216 },
@@ -64,7 +62,7 @@ export const LIMITS = {
   pingMs: { usual: 30_000, strict: 15_000 },
   /** Milliseconds that the client has to answer the ping, before its connection is aborted. */
   pongMs: { usual: 10_000, strict: 5_000 },
-  /** Open sessions. */
+  /** Open sessions; beyond that, the caller with the most loses one for a new one. */
   sessions: { usual: 10_000, strict: 1_000 },
   /** Milliseconds until an unused session or TCP connection is closed. */
   sessionIdleMs: { usual: 1_800_000, strict: 600_000 },

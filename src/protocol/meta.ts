@@ -20,6 +20,12 @@ export const FREE_ANNOTATIONS = 'dev.pierhead/annotations'
 /** The `_meta` key of descriptions of completed values, in the order of the values. */
 export const DESCRIPTIONS = 'dev.pierhead/descriptions'
 
+/**
+ * The `_meta` key of a tool result whose structured content has another form than the tool returned, because its revision
+ * lacks that form: `result` if it was wrapped as `{ result }`, `text` if only the text block has it, as JSON.
+ */
+export const STRUCTURED = 'dev.pierhead/structured'
+
 /** Why authors may not use a `_meta` key; undefined if they may. */
 export function metaKeyProblem(key: string): string | undefined {
   const at = key.indexOf('/')
@@ -32,7 +38,7 @@ export function metaKeyProblem(key: string): string | undefined {
   if (!labels.every((label) => LABEL.test(label)))
     return 'a prefix consists of labels of letters, digits and hyphens, joined by dots'
   return labels[1] === 'modelcontextprotocol' || labels[1] === 'mcp'
-    ? 'its prefix is reserved for the protocol'
+    ? 'its prefix is reserved for the protocol; use the name of a domain of your own'
     : undefined
 }
 

@@ -59,6 +59,27 @@ export const METHODS = {
 } as const
 METHODS satisfies Record<string, MethodRow>
 
+/** The requests that clients send. */
+export type ServerMethod =
+  | 'initialize'
+  | 'server/discover'
+  | 'ping'
+  | 'tools/list'
+  | 'tools/call'
+  | 'resources/list'
+  | 'resources/templates/list'
+  | 'resources/read'
+  | 'resources/subscribe'
+  | 'resources/unsubscribe'
+  | 'prompts/list'
+  | 'prompts/get'
+  | 'completion/complete'
+  | 'logging/setLevel'
+  | 'subscriptions/listen'
+
+/** The questions that servers send. */
+export type ClientMethod = 'sampling/createMessage' | 'roots/list' | 'elicitation/create'
+
 const rows: ReadonlyMap<string, MethodRow> = new Map<string, MethodRow>(Object.entries(METHODS))
 
 /** The row of a method, or undefined if no revision has it. */

@@ -1,5 +1,5 @@
 import { Bag } from '../base/bag.ts'
-import { mcpError } from '../errors/error.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
 import { CANCELLED, CONNECTION_CLOSED } from '../errors/rpc.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Call } from './call.ts'
@@ -8,6 +8,8 @@ import type { Call } from './call.ts'
 export class CallTable {
   /** Created by the first asynchronous request: most connected clients are idle. */
   #calls: Bag<Call> | undefined
+  /** Requests of batches that have not begun, by id, with the reason if the client cancelled one. */
+  #expected: Map<unknown, McpError | undefined> | undefined
   /** The request whose handler is running synchronously; an in-process client may send more before it returns. */
   starting: Call | undefined = undefined
 
@@ -24,7 +26,27 @@ export class CallTable {
     this.#calls?.delete(call)
   }
 
-  find(id: RequestId): Call | undefined {
+  /** Whether a request with this id is unanswered. */
+  has(id: RequestId): boolean {
+    return this.#find(id) !== undefined || this.#expected?.has(id) === true
+  }
+
+  /** Remembers the requests among messages that will be taken later, so that the client can cancel them. */
+  expect(members: readonly unknown[]): void {
+    this.#expected ??= new Map()
+    for (const id of members.map(idOf))
+      if (id !== undefined && !this.#expected.has(id)) this.#expected.set(id, undefined)
+  }
+
+  /** Forgets that a message was expected; returns the reason if the client has cancelled it. */
+  claim(member: unknown): McpError | undefined {
+    const id = idOf(member)
+    const reason = this.#expected?.get(id)
+    this.#expected?.delete(id)
+    return reason
+  }
+
+  #find(id: RequestId): Call | undefined {
     if (this.starting?.id === id) return this.starting
     return this.#calls?.find((call) => call.id === id)
   }
@@ -32,15 +54,22 @@ export class CallTable {
   /** Cancels a request as `notifications/cancelled` asks. */
   cancel({ requestId, reason }: JsonObject): void {
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return
-    const call = this.find(requestId)
-    if (call === undefined || call.method === 'initialize') return
-    call.cancel(
-      mcpError(CANCELLED, { reason: typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : '' }),
-    )
+    const call = this.#find(requestId)
+    if (call?.method === 'initialize' || (call === undefined && !this.has(requestId))) return
+    const text = typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : ''
+    const error = mcpError(CANCELLED, { reason: text })
+    if (call === undefined) this.#expected?.set(requestId, error)
+    else call.cancel(error)
   }
 
   /** Cancels all requests because the client disconnected. */
   close(): void {
     for (const call of this.#calls ?? []) call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
   }
+}
+
+/** The id of a message if it is a request. */
+function idOf(member: unknown): unknown {
+  const { id, method } = (member ?? {}) as { readonly id?: unknown; readonly method?: unknown }
+  return method === undefined ? undefined : id
 }

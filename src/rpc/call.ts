@@ -10,7 +10,7 @@ import type { Session } from './session.ts'
 export interface ClientInfo {
   readonly name: string
   readonly version: string
-  readonly title?: string
+  readonly title?: string | undefined
 }
 
 /** The sender of a request, as described by the handshake or by the request itself. */
@@ -23,8 +23,8 @@ export interface Peer {
 
 /** The caller as an authenticator established it. */
 export interface Auth {
-  readonly sub?: string
-  readonly scopes?: readonly string[]
+  readonly sub?: string | undefined
+  readonly scopes?: readonly string[] | undefined
   readonly [claim: string]: unknown
 }
 
@@ -97,12 +97,15 @@ export class Call {
   readonly source: RequestSource
   /** Whether the handler of a tool has begun, so that repeating the request could do its work twice. */
   hasRun = false
+  /** Whether the load counts it as running. */
+  isCounted = false
   #ended = false
   #cancelled = false
   #aborted = false
   #reason: unknown
   #controller: AbortController | undefined
   #reference: string | undefined
+  #asking: AbortController | undefined
 
   constructor(
     id: RequestId | undefined,
@@ -137,6 +140,13 @@ export class Call {
     return this.#controller.signal
   }
 
+  /** Aborts the questions of the request when its work should stop, or when it is answered. Created on first use. */
+  get askingSignal(): AbortSignal {
+    this.#asking ??= new AbortController()
+    if (this.#aborted || this.#ended) this.#asking.abort(this.#reason)
+    return this.#asking.signal
+  }
+
   /** Whether the work should stop. */
   get aborted(): boolean {
     return this.#aborted
@@ -152,7 +162,10 @@ export class Call {
     if (this.#ended || this.#aborted) return
     this.#aborted = true
     this.#reason = reason
-    inLifetime(this.source.lifetime, () => this.#controller?.abort(reason))
+    inLifetime(this.source.lifetime, () => {
+      this.#controller?.abort(reason)
+      this.#asking?.abort(reason)
+    })
   }
 
   /** Stops the work and suppresses the response. */
@@ -190,5 +203,6 @@ export class Call {
   /** Marks the request as answered. */
   end(): void {
     this.#ended = true
+    this.#asking?.abort()
   }
 }

@@ -1,7 +1,7 @@
 import { METHOD_TOO_LONG } from '../errors/limits.ts'
 import { mcpError } from '../errors/error.ts'
 import { NOT_OFFERED, UNKNOWN_METHOD } from '../errors/rpc.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { isMethodAt, methodRow } from '../protocol/methods.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import type { Call } from './call.ts'
@@ -26,6 +26,8 @@ export interface DispatchParts<Context> {
   readonly middleware: readonly MiddlewareEntry<Context>[]
   /** The longest accepted method name, in characters. */
   readonly methodLength: number
+  /** Writes a warning to the operator's log, once for each item. */
+  warnOnce(cause: string, item: string, message: string): void
   /** Whether the server offers a capability such as `tools` or `resources.subscribe`. */
   offers(capability: string): boolean
   /** Creates the context of a call; returns a promise when a provider is asynchronous. */
@@ -52,7 +54,7 @@ function foldFor<Context>(revision: Revision, parts: DispatchParts<Context>): Ma
     const row = methodRow(method)
     if (row !== undefined && !isMethodAt(row, revision)) continue
     if (row?.capability !== undefined && !parts.offers(row.capability)) continue
-    table.set(method, wrapped(method, handler, parts.middleware))
+    table.set(method, wrapped(method, handler, parts))
   }
   return table
 }
@@ -60,21 +62,49 @@ function foldFor<Context>(revision: Revision, parts: DispatchParts<Context>): Ma
 function wrapped<Context>(
   method: string,
   handler: Handler<Context>,
-  middleware: readonly MiddlewareEntry<Context>[],
+  { middleware, warnOnce }: Pick<DispatchParts<Context>, 'middleware' | 'warnOnce'>,
 ): Handler<Context> {
   const wraps = middleware.filter((entry) => entry.method === undefined || entry.method === method)
   return wraps.reduceRight<Handler<Context>>(
     (inner, { wrap }) =>
       (context) => {
-        let called = false
-        return wrap(context, async () => {
-          if (called) throw new Error(`middleware called next() twice for ${method}`)
-          called = true
-          return inner(context)
+        let passed: Promise<Result> | undefined
+        const answer = wrap(context, () => {
+          if (passed !== undefined) return Promise.reject(calledTwice(method))
+          passed = (async () => inner(context))()
+          return passed
         })
+        const checked = (result: unknown): Result | Promise<Result> => {
+          if (isObject(result)) return result
+          if (passed === undefined || result !== undefined) throw notAResult(method, result)
+          warnOnce(
+            'middleware',
+            method,
+            `${returnedNothing(method)}, so the result of next() was used; ${REMEDY}`,
+          )
+          return passed
+        }
+        return answer instanceof Promise ? answer.then(checked) : checked(answer)
       },
     handler,
   )
+}
+
+const REMEDY = 'write return next()'
+
+function returnedNothing(method: string): string {
+  return `middleware returned nothing for ${method}`
+}
+
+function notAResult(method: string, result: unknown): TypeError {
+  if (result === undefined)
+    return new TypeError(`${returnedNothing(method)} and did not call next(); ${REMEDY}, or return a result`)
+  const what = Array.isArray(result) ? 'a list' : result === null ? 'null' : `a ${typeof result}`
+  return new TypeError(`middleware returned ${what} for ${method}; return the result of next(), or an object`)
+}
+
+function calledTwice(method: string): Error {
+  return new Error(`middleware called next() twice for ${method}; call it once and keep its result`)
 }
 
 function noHandler(call: Call, methodLength: number): Error {

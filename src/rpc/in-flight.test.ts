@@ -12,7 +12,7 @@ import { Observers } from './observer.ts'
 import type { Service } from './service.ts'
 
 function make(
-  answer: () => Promise<object>,
+  answer: (call: Call) => Promise<object>,
   limits: Partial<Limits> = {},
 ): { inFlight: InFlight<string, string>; load: Load } {
   const load = new Load()
@@ -29,6 +29,7 @@ function responder(parts: Partial<Responder<string, string>>): Responder<string,
   return {
     caller: 'a',
     size: 1,
+    isInBatch: false,
     calls: new CallTable(),
     encode: () => 'encoded',
     result: (_call, text) => text,
@@ -88,16 +89,106 @@ test('limits.inFlightBytes large messages are rejected from one byte more on whi
   expect([run(4000), run(6001)]).toEqual([expect.any(Promise), 'too_much_in_flight'])
 })
 
-test('values count as memory, for running and for queued requests', async () => {
+test('values count as memory, for running and for queued requests, until they are answered', async () => {
   const limits = { inFlightBytes: 200_000, allInFlight: 1, queuedBytes: 64_100, waitMs: 60_000 }
-  const { inFlight, load } = make(() => new Promise(() => undefined), limits)
+  const ends: ((result: object) => void)[] = []
+  const { inFlight, load } = make(() => new Promise((resolve) => ends.push(resolve)), limits)
   const items = (length: number): Call => call({ list: Array.from({ length }, () => ({})) })
   const run = (asked: Call): string | Promise<string> => inFlight.run(asked, responder({ size: 2000 }))
-  void run(items(1000))
+  const first = run(items(1000))
   expect(load.bytes).toBe(weigh(items(1000).params))
   expect(await run(items(1000))).toBe('queue_bytes')
-  void run(items(998))
+  const second = run(items(998))
   await expect.poll(() => load.waiting).toBe(1)
+  ends[0]?.({})
+  expect(await first).toBe('encoded')
+  await expect.poll(() => [load.waiting, load.bytes]).toEqual([0, weigh(items(998).params)])
+  const third = run(items(998))
+  await expect.poll(() => load.waiting).toBe(1)
+  ends[1]?.({})
+  expect(await second).toBe('encoded')
+  await expect.poll(() => ends.length).toBe(3)
+  ends[2]?.({})
+  expect([await third, load.waiting, load.bytes]).toEqual(['encoded', 0, 0])
+})
+
+/** A server with room for two requests, each of which runs until its name is given to `end`. */
+function makePair() {
+  const ends = new Map<unknown, () => void>()
+  const begun: unknown[] = []
+  const limits = { allInFlight: 2, inFlightBytes: 100_000, waitMs: 60_000 }
+  const { inFlight, load } = make(({ params }) => {
+    begun.push(params['name'])
+    return new Promise((resolve) => ends.set(params['name'], () => resolve({})))
+  }, limits)
+  // Their values take much more memory than their text, by which they are admitted.
+  const run = async (name: string, bytes = 1, caller = name): Promise<string> => {
+    const list = Array.from({ length: Math.floor(bytes / 64) }, () => [])
+    return inFlight.run(call({ name, list }), responder({ size: bytes > 1 ? 2000 : 1, caller }))
+  }
+  const end = async (name: string): Promise<void> => {
+    await expect.poll(() => ends.has(name)).toBe(true)
+    ends.get(name)?.()
+  }
+  return { load, begun, run, end }
+}
+
+test('free places are filled from the queue at once, as many as there are', async () => {
+  const { load, begun, run, end } = makePair()
+  const all = [run('large', 80_000), run('small'), run('a', 70_000), run('b', 25_000)]
+  await expect.poll(() => load.queue?.size).toBe(2)
+  await end('small')
+  await all[1]
+  // There is a place, but no memory.
+  expect([load.running, load.waiting]).toEqual([1, 2])
+  // It needs no memory, so it overtakes none that could start.
+  all.push(run('c'))
+  await expect.poll(() => begun).toEqual(['large', 'small', 'c'])
+  await end('c')
+  await all[4]
+  await end('large')
+  await all[0]
+  expect([load.running, load.waiting]).toEqual([2, 0])
+  await Promise.all([end('a'), end('b')])
+  await Promise.all(all)
+  expect([load.running, load.waiting, load.bytes]).toEqual([0, 0, 0])
+})
+
+test('requests do not overtake queued ones of their caller while there are free places', async () => {
+  const { load, begun, run, end } = makePair()
+  const all = [run('large', 80_000), run('small'), run('queued large', 70_000, 'a')]
+  await expect.poll(() => load.waiting).toBe(1)
+  await end('small')
+  await all[1]
+  all.push(run('next', 1, 'a'))
+  await expect.poll(() => load.waiting).toBe(2)
+  expect([load.running, begun]).toEqual([1, ['large', 'small']])
+  await end('large')
+  await expect.poll(() => begun.slice(2)).toEqual(['queued large', 'next'])
+  await Promise.all([end('queued large'), end('next')])
+  await Promise.all(all)
+})
+
+test('a request that arrives while the queue is loaded does not overtake those that wait for it', async () => {
+  const { load, begun, run, end } = makePair()
+  const all = [run('a'), run('b'), run('c'), run('d')]
+  expect(load.waiting).toBe(2)
+  await Promise.all([end('a'), end('b')])
+  all.push(run('e'))
+  await Promise.all([end('c'), end('d'), end('e')])
+  await Promise.all(all)
+  expect(begun).toEqual(['a', 'b', 'c', 'd', 'e'])
+})
+
+test('a small request starts from the queue, however much memory others take', async () => {
+  const { load, begun, run, end } = makePair()
+  const all = [run('huge', 200_000), run('b'), run('c')]
+  await expect.poll(() => load.waiting).toBe(1)
+  await end('b')
+  await expect.poll(() => begun).toEqual(['huge', 'b', 'c'])
+  await Promise.all([end('huge'), end('c')])
+  await Promise.all(all)
+  expect(load.bytes).toBe(0)
 })
 
 test('a request whose handler the runtime has stopped is given up', async () => {

@@ -10,6 +10,7 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
+import { answerBatch, type Batch } from './batch.ts'
 import type { Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
@@ -25,6 +26,8 @@ export interface Responder<Out, Encoded extends Sized> {
   readonly caller: unknown
   /** The size of the message in characters. */
   readonly size: number
+  /** Whether it is part of a batch, which counts as one message. */
+  readonly isInBatch: boolean
   /** The requests whose ids must differ from this one's; undefined where ids may repeat. */
   readonly calls: CallTable | undefined
   /** Encodes a result; throws when that is impossible. */
@@ -35,6 +38,14 @@ export interface Responder<Out, Encoded extends Sized> {
   cancelled(call: Call): Out
   /** The response comes later. */
   pending(call: Call): Pending<Out>
+}
+
+/** What a batch says about the message that is being taken. */
+interface Member {
+  /** The reason why all requests of the batch are rejected. */
+  readonly refusal: McpError | undefined
+  /** Set if the client cancelled the request before it began. */
+  readonly cancelled: McpError | undefined
 }
 
 /** A response that comes later. */
@@ -55,10 +66,6 @@ interface Running<Out, Encoded extends Sized> {
   readonly caller: unknown
   /** The estimated size of its message in memory. */
   readonly bytes: number
-  /** Whether the load counts it. */
-  readonly isCounted: boolean
-  /** Set if it was queued, and so counts itself. */
-  readonly turn: Turn | undefined
 }
 
 /** An encoded result, which tells its size in characters. */
@@ -79,8 +86,10 @@ export class InFlight<Out, Encoded extends Sized> {
   readonly #running = new Bag<Running<Out, Encoded>>()
   /** The number of finished responses that observers delay. */
   #delayed = 0
-  /** The number of batches of which not all requests have begun. */
+  /** Batches that are not answered. */
   #batches = 0
+  /** Set while a message of a batch is taken that arrived before the server began to close. */
+  #member: Member | undefined
   /** Whether the rest of a batch is rejected, too. */
   #rejectsAll = false
   #closing = false
@@ -102,25 +111,35 @@ export class InFlight<Out, Encoded extends Sized> {
     return this.#closing
   }
 
-  /** Whether requests are rejected because the server closes. Those of a batch that came before that are not. */
+  /** Whether requests are rejected because the server closes. The rest of a batch that arrived earlier is still admitted. */
   get rejects(): boolean {
-    return this.#closing && (this.#rejectsAll || this.#batches === 0)
+    return this.#closing && (this.#rejectsAll || this.#member === undefined)
   }
 
-  /** Whether there is a batch of which not all requests have begun. */
+  /** Whether there is a batch that is not answered. */
   get isInBatch(): boolean {
     return this.#batches > 0
   }
 
-  /** Takes the requests of a batch. A server that closes waits until all have begun. */
-  batch<T>(begin: () => T | Promise<T>): T | Promise<T> {
-    const begun = begin()
-    if (!(begun instanceof Promise)) return begun
+  /** Answers the messages of a batch. A server that closes waits for it. */
+  batch(batch: Batch<Out>): Out[] | Promise<Out[]> {
+    const isLate = this.#closing
+    const refusal = this.#refusalFor(batch.size)
     this.#batches++
-    return begun.finally(() => {
-      this.#batches--
-      if (this.#isIdle) this.#onIdle?.()
+    const outs = answerBatch(batch, this.#service.load, (member, cancelled) => {
+      this.#member = isLate ? undefined : { refusal, cancelled }
+      const out = batch.take(member)
+      this.#member = undefined
+      return out
     })
+    if (outs instanceof Promise) return outs.finally(() => this.#endBatch())
+    this.#endBatch()
+    return outs
+  }
+
+  #endBatch(): void {
+    this.#batches--
+    if (this.#isIdle) this.#onIdle?.()
   }
 
   /** Answers a request. Stays synchronous when its handler does. */
@@ -188,15 +207,26 @@ export class InFlight<Out, Encoded extends Sized> {
     const { load } = this.#service
     const { caller, calls } = responder
     const { inFlight, allInFlight } = this.#limits
-    if (load.check !== undefined) load.check()
+    if (this.#member !== undefined) this.#admitMember(call, this.#member)
+    if (load.check !== undefined) load.check(caller)
     // While all callers together are below the limit, so is each of them.
     if (load.running + load.asking >= inFlight && load.runningFor(caller) >= inFlight)
       throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)
-    if (load.bytes > 0) this.#checkRoom(responder.size)
+    const refusal = load.bytes > 0 && !responder.isInBatch ? this.#refusalFor(responder.size) : undefined
+    if (refusal !== undefined) throw refusal
     const id = call.id as RequestId
     this.#checkToken(call)
-    if (calls?.find(id) !== undefined) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
-    return load.running >= allInFlight ? this.#toTurn(call, responder) : undefined
+    if (calls?.has(id) === true) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
+    return load.running >= allInFlight || load.waiting > 0 ? this.#toTurn(call, responder) : undefined
+  }
+
+  /** Rejects a request that is already cancelled, or whose batch is too large. */
+  #admitMember(call: Call, { refusal, cancelled }: Member): void {
+    // Requests that its handler sends in the same process are not part of the batch.
+    this.#member = undefined
+    if (cancelled !== undefined) call.cancel(cancelled)
+    const reason = cancelled ?? refusal
+    if (reason !== undefined) throw reason
   }
 
   /** Rejects excessively long progress tokens, because every report repeats them. */
@@ -207,15 +237,20 @@ export class InFlight<Out, Encoded extends Sized> {
       throw mcpError(BAD_PARAMS, { method, reason: `the progress token is longer than ${limit} characters` })
   }
 
-  /** Rejects a large message while those of running requests already take too much memory. */
-  #checkRoom(chars: number): void {
-    if (chars > SMALL_CHARS && this.#service.load.bytes + chars > this.#limits.inFlightBytes)
-      throw mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
+  /** The reason to reject a message of this size while those of running requests take much memory. */
+  #refusalFor(chars: number): McpError | undefined {
+    const { bytes } = this.#service.load
+    if (bytes === 0 || chars <= SMALL_CHARS || bytes + chars <= this.#limits.inFlightBytes) return undefined
+    return mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
   }
 
-  #toTurn(call: Call, { caller, size }: Responder<Out, Encoded>): Turn {
+  #toTurn(call: Call, responder: Responder<Out, Encoded>): Turn {
     const answer = (): Result | Promise<Result> => this.#service.answer(call)
-    return { call, caller, bytes: weightOf(call.params, size), answer }
+    return { call, caller: responder.caller, bytes: this.#weigh(call, responder), answer }
+  }
+
+  #weigh({ params }: Call, { isInBatch, size }: Responder<Out, Encoded>): number {
+    return isInBatch ? 0 : weightOf(params, size)
   }
 
   /** Tracks a request until its result settles or `abortAll` ends it. */
@@ -226,11 +261,12 @@ export class InFlight<Out, Encoded extends Sized> {
     observed: Observed | undefined,
     turn: Turn | undefined,
   ): Out | Promise<Out> {
-    const { caller, size } = responder
-    const bytes = turn === undefined ? weightOf(call.params, size) : 0
-    const isCounted = turn === undefined && this.#service.load.enter(call, caller, bytes)
+    const { caller } = responder
+    const bytes = turn === undefined ? this.#weigh(call, responder) : turn.bytes
+    // A queued request is counted when it starts.
+    if (turn === undefined) this.#service.load.enter(call, caller, bytes)
     const pending = responder.pending(call)
-    const running = { call, responder, observed, pending, caller, bytes, isCounted, turn }
+    const running = { call, responder, observed, pending, caller, bytes }
     responder.calls?.add(call)
     this.#running.add(running)
     call.source.lifetime?.hold(
@@ -286,9 +322,8 @@ export class InFlight<Out, Encoded extends Sized> {
     running.pending.reject(broken)
   }
 
-  #leave({ call, responder, caller, bytes, isCounted, turn }: Running<Out, Encoded>): void {
-    if (isCounted) this.#service.load.leave(call, caller, bytes)
-    else turn?.leave?.()
+  #leave({ call, responder, caller, bytes }: Running<Out, Encoded>): void {
+    this.#service.load.leave(call, caller, bytes)
     responder.calls?.delete(call)
     if (this.#onIdle !== undefined && this.#isIdle) this.#onIdle()
   }
@@ -353,6 +388,7 @@ export class InFlight<Out, Encoded extends Sized> {
     // An error of a client that the handler used may contain secrets of that connection.
     if (thrown instanceof McpError && whereOf(thrown) !== 'local') return thrown
     if (thrown instanceof ToolError) return toMcpError(thrown)
-    return mask(this.#service, thrown, { what: 'a request', call })
+    const facts = call === undefined ? {} : this.#service.observers.nameOf(call)
+    return mask(this.#service, thrown, { what: 'a request', call, facts })
   }
 }

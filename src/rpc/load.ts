@@ -4,6 +4,7 @@ import type { Limits } from '../protocol/limits.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Call } from './call.ts'
 import type { Result } from './dispatch.ts'
+import { Questions } from './questions.ts'
 import type { Queue } from './queue.ts'
 
 /** A request that arrives while the server is at its limit. */
@@ -13,23 +14,28 @@ export interface Turn {
   /** The estimated size of its message in memory. */
   readonly bytes: number
   answer(call: Call): Result | Promise<Result>
-  /** Counts it no longer, even if its own code was stopped; set when it is about to be queued. */
-  leave?(): void
+}
+
+/** What counts as running: a request, or a batch with requests that have not started. */
+export interface Entry {
+  readonly method?: string
+  isCounted: boolean
 }
 
 const SOON = { retryAfterMs: 1000 }
 
 /** The requests that a server is running and queueing at the moment, over all its transports. */
 export class Load {
-  /** Throws while the server is too busy for new requests; set by transports that can be overloaded. */
-  check: (() => void) | undefined
+  /** Throws while the server is too busy for new requests of a caller; set by transports that can be overloaded. */
+  check: ((caller: unknown) => void) | undefined
   /** Queued requests; created when one is first queued. */
   queue: Queue | undefined
   readonly #callers = new Map<unknown, number>()
-  /** The requests that wait for answers of their clients, and for how many. */
-  readonly #asking = new Map<Call, number>()
+  readonly #questions = new Questions()
   #running = 0
   #bytes = 0
+  /** Requests that wait until the queue is loaded. */
+  #arriving = 0
 
   /** The number of running requests, excluding synchronous and long-lived ones and those that wait for their clients. */
   get running(): number {
@@ -38,7 +44,7 @@ export class Load {
 
   /** The number of requests that wait for answers of their clients. */
   get asking(): number {
-    return this.#asking.size
+    return this.#questions.size
   }
 
   /** The estimated size of their messages in memory. */
@@ -53,21 +59,23 @@ export class Load {
 
   /** The number of queued requests. */
   get waiting(): number {
-    return this.queue?.size ?? 0
+    return this.#arriving + (this.queue === undefined ? 0 : this.queue.size)
   }
 
-  /** Counts a request as running until `leave` is called for it; says no to a long-lived one, which is not counted. */
-  enter(call: Call, caller: unknown, bytes: number): boolean {
-    if (methodRow(call.method)?.lasting === true) return false
-    this.#running++
+  /** Counts a request as running until `leave` is called for it, unless it is long-lived. */
+  enter(entry: Entry, caller: unknown, bytes: number): void {
+    if (entry.method !== undefined && methodRow(entry.method)?.lasting === true) return
+    entry.isCounted = true
+    if (this.#questions.size === 0 || !this.#questions.has(entry)) this.#running++
     this.#bytes += bytes
     if (caller !== undefined) this.#callers.set(caller, this.runningFor(caller) + 1)
-    return true
   }
 
-  /** Counts a request no longer, and starts the next queued one. */
-  leave(call: Call, caller: unknown, bytes: number): void {
-    if (!this.#asking.delete(call)) this.#running--
+  /** Counts a request no longer, and starts the next queued ones. Does nothing if it is not entry. */
+  leave(entry: Entry, caller: unknown, bytes: number): void {
+    if (!entry.isCounted) return
+    entry.isCounted = false
+    if (!this.#questions.delete(entry)) this.#running--
     this.#bytes -= bytes
     if (caller !== undefined) {
       const left = this.runningFor(caller) - 1
@@ -77,24 +85,23 @@ export class Load {
     if (this.queue !== undefined) this.queue.next()
   }
 
+  /** Counts the memory of a message that several requests share. A negative number gives it back. */
+  hold(bytes: number): void {
+    this.#bytes += bytes
+    if (bytes < 0 && this.queue !== undefined) this.queue.next()
+  }
+
   /**
-   * Asks the client of a request. Meanwhile others may run in its place, because a client may take its time; at most so many
-   * requests wait at once.
+   * Asks the client of a request. Its slot is free until the answer arrives. Rejects when `most` requests are already
+   * waiting, or too many of the same caller.
    */
   async whileAsking<Answer>(call: Call, most: number, ask: () => Promise<Answer>): Promise<Answer> {
-    const others = this.#asking.get(call)
-    if (others === undefined) {
-      if (this.#asking.size >= most) throw mcpError(OVERLOADED, {}, SOON)
-      this.#running--
-    }
-    this.#asking.set(call, (others ?? 0) + 1)
+    if (this.#questions.begin(call, most) && call.isCounted) this.#running--
     if (this.queue !== undefined) this.queue.next()
     try {
       return await ask()
     } finally {
-      const left = (this.#asking.get(call) ?? 0) - 1
-      if (left > 0) this.#asking.set(call, left)
-      else if (this.#asking.delete(call)) this.#running++
+      if (this.#questions.end(call) && call.isCounted) this.#running++
     }
   }
 
@@ -104,7 +111,8 @@ export class Load {
    */
   async inTurn(turn: Turn, limits: Limits): Promise<Result> {
     if (limits.queued === 0) throw mcpError(OVERLOADED, {}, SOON)
-    const { answerInTurn } = await import('./queue.ts')
+    this.#arriving++
+    const { answerInTurn } = await import('./queue.ts').finally(() => this.#arriving--)
     return answerInTurn(this, turn, limits)
   }
 }

@@ -1,6 +1,7 @@
 import { McpError, mcpError, type ErrorKind } from '../errors/error.ts'
 import type { ErrorRow } from '../errors/row.ts'
 import { INTERNAL } from '../errors/wire.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call } from './call.ts'
 import type { Service } from './service.ts'
 
@@ -14,12 +15,12 @@ export type Masking = Pick<Service, 'report' | 'showsErrors'>
 export function mask(
   masking: Masking,
   thrown: unknown,
-  { what, call, row = INTERNAL, name = '' }: Failure,
+  { what, call, row = INTERNAL, name = '', facts = {} }: Failure,
 ): McpError {
   const reference = call?.reference ?? crypto.randomUUID()
   const requestId = call?.params['requestId']
   const known = requestId === undefined ? {} : { requestId }
-  masking.report('error', `${what} failed`, { reference, ...known, error: thrown })
+  masking.report('error', `${what} failed`, { reference, ...facts, ...known, error: thrown })
   return concealed(masking, messageOf(thrown), row, { reference, name }, thrown)
 }
 
@@ -31,6 +32,8 @@ interface Failure {
   /** The error that callers get, with slots for the reference and the name. */
   readonly row?: ErrorRow
   readonly name?: string
+  /** What else the log says about it. */
+  readonly facts?: JsonObject
 }
 
 /** An error that says only its reference, or `message` if the server shows messages. */

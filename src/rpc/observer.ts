@@ -7,18 +7,18 @@ import type { Result } from './dispatch.ts'
 /** A request as observers see it. */
 export interface ObservedRequest {
   /** Absent when the message could not be read. */
-  readonly method?: string
+  readonly method?: string | undefined
   /** The tool, prompt or resource that the request names. */
-  readonly target?: string
-  readonly auth?: Auth
+  readonly target?: string | undefined
+  readonly auth?: Auth | undefined
   /** The address of the client, as `ctx.ip`. */
-  readonly ip?: string
-  readonly client?: ClientInfo
-  readonly revision?: Revision
+  readonly ip?: string | undefined
+  readonly client?: ClientInfo | undefined
+  readonly revision?: Revision | undefined
   /** `ctx.reference` of the request, which log lines and masked errors have too. Absent when it was rejected before any handler ran. */
-  readonly reference?: string
+  readonly reference?: string | undefined
   /** The size of the message in characters, where it is known. */
-  readonly size?: number
+  readonly size?: number | undefined
 }
 
 /** How a request ended. */
@@ -26,10 +26,10 @@ export interface RequestEnd {
   /** `tool_error` is a result that reports a failure to the model. */
   readonly outcome: 'result' | 'tool_error' | 'error' | 'cancelled'
   /** The error that was sent. */
-  readonly error?: McpError
+  readonly error?: McpError | undefined
   readonly durationMs: number
   /** The size of the response in characters, where it is known. */
-  readonly size?: number
+  readonly size?: number | undefined
 }
 
 /** Sees the start and end of every request, including those rejected before any handler ran. */
@@ -123,15 +123,20 @@ export class Observers {
     }
   }
 
-  #describe({ method, params, peer, source, reference }: Call, size: number): ObservedRequest {
+  /** The method of a call, and the name or URI of what it wants to use. */
+  nameOf({ method, params }: Call): Pick<ObservedRequest, 'target'> & { readonly method: string } {
     const key = methodRow(method)?.named ?? this.targets.get(method)
     const target = key === undefined ? undefined : params[key]
+    return typeof target === 'string' ? { method, target } : { method }
+  }
+
+  #describe(call: Call, size: number): ObservedRequest {
+    const { peer, source } = call
     return {
-      method,
+      ...this.nameOf(call),
       revision: peer.dialect.revision,
       size,
-      reference,
-      ...(typeof target === 'string' && { target }),
+      reference: call.reference,
       ...describeSource(source),
       ...(peer.client !== undefined && { client: peer.client }),
     }

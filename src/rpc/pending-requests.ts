@@ -1,7 +1,7 @@
 import { LONGEST_MS } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
 import { CONNECTION_CLOSED } from '../errors/rpc.ts'
-import { ASK_REFUSED } from '../errors/server.ts'
+import { ASK_REFUSED, CANNOT_ASK } from '../errors/server.ts'
 import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 
 interface Waiting {
@@ -9,6 +9,9 @@ interface Waiting {
   resolve(result: JsonObject): void
   reject(error: unknown): void
 }
+
+/** Our clients ignore further questions while this many are open. */
+const MAX_WAITING = 1024
 
 /** Requests sent to the peer that await a response, by id. */
 export class PendingRequests {
@@ -34,6 +37,10 @@ export class PendingRequests {
     const { signal, timeoutMs, cancel } = options
     return new Promise<JsonObject>((resolve, reject) => {
       if (this.#closed) throw mcpError(CONNECTION_CLOSED, { method })
+      if (this.#waiting.size >= MAX_WAITING) {
+        const reason = `it has left ${MAX_WAITING} questions unanswered`
+        throw mcpError(CANNOT_ASK, { capability: method, reason })
+      }
       signal.throwIfAborted()
       const abandon = (reason: Error): void => {
         done()

@@ -6,8 +6,8 @@ import { answerInTurn, Queue, type Waiting } from './queue.ts'
 
 const limits = toLimits({ queued: 4, queuedBytes: 100, queuedPerCaller: 3, waitMs: Infinity })
 const WAIT_MS = 200
-/** A request that may start at once. */
-const FREE = { mayBegin: () => true, begin: () => true }
+/** A request that may start at once, and leaves no room for others. */
+const FREE = { mayBegin: () => true, begin: () => false }
 
 /** Waits, and writes down when the turn comes or what comes instead. */
 function join(
@@ -36,14 +36,17 @@ test('callers take turns, and the requests of each keep their order', async () =
   expect(queue.size).toBe(0)
 })
 
-test('a request that does not count as running does not delay the next one', async () => {
+test('requests start as long as there is room', async () => {
   const queue = new Queue()
   const said: string[] = []
   const all = ['a1', 'b1', 'c1'].map((name) =>
-    join(queue, said, name, name === 'c1' ? {} : { begin: () => false }),
+    join(queue, said, name, name === 'b1' ? {} : { begin: () => true }),
   )
   queue.next()
-  await Promise.all(all.map(({ over }) => over))
+  await Promise.all(all.slice(0, 2).map(({ over }) => over))
+  expect([said, queue.size]).toEqual([['a1', 'b1'], 1])
+  queue.next()
+  await all[2]?.over
   expect(said).toEqual(['a1', 'b1', 'c1'])
 })
 
@@ -156,7 +159,7 @@ test('waits too long for one timer need few timers, and an infinite wait needs n
 })
 
 function makeCall(method = 'tools/call'): Call {
-  return new Call(1, method, {}, { source: {} } as ConstructorParameters<typeof Call>[3])
+  return new Call(1, method, {}, { source: {}, peer: {} } as ConstructorParameters<typeof Call>[3])
 }
 
 /** A server that answers one request at a time, and is doing so. */
@@ -166,8 +169,9 @@ function busy(): {
   turn(call: Call, name: string, allInFlight?: number): Promise<string>
 } {
   const load = new Load()
-  load.enter(makeCall(), 'other', 1)
-  const leave = (): void => load.leave(makeCall(), 'other', 1)
+  const other = makeCall()
+  load.enter(other, 'other', 1)
+  const leave = (): void => load.leave(other, 'other', 1)
   const turn = async (call: Call, name: string, allInFlight = 1): Promise<string> => {
     const asked = { call, caller: 'a', bytes: 1, answer: () => ({ name }) }
     return answerInTurn(load, asked, { ...limits, allInFlight }).then(
@@ -275,13 +279,14 @@ test('a caller gets no more than its share from the queue, and others pass it', 
 
 test('a large request stays queued until the running ones leave room for it', async () => {
   const load = new Load()
-  const own = { ...limits, allInFlight: 2, inFlightBytes: 100 }
-  load.enter(makeCall(), 'a', 60)
-  load.enter(makeCall(), 'b', 30)
-  const turn = answerInTurn(load, { call: makeCall(), caller: 'c', bytes: 50, answer: () => ({}) }, own)
-  load.leave(makeCall(), 'b', 30)
+  const own = { ...limits, allInFlight: 2, queuedBytes: 10_000, inFlightBytes: 10_000 }
+  const [one, other] = [makeCall(), makeCall()]
+  load.enter(one, 'a', 6000)
+  load.enter(other, 'b', 3000)
+  const turn = answerInTurn(load, { call: makeCall(), caller: 'c', bytes: 5000, answer: () => ({}) }, own)
+  load.leave(other, 'b', 3000)
   expect([load.running, load.waiting]).toEqual([1, 1])
-  load.leave(makeCall(), 'a', 60)
+  load.leave(one, 'a', 6000)
   await turn
   expect([load.running, load.bytes, load.waiting]).toEqual([0, 0, 0])
 })
@@ -306,7 +311,7 @@ test('while a request asks its client another takes its place, and what runs too
   await vi.waitFor(() => expect(started).toEqual(['b']))
   expect([load.running, load.asking, load.runningFor('a')]).toEqual([1, 1, 1])
   await expect(load.whileAsking(running, 1, async () => undefined)).rejects.toMatchObject({
-    kind: 'overloaded',
+    kind: 'too_many_questions',
   })
   // A further question of the same request needs no further room.
   await load.whileAsking(asking, 1, async () => undefined)

@@ -5,6 +5,7 @@ import { OVERLOADED } from '../errors/rpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Result } from './dispatch.ts'
 import type { Load, Turn } from './load.ts'
+import { SMALL_CHARS } from './weight.ts'
 
 /** A request to be queued. */
 export interface Waiting {
@@ -16,7 +17,7 @@ export interface Waiting {
   readonly signal: AbortSignal
   /** Whether its caller, and the memory of all, have room for it. */
   mayBegin(): boolean
-  /** Starts the request. False when it does not count as running, so the next one may start too. */
+  /** Starts the request; says whether there is room for another. */
   begin(): boolean
 }
 
@@ -37,26 +38,25 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
   const { call, caller, bytes, answer } = turn
   const { signal } = call
   const queue = (load.queue ??= new Queue())
-  let isCounted = false
-  // A cancelled request that could not leave the queue must not be counted for ever.
-  const begin = (): boolean => !call.aborted && (isCounted = load.enter(call, caller, bytes))
+  const begin = (): boolean => {
+    // A cancelled request that could not leave the queue must not be counted for ever.
+    if (!call.aborted) load.enter(call, caller, bytes)
+    return load.running < limits.allInFlight
+  }
   const mayBegin = (): boolean =>
     call.aborted ||
     (load.running < limits.allInFlight &&
       load.runningFor(caller) < limits.inFlight &&
-      (load.bytes === 0 || load.bytes + bytes <= limits.inFlightBytes))
-  turn.leave = () => {
-    if (isCounted) load.leave(call, caller, bytes)
-    isCounted = false
-  }
+      (bytes <= SMALL_CHARS || load.bytes === 0 || load.bytes + bytes <= limits.inFlightBytes))
   signal.throwIfAborted()
-  if (queue.size === 0 && mayBegin()) begin()
+  // Others that are queued cannot start now, so it overtakes none that could.
+  if (!queue.has(caller) && mayBegin()) begin()
   else await queue.wait({ caller, bytes, signal, mayBegin, begin }, limits)
   try {
     signal.throwIfAborted()
     return await answer(call)
   } finally {
-    turn.leave()
+    load.leave(call, caller, bytes)
   }
 }
 
@@ -71,6 +71,11 @@ export class Queue {
   /** The number of queued requests. */
   get size(): number {
     return this.#all.size
+  }
+
+  /** Whether requests of this caller are queued. */
+  has(caller: unknown): boolean {
+    return this.#callers.has(caller)
   }
 
   /** Resolves when the request may start; rejects when the queue is full, the wait is too long, or it is cancelled. */
@@ -99,7 +104,7 @@ export class Queue {
     })
   }
 
-  /** Starts the next request that may begin. */
+  /** Starts the next requests, as many as may begin. */
   next(): void {
     for (const [caller, places] of this.#callers) {
       const place = places[0] as Place
@@ -110,9 +115,9 @@ export class Queue {
         this.#callers.delete(caller)
         this.#callers.set(caller, places)
       }
-      const isTaken = place.begin()
+      const hasRoom = place.begin()
       place.resolve()
-      if (isTaken) return
+      if (!hasRoom) return
     }
   }
 

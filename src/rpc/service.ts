@@ -18,6 +18,8 @@ export interface Service {
   readonly observers: Observers
   /** The revisions it serves. */
   readonly revisions: readonly Revision[]
+  /** Whether it was closed; only clients in this process can still use it. */
+  readonly isClosed: boolean
   /** The dialect of each revision. */
   readonly dialects: Dialects
   /** Answers a request; throws or rejects with an `McpError` for the peer. */
@@ -28,4 +30,6 @@ export interface Service {
   readonly showsErrors: boolean
   /** Writes to the operator's log. */
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
+  /** Writes a warning to the operator's log, once for each item and for a limited number of items. */
+  warnOnce(cause: string, item: string, message: string): void
 }

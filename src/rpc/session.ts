@@ -4,8 +4,8 @@ import type { ClientInfo, Peer } from './call.ts'
 import { PendingRequests } from './pending-requests.ts'
 
 const NOTHING: JsonObject = Object.freeze({})
-/** The most actions kept for a client that is not ready. */
-const MAX_WAITING = 1000
+/** The most actions kept for a client that is not ready. It has a moment for that, but one that never is stays for long. */
+const MAX_WAITING = 32
 
 /** The state that a revision with a handshake needs. Parts are created on first use. */
 export class Session implements Peer {

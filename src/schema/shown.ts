@@ -53,7 +53,10 @@ function convert(schema: StandardSchema, use: Use): JsonSchema {
 
 const HOW_TO_SHOW: ReadonlyMap<string, string> = new Map([
   ['valibot', 'Wrap it: toStandardJsonSchema(schema), from @valibot/to-json-schema.'],
-  ['zod', 'Update zod to 4.2 or later; zod 3 cannot convert its schemas.'],
+  [
+    'zod',
+    `Use zod 4.2 or later (npm install zod@latest), and write import { z } from 'zod': zod 3 ('zod/v3') and 'zod/mini' cannot convert their schemas.`,
+  ],
   ['arktype', 'Update arktype to 2.1.28 or later.'],
 ])
 const HOW_TO_SHOW_ANY =

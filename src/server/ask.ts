@@ -16,7 +16,7 @@ import { requireFeature, supports } from './supports.ts'
 
 export interface AskOptions {
   /** Identifies the question, so that its answer is found even if the order of questions changes. */
-  readonly key?: string
+  readonly key?: string | undefined
 }
 
 /** The answer to a form. `content` is present if the user accepted. */
@@ -42,22 +42,22 @@ export type SampleBlock = ContentBlock | (JsonObject & { readonly type: 'tool_us
 export interface SampleParams {
   readonly messages: readonly SampleMessage[]
   /** Default: 1024. */
-  readonly maxTokens?: number
-  readonly systemPrompt?: string
-  readonly temperature?: number
-  readonly stopSequences?: readonly string[]
-  readonly modelPreferences?: JsonObject
-  readonly includeContext?: 'none' | 'thisServer' | 'allServers'
-  readonly metadata?: JsonObject
-  readonly tools?: readonly JsonObject[]
-  readonly toolChoice?: { readonly mode: 'auto' | 'required' | 'none' }
+  readonly maxTokens?: number | undefined
+  readonly systemPrompt?: string | undefined
+  readonly temperature?: number | undefined
+  readonly stopSequences?: readonly string[] | undefined
+  readonly modelPreferences?: JsonObject | undefined
+  readonly includeContext?: 'none' | 'thisServer' | 'allServers' | undefined
+  readonly metadata?: JsonObject | undefined
+  readonly tools?: readonly JsonObject[] | undefined
+  readonly toolChoice?: { readonly mode: 'auto' | 'required' | 'none' } | undefined
 }
 
 export interface Sampled {
   readonly role: 'user' | 'assistant'
   readonly content: SampleBlock | readonly SampleBlock[]
   readonly model: string
-  readonly stopReason?: string
+  readonly stopReason?: string | undefined
 }
 
 /** Asks the user to fill in a form and checks the answer. */
@@ -93,7 +93,7 @@ export async function elicitUrl(
   const { peer } = callOf(context)
   requireFeature(peer, 'elicitation.url')
   if (!URL.canParse(url))
-    throw mcpError(BAD_OPTION, { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL` })
+    throw mcpError(BAD_OPTION, { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL; write https://…` })
   const elicitationId = crypto.randomUUID()
   const live = peer.session !== undefined
   const params = { mode: 'url', message, url, ...(live ? { elicitationId } : {}) }

@@ -10,14 +10,19 @@ import type { PromptDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { findPrompt } from './prompts.ts'
 import { rethrown } from './settle.ts'
+import { isVisible } from './visibility.ts'
 
 /** A value, or a value with a description. */
-export type Suggestion = string | { readonly value: string; readonly description?: string }
+export type Suggestion = string | { readonly value: string; readonly description?: string | undefined }
 
 /** The result of a completer: values in order of rank, optionally with the total number. */
 export type Completions =
   | readonly Suggestion[]
-  | { readonly values: readonly Suggestion[]; readonly total?: number; readonly hasMore?: boolean }
+  | {
+      readonly values: readonly Suggestion[]
+      readonly total?: number | undefined
+      readonly hasMore?: boolean | undefined
+    }
 
 /** Completes the value of one argument; `known` contains the arguments that are already filled in. */
 export type Completer<Ctx = Context> = (
@@ -56,17 +61,17 @@ export async function complete(parts: CompletionParts, context: Context): Promis
   const own = names.includes(name) ? parts.completers.get(key) : undefined
   const completer = (completers ?? own)?.get(name)
   if (completer === undefined) {
-    if (!names.includes(name))
-      throw mcpError(UNKNOWN_COMPLETION, { reason: `"${key}" has no argument "${name.slice(0, 128)}"` })
+    if (!names.includes(name)) throw mcpError(UNKNOWN_COMPLETION, { reason: lacks(key, name, names) })
     return { completion: { values: [], total: 0, hasMore: false } }
   }
-  const found = await rethrown(context, `completion of "${key}"`, () =>
-    completer(value, readKnown(context), context),
+  return rethrown(context, `completion of "${key}"`, async () =>
+    toCompletion(await completer(value, readKnown(context), context)),
   )
-  return toCompletion(found)
 }
 
 function toCompletion(found: Completions): Result {
+  if (!Array.isArray(found) && !Array.isArray((found as { readonly values?: unknown } | undefined)?.values))
+    throw new TypeError('a completer must return a list of values, or { values, total }')
   const given: Exclude<Completions, readonly Suggestion[]> = isPlain(found)
     ? { values: found, total: found.length }
     : found
@@ -75,6 +80,10 @@ function toCompletion(found: Completions): Result {
   const more = given.hasMore ?? (given.values.length > values.length || (given.total ?? 0) > values.length)
   const total = given.total === undefined ? {} : { total: given.total }
   return { completion: { values, ...total, hasMore: more }, ...describing(shown) }
+}
+
+function lacks(key: string, name: string, names: readonly string[]): string {
+  return `"${key}" has no argument "${name.slice(0, 128)}"; its arguments are ${names.join(', ') || 'none'}`
 }
 
 function isPlain(found: Completions): found is readonly Suggestion[] {
@@ -114,10 +123,12 @@ function findOwner(parts: CompletionParts, context: Context): Owner {
   throw mcpError(UNKNOWN_COMPLETION, { reason: 'ref.type must be "ref/prompt" or "ref/resource"' })
 }
 
-/** The URI of the template with this name, if the dialect allows names. */
+/** The URI of the template that the caller sees under this name, if the dialect allows names. */
 function uriNamed(name: unknown, { templates }: CompletionParts, context: Context): unknown {
   if (callOf(context).peer.dialect.resourceRefs !== 'name') return undefined
-  const named = [...templates.items.values()].find(({ descriptor }) => descriptor['name'] === name)
+  const named = [...templates.items.values()].find(
+    (template) => template.descriptor['name'] === name && isVisible(template, context),
+  )
   return named === undefined ? name : named.key
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
 import type { Auth, Call, ClientInfo } from '../rpc/call.ts'
-import type { AnySchema, OutputOf } from '../schema/schema.ts'
+import type { Advice, AnySchema, OutputOf } from '../schema/schema.ts'
 import { lazy } from '../base/lazy.ts'
 import type * as asks from './ask.ts'
 import type { AskOptions, Elicited, ElicitedUrl, Sampled, SampleParams } from './ask.ts'
@@ -126,7 +126,7 @@ export class Context {
 
   /** Reports progress, if the client asked for it. Values that do not increase are dropped. */
   get progress(): ReportProgress {
-    return (this.#progress ??= createProgress(this.#call))
+    return (this.#progress ??= createProgress(this.#call, this.#parts))
   }
 
   get log(): Log {
@@ -138,10 +138,10 @@ export class Context {
     return (method, params = {}) => this.#call.emit(method, params)
   }
 
-  /** Asks the user to fill in a form. */
-  get elicit(): <Schema extends AnySchema>(
+  /** Asks the user to fill in a form. The type of the answer comes from the schema. */
+  get elicit(): <const Schema extends AnySchema>(
     message: string,
-    schema: Schema,
+    schema: Schema & Advice<Schema>,
     options?: AskOptions,
   ) => Promise<Elicited<OutputOf<Schema>>> {
     return (message, schema, options) => ask(({ elicit }) => elicit(this, message, schema, options))

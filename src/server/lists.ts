@@ -98,8 +98,13 @@ export class List<Kind extends Item> {
   }
 
   /** The keys of the items that a caller sees. */
-  seenBy(context: Context): string[] {
-    return [...this.items.values()].filter((item) => isVisible(item, context)).map(({ key }) => key)
+  seenBy(context: Context, most: number): string[] {
+    const keys: string[] = []
+    for (const item of this.items.values()) {
+      if (keys.length === most) break
+      if (isVisible(item, context)) keys.push(item.key)
+    }
+    return keys
   }
 
   /** Answers the list method for a caller; with `wrapped`, middleware may change the result, so it gets a copy. */

@@ -14,5 +14,7 @@ export interface ServerParts {
   readonly showsErrors: boolean
   /** Tells the operator, once, that an item needs scopes and that callers are not authenticated. */
   warnOfScopes(item: string): void
+  /** Writes a warning to the operator's log, once for each item and for a limited number of items. */
+  warnOnce(cause: string, item: string, message: string): void
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }

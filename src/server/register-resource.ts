@@ -9,28 +9,36 @@ import { parseTemplate } from '../uri-template/parse.ts'
 import type { ValuesOf } from '../uri-template/variables.ts'
 import type { Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
-import { badDefinition, checkMeta, describe, ITEM_OPTIONS, toItem, type ItemOptions } from './register.ts'
+import {
+  badDefinition,
+  checkArguments,
+  checkMeta,
+  describe,
+  ITEM_OPTIONS,
+  toItem,
+  type ItemOptions,
+} from './register.ts'
 import { readVariables } from './resources.ts'
 
 /** Official annotations are sent as such; all others go into `_meta`. */
 export interface ResourceAnnotations {
   /** The protocol defines `user` and `assistant`. */
-  readonly audience?: readonly ('user' | 'assistant' | (string & {}))[]
-  readonly priority?: number
-  readonly lastModified?: string
+  readonly audience?: readonly ('user' | 'assistant' | (string & {}))[] | undefined
+  readonly priority?: number | undefined
+  readonly lastModified?: string | undefined
   readonly [name: string]: unknown
 }
 
 /** The options of `app.resource`. */
 export interface ResourceOptions<Ctx = Context, Uri extends string = string> extends ItemOptions<Ctx> {
   /** The name for programs; by default the last part of the URI. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** The type of the content. By default text has none, bytes are `application/octet-stream` and values are `application/json`. */
-  readonly mimeType?: string
+  readonly mimeType?: string | undefined
   /** The size in bytes, by default not shown. Templates have none. */
-  readonly size?: number
+  readonly size?: number | undefined
   /** Whom the resource is for, how important it is, and when it changed; by default nothing. */
-  readonly annotations?: ResourceAnnotations
+  readonly annotations?: ResourceAnnotations | undefined
   /**
    * Lists resources of a template, so that they are part of `resources/list`. It runs for every page, with the context of
    * the caller, and may be async or a generator, which runs only as far as the page needs. By default, a template lists
@@ -39,7 +47,7 @@ export interface ResourceOptions<Ctx = Context, Uri extends string = string> ext
    * @example
    * list: ({ auth }) => notesOf(auth).map(({ id, title }) => ({ variables: { id }, title }))
    */
-  readonly list?: (context: Ctx) => Listing<Uri>
+  readonly list?: ((context: Ctx) => Listing<Uri>) | undefined
 }
 
 /** A resource that the `list` function of a template returns. The type of its content is by default that of the template. */
@@ -77,11 +85,8 @@ export function toResource(
   spec: ResourceOptions<Context>,
   read: ResourceDefinition['read'],
 ): ResourceDefinition | TemplateDefinition {
-  const item = `resource "${uri}"`
-  if (typeof spec === 'function')
-    throw badDefinition(item, 'the options are missing: write resource(uri, {}, handler)')
+  const item = checkArguments('resource', 'uri', 'name', [uri, spec, read])
   checkOptions(item, spec, RESOURCE_OPTIONS)
-  if (typeof read !== 'function') throw badDefinition(item, 'the handler is not a function')
   const { mimeType, list } = spec
   const about = describeResource(uri, spec)
   if (uri.includes('{') || uri.includes('}')) {
@@ -89,14 +94,20 @@ export function toResource(
     const { size: _size, ...descriptor } = about
     return { ...toItem(uri, { uriTemplate: uri, ...descriptor }, spec), mimeType, read, template, list }
   }
-  if (!URL.canParse(uri))
-    throw badDefinition(item, 'it is not a URI; write something like "orders://list" or "file:///notes.md"')
+  if (!URL.canParse(uri)) throw badDefinition(item, `it is not a URI; ${uriRemedy(uri)}`)
   if (list !== undefined)
     throw badDefinition(
       item,
       'list is for URIs with variables, such as "notes://{id}"; this one lists itself',
     )
   return { ...toItem(uri, { uri, ...about }, spec), mimeType, read }
+}
+
+function uriRemedy(uri: string): string {
+  const variable = /:([A-Za-z_]\w*)/.exec(uri.replace(/^[\w+.-]+:\/\//, ''))?.[1]
+  return variable === undefined
+    ? 'write something like "orders://list" or "file:///notes.md"'
+    : `write a variable as {${variable}}`
 }
 
 /** Builds the entry in `resources/list` of a resource that a template lists; throws an error that names it if it is unusable. */
@@ -158,7 +169,7 @@ interface Sorted {
 
 /** Separates official annotations from others. */
 function sortAnnotations(annotations: ResourceAnnotations): Sorted {
-  const entries = Object.entries(annotations)
+  const entries = Object.entries(annotations).filter(([, value]) => value !== undefined)
   const isKnown = ([name, value]: readonly [string, unknown]): boolean =>
     name === 'audience'
       ? Array.isArray(value) && value.every((one) => one === 'user' || one === 'assistant')

@@ -11,7 +11,7 @@ import type { RefusalName } from '../protocol/refusals.ts'
 import { SCOPE } from '../rpc/scopes.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
-import type { AnySchema } from '../schema/schema.ts'
+import type { AnySchema, StandardIssue } from '../schema/schema.ts'
 import { isStandard } from '../schema/shown.ts'
 import type { Context } from './context.ts'
 import { kept } from './reply.ts'
@@ -19,22 +19,22 @@ import type { Item, PromptDefinition, ToolDefinition } from './definitions.ts'
 
 /** Hints for the client about a tool's effects. */
 export interface Hints {
-  readonly readOnly?: boolean
-  readonly destructive?: boolean
-  readonly idempotent?: boolean
-  readonly openWorld?: boolean
+  readonly readOnly?: boolean | undefined
+  readonly destructive?: boolean | undefined
+  readonly idempotent?: boolean | undefined
+  readonly openWorld?: boolean | undefined
 }
 
 /** Options that every item has. */
 export interface ItemOptions<Ctx = Context> {
-  readonly title?: string
-  readonly description?: string
-  readonly icons?: readonly Icon[]
-  readonly _meta?: JsonObject
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly _meta?: JsonObject | undefined
   /** Whether a caller sees the item. Hidden items do not exist for that caller. */
-  readonly visible?: (context: Ctx) => boolean
+  readonly visible?: ((context: Ctx) => boolean) | undefined
   /** Scopes that the caller must have to use the item. Lists show it to everybody. */
-  readonly scopes?: readonly string[]
+  readonly scopes?: readonly string[] | undefined
 }
 
 export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
@@ -45,7 +45,7 @@ export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
 }
 
 export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
-  readonly args?: AnySchema
+  readonly args?: AnySchema | undefined
 }
 
 export const ITEM_OPTIONS: KindsOf<ItemOptions> = {
@@ -53,7 +53,7 @@ export const ITEM_OPTIONS: KindsOf<ItemOptions> = {
   description: TEXT,
   icons: listOf(object<Icon>('{ src }')),
   _meta: object<JsonObject>(),
-  visible: callable<(context: Context) => boolean>(),
+  visible: callable<(context: Context) => boolean>('a function: (context) => true or false'),
   scopes: listOf(SCOPE),
 }
 const TOOL_OPTIONS: KindsOf<ToolSpec<Context>> = {
@@ -86,12 +86,9 @@ export function toTool(
   run: ToolDefinition['run'],
   limits: Limits,
 ): ToolDefinition {
-  const item = `tool "${name}"`
+  const item = checkArguments('tool', 'name', 'description', [name, spec, run])
   checkName(item, name, limits)
-  if (typeof spec === 'function')
-    throw badDefinition(item, 'the options are missing: write tool(name, {}, handler)')
   checkOptions(item, spec, TOOL_OPTIONS, ELSEWHERE)
-  if (typeof run !== 'function') throw badDefinition(item, 'the handler is not a function')
   checkDescription(item, spec.description ?? '', limits)
   const input = checkerOf(item, 'input', spec.input === undefined ? NO_INPUT : spec.input, limits)
   if (input.json['type'] !== 'object')
@@ -116,14 +113,11 @@ export function toPrompt(
   run: PromptDefinition['run'],
   limits: Limits,
 ): PromptDefinition {
-  const item = `prompt "${name}"`
+  const item = checkArguments('prompt', 'name', 'description', [name, spec, run])
   checkName(item, name, limits)
-  if (typeof spec === 'function')
-    throw badDefinition(item, 'the options are missing: write prompt(name, {}, handler)')
   checkOptions(item, spec, PROMPT_OPTIONS, ELSEWHERE)
-  if (typeof run !== 'function') throw badDefinition(item, 'the handler is not a function')
   const args = spec.args === undefined ? undefined : checkerOf(item, 'args', spec.args, limits)
-  const shownArgs = args === undefined ? [] : toArguments(item, args.json)
+  const shownArgs = args === undefined ? [] : toArguments(item, args.json, spec.args as AnySchema)
   const descriptor = {
     name,
     ...describe(spec),
@@ -165,22 +159,38 @@ function toAnnotations(item: string, hints: Hints): JsonObject {
   return Object.fromEntries(Object.entries(hints).map(([name, value]) => [`${name}Hint`, value as boolean]))
 }
 
-function toArguments(item: string, schema: JsonObject): { readonly name: string }[] {
+function toArguments(item: string, schema: JsonObject, given: AnySchema): { readonly name: string }[] {
   if (schema['type'] !== 'object') throw badDefinition(item, 'args must be an object schema')
   const required = (schema['required'] ?? []) as readonly string[]
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)
-  const never = properties.find(([, { type }]) => type !== undefined && ![type].flat().includes('string'))
-  if (never !== undefined)
-    throw badDefinition(
-      item,
-      `the argument "${never[0]}" does not accept strings, but clients send only strings; accept a string and convert it`,
-    )
+  const never = properties.find(
+    ([name, { type }]) =>
+      type !== undefined && ![type].flat().includes('string') && !acceptsText(given, name),
+  )
+  if (never !== undefined) {
+    const problem = `the argument "${never[0]}" does not accept strings, but clients send only strings`
+    throw badDefinition(item, `${problem}; convert it, for example with z.coerce.number()`)
+  }
   return properties.map(([name, property]) => ({
     name,
     ...(typeof property['title'] === 'string' ? { title: property['title'] } : {}),
     ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
     required: required.includes(name),
   }))
+}
+
+/** Whether a library's schema converts text to what a property needs, which its JSON Schema does not show. */
+function acceptsText(schema: AnySchema, name: string): boolean {
+  if (!isStandard(schema)) return false
+  return ['1', 'true'].some((text) => {
+    const result = schema['~standard'].validate({ [name]: text })
+    return 'then' in result || !(result.issues ?? []).some((issue) => startsAt(issue, name))
+  })
+}
+
+function startsAt({ path = [] }: StandardIssue, name: string): boolean {
+  const [first] = path
+  return (typeof first === 'object' ? first.key : first) === name
 }
 
 /** Compiles a schema; throws an error that names the item if it is unusable. */
@@ -207,7 +217,34 @@ function outputOf(item: string, schema: AnySchema, limits: Limits): Checker {
 
 function checkName(item: string, name: string, { nameLength }: Limits): void {
   if (name.length <= nameLength && /^[A-Za-z0-9_.-]+$/.test(name)) return
-  throw badDefinition(item, `a name has 1 to ${nameLength} of the characters A-Z a-z 0-9 _ . -`)
+  const better = name.trim().replaceAll(/[^A-Za-z0-9_.-]+/g, '_')
+  const remedy = /[A-Za-z0-9]/.test(better) && better.length <= nameLength ? `; write "${better}"` : ''
+  throw badDefinition(item, `a name has 1 to ${nameLength} of the characters A-Z a-z 0-9 _ . -${remedy}`)
+}
+
+/** Checks the order of the arguments of a definition, which differs from other libraries. Returns the name for errors. */
+export function checkArguments(
+  kind: 'tool' | 'resource' | 'prompt',
+  key: string,
+  option: string,
+  [name, spec, run]: readonly [unknown, unknown, unknown],
+): string {
+  if (typeof name !== 'string')
+    throw badDefinition(
+      kind,
+      `the ${key} of a ${kind} must be a string; write ${kind}(${key}, { … }, handler)`,
+    )
+  const item = `${kind} "${name}"`
+  if (typeof spec === 'function')
+    throw badDefinition(item, `the options are missing: write ${kind}(${key}, {}, handler)`)
+  if (typeof spec === 'string')
+    throw badDefinition(item, `the options are a string; write ${kind}(${key}, { ${option} }, handler)`)
+  if (typeof run !== 'function') {
+    const problem = run === undefined ? 'the handler is missing' : 'the handler is not a function'
+    const input = { tool: 'input', resource: 'variables', prompt: 'args' }[kind]
+    throw badDefinition(item, `${problem}; write ${kind}(${key}, { … }, (${input}, ctx) => …)`)
+  }
+  return item
 }
 
 function checkDescription(item: string, { length }: string, { descriptionLength }: Limits): void {

@@ -7,8 +7,8 @@ import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { ToolError } from '../errors/tool-error.ts'
 
-/** The result of a tool without an output schema, from the value its handler returned. */
-export function toResult(value: unknown): Result {
+/** The result of a tool without an output schema, if its handler returned text or a complete result; undefined for other values. */
+export function toDirectResult(value: unknown): Result | undefined {
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }], isError: false }
   if (isWholeResult(value)) {
     // A literal has one shape however the handler built its object, and is faster to build and to encode.
@@ -17,6 +17,11 @@ export function toResult(value: unknown): Result {
     const result = structuredContent === value['structuredContent'] ? value : { ...value, structuredContent }
     return result['isError'] === undefined ? { ...result, isError: false } : result
   }
+  return undefined
+}
+
+/** The result of a tool without an output schema, from any other value: blocks, or plain values as JSON text. */
+export function toContentResult(value: unknown): Result {
   return { content: toContent(value), isError: false }
 }
 
@@ -24,7 +29,7 @@ export function toResult(value: unknown): Result {
 export function toStructuredResult(value: unknown): Result {
   const structuredContent = kept(value)
   return {
-    content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+    content: [{ type: 'text', text: toJson(structuredContent) }],
     structuredContent,
     isError: false,
   }
@@ -36,7 +41,15 @@ export function toContent(value: unknown): readonly ContentBlock[] {
   if (isContentBlock(value)) return [value]
   if (Array.isArray(value) && value.some(isContentBlock)) return value.flatMap(toContent)
   if (typeof value === 'function' || typeof value === 'symbol') throw lost(typeof value)
-  return [text(typeof value === 'object' ? JSON.stringify(kept(value)) : String(value as string))]
+  return [text(typeof value === 'object' ? toJson(kept(value)) : String(value as string))]
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw new TypeError('a tool cannot return a bigint; return a number or a string', { cause })
+  }
 }
 
 /** A value as its reader gets it: a date, for example, as text. Throws if JSON would lose part of it. */
@@ -70,6 +83,7 @@ export function isLost(value: object): boolean {
 }
 
 function lost(what: string): TypeError {
+  if (what.endsWith('Error')) return new TypeError(`a tool cannot return ${what}; throw it`)
   return new TypeError(
     `a tool cannot return ${what}; return text, content such as image(bytes, type), or plain values (is an await missing?)`,
   )

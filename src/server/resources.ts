@@ -1,5 +1,6 @@
 import { BYTES, toBase64 } from '../protocol/content.ts'
 import { clip } from '../base/clip.ts'
+import { nearest } from '../base/nearest.ts'
 import { mcpError } from '../errors/error.ts'
 import { UNKNOWN_RESOURCE, URI_TOO_COSTLY, URI_TOO_LONG } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
@@ -29,12 +30,18 @@ type Variables = Readonly<Record<string, string | string[]>>
 export async function readResource(lists: ResourceLists, context: Context): Promise<Result> {
   const uri = readUri(context)
   const found = findResource(lists, uri, context)
-  if (found === undefined) throw unknownResource(uri)
+  if (found === undefined)
+    throw unknownResource(uri, nearest(uri, lists.resources.seenBy(context, MAX_SUGGESTED)))
   return settled(context, async () => {
     const value = await rethrown(context, `resource "${uri}"`, () =>
       found.resource.read(found.variables, context),
     )
-    if (value === undefined || value === null) throw unknownResource(uri)
+    if (value === undefined || value === null) {
+      // For a template it is the usual way to say that there is no such resource.
+      if (value === undefined && found.resource.key === uri)
+        partsOf(context).warnOnce('resource', uri, nothingRead(uri))
+      throw unknownResource(uri)
+    }
     const whole = toContents(value, uri, found.resource.mimeType)
     return { ...whole, ...cachingOf(whole, lists.ttlMs, isRestricted(found.resource)) }
   })
@@ -47,6 +54,9 @@ function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number, isPrivate
     cacheScope: cacheScope === 'public' && !isPrivate ? 'public' : 'private',
   }
 }
+
+/** How many URIs a wrong one is compared with. URIs are long, and any caller may send wrong ones. */
+const MAX_SUGGESTED = 100
 
 /** The most steps that one request may take to find resources, a fraction of a second. */
 const MAX_STEPS = 5_000_000
@@ -75,6 +85,23 @@ export function findResource(
 export function readVariables(template: UriTemplate, subject: Subject, work?: Work): Variables | undefined {
   const variables = match(template, subject, work)
   return variables === undefined || climbs(subject.text, template.text, variables) ? undefined : variables
+}
+
+/** Whether a resource or template has this URI. */
+export function isServed({ resources, templates }: ServerLists, uri: string): boolean {
+  if (resources.items.has(uri)) return true
+  const subject = templates.items.size === 0 ? undefined : toSubject(uri)
+  if (subject === undefined) return false
+  for (const { template } of templates.items.values()) if (match(template, subject, { steps: 0 })) return true
+  return false
+}
+
+/** The warning for a change of a resource that does not exist. */
+export function noSuchResource({ resources, templates }: ServerLists, uri: string): string {
+  const known = [...resources.items.keys(), ...templates.items.keys()]
+  const meant = nearest(uri, known) ?? known[0]
+  const remedy = meant === undefined ? 'define it first' : `pass the URI of one, such as "${meant}"`
+  return `updated("${clip(uri, 512)}"): no resource or template has this URI, so no client is notified; ${remedy}`
 }
 
 /** Whether everything that serves a URI is restricted or disabled. */
@@ -121,9 +148,15 @@ export function checkUriLength(uri: string, context: Context): void {
   if (uri.length > uriLength) throw mcpError(URI_TOO_LONG, { limit: uriLength })
 }
 
-export function unknownResource(uri: string): Error {
+export function unknownResource(uri: string, meant?: string): Error {
   const shown = { uri: clip(uri, 512) }
-  return mcpError(UNKNOWN_RESOURCE, shown, { data: shown })
+  const suggested = meant === undefined ? '' : `; did you mean "${meant}"?`
+  return mcpError(UNKNOWN_RESOURCE, { ...shown, nearest: suggested }, { data: shown })
+}
+
+function nothingRead(uri: string): string {
+  const problem = `resource "${uri}" returned undefined, so clients are told that it does not exist`
+  return `${problem}; return text, bytes or a value (is a return missing?)`
 }
 
 function toContents(value: unknown, uri: string, mimeType: string | undefined): JsonObject {

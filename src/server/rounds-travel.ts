@@ -53,7 +53,7 @@ async function finished({ once }: Rounds): Promise<RoundState['once']> {
 function unlessAborted<Value>(call: Call, work: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const { signal } = call
-    const stop = (): void => reject(signal.reason)
+    const stop = (): void => reject(signal.reason as Error)
     if (signal.aborted) stop()
     signal.addEventListener('abort', stop)
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))

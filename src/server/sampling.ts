@@ -14,11 +14,13 @@ const PRIORITIES = ['costPriority', 'speedPriority', 'intelligencePriority'] as 
 export function checkSampling(
   params: SampleParams,
   dialect: Dialect,
-): JsonObject & { readonly includeContext?: string } {
+): JsonObject & { readonly includeContext?: string | undefined } {
   const { maxTokens = DEFAULT_MAX_TOKENS, modelPreferences = {}, temperature = 0 } = params
   if (!Number.isInteger(maxTokens) || maxTokens < 1) throw badSampling('maxTokens must be a positive integer')
   if (dialect.temperature === 'checked' && !(temperature >= 0 && temperature <= 2))
     throw badSampling('temperature must be between 0 and 2')
+  if (!Array.isArray(params.messages))
+    throw badSampling(`messages must be a list, such as [{ role: 'user', content: '…' }]`)
   const odd = params.messages.find(({ role }) => !isRole(role, dialect))
   if (odd !== undefined)
     throw badSampling(

@@ -10,6 +10,7 @@ import { createDispatch, type Handler, type MiddlewareEntry, type Result } from 
 import { Load } from '../rpc/load.ts'
 import { Observers } from '../rpc/observer.ts'
 import type { Service } from '../rpc/service.ts'
+import { Warnings } from '../rpc/warnings.ts'
 import type { Completer, OwnerOf } from './completion.ts'
 import { callOf, Context } from './context.ts'
 import type {
@@ -22,7 +23,7 @@ import { follow, initialized } from './following.ts'
 import { complete } from './completion.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { getPrompt } from './prompts.ts'
-import { isForSome, readResource } from './resources.ts'
+import { isForSome, isServed, noSuchResource, readResource } from './resources.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { isListing, listResources } from './listing.ts'
@@ -80,6 +81,7 @@ export class ServerService implements Service {
     this.report('error', 'an observer failed', { error }),
   )
   readonly revisions: readonly Revision[]
+  isClosed = false
   readonly dialects: Dialects
   readonly showsErrors: boolean
   readonly tools: List<ToolDefinition>
@@ -101,15 +103,15 @@ export class ServerService implements Service {
   ])
   readonly #options: ServiceOptions
   readonly #parts: ServerParts
+  readonly #warnings = new Warnings()
   #dispatch: Answer | undefined
-  /** Whether it has warned of scopes. */
-  #hasWarned = false
 
   constructor(options: ServiceOptions) {
     this.#options = options
     const warnOfScopes = (item: string): void => this.#warnOfScopes(item)
+    const warnOnce: ServerParts['warnOnce'] = (...warning) => this.warnOnce(...warning)
     const held = new HeldBytes(options.limits.heldBytes)
-    this.#parts = { ...options, observers: this.observers, held, warnOfScopes }
+    this.#parts = { ...options, observers: this.observers, held, warnOfScopes, warnOnce }
     this.info = options.info
     this.revisions = options.revisions
     this.dialects = options.dialects
@@ -141,9 +143,14 @@ export class ServerService implements Service {
     }
   }
 
+  warnOnce(cause: string, item: string, message: string): void {
+    if (this.#warnings.isNew(cause, item)) this.report('warning', message)
+  }
+
   /** Publishes a change of a resource. */
   updated(uri: string): void {
     let isKnown: boolean | undefined
+    if (!isServed(this, uri)) this.warnOnce('updated', uri, noSuchResource(this, uri))
     this.changes.publish({ kind: 'resource', uri, isForSome: () => (isKnown ??= isForSome(this, uri)) })
   }
 
@@ -177,10 +184,8 @@ export class ServerService implements Service {
   }
 
   #warnOfScopes(item: string): void {
-    if (this.#hasWarned) return
-    this.#hasWarned = true
     const needs = `"${item.slice(0, 512)}" needs scopes, which callers without authentication do not have`
-    this.report('warning', `${needs}; their requests for it are rejected`)
+    this.warnOnce('scopes', '', `${needs}; their requests for it are rejected`)
   }
 
   /** Folds anew at the next request: something was added that decides how requests are answered. */
@@ -238,12 +243,13 @@ export class ServerService implements Service {
       routes: this.#routes(),
       middleware: this.middleware,
       methodLength: this.#options.limits.methodLength,
+      warnOnce: this.#parts.warnOnce,
       offers: (capability) => this.offers(capability),
       context: (call) => {
         const context = new Context(call, this.#parts)
         if (providers.length === 0) return context
         const isOurs = methodRow(call.method)?.capability === undefined && !methods.has(call.method)
-        return isOurs ? context : provided(context, providers)
+        return isOurs ? context : provided(context, providers, this.#parts)
       },
     })
     if (this.interceptors.size === 0) return dispatch
@@ -323,9 +329,19 @@ function chained(interceptors: readonly Interceptor[], dispatch: Answer): Answer
 
 const subscriptions = () => import('./subscriptions.ts')
 
-async function provided(context: Context, providers: readonly Provider[]): Promise<Context> {
+async function provided(
+  context: Context,
+  providers: readonly Provider[],
+  { warnOnce }: ServerParts,
+): Promise<Context> {
   for (const provide of providers) {
-    const more = await provide(context)
+    const more: unknown = await provide(context)
+    if (typeof more !== 'object' || more === null) {
+      const what = typeof more === 'string' ? 'a string' : String(more)
+      const problem = `provide returned ${what.slice(0, 64)}, so it added nothing to the context`
+      warnOnce('provide', '', `${problem}; return an object with the members: provide(() => ({ db }))`)
+      continue
+    }
     for (const name of Object.keys(more)) {
       if (name in context)
         throw new TypeError(`provide: "${name}" is a member of every context; choose another name`)

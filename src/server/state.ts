@@ -1,6 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_STATE, STATE_TOO_LARGE } from '../errors/server.ts'
-import { toBase64 } from '../protocol/content.ts'
+import { decodeBase64, toBase64 } from '../protocol/content.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** The state of a request between rounds. */
@@ -12,6 +12,8 @@ export interface RoundState {
   /** The keys of the questions that the next round may answer. */
   readonly open: readonly string[]
 }
+
+type Sealed = RoundState & { readonly expires: number }
 
 /** Encrypts and decrypts the state that the client carries between rounds. */
 export interface Sealer {
@@ -28,8 +30,12 @@ export interface SealerOptions {
   readonly secrets: readonly string[] | undefined
   readonly ttlMs: number
   readonly now?: () => number
+  /** Called when a client sends a state that none of the secrets opens. */
+  readonly onForeign?: () => void
 }
 
+/** Part of the key, so that a version of the server cannot open a state of another shape. Count up when the shape changes. */
+const SHAPE = 'request state 2'
 const MAX_STATE = 256 * 1024
 const IV_BYTES = 12
 const TAG_BYTES = 16
@@ -64,10 +70,11 @@ export function createSealer(options: SealerOptions): Sealer {
       for (const key of await allKeys()) {
         const plain = await decrypt(key, sealed, bytes(binding))
         if (plain === undefined) continue
-        const { expires, ...state } = JSON.parse(plain) as RoundState & { expires: number }
+        const { expires, ...state } = JSON.parse(plain) as Sealed
         if (expires <= now()) throw mcpError(BAD_STATE, { reason: 'it has expired' })
         return state
       }
+      options.onForeign?.()
       throw mcpError(BAD_STATE, { reason: 'it was not issued for this request' })
     },
     bind: toBinding,
@@ -82,15 +89,35 @@ export async function toBinding(owner: string, method: string, params: JsonObjec
 }
 
 /** The bytes of a state; text that is certainly too long is not encoded. */
-function plainBytes(state: RoundState & { readonly expires: number }): Uint8Array<ArrayBuffer> {
-  const text = JSON.stringify(state)
+function plainBytes(state: Sealed): Uint8Array<ArrayBuffer> {
+  const text = toJson(state)
   const plain = text.length > MAX_PLAIN ? undefined : bytes(text)
   if (plain === undefined || plain.length > MAX_PLAIN) throw mcpError(STATE_TOO_LARGE, { limit: MAX_PLAIN })
   return plain
 }
 
+function toJson(state: RoundState): string {
+  try {
+    return JSON.stringify(state)
+  } catch (cause) {
+    const [key] = state.once.find(([, value]) => !isJson(value)) ?? []
+    throw new TypeError(`ctx.once("${key}"): the value cannot be written as JSON; return plain values`, {
+      cause,
+    })
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
 async function toKey(secret: string): Promise<CryptoKey> {
-  const digest = await crypto.subtle.digest('SHA-256', bytes(`pierhead request state ${secret}`))
+  const digest = await crypto.subtle.digest('SHA-256', bytes(`pierhead ${SHAPE} ${secret}`))
   return crypto.subtle.importKey('raw', digest, 'AES-GCM', false, ['encrypt', 'decrypt'])
 }
 
@@ -128,12 +155,6 @@ function toBase64Url(data: Uint8Array): string {
 }
 
 function fromBase64Url(text: string): Uint8Array {
-  try {
-    const data = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
-      char.charCodeAt(0),
-    )
-    return toBase64Url(data) === text ? data : new Uint8Array()
-  } catch {
-    return new Uint8Array()
-  }
+  const data = decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return data !== undefined && toBase64Url(data) === text ? data : new Uint8Array()
 }

@@ -8,13 +8,7 @@ export function withTimeout<Value>(
 ): Value | Promise<Value> {
   if (!(work instanceof Promise) || ms > LONGEST_MS) return work
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      try {
-        resolve(stop())
-      } catch (thrown) {
-        reject(thrown)
-      }
-    }, ms)
+    const timer = setTimeout(() => resolve((async () => stop())()), ms)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

@@ -13,7 +13,15 @@ import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
 import { issueExtras } from './argument-issue.ts'
 import type { List } from './lists.ts'
-import { isWholeResult, kept, toFailure, toResult, toStructuredResult } from './reply.ts'
+import { oddityOf } from './odd-result.ts'
+import {
+  isWholeResult,
+  kept,
+  toContentResult,
+  toDirectResult,
+  toFailure,
+  toStructuredResult,
+} from './reply.ts'
 import { isLaterRound } from './rounds.ts'
 import { inputRequired, openRounds } from './rounds-travel.ts'
 import { withTimeout } from './timeout.ts'
@@ -96,20 +104,29 @@ function conclude(tool: ToolDefinition, value: unknown, context: Context): Resul
       ? drain(value, context).then((last) => resultOf(tool, last, context))
       : resultOf(tool, value, context)
     if (!(result instanceof Promise)) return result
-    return result.catch((thrown: unknown) => failed(tool, thrown, context))
+    return result.catch((thrown: unknown) => failed(tool, endless(thrown), context))
   } catch (thrown) {
-    return failed(tool, thrown, context)
+    return failed(tool, endless(thrown), context)
   }
+}
+
+/** A stack that overflows after the handler has returned means that its value has no end. */
+function endless(thrown: unknown): unknown {
+  return !(thrown instanceof RangeError && /stack/.test(thrown.message))
+    ? thrown
+    : new TypeError('the result contains itself, or is nested too deeply; leave out the reference', {
+        cause: thrown,
+      })
 }
 
 function resultOf(tool: ToolDefinition, value: unknown, context: Context): Result | Promise<Result> {
   const rounds = roundsOf(context)
   if (rounds !== undefined && rounds.questions.size > 0) return inputRequired(context, rounds)
-  if (tool.output === undefined) return toResult(value)
+  if (tool.output === undefined) return toDirectResult(value) ?? otherResult(tool, value, context)
   if (isWholeResult(value)) {
     if (value['isError'] === true) return value
     return after(tool.output.check(value['structuredContent']), (checked) => {
-      if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
+      if (!checked.ok) throw brokenOutput(tool, `structuredContent: ${checked.issue}`, context)
       return { isError: false, ...value, structuredContent: kept(checked.value) }
     })
   }
@@ -117,6 +134,13 @@ function resultOf(tool: ToolDefinition, value: unknown, context: Context): Resul
     if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
     return toStructuredResult(checked.value)
   })
+}
+
+/** The result from a value that is neither text nor a complete result. */
+function otherResult(tool: ToolDefinition, value: unknown, context: Context): Result {
+  const odd = oddityOf(value)
+  if (odd !== undefined) partsOf(context).warnOnce('result', tool.key, `tool "${tool.key}" returned ${odd}`)
+  return toContentResult(value)
 }
 
 /** Continues with a value now or when it arrives, so that synchronous work stays synchronous. */

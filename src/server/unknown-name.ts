@@ -14,7 +14,7 @@ export function unknownName(
 ): McpError {
   const { nameLength } = partsOf(context).limits
   if (name.length > nameLength) return mcpError(NAME_TOO_LONG, { limit: nameLength })
-  const meant = nearest(name, list.seenBy(context).slice(0, 1000))
+  const meant = nearest(name, list.seenBy(context, 1000))
   return mcpError(row, {
     name: name.slice(0, 128),
     nearest: meant === undefined ? '' : `; did you mean "${meant}"?`,

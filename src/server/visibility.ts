@@ -1,4 +1,4 @@
-import type { Context } from './context.ts'
+import { partsOf, type Context } from './context.ts'
 import type { Item } from './definitions.ts'
 import type { List } from './lists.ts'
 import { checkScopes } from './scopes.ts'
@@ -12,13 +12,22 @@ export interface VisibleItem {
 
 /** Whether the caller sees an item. A hidden item gets the same answer as one that does not exist. */
 export function isVisible(item: Item, context: Context): boolean {
-  if (item.visible === undefined) return true
-  const visible: unknown = item.visible(context)
-  if (visible instanceof Promise)
-    throw new TypeError(
-      `visible of "${item.key}" returned a promise; decide with what provide() added to the context`,
-    )
-  return visible === true
+  return item.visible === undefined || isShown(item.visible(context), item.visible, item.key, context)
+}
+
+/** The functions whose promises were reported. */
+const reported = new WeakSet<object>()
+
+/** Whether `visible` showed an item. A promise decides too late, so it hides the item. */
+function isShown(shown: unknown, visible: object, key: string, context: Context): boolean {
+  if (!(shown instanceof Promise)) return shown === true
+  shown.catch(() => undefined)
+  if (reported.has(visible)) return false
+  reported.add(visible)
+  const problem =
+    'returned a promise, which hides the item; it is synchronous, so let provide() add what it needs'
+  partsOf(context).report('error', `visible of "${key}" ${problem}`)
+  return false
 }
 
 /** Whether an item is not for everybody. */
@@ -45,7 +54,7 @@ export function restrictList<Kind extends Item>(
   list.transformAll((item) => {
     const { key } = item
     const visible = (context: Context): boolean =>
-      isVisible(item, context) && isAllowed({ kind, key }, context)
+      isVisible(item, context) && isShown(isAllowed({ kind, key }, context), isAllowed, key, context)
     return { ...item, visible }
   })
 }

@@ -21,23 +21,23 @@ import { withFaults, type Faults } from './faults.ts'
 
 /** Canned answers: a list supplies one per question, a function answers every question. */
 export interface TestAnswers {
-  readonly elicit?: readonly FormAnswer[] | Answers['elicit']
-  readonly elicitUrl?: readonly { readonly action: FormAnswer['action'] }[] | Answers['elicitUrl']
-  readonly sample?: readonly JsonObject[] | Answers['sample']
-  readonly sampleTools?: boolean
-  readonly roots?: Answers['roots']
+  readonly elicit?: readonly FormAnswer[] | Answers['elicit'] | undefined
+  readonly elicitUrl?: readonly { readonly action: FormAnswer['action'] }[] | Answers['elicitUrl'] | undefined
+  readonly sample?: readonly JsonObject[] | Answers['sample'] | undefined
+  readonly sampleTools?: boolean | undefined
+  readonly roots?: Answers['roots'] | undefined
 }
 
 export interface TestOptions {
-  readonly revision?: Revision
+  readonly revision?: Revision | undefined
   /** The profile, which must match the server's. */
-  readonly profile?: Profile
+  readonly profile?: Profile | undefined
   /** The caller, as an authenticator would set it. */
-  readonly auth?: Auth
-  readonly answers?: TestAnswers
+  readonly auth?: Auth | undefined
+  readonly answers?: TestAnswers | undefined
   /** Extensions to declare. */
-  readonly extensions?: readonly DeclaredExtension[]
-  readonly timeout?: number
+  readonly extensions?: readonly DeclaredExtension[] | undefined
+  readonly timeout?: number | undefined
 }
 
 /** All events in order. */
@@ -52,7 +52,7 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
   readonly events: Recorded[] = []
   readonly faults: Faults
 
-  constructor(server: LocalServer, options: TestOptions) {
+  constructor(server: LocalServer<Tools>, options: TestOptions) {
     const limits = readLimits(CLIENT_LIMITS)
     const { open, faults } = withFaults(connectMemory(server, { limits, auth: options.auth }))
     super({
@@ -111,7 +111,7 @@ function script<Value>(): Kind<Value> {
 
 /** Connects a test client to a server in this process. */
 export async function testClient<Tools = AnyTools>(
-  server: LocalServer,
+  server: LocalServer<Tools>,
   options: TestOptions = {},
 ): Promise<TestClient<Tools>> {
   if (typeof (server as Partial<LocalServer> | undefined)?.connect !== 'function')

@@ -1,3 +1,4 @@
+import { fromBase64 } from '../protocol/content.ts'
 import { isPlain, PREFIX, SUFFIX } from './header-value.ts'
 import { decodeUtf8 } from './utf8.ts'
 
@@ -88,14 +89,4 @@ function trim(value: string): string {
 
 function isSpace(letter: number): boolean {
   return letter === 0x20 || letter === 0x09
-}
-
-/** Re-encoding rejects what `atob` tolerates: white space, missing padding, stray bits. */
-function fromBase64(text: string): Uint8Array | undefined {
-  try {
-    const binary = atob(text)
-    return btoa(binary) === text ? Uint8Array.from(binary, (letter) => letter.charCodeAt(0)) : undefined
-  } catch {
-    return undefined
-  }
 }

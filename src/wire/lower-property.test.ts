@@ -71,8 +71,8 @@ test('a lowered value fits the lowered output schema when the value fits its own
   ]
   for (const outputSchema of SCHEMAS) {
     const tool = lowering.tool?.({ name: 'a', inputSchema: { type: 'object' }, outputSchema })
-    const before = new Ajv2020({ strict: false }).compile(outputSchema)
-    const after = new Ajv2020({ strict: false }).compile(tool?.outputSchema ?? false)
+    const before = new Ajv2020({ strict: false }).compile(outputSchema as object)
+    const after = new Ajv2020({ strict: false }).compile((tool?.outputSchema ?? false) as object)
     for (const structuredContent of values.filter((value) => before(value))) {
       const result = lowering.callResult?.({ content: [], structuredContent })
       const about = `${JSON.stringify(structuredContent)} for ${JSON.stringify(outputSchema)}`
@@ -89,7 +89,7 @@ test('a wrapped value that breaks the output schema breaks the lowered one too [
     $defs: { item: { type: 'integer' } },
   }
   const tool = lowering.tool?.({ name: 'a', inputSchema: { type: 'object' }, outputSchema })
-  const after = new Ajv2020({ strict: false }).compile(tool?.outputSchema ?? true)
+  const after = new Ajv2020({ strict: false }).compile((tool?.outputSchema ?? true) as object)
   expect(after(lowering.callResult?.({ content: [], structuredContent: ['a'] }).structuredContent)).toBe(
     false,
   )

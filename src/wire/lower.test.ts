@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { STRUCTURED } from '../protocol/meta.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type {
   CallToolResult,
@@ -137,6 +138,7 @@ describe('2025-11-25', () => {
       expect(lowerResult('tools/call', { ...result }, loweringFor('2025-11-25'))).toEqual({
         content: [],
         structuredContent: { result: value },
+        _meta: { [STRUCTURED]: 'result' },
       })
     },
   )
@@ -348,13 +350,37 @@ describe('2025-03-26', () => {
 
   test('there is no structured content, and the text that mirrors it stays [R149] [S4-1-2]', () => {
     const content: readonly ContentBlock[] = [{ type: 'text', text: '{"a":1}' }]
-    expect(lowering.callResult?.({ content, structuredContent: { a: 1 }, _meta })).toEqual({ content, _meta })
+    expect(lowering.callResult?.({ content, structuredContent: { a: 1 }, _meta })).toEqual({
+      content,
+      _meta: { ..._meta, [STRUCTURED]: 'text' },
+    })
   })
 
   test('structured content without any block becomes text [R149] [S4-1-2]', () => {
     expect(lowering.callResult?.({ content: [], structuredContent: { a: 1 } })).toEqual({
       content: [{ type: 'text', text: '{"a":1}' }],
+      _meta: { [STRUCTURED]: 'text' },
     })
+    expect(lowering.callResult?.({ content: [], structuredContent: ['a'], _meta })).toEqual({
+      content: [{ type: 'text', text: '["a"]' }],
+      _meta: { ..._meta, [STRUCTURED]: 'text' },
+    })
+  })
+
+  test.each<[string, readonly ContentBlock[], unknown]>([
+    ['another text', [{ type: 'text', text: 'two' }], [1, 2]],
+    ['a text that looks like another kind of value', [{ type: 'text', text: '[1]' }], { a: 1 }],
+    [
+      'several blocks',
+      [
+        { type: 'text', text: '5' },
+        { type: 'text', text: '5' },
+      ],
+      5,
+    ],
+    ['no text', [{ type: 'image', data: '', mimeType: 'image/png' }], 'a'],
+  ])('%s does not count as the structured content', (_title, content, structuredContent) => {
+    expect(lowering.callResult?.({ content, structuredContent })).toEqual({ content })
   })
 
   test('a tool keeps its title in its annotations and loses its output schema [S4-1-12]', () => {

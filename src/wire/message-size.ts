@@ -1,3 +1,4 @@
+import type { Some } from '../base/some.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { TOO_LARGE } from '../errors/wire.ts'
@@ -24,7 +25,7 @@ const BY_TRANSPORT: Readonly<Record<SizedTransport, keyof Limits>> = {
 export function validateMessageSize(
   transport: SizedTransport,
   message: string | Uint8Array | number,
-  limits: 'strict' | Partial<Limits> = {},
+  limits: 'strict' | Some<Limits> = {},
 ): void {
   const name = BY_TRANSPORT[transport] as keyof Limits | undefined
   if (name === undefined)

@@ -21,6 +21,12 @@ export function readScanned(
   return readMessage(finding === undefined ? value : setId(value, finding.ids[0]))
 }
 
+/** Throws if a text from a server is a batch with too many members. */
+export function checkBatchLength(read: unknown, limit: number): void {
+  if (Array.isArray(read) && read.length > limit)
+    throw mcpError(BAD_MESSAGE, { reason: `it is a batch of more than ${limit} messages` })
+}
+
 /** Reads a parsed value as a message; throws if it is not one. */
 export function readMessage(value: unknown): Message {
   if (!isObject(value)) throw malformed('it is not an object', value)
@@ -98,7 +104,12 @@ function readAnswer(message: Record<string, unknown>): Message {
     const valid =
       typeof error === 'object' && Number.isInteger(error?.code) && typeof error?.message === 'string'
     if (!valid) throw malformed('the error needs an integer code and a message', message)
-  } else if (!isObject(message['result'])) throw malformed('the result is not an object', message)
+    return message as Message
+  }
+  const result = message['result']
+  if (!isObject(result)) throw malformed('the result is not an object', message)
+  // Some servers write `null` for none.
+  if (!isObject(result['_meta'] ?? {})) throw malformed('_meta is not an object', message)
   return message as Message
 }
 

@@ -5,7 +5,10 @@ import { scan } from './scan.ts'
 import { checkValues } from './values.ts'
 
 /** Reads the text of a message, or of a batch as an array of values that must still be read one by one. */
-export function readText(text: string, { depth, values }: ContentLimits): Message | readonly unknown[] {
+export function readText(
+  text: string,
+  { depth, values }: Omit<ContentLimits, 'batch'>,
+): Message | readonly unknown[] {
   checkValues(text, values)
   return readScanned(text, depth, scan(text, depth))
 }

@@ -74,6 +74,9 @@ test('a method that does not exist, and what is not a function, are rejected wit
   expect(() => server().intercept('tools/cal', () => ({}))).toThrow(
     'intercept: there is no method "tools/cal"; did you mean "tools/call"?',
   )
+  expect(() => server().use('tools/cal', (_ctx, next) => next())).toThrow(
+    'use: there is no method "tools/cal"; did you mean "tools/call"?',
+  )
   expect(() => server().intercept('tools/call', 5 as never)).toThrow(
     'intercept: the interceptor is not a function',
   )

@@ -1,13 +1,12 @@
 import { request } from 'node:http'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { serviceOf } from '../../src/app/app.ts'
 import { connect } from '../../src/client.ts'
 import { createServer, type App, type Plugin } from '../../src/index.ts'
 import { counters, pauseCalls } from '../../examples/orders/counters.ts'
 import { namesOf, open } from './observed.ts'
 
-function server(): App {
-  return createServer({ name: 'plugged', version: '1', log: () => undefined })
+function server(log: (level: string, message: string) => void = () => undefined): App {
+  return createServer({ name: 'plugged', version: '1', log })
     .tool('open', {}, () => 'open')
     .tool('secret', {}, () => 'secret')
     .prompt('ask', {}, () => 'ask')
@@ -57,24 +56,26 @@ test('visible takes effect even if the list was served before', async () => {
 })
 
 test.each([
-  ['of a plug-in', (visible: () => never) => server().use({ visible })],
-  ['of a tool', (visible: () => never) => server().tool('own', { visible }, () => 'own')],
+  ['of a plug-in', (app: App, visible: () => boolean) => app.use({ visible })],
+  ['of a tool', (app: App, visible: () => boolean) => app.tool('own', { visible }, () => 'own')],
   [
     'of a tool that a plug-in shows',
-    (visible: () => never) =>
-      server()
-        .tool('own', { visible }, () => 'own')
-        .use({ visible: () => true }),
+    (app: App, visible: () => boolean) =>
+      app.tool('own', { visible }, () => 'own').use({ visible: () => true }),
   ],
-])('visible %s that returns a promise shows nothing, and the log says why', async (_what, create) => {
-  const app = create((() => Promise.resolve(true)) as unknown as () => never)
-  const report = vi.spyOn(serviceOf(app), 'report')
-  const client = await open(app, 'memory')
-  const name = 'own'
-  for (const request of [client.request('tools/list', {}), client.request('tools/call', { name })])
-    await expect(request).rejects.toThrow(/^internal error \(reference /)
-  expect(report).toHaveBeenCalledTimes(2)
-  expect(String(report.mock.calls[0]?.[2]?.['error'])).toMatch(/visible of "\w+" returned a promise/)
+])('visible %s that returns a promise hides the item, and the log says why, once', async (_what, add) => {
+  for (const later of [() => Promise.resolve(true), () => Promise.reject(new Error('down'))]) {
+    const log = vi.fn<(level: string, message: string) => void>()
+    const app = add(server(log), later as unknown as () => boolean)
+    const client = await open(app, 'memory')
+    for (const _ of [1, 2]) {
+      expect(await namesOf(client.tools())).not.toContain('own')
+      const call = client.request('tools/call', { name: 'own' })
+      await expect(call).rejects.toMatchObject({ kind: 'unknown_tool' })
+    }
+    const said = expect.stringMatching(/^visible of "\w+" returned a promise, .*synchronous/) as string
+    expect(log.mock.calls.map(([level, message]) => [level, message])).toEqual([['error', said]])
+  }
 })
 
 test('endpoints answer web requests at their paths beside MCP', async () => {

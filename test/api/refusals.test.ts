@@ -1,6 +1,6 @@
 import { createServer, defineTools, McpError, ToolError, type App } from 'pierhead'
 import * as v from 'valibot'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { serviceOf } from '../../src/app/app.ts'
 import { refusal } from '../harness/wire-error.ts'
@@ -68,7 +68,11 @@ describe('an option that cannot be meant so is refused in words', () => {
     ],
     ['no such limits', () => createServer({ name: 'x', version: '1', limits: 'hard' as never }), /'strict'/],
     ['a tool without options', () => loose.tool('t', () => 1), /write tool\(name, \{\}, handler\)/],
-    ['text for options', () => loose.tool('t', 'Adds.', () => 1), /tool "t".*object/],
+    [
+      'text for options',
+      () => loose.tool('t', 'Adds.', () => 1),
+      /tool "t".*a string; write tool\(name, \{ description \}, handler\)/,
+    ],
     ['a list of tools', () => loose.add([{ name: 't', run: () => 1 }]), /object with tools by name/],
     ['a map without handlers', () => loose.add({ t: { handler: () => 1 } }), /tool "t".*run/],
     ['text for a list', () => loose.node({ cors: '*' }), /cors: \['\*'\]/],
@@ -117,6 +121,75 @@ test.each([
     message: expect.stringMatching(/a tool cannot return/),
   })
   expect(JSON.parse(JSON.stringify(told[0]))).toEqual(told[0])
+  await client.close()
+})
+
+const circle: Record<string, unknown> = { a: 1 }
+circle['self'] = circle
+const ring: unknown[] = [{ type: 'text', text: 'x' }]
+ring.push(ring)
+let well: object = {}
+for (let depth = 0; depth < 100_000; depth++) well = { a: well }
+const RECURSIVE = { type: 'object', properties: { a: { $ref: '#' }, self: { $ref: '#' } } } as const
+
+test.each<[string, () => unknown, object?]>([
+  ['an object that contains itself', () => circle],
+  ['such an object for an output schema', () => circle, { type: 'object' }],
+  ['such an object for a recursive output schema', () => ({ self: circle }), RECURSIVE],
+  ['such an object in a whole result', () => ({ content: [], structuredContent: circle })],
+  ['such an object from an async handler', async () => circle],
+  [
+    'such an object from a generator',
+    function* () {
+      yield circle
+    },
+  ],
+  ['a list of content that contains itself', () => ring],
+  ['an object that is nested too deeply', () => well],
+  ['a deep object for a recursive output schema', () => well, RECURSIVE],
+])('%s is no answer of a tool, and the log names the tool and the reason', async (_what, run, output) => {
+  const told: unknown[] = []
+  app = createServer({
+    name: 'x',
+    version: '1',
+    log: (_level, message, facts) => told.push(message, facts?.['error']),
+  })
+  app.tool('endless', output === undefined ? {} : { output: output as typeof RECURSIVE }, run as () => never)
+  const client = await callerOf(app, '2025-11-25')
+  expect(await client.call('endless')).toMatchObject({ isError: true })
+  expect(told).toMatchObject([
+    'tool "endless" failed',
+    {
+      name: 'TypeError',
+      message: 'the result contains itself, or is nested too deeply; leave out the reference',
+    },
+  ])
+  await client.close()
+})
+
+test('a stack that overflows in a handler is reported as that', async () => {
+  const told: unknown[] = []
+  app = createServer({
+    name: 'x',
+    version: '1',
+    log: (_level, _message, facts) => told.push(facts?.['error']),
+  })
+  const recurse = (): string => `${recurse()}`
+  app.tool('recurse', {}, recurse)
+  const client = await callerOf(app, '2025-11-25')
+  expect(await client.call('recurse')).toMatchObject({ isError: true })
+  expect(told).toMatchObject([{ name: 'RangeError' }])
+  await client.close()
+})
+
+test('the log names the request whose result cannot be encoded', async () => {
+  const log = vi.fn<(level: string, message: string, facts?: object) => void>()
+  app = createServer({ name: 'x', version: '1', log })
+  app.tool('odd', {}, () => ({ content: [{ type: 'text', text: 'x', _meta: circle }] }) as never)
+  const client = await callerOf(app, '2025-11-25')
+  await expect(client.call('odd')).rejects.toThrow(/^internal error/)
+  const facts = { method: 'tools/call', target: 'odd', error: { name: 'TypeError' } }
+  expect(log.mock.calls).toMatchObject([['error', 'a request failed', facts]])
   await client.close()
 })
 

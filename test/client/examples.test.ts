@@ -8,6 +8,7 @@ import { connectCarefully } from '../../examples/client/careful.ts'
 import { outcome } from '../../examples/client/failures.ts'
 import { ask, follow, inventory } from '../../examples/client/many.ts'
 import { introduce } from '../../examples/client/pinned.ts'
+import { highest, serve } from '../../examples/client/typed.ts'
 import { visit } from '../../examples/client/visit.ts'
 import { createHarbour } from '../../examples/demo/harbour.ts'
 import { selfSigned } from '../harness/certificates.ts'
@@ -31,6 +32,12 @@ test('the visitor sees the harbour', async () => {
     '3 berths answered',
     'Berth A1 is taken by Petrel.',
   ])
+})
+
+test('a client that knows the tools by type finds the highest tide', async () => {
+  const { url, close } = await serve()
+  expect(await highest(url as string)).toBe('Saint-Malo')
+  await close()
 })
 
 test('the booker books a berth and is notified', async () => {

@@ -26,7 +26,10 @@ describe('many servers at once', () => {
     expect(group.failures.get('away')).toMatchObject({ kind: 'connect_failed' })
     expect(await group.call('web__echo', { text: 'x' })).toBe('x')
     expect(await failure(group.call('away__echo'))).toBe(group.failures.get('away'))
-    const tools = await all(group.tools())
+    const tools = await group.tools().toArray()
+    expect(tools).toEqual(await all(group.tools()))
+    for (const list of ['resources', 'templates', 'prompts'] as const)
+      expect(await group[list]().toArray()).toEqual(await all<object>(group[list]()))
     expect(tools.find(({ name }) => name === 'web__echo')).toMatchObject({ server: 'web' })
   })
 

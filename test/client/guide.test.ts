@@ -5,8 +5,7 @@ import { createHarbour } from '../../examples/demo/harbour.ts'
 everyRevision((revision) =>
   test(`the tide tool answers at ${revision}`, async () => {
     await using client = await testClient(createHarbour(), { revision })
-    const { content } = await client.callRaw('tide', { hour: 0 })
-    expect(content).toEqual([{ type: 'text', text: '{"metres":3,"rising":true}' }])
+    expect(await client.call('tide', { hour: 0 })).toEqual({ metres: 3, rising: true })
   }),
 )
 

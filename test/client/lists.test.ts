@@ -18,6 +18,20 @@ scenario('lists are followed to their last page [R182] [S4-14-10]', async (clien
   ])
 })
 
+scenario('lists are read into arrays in every version of Node', async (client) => {
+  const tools = await client.tools().toArray()
+  expect(tools).toEqual(await all(client.tools()))
+  expect(tools.length).toBeGreaterThan(15)
+  expect(await client.resources().toArray()).toEqual(await all(client.resources()))
+  expect((await client.templates().toArray()).map(({ uriTemplate }) => uriTemplate)).toEqual([
+    'city://{name}',
+  ])
+  expect(await client.prompts().toArray()).toEqual(await all(client.prompts()))
+  const begun = client.tools()
+  await begun.next()
+  expect(await begun.toArray()).toEqual(tools.slice(1))
+})
+
 scenario('a loop over a list may end early', async (client) => {
   const names: string[] = []
   for await (const { name } of client.tools()) {

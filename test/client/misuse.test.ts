@@ -113,7 +113,7 @@ test.each([[[]], ['mcp.json'], [null]])(
 test.each(REVISIONS)('a message that is too large fails its own call at %s', async (revision) => {
   await using client = await connect(app, { revision })
   const others = [client.call('echo'), client.call('echo')]
-  expect(await failure(client.call('echo', { text: 'x'.repeat(3000) }))).toMatchObject({
+  expect(await failure(client.call('echo', { text: 'x'.repeat(3000) } as never))).toMatchObject({
     kind: 'too_large',
     message: expect.stringContaining('2000 bytes'),
   })

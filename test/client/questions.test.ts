@@ -98,7 +98,7 @@ describe('a URL', () => {
   scenario(
     'is handed on whole and never fetched, and the end of the visit is told [R215] [R217] [S2-9.4-8]',
     async (_, { join, revision }) => {
-      const asked: { readonly url: string; readonly elicitationId?: string }[] = []
+      const asked: { readonly url: string; readonly elicitationId?: string | undefined }[] = []
       const client = await join({
         answers: {
           elicitUrl(question) {

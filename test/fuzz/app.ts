@@ -52,7 +52,9 @@ export function watched(): Watched {
   const expect = (holds: boolean, handler: string, input: unknown): void => {
     if (!holds) faults.push(`${handler} ran with ${JSON.stringify(input)?.slice(0, 300)}`)
   }
-  const log = (_: string, message: string, facts?: JsonObject): void => {
+  const log = (level: string, message: string, facts?: JsonObject): void => {
+    // Warnings tell the operator what a client did, such as sending another Host.
+    if (level === 'warning') return
     const error = facts?.['error']
     if (!String((error as Error | undefined)?.message).includes(SECRET))
       faults.push(`${message}: ${(error as Error | undefined)?.stack ?? JSON.stringify(facts)}`)

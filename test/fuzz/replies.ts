@@ -85,7 +85,7 @@ export function isMessage(value: unknown, large?: bigint): boolean {
   if (Object.keys(value).some((key) => !NAMES.includes(key) && NAMES.includes(key.toLowerCase())))
     return false
   if (['method', 'result', 'error'].filter(has).length !== 1) return false
-  if (has('result')) return has('id') && isObject(result)
+  if (has('result')) return has('id') && isObject(result) && isObject(result['_meta'] ?? {})
   if (has('error'))
     return isObject(error) && Number.isInteger(error['code']) && typeof error['message'] === 'string'
   if (typeof method !== 'string' || method === '') return false

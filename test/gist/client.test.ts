@@ -379,3 +379,36 @@ test('the list of tools follows every page, in the names of descriptors', async 
   const impatient = await meet(url, { limits: { pages: 2 } })
   expect(await failureOf(impatient.tools())).toMatchObject({ kind: 'answer_too_large' })
 })
+
+/** A server whose list of tools has pages as the test says. */
+function listing(page: (count: number) => object): ReturnType<typeof other> {
+  let count = 0
+  return other(({ request_id }) => ({ request_id, status: 'success', result: page(++count) }))
+}
+
+test('a list that repeats a cursor is given up', async () => {
+  const { url, seen } = await listing(() => ({ tools: [{ tool_id: 'a' }], next_cursor: 'same' }))
+  const client = await meet(url)
+  expect(await failureOf(client.tools())).toMatchObject({
+    kind: 'bad_answer',
+    message: expect.stringContaining('a cursor was repeated') as string,
+  })
+  // The handshake and two pages.
+  expect(seen.length).toBe(3)
+})
+
+test('a list that takes too much memory is given up', async () => {
+  // Each page weighs about 13 MB.
+  const tools = [{ tool_id: 'a', x: Array.from({ length: 200_000 }, () => []) }]
+  const { url, seen } = await listing((count) => ({ tools, next_cursor: `c${count}` }))
+  const client = await meet(url)
+  expect(await failureOf(client.tools())).toMatchObject({ kind: 'answer_too_large' })
+  expect(seen.length).toBeLessThan(15)
+})
+
+test('one page may have more tools than a function takes arguments', async () => {
+  const tools = Array.from({ length: 300_000 }, () => ({ tool_id: 'a' }))
+  const { url } = await listing(() => ({ tools }))
+  const client = await meet(url)
+  expect((await client.tools()).length).toBe(300_000)
+})

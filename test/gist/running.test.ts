@@ -1,8 +1,9 @@
 import { createServer as createHttp } from 'node:http'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { serviceOf } from '../../src/app/app.ts'
+import { endpointsOf, serviceOf } from '../../src/app/app.ts'
 import type { App } from '../../src/index.ts'
+import type { HttpIn } from '../../src/transport/http/server/parts.ts'
 import { JSON_TYPE } from '../http/messages.ts'
 import { Gate } from '../http/server.ts'
 import { begin } from '../http/wire.ts'
@@ -23,6 +24,19 @@ function waiting(app: App): { readonly gate: Gate; readonly stopped: Promise<unk
   })
   return { gate, stopped }
 }
+
+test('a call that runs does not keep the text of its body', async () => {
+  const app = tools()
+  const { gate } = waiting(app)
+  await start(app)
+  const body = JSON.stringify(envelope('wait'))
+  const request: HttpIn = { method: 'POST', header: () => undefined, body, onGone: () => undefined }
+  const out = [...endpointsOf(app)][0]?.extraEndpoints[0]?.answer(request)
+  await gate.entered
+  expect([request.body, request.size]).toEqual(['', body.length])
+  gate.open()
+  expect((await out)?.status).toBe(200)
+})
 
 describe('a client that goes away', () => {
   test('cancels its call, with a reply or with a stream', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { connect } from '../../src/client.ts'
+import { LATEST } from '../../src/protocol/revisions.ts'
 import {
   all,
   answer,
@@ -116,6 +117,14 @@ test.each(WAYS)('C.twice a second answer under the same id is ignored, over %s',
   for (const name of ['a', 'b', 'c']) expect(await client.call(name)).toBe(name)
   expect(await Promise.all(['d', 'e', 'f'].map((name) => client.call(name)))).toEqual(['d', 'e', 'f'])
 })
+
+/** Opens a connection at every revision. */
+const OPENED = {
+  supportedVersions: [LATEST],
+  protocolVersion: EARLIER,
+  capabilities: { tools: {} },
+  serverInfo: { name: 'hostile', version: '1' },
+}
 
 const WRONG: readonly (readonly [method: string, wrong: readonly unknown[]])[] = [
   [
@@ -242,6 +251,38 @@ test.each(WAYS)('C.result-types what opens a connection is checked too, over %s'
     const error = await failure(connect(target, PATIENCE))
     expect(error).toMatchObject({ name: 'McpError' })
   }
+})
+
+const NOT_META: readonly unknown[] = ['x'.repeat(100), 7, true, ['x']]
+
+test.each(WAYS)('C.result-types `_meta` that is not an object is an error, over %s', async (way) => {
+  for (const speaks of [LATEST, EARLIER] as const) {
+    let _meta: unknown
+    const { client, count } = await meet(
+      way,
+      ({ method }, wire) => (method === 'tools/call' ? wire.reply({ ...text('x'), _meta }) : false),
+      { ...PATIENCE, speaks },
+    )
+    for (_meta of NOT_META) expect(await failure(client.call('echo'))).toMatchObject({ kind: 'bad_answer' })
+    expect(count('tools/call')).toBe(NOT_META.length)
+  }
+})
+
+test('C.result-types `_meta` that is not an object is an error in what opens a connection too', async () => {
+  for (const speaks of [LATEST, EARLIER] as const)
+    for (const _meta of NOT_META) {
+      const opens = speaks === LATEST ? 'server/discover' : 'initialize'
+      const attack: Attack = ({ method }, wire) =>
+        method === opens ? wire.reply({ ...OPENED, _meta }) : false
+      await expect(meet('memory', attack, { speaks })).rejects.toMatchObject({ name: 'McpError' })
+    }
+})
+
+test.each(WAYS)('servers that write null for no `_meta` are understood, over %s', async (way) => {
+  const { client } = await meet(way, ({ method }, wire) =>
+    method === 'tools/call' ? wire.reply({ ...text('fine'), _meta: null }) : false,
+  )
+  expect(await client.call('echo')).toBe('fine')
 })
 
 test.each(WAYS)(

@@ -1,6 +1,22 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import type { Answers } from '../../src/client.ts'
-import { EARLIER, WAYS, endOf, failure, meet, quiet, text, until, type Asked, type Attack } from './peer.ts'
+import { connect, type Answers } from '../../src/client.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import {
+  after,
+  EARLIER,
+  WAYS,
+  endOf,
+  failure,
+  meet,
+  quiet,
+  serveWell,
+  text,
+  until,
+  web,
+  type Asked,
+  type Attack,
+} from './peer.ts'
 
 const FORM = { message: 'name?', requestedSchema: { type: 'object', properties: {} } }
 const ASKS: readonly (readonly [method: string, params: object])[] = [
@@ -202,6 +218,64 @@ test.each(WAYS)(
     await until(() => open === 0)
   },
 )
+
+test.each(WAYS)(
+  'C.server-requests questions without an object of params end the call, over %s',
+  async (way) => {
+    let asked = 0
+    const answers: Answers = {
+      elicit: () => (asked++, { action: 'decline' }),
+      sample: () => (asked++, {}),
+      roots: () => (asked++, []),
+    }
+    let question: JsonObject = {}
+    const { client, count } = await meet(
+      way,
+      ({ method }, wire) =>
+        method === 'tools/call'
+          ? wire.reply({ resultType: 'input_required', inputRequests: { question } })
+          : false,
+      { answers },
+    )
+    let calls = 0
+    for (const method of ['elicitation/create', 'sampling/createMessage', 'roots/list'])
+      for (const params of ['x'.repeat(100), 7, true, ['x']]) {
+        question = { method, params }
+        expect(await failure(client.call('echo'))).toMatchObject({ kind: 'bad_answer' })
+        calls++
+      }
+    expect([asked, count('tools/call')]).toEqual([0, calls])
+  },
+)
+
+test('C.server-requests replies that a web server does not take occupy few connections', async () => {
+  const held: ServerResponse[] = []
+  let replied = 0
+  let holds = true
+  const { url } = await web((request, response) => {
+    const asked = request.body === '' ? {} : (JSON.parse(request.body) as { id?: unknown; method?: string })
+    if (request.verb === 'GET') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (let id = 0; id < 200; id++)
+        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: `q${id}`, method: 'ping' })}\n\n`)
+      return undefined
+    }
+    if (asked.method !== undefined || request.verb !== 'POST')
+      return serveWell(request, response, EARLIER, 'one')
+    replied++
+    return holds ? held.push(response) : response.writeHead(202).end()
+  })
+  const client = await connect(url, { revision: EARLIER, timeout: '30s' })
+  after(() => client.close())
+  await client.ping()
+  await until(() => held.length >= 16)
+  // Whatever else the client had sent would have arrived before these.
+  for (let times = 0; times < 20; times++) await client.ping()
+  expect(held.length).toBe(16)
+  holds = false
+  for (const response of held) response.writeHead(202).end()
+  await until(() => replied === 200)
+})
 
 test('C.server-requests a flood of questions in one result is refused', async () => {
   let asked = 0

@@ -48,6 +48,22 @@ test('a JSON answer that announces too much is not read at all [C.json-huge]', a
   expect(peer.sent).toBeLessThan(BUFFERED)
 })
 
+test('a decompressed answer is aborted at the limit if a browser hides that it was compressed', async () => {
+  let produced = 0
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      produced += CHUNK.length
+      controller.enqueue(CHUNK)
+      if (produced >= BOMB) controller.close()
+    },
+  })
+  const headers = { 'content-type': 'application/json', 'content-length': '100' }
+  const fetch = (): Promise<Response> => Promise.resolve(new Response(body, { headers }))
+  const { line } = await open('http://localhost/mcp', { bytes: LIMIT, fetch })
+  await expect(ask(line, 'tools/list')).rejects.toMatchObject({ kind: 'answer_too_large' })
+  expect(produced).toBeLessThanOrEqual(4 * CHUNK.length)
+})
+
 test('an answer is read at the limit and refused above it', async () => {
   const peer = await serve(({ message }, response) => {
     const text = JSON.stringify(result(message.id, { pad: '' }))

@@ -10,6 +10,7 @@ test('the client half of HTTP needs nothing of Node', async () => {
     metafile: true,
     format: 'esm',
     platform: 'browser',
+    conditions: ['pierhead-source'],
     absWorkingDir: process.cwd(),
   })
   expect(outputFiles.length).toBe(1)

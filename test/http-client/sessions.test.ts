@@ -1,8 +1,28 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { connectHttp } from '../../src/transport/http/client/client.ts'
 import { ask, failure, handshake, json, open, QUICK, result, serve, shake, until } from './peer.ts'
 
-const LIMIT = { limits: { clientBytes: 1000, depth: 64, values: 1000 } }
+const LIMIT = { limits: { clientBytes: 1000, depth: 64, values: 1000, batch: 100 } }
+
+test('a message that the server does not take is given up after a minute', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let aborted = 0
+  const fetch: typeof globalThis.fetch = (_, init) =>
+    new Promise((_resolve, reject) => {
+      init?.signal?.addEventListener('abort', () => {
+        aborted++
+        reject(init.signal?.reason as Error)
+      })
+    })
+  const { line } = await open('http://localhost/mcp', { fetch })
+  const sent = failure(line.send('{"jsonrpc":"2.0","method":"notifications/x"}'))
+  await vi.advanceTimersByTimeAsync(59_999)
+  expect(aborted).toBe(0)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(aborted).toBe(1)
+  expect(await sent).toMatchObject({ kind: 'timeout' })
+})
 
 test('the session id and the revision go with everything after the handshake [R083] [R088]', async () => {
   const peer = await serve((seen, response) => {

@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer as createHttps, request } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createServer, type MountOptions } from '../../src/index.ts'
+import { testTls } from '../harness/sockets.ts'
 import { BOTH, call, headed, initialize, message } from './messages.ts'
 import { open, start, tools } from './server.ts'
 import { post, Raw, send } from './wire.ts'
@@ -320,3 +324,52 @@ test('a tool is not run for a page that may not call', async () => {
   await session.post(call('mark'), { host: 'evil.example' })
   expect(ran).toBe(0)
 })
+
+test('a page that was loaded without TLS is not one of a server with TLS', async () => {
+  const app = tools()
+  const hosts = ['mcp.example']
+  const mount = createHttps(testTls(), app.node({ hosts })).listen(0, '127.0.0.1')
+  onTestFinished(() => void mount.close())
+  await once(mount, 'listening')
+  const tls = testTls()
+  const running = await app.listen({ http: { port: 0, hosts, tls }, ws: true })
+  onTestFinished(() => running.close())
+  const fetchWith = app.fetchWith({ hosts })
+  const body = initialize()
+  const ask = (port: number, headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const method = headers['upgrade'] === undefined ? 'POST' : 'GET'
+      const options = { port, path: '/mcp', method, headers, rejectUnauthorized: false, agent: false }
+      const asked = request(options, (reply) => {
+        reply.destroy()
+        resolve(reply.statusCode)
+      })
+      asked.on('upgrade', ({ statusCode }, socket) => {
+        socket.destroy()
+        resolve(statusCode)
+      })
+      asked.on('error', reject).end(method === 'POST' ? body : undefined)
+    })
+  const port = Number(new URL(running.url as string).port)
+  for (const [origin, status] of [
+    ['https://mcp.example', 200],
+    ['http://mcp.example', 403],
+  ] as const) {
+    const headers = { ...BOTH, 'content-type': 'application/json', host: 'mcp.example', origin }
+    expect(await ask(port, headers)).toBe(status)
+    expect(await ask((mount.address() as AddressInfo).port, headers)).toBe(status)
+    const upgrade = { ...UPGRADE, host: 'mcp.example', origin }
+    expect(await ask(port, upgrade)).toBe(status === 200 ? 101 : 403)
+    const web = new Request('https://mcp.example/mcp', { method: 'POST', headers, body })
+    expect((await fetchWith(web)).status).toBe(status)
+    const plain = new Request('http://mcp.example/mcp', { method: 'POST', headers, body })
+    expect((await fetchWith(plain)).status).toBe(200)
+  }
+})
+
+const UPGRADE = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  'sec-websocket-version': '13',
+}

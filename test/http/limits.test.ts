@@ -272,14 +272,14 @@ test.each([
   },
 )
 
-/** A batch of calls at 2025-03-26 while another call runs, so that its members are queued. */
+/** A batch of calls at 2025-03-26 while another call runs, so that its members are queued or rejected. */
 async function queueBatch(
   members: number,
   pad: number,
   isChunked: boolean,
 ): Promise<ReadonlyMap<string, number>> {
   const gate = new Gate()
-  const limits = { allInFlight: 1, queuedBytes: 20_000 }
+  const limits = { allInFlight: 1, inFlightBytes: 20_000 }
   const app = createServer({ name: 'x', version: '1', log: () => undefined, limits })
   const input = { type: 'object', properties: { pad: { type: 'string' } } } as const
   app.tool('wait', { input }, async () => {
@@ -295,7 +295,7 @@ async function queueBatch(
   const headers = isChunked ? { 'transfer-encoding': 'chunked' } : {}
   const answered = session.post(batch, headers)
   const { load, observers } = serviceOf(app)
-  await expect.poll(() => load.waiting + (observers.counts.get('queue_bytes') ?? 0)).toBe(members)
+  await expect.poll(() => load.waiting + (observers.counts.get('too_much_in_flight') ?? 0)).toBe(members)
   gate.open()
   await Promise.all([running, answered])
   return app.counts
@@ -304,7 +304,7 @@ async function queueBatch(
 test.each([
   ['with Content-Length', false],
   ['in chunks', true],
-])('members of a batch %s count for the queue as much as the batch itself', async (_how, isChunked) => {
+])('queued members of a batch %s count as much as the batch itself', async (_how, isChunked) => {
   expect([...(await queueBatch(20, 300, isChunked))]).toEqual([])
-  expect([...(await queueBatch(5, 100_000, isChunked))]).toEqual([['queue_bytes', 5]])
+  expect([...(await queueBatch(5, 100_000, isChunked))]).toEqual([['too_much_in_flight', 5]])
 })

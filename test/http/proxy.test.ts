@@ -138,8 +138,11 @@ for (const [name, serve] of Object.entries(SERVERS)) {
 
   test(`with trust, ${name} checks the host and the origin that the client used`, async () => {
     const port = await proxy(await serve({ hosts: [HOST], trustProxy: true }))
-    const page = (origin: string): Promise<Answer> => ask(port, '/mcp', { origin })
+    const page = (origin: string, more = {}): Promise<Answer> => ask(port, '/mcp', { origin, ...more })
     expect((await page(`https://${HOST}`)).status).toBe(200)
+    // The client came over TLS, so that a page that was loaded without it is not the server's.
+    expect((await page(`http://${HOST}`)).status).toBe(403)
+    expect((await page(`http://${HOST}`, { 'x-forwarded-proto': 'http' })).status).toBe(200)
     expect((await page('https://evil.example')).status).toBe(403)
     expect((await ask(port, '/mcp', { host: 'evil.example' })).status).toBe(403)
     expect((await ask(port, '/mcp', { host: 'evil.example', origin: 'https://evil.example' })).status).toBe(

@@ -256,7 +256,7 @@ test('healthz and readyz tell that all is well, unknown paths are 404', async ()
   const unknown = await send(port, { path: '/other', body: initialize(), headers: BOTH })
   expect([unknown.status, unknown.json['error']]).toMatchObject([
     404,
-    { message: 'nothing is served at this path' },
+    { message: 'nothing is served at /other; MCP is served at /mcp' },
   ])
 })
 

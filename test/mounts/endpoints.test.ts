@@ -1,5 +1,7 @@
-import { createServer as createHttp } from 'node:http'
+import { once } from 'node:events'
+import { createServer as createHttp, request, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
@@ -113,3 +115,18 @@ test('an endpoint of a plug-in in Hono gets the body that the site has read', as
   const reply = await site.request('/mcp/echo', { method: 'POST', body: '{"a":1}', headers })
   expect(await reply.json()).toEqual(['POST', '/mcp/echo', '{"a":1}', true])
 })
+
+test.each(['/\\evil.example/where', '//evil.example/where', '/\\/evil.example/where'])(
+  'the host that an endpoint sees is that of the Host header, whatever the target %s looks like',
+  async (path) => {
+    const app = createServer({ name: 'web', version: '1', log: () => undefined })
+    app.use({ endpoints: { '/where': ({ url }) => new Response(new URL(url).host) } })
+    const server = createHttp(app.node({ hosts: ['mcp.example'] })).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const asked = request({ port, path, headers: { host: 'mcp.example' }, agent: false }).end()
+    const [reply] = (await once(asked, 'response')) as [IncomingMessage]
+    expect(await text(reply)).toBe('mcp.example')
+  },
+)

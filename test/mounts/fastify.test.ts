@@ -119,6 +119,6 @@ test.each(Object.entries(FORGOTTEN))(
   async (_, mount) => {
     const reply = await send(await portOf(mount), { body: initialize(), headers: BOTH })
     expect([reply.status, reply.json]).toMatchObject([500, { error: { code: -32603 } }])
-    expect(reply.text).toContain('third argument')
+    expect(reply.text).toContain('app.node()(request, response, body)')
   },
 )

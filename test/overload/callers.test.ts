@@ -1,10 +1,11 @@
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { serviceOf } from '../../src/app/app.ts'
 import { connect, type Client } from '../../src/client.ts'
 import { createServer, type App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { serveFetch } from '../../src/transport/http/server/fetch.ts'
 import { createAuthority, type Identity } from '../harness/certificates.ts'
 import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
 import { Gate, open, start, tools } from '../http/server.ts'
@@ -152,6 +153,53 @@ test('a full table of sessions makes room for a newcomer by the one that was idl
   )
   expect(statuses).toEqual([200, 200, 200, 404])
   expect(Object.fromEntries(app.counts)).toMatchObject({ session_evicted: 1, session_limit: 1 })
+})
+
+describe('a full table of sessions with several owners', () => {
+  /** Answers requests of callers who are known by name, by a clock that the test sets. */
+  async function serve(sessions: number): Promise<{
+    later(ms: number): void
+    open(sub: string): Promise<string | number>
+    ping(sub: string, id: string | number): Promise<number>
+  }> {
+    let now = 0
+    const { endpoint } = await start(tools(), { limits: { sessions }, now: () => now })
+    const answer = serveFetch(endpoint)
+    const post = (sub: string, body: string, more: object = {}): Promise<Response> => {
+      const headers = { ...BOTH, ...more }
+      return answer(new Request('http://localhost/mcp', { method: 'POST', headers, body }), { auth: { sub } })
+    }
+    return {
+      later: (ms) => void (now += ms),
+      open: async (sub) => {
+        const { status, headers } = await post(sub, initialize())
+        return headers.get('mcp-session-id') ?? status
+      },
+      ping: async (sub, id) =>
+        (await post(sub, message('ping', {}, 1), { 'mcp-session-id': String(id) })).status,
+    }
+  }
+
+  test('takes room from the owner with the most, not from others that were idle for longer', async () => {
+    const { later, open, ping } = await serve(10)
+    const [ann, eve] = [await open('ann'), await open('eve')]
+    later(20_000)
+    for (let each = 0; each < 20; each++) {
+      await open('eve')
+      later(5000)
+    }
+    expect([await ping('ann', ann), await ping('eve', eve)]).toEqual([200, 404])
+  })
+
+  test('has room for an owner with few, even if those of the owner with the most are in use', async () => {
+    const { open, ping } = await serve(10)
+    const ids: (string | number)[] = []
+    for (let each = 0; each < 12; each++) ids.push(await open('eve'))
+    expect(ids.slice(-2)).toEqual([503, 503])
+    const ann = await open('ann')
+    expect([await ping('ann', ann), await ping('eve', ids[0] as string)]).toEqual([200, 404])
+    expect(await open('eve')).toBe(503)
+  })
 })
 
 function textOf({ body, headers }: { body: string; headers: Readonly<Record<string, string>> }): string {

@@ -45,7 +45,7 @@ describe('a question beside a ctx.once function that never ends gives its place 
     const asked = client.call('ask', {}, { signal: cancelling.signal })
     await begun
     cancelling.abort()
-    await expect(asked).rejects.toThrow()
+    await expect(asked).rejects.toMatchObject({ kind: 'cancelled' })
     await expect.poll(() => client.call('plain').catch(() => undefined)).toBe('fine')
   })
 })

@@ -7,6 +7,7 @@ import { open } from '../harness/client.ts'
 import { closeListeners } from '../harness/connection-http.ts'
 import type { AnyApp } from '../harness/connection.ts'
 import { headed, initialize, JSON_TYPE, call } from '../http/messages.ts'
+import { open as openSession, start } from '../http/server.ts'
 import { Raw, send } from '../http/wire.ts'
 import { frame, handshake } from '../ws/raw.ts'
 
@@ -114,4 +115,21 @@ test('limits.unsentBytes counts for one server: another in the same process is n
   expect(unsent(idle)).toBe(0)
   const client = await open(idle as unknown as AnyApp, { transport: 'http', revision: '2026-07-28' })
   expect(await client.call('echo')).toMatchObject({ isError: false })
+})
+
+test('limits.unsentBytes one session that reads nothing takes at most its share, and the others are served', async () => {
+  const app = createServer({ name: 'unsent', version: '1', log: () => undefined })
+    .tool('much', {}, () => 'x'.repeat(2_000_000))
+    .tool('echo', {}, () => 'echo')
+  const { port } = await start(app, { limits: { unsentBytes: 20_000_000 } })
+  const [greedy, calm] = [await openSession(port), await openSession(port)]
+  const requests = Array.from({ length: 16 }, (_, id) => {
+    const body = call('much', {}, id)
+    const head = Object.entries({ host: 'localhost', 'content-length': body.length, ...greedy.headers })
+    return `POST /mcp HTTP/1.1\r\n${head.map((pair) => pair.join(': ')).join('\r\n')}\r\n\r\n${body}`
+  })
+  dial(port, requests.join('')).pause()
+  await expect.poll(() => app.counts.get('too_much_unsent') ?? 0).toBeGreaterThan(0)
+  expect((await calm.post(call('echo'))).status).toBe(200)
+  expect(budgetsOf(serviceOf(app), app.limits).write.total).toBeLessThan(10_000_000)
 })

@@ -90,7 +90,7 @@ scenario('what cannot be completed is refused and says why [R012] [S3-9-7]', app
   const wrong: [JsonObject, string][] = [
     [
       { ref: prompt, argument: { name: 'none', value: '' } },
-      'nothing to complete: "trip" has no argument "none"',
+      'nothing to complete: "trip" has no argument "none"; its arguments are from, to, note, by',
     ],
     [{ ref: { type: 'ref/prompt', name: 'none' }, argument }, 'prompt "none" does not exist'],
     [

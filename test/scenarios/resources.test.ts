@@ -138,11 +138,12 @@ scenario(
   'a missing resource is an error with its URI: -32002 before 2026-07-28, -32602 there [R172] [R173] [S3-3-2] [S3-7.3-3] [R021] [S2-8.4-2]',
   app,
   async (client, revision) => {
+    const near = '; did you mean "orders://list"?'
     for (const uri of ['orders://nothing', 'none://x', '__proto__:x', 'ORDERS://list']) {
       const error = await refusal(client.request('resources/read', { uri }))
       expect([error.code, error.message]).toEqual([
         revision === '2026-07-28' ? -32602 : -32002,
-        `resource "${uri}" does not exist`,
+        `resource "${uri}" does not exist${uri === 'ORDERS://list' ? near : ''}`,
       ])
       expect(error.data).toEqual({
         uri,

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { createServer, text } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { STRUCTURED } from '../../src/protocol/meta.ts'
 import { scenario } from '../harness/scenario.ts'
 
 const reports: string[] = []
@@ -34,11 +35,20 @@ const app = createServer({
   .tool('failed', { output: z.object({ a: z.number() }) }, () => ({ content: [text('no')], isError: true }))
   .tool('plain', {}, () => ({ content: [], structuredContent: { only: true } }))
 
+const HIGH = { high: 21 }
+const OWN = { a: 1 }
+
 /** A result with structured content, in the form of each revision. */
 function expected(revision: string, words: string[], value: unknown, wrapped: unknown): JsonObject {
   const content = words.map((one) => ({ type: 'text', text: one }))
-  if (revision < '2025-06-18') return { content, isError: false }
-  return { content, structuredContent: revision === '2026-07-28' ? value : wrapped, isError: false }
+  const structuredContent = revision === '2026-07-28' ? value : wrapped
+  if (revision < '2025-06-18')
+    return words[0] === JSON.stringify(value)
+      ? { content, isError: false, _meta: { [STRUCTURED]: 'text' } }
+      : { content, isError: false }
+  return structuredContent === value
+    ? { content, structuredContent, isError: false }
+    : { content, structuredContent, isError: false, _meta: { [STRUCTURED]: 'result' } }
 }
 
 scenario(
@@ -46,12 +56,12 @@ scenario(
   app,
   async (client, revision) => {
     const cases: [string, string[], unknown, unknown][] = [
-      ['object', ['{"high":21}'], { high: 21 }, { high: 21 }],
+      ['object', ['{"high":21}'], HIGH, HIGH],
       ['list', ['[1,2]'], [1, 2], { result: [1, 2] }],
       ['text', ['"calm"'], 'calm', { result: 'calm' }],
       ['nothing', ['null'], null, { result: null }],
       ['either', ['5'], 5, { result: 5 }],
-      ['own', ['own words'], { a: 1 }, { a: 1 }],
+      ['own', ['own words'], OWN, OWN],
     ]
     for (const [name, words, value, wrapped] of cases) {
       expect(await client.call(name)).toEqual(expected(revision, words, value, wrapped))
@@ -118,7 +128,11 @@ scenario(
   async (client, revision) => {
     expect(await client.call('plain')).toEqual(
       revision < '2025-06-18'
-        ? { content: [{ type: 'text', text: '{"only":true}' }], isError: false }
+        ? {
+            content: [{ type: 'text', text: '{"only":true}' }],
+            isError: false,
+            _meta: { [STRUCTURED]: 'text' },
+          }
         : { content: [], structuredContent: { only: true }, isError: false },
     )
   },

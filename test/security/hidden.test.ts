@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createServer, McpError, type App, type Context } from '../../src/index.ts'
+import { erlmcp } from '../../src/profiles.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { open as openClient } from '../harness/client.ts'
 import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
@@ -72,6 +73,21 @@ describe.each(Object.entries(HIDING))('a tool that is hidden by %s', (_, make) =
     expect([tools, cacheScope]).toMatchObject([[{ name: 'open' }], 'private'])
     expect(await client.request('server/discover')).toMatchObject({ cacheScope: 'public' })
   })
+})
+
+test('a hidden template cannot be found by its name in a profile that allows names', async () => {
+  const app = createServer({ name: 'hides', version: '1', profile: erlmcp, capabilities: ['completions'] })
+    .resource('vault://internal-7/{+key}', { name: 'vault', visible: () => false }, () => 'x')
+    .resource('scoped://internal-8/{+key}', { name: 'scoped', scopes: ['a:b'] }, () => 'x')
+  const client = await openClient(app as never, { transport: 'memory', revision: '2025-11-25' })
+  const ask = (name: string): Promise<JsonObject> =>
+    client.request('completion/complete', {
+      ref: { type: 'ref/resource', name },
+      argument: { name: 'key', value: '' },
+    })
+  for (const name of ['vault', 'absent'])
+    await expect(ask(name)).rejects.toThrow(`nothing to complete: there is no resource template "${name}"`)
+  await expect(ask('scoped')).rejects.toThrow('needs the scopes a:b')
 })
 
 test('a list is private as soon as any middleware may change it, and public again by its word', async () => {

@@ -148,6 +148,31 @@ test.each(['http', 'sse', 'ws', 'tcp', 'unix'] as const)(
   },
 )
 
+test.each(WAYS)('limits.batch messages are ignored from one more in a batch on, over %s', async (way) => {
+  for (const speaks of SPOKEN) {
+    let members = 0
+    const { client } = await meet(
+      way,
+      ({ method }, wire) => {
+        if (method !== 'tools/call') return false
+        const note = { jsonrpc: '2.0', method: 'notifications/x' }
+        wire.send(Array.from({ length: members }, () => note))
+        return wire.reply({ resultType: 'complete', ...text('fine') })
+      },
+      { speaks, limits: { batch: 20 } },
+    )
+    let heard = 0
+    client.on('notification', () => heard++)
+    for (members of [1, 19, 20]) expect(await client.call('echo')).toBe('fine')
+    expect(heard).toBe(40)
+    members = 21
+    // Over HTTP, such a message is an answer to the call.
+    const outcome = await client.call('echo').catch(({ message }: Error) => message)
+    const expected = way === 'http' ? 'a batch of more than 20 messages' : 'fine'
+    expect([heard, outcome]).toEqual([40, expect.stringContaining(expected)])
+  }
+})
+
 test.each(WAYS)('limits.pages a list is given up from one page more on, over %s', async (way) => {
   for (const speaks of SPOKEN) {
     let pages = 0

@@ -197,3 +197,38 @@ test.each(WITH_SESSION)(
     await other.close()
   },
 )
+
+test('limits.sessionBytes a session keeps so much, and not a byte more', async () => {
+  const app = createServer({ name: 'keeps', version: '1', limits: { sessionBytes: 1000 } })
+  const failures: unknown[] = []
+  app.tool(
+    'keep',
+    { input: { type: 'object', properties: { letters: { type: 'integer' } } } },
+    async (input, ctx) => {
+      const { letters = 0 } = input as { readonly letters?: number }
+      await ctx.session
+        ?.set('text', 'x'.repeat(letters))
+        .catch((error: { kind: string }) => failures.push(error.kind))
+      return `${String(await ctx.session?.get('text'))}`.length
+    },
+  )
+  const client = await open(app as AnyApp, { transport: 'memory', revision: '2025-11-25' })
+  let letters = 0
+  while (failures.length === 0) await client.call('keep', { letters: ++letters })
+  expect(failures).toEqual(['session_too_large'])
+  expect(letters).toBeGreaterThan(700)
+  expect(letters).toBeLessThanOrEqual(1000)
+  await client.close()
+})
+
+test('limits.listed a template lists so many resources, and not one more', async () => {
+  const app = createServer({ name: 'lists', version: '1', limits: { listed: 3 }, log: () => undefined })
+  const ids = ['1', '2', '3', '4']
+  app.resource('n://{id}', { list: () => ids.map((id) => ({ variables: { id } })) }, ({ id }) => id)
+  const client = await open(app as AnyApp, { transport: 'memory', revision: '2025-11-25' })
+  const { resources } = (await client.get('resources/list', {})) as { readonly resources: readonly unknown[] }
+  expect(resources).toHaveLength(3)
+  ids.pop()
+  expect(await client.get('resources/list', {})).toMatchObject({ resources: [{}, {}, {}] })
+  await client.close()
+})

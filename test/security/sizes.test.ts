@@ -181,7 +181,7 @@ test('M.method-control a method with control characters is unknown, over stdio, 
   }
   const { port } = await start(app as never)
   const { headers, body } = headed('tools/call\r\nx')
-  expect((await post(port, body, { ...headers, 'mcp-method': 'tools/call' })).status).toBe(404)
+  expect((await post(port, body, { ...headers, 'mcp-method': 'tools/call' })).status).toBe(400)
 })
 
 const BROKEN: readonly [string, number[]][] = [

@@ -4,6 +4,7 @@ import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
 import type { Auth } from '../../src/rpc/call.ts'
+import { createSealer } from '../../src/server/state.ts'
 import type { AnyApp } from '../harness/connection.ts'
 
 const SECRET = 'a secret of enough letters'
@@ -79,6 +80,30 @@ test('N.state-forged a state that was not issued here is refused [R226]', async 
   ]
   for (const requestState of forged) await expectRefused(app, { ...answered, requestState })
   for (const requestState of [null, 5, {}, [], true]) await expectRefused(app, { ...answered, requestState })
+})
+
+/** A state as a version of the server sealed it that had no list of open questions. */
+async function sealAsBefore(state: JsonObject, binding: string): Promise<string> {
+  const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
+  const digest = await crypto.subtle.digest('SHA-256', bytes(`pierhead request state ${SECRET}`))
+  const key = await crypto.subtle.importKey('raw', digest, 'AES-GCM', false, ['encrypt'])
+  const iv = crypto.getRandomValues(new Uint8Array(12))
+  const algorithm = { name: 'AES-GCM', iv, additionalData: bytes(binding) }
+  const sealed = await crypto.subtle.encrypt(algorithm, key, bytes(JSON.stringify(state)))
+  return Buffer.concat([iv, new Uint8Array(sealed)]).toString('base64url')
+}
+
+test('N.state-forged a state of another version with the same secret is refused like one of another server', async () => {
+  const app = make()
+  const sealer = createSealer({ secrets: [SECRET], ttlMs: 60_000 })
+  const binding = await sealer.bind('', 'tools/call', first)
+  const older = { answers: [], once: [['run', 7]], expires: Date.now() + 60_000 }
+  const { error } = await ask(app, { ...answered, requestState: await sealAsBefore(older, binding) })
+  const message = 'requestState was not accepted: it was not issued for this request'
+  expect([error?.code, error?.message]).toEqual([-32602, message])
+  const requestState = await sealer.seal({ answers: [], once: [['run', 7]], open: ['who'] }, binding)
+  const { result } = await ask(app, { ...answered, requestState })
+  expect(result).toMatchObject({ content: [{ text: '7 Ahoy Ada' }] })
 })
 
 test('N.state-tamper N.state-truncated N.state-concatenated every change of a state is refused [R226]', async () => {

@@ -1,23 +1,59 @@
 import { expect, test } from 'vitest'
-import { connect } from '../../src/client.ts'
+import { connect, connectAll, type ConnectOptions } from '../../src/client.ts'
+import type { Target } from '../../src/client/target.ts'
 import { createServer } from '../../src/index.ts'
 import { failure } from '../hostile/peer.ts'
 
 const make = (): ReturnType<typeof createServer> =>
   createServer({ name: 'there', version: '1' }).tool('hi', {}, () => 'hi')
 
-test('options that a scheme does not support are rejected, above all those for security', async () => {
-  const pin = 'AA:'.repeat(31) + 'AA'
+/** Options of connect that some targets have no use for, and the targets that have. */
+const APPLIES: readonly (readonly [ConnectOptions, readonly string[]])[] = [
+  [{ tls: { pin: 'AA:'.repeat(31) + 'AA' } }, ['tls', 'wss']],
+  [{ framing: 'length-prefix' }, ['tcp', 'tls', 'unix']],
+  [{ connections: 2 }, ['tcp', 'tls', 'unix']],
+  [{ heartbeat: '5s' }, ['tcp', 'tls', 'unix', 'ws', 'wss']],
+  [{ headers: { 'x-tenant': 'nine' } }, ['http', 'https', 'ws', 'wss']],
+  [{ fetch }, ['http', 'https']],
+  [{ inherit: 'all' }, ['command']],
+]
+
+test.each(APPLIES)(
+  'the option %o is rejected for targets on which it has no effect',
+  async (option, used) => {
+    const app = make()
+    const targets = new Map<string, Target>([
+      ['memory', app],
+      ['command', { command: process.execPath, args: ['-e', 'process.exit(0)'] }],
+      ...['http', 'https', 'ws', 'wss', 'tcp', 'tls'].map(
+        (scheme) => [scheme, `${scheme}://127.0.0.1:1`] as const,
+      ),
+      ['unix', 'unix:/nowhere.sock'],
+    ])
+    const name = Object.keys(option)[0] as string
+    const rejecting: string[] = []
+    for (const [kind, target] of targets) {
+      const error = await failure(connect(target, { recovery: false, ...option }))
+      if (error.message.startsWith(`connect ${name}: it applies only to `)) rejecting.push(kind)
+    }
+    expect(rejecting).toEqual([...targets.keys()].filter((kind) => !used.includes(kind)))
+  },
+)
+
+test('headers of an mcp.json entry are rejected for a URL that has none', async () => {
+  const target = { url: 'tcp://127.0.0.1:1', headers: { 'x-tenant': 'nine' } }
+  expect(await failure(connect(target))).toMatchObject({ kind: 'bad_option' })
+})
+
+test('each server of a group gets the options that apply to it', async () => {
   const app = make()
-  const { addresses } = await app.listen({ tcp: { port: 0 }, http: { port: 0 }, ws: { port: 0 } })
-  for (const url of Object.values(addresses)) {
-    const refused = await failure(connect(url, { tls: { pin } }))
-    expect(refused).toMatchObject({ kind: 'bad_option', message: expect.stringContaining('tls') })
-  }
-  for (const url of [addresses.http, addresses.ws] as string[]) {
-    const refused = await failure(connect(url, { framing: 'length-prefix' }))
-    expect(refused).toMatchObject({ kind: 'bad_option', message: expect.stringContaining('framing') })
-  }
+  const { addresses } = await app.listen({ tcp: { port: 0 }, http: { port: 0 } })
+  const servers = { local: make(), tcp: addresses.tcp as string, http: addresses.http as string }
+  const options: ConnectOptions = { headers: { 'x-tenant': 'nine' }, connections: 2, inherit: 'none', fetch }
+  await using group = await connectAll(servers, options)
+  expect([...group.failures]).toEqual([])
+  for (const name of Object.keys(servers)) expect(await group.call(`${name}__hi`)).toBe('hi')
+  await group.close()
   await app.close()
 })
 

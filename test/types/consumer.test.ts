@@ -2,10 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serverText } from '../../bench/types-source.ts'
+import { serverText, type Library } from '../../bench/types-source.ts'
 import { toSurface } from '../../tools/surface.ts'
 import { compile, install } from './compiler.ts'
-import { PACKAGES } from './packages.ts'
+import { findMissing } from '../../tools/optional.ts'
+import { MAYBE, PACKAGES } from './packages.ts'
 
 const STRICT = ['--strict', '--noEmit', '--ignoreConfig', '--target', 'es2023', '--module', 'nodenext']
 
@@ -43,6 +44,39 @@ describe('an installed copy', () => {
     },
   )
 
+  test('takes undefined for every option, as if it were left out', () => {
+    writeFileSync(join(folder, 'maybe.ts'), MAYBE)
+    const lib = ['--lib', 'es2023,esnext.disposable,dom', '--types', '']
+    expect(compile(folder, [...STRICT, ...lib, '--exactOptionalPropertyTypes', 'maybe.ts'])).toBe('')
+    expect(findMissing(join(folder, 'node_modules', 'pierhead'))).toEqual([])
+  })
+
+  test.each([
+    ['input', `app.tool('t', { description: 'd', SHAPE: input }, ({ city }) => city.length)`],
+    ['output', `app.tool('t', { SHAPE: output }, () => ({ city: 'x' }))`],
+    ['args', `app.prompt('p', { SHAPE: args }, ({ city }) => city)`],
+    ['a map', `defineTools({ ok: { run: () => 1 }, t: { SHAPE: input, run: ({ city }) => city.length } })`],
+    ['a form', `export const ask = (ctx: Context) => ctx.elicit('Where?', SHAPE)`],
+  ])('says what to do with a plain object of schemas: %s', (_title, line) => {
+    const written = line.replace(/SHAPE: (\w+)/, '$1: SHAPE').replace('SHAPE', '{ city }')
+    const source = `
+      import { createServer, defineTools, type Context, type StandardSchema } from 'pierhead'
+      declare const city: StandardSchema<string>
+      export const app = createServer({ name: 'x', version: '1' })
+      export const used = defineTools
+      ${written}
+    `
+    writeFileSync(join(folder, 'shape.ts'), source)
+    const said = compile(folder, [...STRICT, '--lib', 'es2023,dom', 'shape.ts'])
+    expect(said.match(/error TS/g)).toHaveLength(1)
+    const [place] = /\d+,\d+/.exec(said)!
+    const [row = 0, column = 0] = place.split(',').map(Number)
+    expect(source.split('\n')[row - 1]?.slice(column - 1)).toMatch(
+      /^(?:input|output|args): \{ city \}|^\{ city \}/,
+    )
+    expect(said).toContain('this is a plain object of schemas; wrap it in an object schema: z.object({ … })')
+  })
+
   test('refers only to names that the page of exports declares', () => {
     expect(toSurface(join(folder, 'node_modules', 'pierhead'))).toContain('## `pierhead/gist`')
   })
@@ -72,7 +106,7 @@ describe('what the compiler does for a server of many tools', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  function instantiations(dialect: 'pierhead' | 'pierhead-map' | 'v2', tools: number): number {
+  function instantiations(dialect: Library, tools: number): number {
     const file = `${dialect}-${tools}.ts`
     writeFileSync(join(folder, file), serverText(dialect, tools))
     const said = compile(folder, [
@@ -87,16 +121,17 @@ describe('what the compiler does for a server of many tools', () => {
   }
 
   test.each([50, 200])(
-    'is well below the official SDK at %i tools, one by one and as a flat map',
+    'is well below the official SDK at %i tools, one by one, as a chain and as a flat map',
     (tools) => {
       const official = instantiations('v2', tools)
       expect(instantiations('pierhead', tools)).toBeLessThan(0.85 * official)
+      expect(instantiations('pierhead-chain', tools)).toBeLessThan(0.85 * official)
       expect(instantiations('pierhead-map', tools)).toBeLessThan(0.85 * official)
     },
   )
 
   test('grows no faster than the number of tools', () => {
-    for (const dialect of ['pierhead', 'pierhead-map'] as const)
+    for (const dialect of ['pierhead', 'pierhead-chain', 'pierhead-client', 'pierhead-map'] as const)
       expect(instantiations(dialect, 200)).toBeLessThanOrEqual(4 * instantiations(dialect, 50))
   })
 })

@@ -20,6 +20,9 @@ export const PACKAGES: Readonly<Record<string, string>> = {
     export const tenant = (ctx: Context) => ({ tenant: ctx.auth?.sub ?? 'nobody', limits: { calls: 3 } })
     export const app = createServer({ name: 'a', version: '1', tools }).provide(tenant).use('tools/call', audit)
     export const typed = app.tool('typed', { input: sum }, ({ a }, ctx) => ctx.tenant + a)
+    export const chain = createServer({ name: 'b', version: '1' })
+      .tool('sum', { input: sum, output: { type: 'number' } }, ({ a, b }) => a + b)
+      .add(tools)
     export const node = app.node({ cors: [] })
     export const web = app.fetchWith({})
     export const { counts, limits } = app
@@ -107,3 +110,66 @@ export const PACKAGES: Readonly<Record<string, string>> = {
     export const list = async () => (await open()).tools()
   `,
 }
+
+/** Code of a user with \`exactOptionalPropertyTypes\` who has values that may be undefined, for options of every kind. */
+export const MAYBE: string = `
+  import { audio, createServer, defineTools, embed, image, link, text, McpError, type Context, type ServerOptions } from 'pierhead'
+  import { connect, connectAll, createClient } from 'pierhead/client'
+  import { testClient } from 'pierhead/testing'
+  import { connectGist } from 'pierhead/gist'
+  import { defineExtension, health } from 'pierhead/extensions'
+  import { official } from 'pierhead/profiles'
+
+  declare const maybe: string | undefined
+  declare const flag: boolean | undefined
+  declare const count: number | undefined
+  declare const nothing: undefined
+  const options: ServerOptions = {
+    name: maybe, version: '1', title: maybe, description: maybe, instructions: maybe, secret: maybe, pageSize: count, ttl: count,
+    limits: { inFlight: count }, tools: nothing, icons: [{ src: 'x', mimeType: maybe }], profile: nothing, log: nothing,
+  }
+  export const app = createServer(options)
+    .tool('a', { description: maybe, title: maybe, input: { type: 'object', description: maybe }, hints: { readOnly: flag }, timeout: count, visible: nothing, scopes: nothing, _meta: nothing }, () =>
+      text('x', { annotations: { priority: count, lastModified: maybe }, _meta: nothing }))
+    .tool('b', { output: nothing, input: nothing }, () => [
+      image('', 'image/png', { annotations: nothing }),
+      audio('', 'audio/wav', { _meta: nothing }),
+      link('a://b', { name: 'b', title: maybe, description: maybe, mimeType: maybe, size: count }),
+      embed('a://b', '', maybe, { annotations: nothing }),
+    ])
+    .tool('c', {}, async (_input, ctx: Context) => {
+      await ctx.sample({ messages: [], maxTokens: count, systemPrompt: maybe, temperature: count }, { key: maybe })
+      await ctx.elicit('x', { type: 'object', title: maybe }, { key: maybe })
+      throw new McpError('internal', 'x', { data: nothing, retryAfterMs: count, retryable: flag })
+    })
+    .resource('a://b', { description: maybe, name: maybe, mimeType: maybe, size: count, annotations: { priority: count } }, () => '')
+    .prompt('p', { description: maybe, args: nothing }, () => '')
+    .use({ middleware: nothing, observer: nothing, endpoints: nothing, visible: nothing })
+    .add(defineTools({ d: { description: maybe, hints: { idempotent: flag }, visible: nothing, run: () => 1 } }))
+  app.prompt('q', {}, () => ({ messages: [{ role: 'user', content: { type: 'text', text: 'x', annotations: nothing } }], description: maybe }))
+  app.complete('q', 'x', () => ({ values: [], total: count, hasMore: flag }))
+  void app.listen({
+    http: { port: count, host: maybe, path: maybe, hosts: nothing, cors: nothing, sessions: flag, sse: flag, gist: { cycle: nothing }, tls: nothing },
+    ws: { port: count, path: maybe }, tcp: { port: 0, host: maybe, tls: { key: '', cert: '', ca: maybe, pin: maybe }, framing: nothing },
+    unix: { path: 'x', mode: count, scopes: nothing }, stdio: { scopes: nothing }, onUncaught: nothing,
+  })
+  app.node({ cors: nothing, hosts: nothing, sessions: flag })
+  void app.fetchWith({ sse: flag })(new Request('http://x'), { auth: { sub: maybe, scopes: nothing }, body: nothing })
+  export const client = await connect(app, {
+    client: { name: 'x', version: '1', title: maybe }, revision: nothing, profile: nothing, answers: { elicit: nothing, roots: nothing },
+    timeout: count, total: count, headers: nothing, fetch: nothing, limits: { depth: count }, recovery: { tries: count, timeouts: flag },
+    reauthenticate: nothing, checkInput: flag, inherit: nothing, tls: { ca: maybe, servername: maybe }, heartbeat: count, connections: count, extensions: nothing,
+  })
+  void client.call('a', {}, { timeout: count, total: count, signal: nothing, headers: nothing, onProgress: nothing, idempotent: flag, meta: nothing })
+  client.use({ clientMiddleware: nothing })
+  client.use((request, next) => next({ params: nothing, options: { ...request.options, timeout: count } }))
+  client.watch({ tools: flag, resources: flag, signal: nothing })
+  createClient({ command: 'x', args: nothing, env: nothing, cwd: maybe })
+  createClient({ url: 'http://x', type: maybe, headers: nothing })
+  void connectAll({ mcpServers: nothing, servers: {} }, { separator: maybe, timeout: count })
+  void testClient(app, { revision: nothing, auth: { sub: maybe }, answers: { elicit: nothing, sampleTools: flag }, timeout: count })
+  void connectGist('http://x', { headers: nothing, fetch: nothing, limits: { depth: count } })
+  health({ checks: nothing })
+  defineExtension({ id: 'com.example/x', about: maybe, methods: { a: { params: nothing, idempotent: flag } }, notices: nothing })
+  official.with({ batch: nothing })
+`

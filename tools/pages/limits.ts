@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { CLIENT_LIMITS, type LimitRow } from '../../src/protocol/client-limits.ts'
 import { LIMITS, type Limits } from '../../src/protocol/limits.ts'
+import { fixedLimits } from './fixed-limits.ts'
 import { code, docsIn, page, table } from './markdown.ts'
 
 /** What happens beyond each limit: the kind of the error, the name of a counter, or otherwise a sentence. */
@@ -75,6 +76,9 @@ export function limitsPage(): string {
     '## Clients',
     '`depth`, `values` and `resumeMs` apply to servers too. The options `timeout` (60 s without progress) and `total` (5 min) of `connect` and of each call limit how long a client waits for an answer; beyond them it throws `timeout`.',
     limitTable(CLIENT_LIMITS, '../../src/protocol/client-limits.ts'),
+    '## Fixed limits',
+    'These cannot be set.',
+    fixedLimits(),
   )
 }
 

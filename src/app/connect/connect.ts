@@ -1,7 +1,10 @@
-import { Client, type ClientSettings } from '../../client/client.ts'
+import { platformFetch } from '#fetch'
+import type { Some } from '../../base/some.ts'
+import { Client } from '../../client/client.ts'
 import { declarationOf, EXTENSIONS, type DeclaredExtension } from '../../client/declared.ts'
 import type { Answers } from '../../client/answers.ts'
 import { readRecovery, type RecoveryOptions } from '../../client/recovery-options.ts'
+import type { ClientSettings } from '../../client/settings.ts'
 import { isCommand, isLocal, isTarget, urlOf, type Target } from '../../client/target.ts'
 import type { AnyTools } from '../../client/typed.ts'
 import { readLimits } from '../../base/limits.ts'
@@ -33,49 +36,54 @@ import type { ClientTls } from '../../transport/tls/options.ts'
 
 export interface ConnectOptions {
   /** The name and version that the client sends to servers. */
-  readonly client?: { readonly name: string; readonly version: string; readonly title?: string }
+  readonly client?:
+    | { readonly name: string; readonly version: string; readonly title?: string | undefined }
+    | undefined
   /** The only revision to accept; by default the newest that the server knows. */
-  readonly revision?: Revision
+  readonly revision?: Revision | undefined
   /** Adapts the messages to implementations that differ from the official one; see `pierhead/profiles`. */
-  readonly profile?: Profile
+  readonly profile?: Profile | undefined
   /** Answers the questions of the server. */
-  readonly answers?: Answers
+  readonly answers?: Answers | undefined
   /** Extensions to use if the server has them too. */
-  readonly extensions?: readonly DeclaredExtension[]
+  readonly extensions?: readonly DeclaredExtension[] | undefined
   /** How long a request waits without a response or progress before it fails. */
-  readonly timeout?: Duration
+  readonly timeout?: Duration | undefined
   /** The longest time that a request may take. */
-  readonly total?: Duration
+  readonly total?: Duration | undefined
   /**
    * How long to wait for a server program to answer the first request of the newest revision, which older programs may
    * ignore. A server at a URL always answers.
    */
-  readonly probe?: Duration
+  readonly probe?: Duration | undefined
   /** HTTP headers for every request. */
-  readonly headers?: Readonly<Record<string, string>>
-  readonly fetch?: typeof fetch
-  readonly limits?: 'strict' | Partial<ClientLimits>
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly fetch?: typeof fetch | undefined
+  readonly limits?: 'strict' | Some<ClientLimits> | undefined
   /** How to retry requests after temporary errors; `false` turns retries off. */
-  readonly recovery?: RecoveryOptions | false
+  readonly recovery?: RecoveryOptions | false | undefined
   /** Called when the server no longer accepts the credentials. Returns the headers with new ones, which are used from then on. */
-  readonly reauthenticate?: () => HeaderRecord | Promise<HeaderRecord>
+  readonly reauthenticate?: (() => HeaderRecord | Promise<HeaderRecord>) | undefined
   /** Checks arguments against the schema of a listed tool before they are sent. The server checks them in any case. */
-  readonly checkInput?: boolean
+  readonly checkInput?: boolean | undefined
   /** Which environment variables a server program inherits. */
-  readonly inherit?: 'none' | 'safe' | 'all'
+  readonly inherit?: 'none' | 'safe' | 'all' | undefined
   /** TLS for TCP and WebSocket: which servers to trust, and the certificate of the client. */
-  readonly tls?: ClientTls
+  readonly tls?: ClientTls | undefined
   /** How long a TCP, Unix or WebSocket connection may be silent before the client pings the server; `false` turns this off. */
-  readonly heartbeat?: Duration | false
+  readonly heartbeat?: Duration | false | undefined
   /** The largest number of TCP or Unix connections to a server of 2026-07-28, which are used in turn. */
-  readonly connections?: number
+  readonly connections?: number | undefined
   /** How TCP and Unix sockets separate messages; it must match the server. */
-  readonly framing?: FramingName
+  readonly framing?: FramingName | undefined
 }
 
 /** The options of `connect`. */
 export const CONNECT_OPTIONS: KindsOf<ConnectOptions> = {
-  client: object<NonNullable<ConnectOptions['client']>>('an object: { name, version }'),
+  client: {
+    must: 'an object: { name, version }',
+    is: (value) => typeof (value as JsonObject | null)?.['name'] === 'string',
+  },
   revision: oneOf(...REVISIONS),
   profile: PROFILE,
   answers: object<Answers>(),
@@ -85,7 +93,7 @@ export const CONNECT_OPTIONS: KindsOf<ConnectOptions> = {
   probe: DURATION,
   headers: object<HeaderRecord>('an object: header values by name'),
   fetch: callable<typeof fetch>(),
-  limits: either(oneOf('strict'), object<Partial<ClientLimits>>()),
+  limits: either(oneOf('strict'), object<Some<ClientLimits>>()),
   recovery: either(OFF, object<RecoveryOptions>()),
   reauthenticate: callable<NonNullable<ConnectOptions['reauthenticate']>>(),
   checkInput: FLAG,
@@ -98,21 +106,27 @@ export const CONNECT_OPTIONS: KindsOf<ConnectOptions> = {
 const PROBE_MS = 3000
 const SELF = { name: 'pierhead', version: '0.1.0' }
 
-/** Connects to a server: a URL, a program to start, a server in this process, or an entry of an `mcp.json` file. */
+/**
+ * Connects to a server: a URL, a program to start, a server in this process, or an entry of an `mcp.json` file. The client
+ * knows the tools of a server in this process, and those of `connect<typeof app>(…)` or `connect<typeof tools>(…)`.
+ */
 export async function connect<Tools = AnyTools>(
-  target: Target,
+  target: Target<Tools>,
   options: ConnectOptions = {},
 ): Promise<Client<Tools>> {
-  if (!isTarget(target)) throw (await import('../../client/no-target.ts')).noTarget(target)
+  if (!isTarget(target as Target)) throw (await import('../../client/no-target.ts')).noTarget(target)
   return createClient<Tools>(target, options).open()
 }
 
 /** Creates a client that connects with its first request. */
-export function createClient<Tools = AnyTools>(target: Target, options: ConnectOptions = {}): Client<Tools> {
+export function createClient<Tools = AnyTools>(
+  target: Target<Tools>,
+  options: ConnectOptions = {},
+): Client<Tools> {
   checkOptions('connect', options, CONNECT_OPTIONS)
   const limits = readLimits(CLIENT_LIMITS, options.limits)
   const credentials = readCredentials(options)
-  const { open, key, paramHeaders } = routeTo(target, options, { limits, credentials })
+  const { open, key, paramHeaders } = routeTo(target as Target, options, { limits, credentials })
   const { profile } = options
   const idleMs = toMs(options.timeout ?? profile?.timeouts?.idleMs ?? '60s', 'connect timeout')
   const settings: ClientSettings = {
@@ -170,19 +184,13 @@ function routeTo(target: Target, options: ConnectOptions, more: RouteOptions): R
   const { limits } = more
   if (!isTarget(target))
     throw mcpError(BAD_OPTION, { where: 'connect', reason: 'pass a URL, { command, args } or a server' })
-  if (isLocal(target)) {
+  if (isLocal(target) || isCommand(target)) {
+    const key = isCommand(target)
+      ? JSON.stringify([target.command, target.args ?? [], target.cwd ?? ''])
+      : undefined
     const open: OpenTransport = async (events) => {
-      const { connectMemory } = await import('../../transport/memory/client.ts')
-      return connectMemory(target, { limits })(events)
-    }
-    return { open, key: undefined, paramHeaders: false }
-  }
-  if (isCommand(target)) {
-    const { inherit = 'safe' } = options
-    const key = JSON.stringify([target.command, target.args ?? [], target.cwd ?? ''])
-    const open: OpenTransport = async (events) => {
-      const { connectStdio } = await import('#stdio')
-      return connectStdio({ ...target, inherit, limits })(events)
+      const { openLocalTransport } = await import('./local.ts')
+      return (await openLocalTransport(target, options, limits))(events)
     }
     return { open, key, paramHeaders: false }
   }
@@ -196,12 +204,16 @@ function routeToUrl(url: URL, options: ConnectOptions, { limits, credentials }: 
   const { headers = {}, fetch } = options
   const wrapFetch = options.profile?.wrapFetch
   const current = (): HeaderRecord => readCallerHeaders({ ...headers, ...credentials?.headers })
+  const { tls, framing, connections, heartbeat, inherit } = options
   // The socket transports also reject options that HTTP does not have.
-  if (!url.protocol.startsWith('http') || (options.tls ?? options.framing) !== undefined) {
+  if (
+    !url.protocol.startsWith('http') ||
+    (tls ?? framing ?? connections ?? heartbeat ?? inherit) !== undefined
+  ) {
     const open: OpenTransport = async (events) => {
       const { openSocketTransport } = await import('./sockets.ts')
       const sent = credentials === undefined ? headers : current()
-      return (await openSocketTransport(url, { ...options, headers: sent }, limits))(events)
+      return (await openSocketTransport(url, options, { headers: sent, limits }))(events)
     }
     return { open, key: url.href, paramHeaders: false }
   }
@@ -215,7 +227,7 @@ function routeToUrl(url: URL, options: ConnectOptions, { limits, credentials }: 
       floorMs: limits.reconnectFloorMs,
     },
     ...(fetch === undefined ? {} : { fetch }),
-    ...(wrapFetch !== undefined && { fetch: wrapFetch(fetch ?? globalThis.fetch) }),
+    ...(wrapFetch !== undefined && { fetch: wrapFetch(fetch ?? platformFetch) }),
   }
   return { open: connectHttp(url, settings), key: url.href, paramHeaders: true }
 }

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts'
+import { toList, type ItemList } from '../../client/lists.ts'
 import { ModelNames, SEPARATOR } from '../../client/model-names.ts'
 import type { CallOptions } from '../../client/options.ts'
 import {
@@ -26,10 +27,10 @@ import type {
   Tool,
 } from '../../protocol/spec/2026-07-28.ts'
 
-/** The options of `connectAll`: those of every connection, and how to name what the servers offer. */
+/** The options of `connectAll`: those of every connection that they apply to, and how to name what the servers offer. */
 export interface GroupOptions extends ConnectOptions {
   /** Separates the name of a server from the name of its tool or prompt, with `_` and `-`; by default `__`. */
-  readonly separator?: string
+  readonly separator?: string | undefined
 }
 
 /** An item of a group, and the name of the server that has it. */
@@ -37,10 +38,8 @@ export type Grouped<Item> = Item & { readonly server: string }
 
 /** Selects a server of a group; needed only if several have the resource. */
 export interface OfServer {
-  readonly server?: string
+  readonly server?: string | undefined
 }
-
-type Items<Item> = AsyncGenerator<Grouped<Item>, void, undefined>
 
 /** Clients of several servers, used as one. Tools and prompts have names that model APIs accept, such as `server__tool`. */
 export class Group implements AsyncDisposable {
@@ -62,23 +61,23 @@ export class Group implements AsyncDisposable {
   }
 
   /** Lists the tools of all servers. A server that fails is skipped. */
-  async *tools(options: CallOptions = {}): Items<Tool> {
-    yield* this.#each((server) => this.#named('tools', server, options)) as Items<Tool>
+  tools(options: CallOptions = {}): ItemList<Grouped<Tool>> {
+    return this.#each((server) => this.#named('tools', server, options)) as ItemList<Grouped<Tool>>
   }
 
   /** Lists the prompts of all servers. A server that fails is skipped. */
-  async *prompts(options: CallOptions = {}): Items<Prompt> {
-    yield* this.#each((server) => this.#named('prompts', server, options)) as Items<Prompt>
+  prompts(options: CallOptions = {}): ItemList<Grouped<Prompt>> {
+    return this.#each((server) => this.#named('prompts', server, options)) as ItemList<Grouped<Prompt>>
   }
 
   /** Lists the resources of all servers. A server that fails is skipped. */
-  resources(options: CallOptions = {}): Items<Resource> {
-    return this.#each((server) => gather(this.#client(server).resources(options)))
+  resources(options: CallOptions = {}): ItemList<Grouped<Resource>> {
+    return this.#each((server) => this.#client(server).resources(options).toArray())
   }
 
   /** Lists the resource templates of all servers. A server that fails is skipped. */
-  templates(options: CallOptions = {}): Items<ResourceTemplate> {
-    return this.#each((server) => gather(this.#client(server).templates(options)))
+  templates(options: CallOptions = {}): ItemList<Grouped<ResourceTemplate>> {
+    return this.#each((server) => this.#client(server).templates(options).toArray())
   }
 
   /** Calls a tool by its name in the group. */
@@ -133,14 +132,8 @@ export class Group implements AsyncDisposable {
   }
 
   /** Asks all servers at the same time and yields their items in the order of the servers. */
-  async *#each<Item>(list: (server: string) => Promise<readonly Item[]>): Items<Item> {
-    const lists = [...this.clients.keys()].map(
-      async (server) => [server, await list(server).catch(() => [])] as const,
-    )
-    for (const waiting of lists) {
-      const [server, items] = await waiting
-      for (const item of items) yield { ...item, server }
-    }
+  #each<Item>(list: (server: string) => Promise<readonly Item[]>): ItemList<Grouped<Item>> {
+    return toList(eachOf([...this.clients.keys()], list))
   }
 
   /** The tools or prompts of a server, with their names in the group. */
@@ -149,7 +142,7 @@ export class Group implements AsyncDisposable {
     server: string,
     options: CallOptions,
   ): Promise<readonly (Tool | Prompt)[]> {
-    const items = await gather<Tool | Prompt>(this.#client(server)[kind](options))
+    const items: readonly (Tool | Prompt)[] = await this.#client(server)[kind](options).toArray()
     const changed = new Map<string, string>()
     const named = items.map((item) => {
       const name = this.#names.nameOf(server, item.name)
@@ -222,10 +215,15 @@ function badName(where: string, server: string, known: Iterable<string>): Error 
   })
 }
 
-async function gather<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
-  const all: Item[] = []
-  for await (const item of items) all.push(item)
-  return all
+async function* eachOf<Item>(
+  servers: readonly string[],
+  list: (server: string) => Promise<readonly Item[]>,
+): AsyncGenerator<Grouped<Item>, void, undefined> {
+  const lists = servers.map(async (server) => [server, await list(server).catch(() => [])] as const)
+  for (const waiting of lists) {
+    const [server, items] = await waiting
+    for (const item of items) yield { ...item, server }
+  }
 }
 
 /** Connects to several servers at the same time. The failure of one does not affect the others. */
@@ -240,9 +238,10 @@ export async function connectAll(
   const clients = new Map<string, Client>()
   const failures = new Map<string, Error>()
   const entries = Object.entries(serversOf(config))
+  const { applicable } = await import('./applicable.ts')
   const attempts = entries.map(async ([name, target]) => {
     try {
-      clients.set(name, await connect(target, rest))
+      clients.set(name, await connect(target, applicable(target, rest)))
     } catch (error) {
       failures.set(name, error as Error)
     }

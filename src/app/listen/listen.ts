@@ -18,7 +18,7 @@ export interface Running {
   /** The URL for HTTP clients, if HTTP is open. */
   readonly url: string | undefined
   /** The address of each transport, in the form that `connect` accepts. */
-  readonly addresses: Readonly<Partial<Record<Addressed, string>>>
+  readonly addresses: { readonly [Name in Addressed]?: string }
   /** Resolves when all transports have closed. */
   readonly closed: Promise<void>
   /** Finishes running requests, then closes. */
@@ -58,11 +58,12 @@ const TRANSPORTS: readonly ('stdio' | Addressed)[] = ['stdio', ...ADDRESSED]
  * transports off, it opens stdio.
  */
 export async function listen<Ctx extends Context>(
-  app: App<Ctx>,
+  app: App<Ctx, unknown>,
   options: ListenOptions,
   defaults: ListenOptions,
   log: ServerOptions['log'],
 ): Promise<Running> {
+  if (typeof options !== 'object' || options === null) throw notOptions(options)
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(HTTP_OPTIONS, name))
   if (misplaced !== undefined) {
     const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
@@ -94,8 +95,25 @@ export async function listen<Ctx extends Context>(
   const opened = await openAll(app as unknown as App<Context>, wanted, asked)
   const stdio =
     wantsStdio !== false ? serveStdio(serviceOf(app), { limits: app.limits, ...stdioOptions }) : undefined
+  if (stdio !== undefined && opened.size === 0 && process.stdin.isTTY === true)
+    serviceOf(app).report('warning', inTerminal(process.argv[1] ?? 'server.js'))
   const removeHandlers = watchUncaught(serviceOf(app), options.onUncaught === 'exit')
   return running(app as unknown as App<Context>, opened, stdio, removeHandlers)
+}
+
+/** Nothing happens in a terminal, because there the messages of a client are missing. */
+function inTerminal(program: string): string {
+  const shown = program.split(/[\\/]/).at(-1) as string
+  return (
+    'waiting for MCP messages on stdin, which a client sends when it starts this program; ' +
+    `to try it, run: npx @modelcontextprotocol/inspector node ${shown}; for a URL, write listen({ http: {} })`
+  )
+}
+
+function notOptions(given: unknown): Error {
+  const port = Number.isInteger(given) ? given : 3000
+  const reason = `expected an object with options; write { http: { port: ${String(port)} } } or { stdio: true }`
+  return mcpError(BAD_OPTION, { where: 'listen', reason })
 }
 
 /** Starts the server and opens the transports one after the other. If one fails, it closes those that are open. */

@@ -38,7 +38,8 @@ async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServ
 }
 
 function checkShared(options: WsOptions): void {
-  const own = Object.keys(options).find((name) => name !== 'path')
+  const names = Object.keys(options) as readonly (keyof WsOptions)[]
+  const own = names.find((name) => name !== 'path' && options[name] !== undefined)
   if (own === undefined && (options.path ?? '/').startsWith('/')) return
   const reason =
     own === undefined

@@ -75,8 +75,8 @@ export interface CreateMessageResult {
 export interface Root {
   /** A file: URI. */
   readonly uri: string
-  readonly name?: string
-  readonly _meta?: Meta
+  readonly name?: string | undefined
+  readonly _meta?: Meta | undefined
 }
 
 export interface ListRootsResult {

@@ -42,7 +42,7 @@ export interface NotificationParams {
 }
 
 export interface EmptyResult {
-  readonly _meta?: Meta
+  readonly _meta?: Meta | undefined
 }
 
 export interface PaginatedRequestParams extends RequestParams {
@@ -55,16 +55,16 @@ export interface PaginatedResult extends EmptyResult {
 
 /** How long and for whom a result may be cached. Encoding adds missing values. */
 export interface CacheHints {
-  readonly ttlMs?: number
-  readonly cacheScope?: CacheScope
+  readonly ttlMs?: number | undefined
+  readonly cacheScope?: CacheScope | undefined
 }
 
 export interface Icon {
   /** An https: or data: URI. */
   readonly src: string
-  readonly mimeType?: string
-  readonly sizes?: readonly string[]
-  readonly theme?: 'light' | 'dark'
+  readonly mimeType?: string | undefined
+  readonly sizes?: readonly string[] | undefined
+  readonly theme?: 'light' | 'dark' | undefined
 }
 
 export interface Implementation {
@@ -77,10 +77,10 @@ export interface Implementation {
 }
 
 export interface Annotations {
-  readonly audience?: readonly Role[]
+  readonly audience?: readonly Role[] | undefined
   /** From 0 (optional) to 1 (required). */
-  readonly priority?: number
-  readonly lastModified?: string
+  readonly priority?: number | undefined
+  readonly lastModified?: string | undefined
 }
 
 /** The settings of a capability. Its presence is the declaration; unknown keys are tolerated. */
@@ -111,8 +111,8 @@ export interface ServerCapabilities {
 
 /** Members that every content block may have. */
 export interface BlockOptions {
-  readonly annotations?: Annotations
-  readonly _meta?: Meta
+  readonly annotations?: Annotations | undefined
+  readonly _meta?: Meta | undefined
 }
 
 export interface TextContent extends BlockOptions {
@@ -147,17 +147,17 @@ export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceL
 
 export interface TextResourceContents {
   readonly uri: string
-  readonly mimeType?: string
+  readonly mimeType?: string | undefined
   readonly text: string
-  readonly _meta?: Meta
+  readonly _meta?: Meta | undefined
 }
 
 export interface BlobResourceContents {
   readonly uri: string
-  readonly mimeType?: string
+  readonly mimeType?: string | undefined
   /** Base64. */
   readonly blob: string
-  readonly _meta?: Meta
+  readonly _meta?: Meta | undefined
 }
 
 export type ResourceContents = TextResourceContents | BlobResourceContents
@@ -166,34 +166,34 @@ export type ResourceContents = TextResourceContents | BlobResourceContents
 
 /** A JSON Schema 2020-12 whose root describes an object. */
 export interface ObjectSchema {
-  readonly $schema?: string
+  readonly $schema?: string | undefined
   readonly type: 'object'
   readonly [keyword: string]: unknown
 }
 
 /** A JSON Schema 2020-12 with any root. */
 export interface SchemaObject {
-  readonly $schema?: string
+  readonly $schema?: string | undefined
   readonly [keyword: string]: unknown
 }
 
 export interface ToolAnnotations {
-  readonly title?: string
-  readonly readOnlyHint?: boolean
-  readonly destructiveHint?: boolean
-  readonly idempotentHint?: boolean
-  readonly openWorldHint?: boolean
+  readonly title?: string | undefined
+  readonly readOnlyHint?: boolean | undefined
+  readonly destructiveHint?: boolean | undefined
+  readonly idempotentHint?: boolean | undefined
+  readonly openWorldHint?: boolean | undefined
 }
 
 export interface Tool {
   readonly name: string
-  readonly title?: string
-  readonly description?: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
   readonly inputSchema: ObjectSchema
-  readonly outputSchema?: SchemaObject
-  readonly annotations?: ToolAnnotations
-  readonly icons?: readonly Icon[]
-  readonly _meta?: Meta
+  readonly outputSchema?: SchemaObject | undefined
+  readonly annotations?: ToolAnnotations | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly _meta?: Meta | undefined
 }
 
 export interface ListToolsResult extends PaginatedResult, CacheHints {
@@ -209,7 +209,7 @@ export interface CallToolResult extends EmptyResult {
   readonly content: readonly ContentBlock[]
   /** Any JSON value. */
   readonly structuredContent?: unknown
-  readonly isError?: boolean
+  readonly isError?: boolean | undefined
 }
 
 // Resources
@@ -217,26 +217,26 @@ export interface CallToolResult extends EmptyResult {
 export interface Resource {
   readonly uri: string
   readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly mimeType?: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly mimeType?: string | undefined
   /** In bytes. */
-  readonly size?: number
-  readonly annotations?: Annotations
-  readonly icons?: readonly Icon[]
-  readonly _meta?: Meta
+  readonly size?: number | undefined
+  readonly annotations?: Annotations | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly _meta?: Meta | undefined
 }
 
 export interface ResourceTemplate {
   /** An RFC 6570 template. */
   readonly uriTemplate: string
   readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly mimeType?: string
-  readonly annotations?: Annotations
-  readonly icons?: readonly Icon[]
-  readonly _meta?: Meta
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly mimeType?: string | undefined
+  readonly annotations?: Annotations | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly _meta?: Meta | undefined
 }
 
 export interface ListResourcesResult extends PaginatedResult, CacheHints {
@@ -259,18 +259,18 @@ export interface ReadResourceResult extends EmptyResult, CacheHints {
 
 export interface PromptArgument {
   readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly required?: boolean
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly required?: boolean | undefined
 }
 
 export interface Prompt {
   readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly arguments?: readonly PromptArgument[]
-  readonly icons?: readonly Icon[]
-  readonly _meta?: Meta
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly arguments?: readonly PromptArgument[] | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly _meta?: Meta | undefined
 }
 
 export interface PromptMessage {
@@ -288,7 +288,7 @@ export interface GetPromptRequestParams extends RoundParams {
 }
 
 export interface GetPromptResult extends EmptyResult {
-  readonly description?: string
+  readonly description?: string | undefined
   readonly messages: readonly PromptMessage[]
 }
 

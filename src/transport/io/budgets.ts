@@ -1,13 +1,15 @@
 import type { Limits } from '../../protocol/limits.ts'
 import type { Load } from '../../rpc/load.ts'
 import type { Service } from '../../rpc/service.ts'
+import { KeptPool } from './kept-pool.ts'
 import { ReadPool } from './read-budget.ts'
 import { WritePool } from './write-budget.ts'
 
-/** The bytes that one server is reading and writing, over all its transports. */
+/** The bytes that one server is reading, writing and keeping, over all its transports. */
 export interface Budgets {
   readonly read: ReadPool
   readonly write: WritePool
+  readonly kept: KeptPool
 }
 
 const budgets = new WeakMap<Load, Budgets>()
@@ -15,7 +17,9 @@ const budgets = new WeakMap<Load, Budgets>()
 /** The byte budgets of a server. */
 export function budgetsOf({ load }: Pick<Service, 'load'>, limits: Limits): Budgets {
   let own = budgets.get(load)
-  if (own === undefined)
-    budgets.set(load, (own = { read: new ReadPool(limits), write: new WritePool(limits) }))
+  if (own === undefined) {
+    own = { read: new ReadPool(limits), write: new WritePool(limits), kept: new KeptPool(limits) }
+    budgets.set(load, own)
+  }
   return own
 }

@@ -1,5 +1,4 @@
 import { Deferred } from '../../base/deferred.ts'
-import { inTurns } from '../../base/in-turns.ts'
 import { toErrorObject } from '../../errors/reply.ts'
 import { mcpError, type McpError } from '../../errors/error.ts'
 import { NOT_INITIALIZED } from '../../errors/server.ts'
@@ -52,7 +51,8 @@ export class Connection implements Channel, Responder<Reply, string> {
   readonly calls: CallTable = new CallTable()
   /** The size of the message that is being received, in characters. */
   size = 0
-  #isInBatch = false
+  /** Whether a message of a batch is being taken. */
+  isInBatch = false
   #isClosed = false
   /** Created by the first asynchronous request: most connected clients are idle. */
   #late: Pending<Reply> | undefined
@@ -115,7 +115,7 @@ export class Connection implements Channel, Responder<Reply, string> {
     const { allInFlight, questionMs } = this.#limits
     const answer = await this.#service.load.whileAsking(call, allInFlight, () =>
       this.#session.pending.ask(method, (id) => this.#send(encodeRequest(id, method, params, dialect)), {
-        signal: call.signal,
+        signal: call.askingSignal,
         timeoutMs: questionMs,
         cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
       }),
@@ -150,18 +150,18 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   #takeBatch(members: readonly unknown[]): Reply | Promise<Reply> {
     checkBatch(members, this.#session.dialect, this.#limits.batch)
-    const { source } = this
-    const size = this.size / members.length
-    const take = (member: unknown): Reply | Promise<Reply> => this.#takeMember(member, source, size)
-    const replies = this.#inFlight.batch(() => inTurns(members, take))
-    return replies instanceof Promise ? replies.then(joined) : joined(replies)
+    const { source, size, caller, calls } = this
+    const share = size / members.length
+    const take = (member: unknown): Reply | Promise<Reply> => this.#takeMember(member, source, share)
+    const replies = this.#inFlight.batch({ members, size, caller, calls, take })
+    return replies instanceof Promise ? replies.then(toBatch) : toBatch(replies)
   }
 
   /** Takes one message of a batch. Other messages may have come since the batch did. */
   #takeMember(member: unknown, source: RequestSource, size: number): Reply | Promise<Reply> {
     if (this.#isClosed) return undefined
-    const outer = { isInBatch: this.#isInBatch, source: this.source, size: this.size }
-    this.#isInBatch = true
+    const outer = { isInBatch: this.isInBatch, source: this.source, size: this.size }
+    this.isInBatch = true
     this.source = source
     this.size = size
     try {
@@ -169,7 +169,7 @@ export class Connection implements Channel, Responder<Reply, string> {
     } catch (thrown) {
       return this.#errorText(readableId(thrown), this.#inFlight.reject(thrown), this.#session)
     } finally {
-      this.#isInBatch = outer.isInBatch
+      this.isInBatch = outer.isInBatch
       this.source = outer.source
       this.size = outer.size
     }
@@ -238,7 +238,7 @@ export class Connection implements Channel, Responder<Reply, string> {
   }
 
   pending(): Pending<Reply> {
-    return this.#isInBatch ? new Deferred() : this.#sending
+    return this.isInBatch ? new Deferred() : this.#sending
   }
 
   /** Sends late responses as they come. */
@@ -253,12 +253,6 @@ export class Connection implements Channel, Responder<Reply, string> {
   #errorText(id: RequestId | undefined, error: McpError, peer: Peer): string {
     return encodeError(id, toErrorObject(error, peer.dialect), peer.dialect)
   }
-}
-
-function joined(replies: readonly (Reply | Promise<Reply>)[]): Reply | Promise<Reply> {
-  if (replies.some((reply) => reply instanceof Promise))
-    return Promise.all(replies.map(async (reply) => reply)).then(toBatch)
-  return toBatch(replies as readonly Reply[])
 }
 
 function toBatch(replies: readonly Reply[]): Reply {

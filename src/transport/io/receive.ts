@@ -3,7 +3,7 @@ import type { Message } from '../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { BAD_ANSWER } from '../../errors/client.ts'
 import type { MessageStream } from '../../rpc/message-stream.ts'
-import { readMessage } from '../../wire/message.ts'
+import { checkBatchLength, readMessage } from '../../wire/message.ts'
 import { readText } from '../../wire/read-text.ts'
 
 /**
@@ -14,6 +14,7 @@ export function receiveText(messages: MessageStream, text: string, limits: Conte
   let message: ReturnType<typeof readText>
   try {
     message = readText(text, limits)
+    checkBatchLength(message, limits.batch)
   } catch (thrown) {
     return rejectAnswer(messages, text, (thrown as Error).message)
   }

@@ -10,11 +10,12 @@ interface Client {
 }
 
 let pool = new WritePool(toLimits())
+const TOO_MUCH = /too much output/
 
-function createClient(patienceMs = 10_000): Client {
+function createClient(patienceMs = 10_000, caller?: unknown): Client {
   let handle: NonNullable<Outlet['_handle']> | null = null
   const abort = vi.fn<() => void>()
-  const budget = new WriteBudget({ pool, outlet: () => ({ _handle: handle }), patienceMs, abort })
+  const budget = new WriteBudget({ pool, outlet: () => ({ _handle: handle }), patienceMs, abort, caller })
   const left = (bytes: number | undefined): void =>
     void (handle = bytes === undefined ? null : { writeQueueSize: bytes })
   return { budget, abort, left }
@@ -129,4 +130,55 @@ test('when too many bytes are unread, nothing more is written, and clients that 
   expect(patient.abort).not.toHaveBeenCalled()
   vi.advanceTimersByTime(50)
   expect(patient.abort).toHaveBeenCalled()
+})
+
+test('when too many bytes are unread, clients must read a tenth of theirs in a second', () => {
+  pool = new WritePool({ unsentBytes: 1000 })
+  const [slow, steady] = [createClient(), createClient()]
+  let [slowLeft, steadyLeft] = [1000, 1000]
+  for (const { budget, left } of [slow, steady]) {
+    left(1000)
+    budget.set(1000)
+  }
+  vi.advanceTimersByTime(50)
+  for (let second = 0; second < 3; second++) {
+    expect(() => pool.check()).toThrow(TOO_MUCH)
+    for (let step = 0; step < 10; step++) {
+      slow.left((slowLeft -= 9))
+      steady.left((steadyLeft -= 10))
+      vi.advanceTimersByTime(100)
+    }
+  }
+  expect([slow.abort.mock.calls.length > 0, steady.abort.mock.calls.length]).toEqual([true, 0])
+})
+
+test('once there is room again, reading anything is enough', () => {
+  pool = new WritePool({ unsentBytes: 1000 })
+  const [slow, other] = [createClient(), createClient()]
+  slow.budget.set(1000)
+  other.budget.set(1000)
+  expect(() => pool.check()).toThrow(TOO_MUCH)
+  other.budget.set(0)
+  for (let left = 1000; left > 900; left--) {
+    slow.left(left)
+    vi.advanceTimersByTime(100)
+  }
+  expect(slow.abort).not.toHaveBeenCalled()
+})
+
+test('a caller that leaves more than its share unread gets nothing more, and the others do', () => {
+  pool = new WritePool({ unsentBytes: 1000 })
+  const [ann, bob] = [createClient(10_000, 'ann'), createClient(10_000, 'bob')]
+  const second = createClient(10_000, 'ann')
+  ann.budget.set(200)
+  second.budget.set(50)
+  expect(() => pool.check('ann')).not.toThrow()
+  second.budget.set(51)
+  expect(() => pool.check('ann')).toThrow(expect.objectContaining({ kind: 'too_much_unsent' }))
+  for (const caller of ['bob', 'eve', undefined]) expect(() => pool.check(caller)).not.toThrow()
+  // Each gets a quarter of what the others leave free.
+  bob.budget.set(188)
+  expect(() => pool.check('bob')).toThrow(TOO_MUCH)
+  second.budget.set(0)
+  for (const caller of ['ann', 'bob']) expect(() => pool.check(caller)).not.toThrow()
 })

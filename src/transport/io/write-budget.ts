@@ -6,12 +6,17 @@ import { everyMs, type Timer } from './timer.ts'
 const CHECK_MS = 50
 /** How long a client may read nothing while too many bytes wait for all clients together. */
 const HURRY_MS = 1000
+/** The part of what waits for it that a client must then read in that time. */
+const HURRY_PART = 1 / 10
+/** One caller may leave this part of what all others leave free unread, so that a few callers cannot shut out the rest. */
+const SHARE = 1 / 4
 
 /** The bytes that the clients of one server have not read yet. */
 export class WritePool {
   readonly #limitBytes: number
-  /** How many bytes are unread. */
-  total = 0
+  #total = 0
+  /** How many bytes are unread by each caller. */
+  readonly #callers = new Map<unknown, number>()
   /** Budgets with unread bytes. */
   readonly #slow = new Set<WriteBudget>()
   /** Those whose timeout has not been shortened. */
@@ -22,12 +27,32 @@ export class WritePool {
     this.#limitBytes = unsentBytes
   }
 
-  /** Throws when too many bytes are unread to write more; clients that read nothing then time out sooner. */
-  check(): void {
-    if (this.total <= this.#limitBytes) return
-    for (const budget of this.#patient) budget.hurry()
-    this.#patient.clear()
+  /** How many bytes are unread. */
+  get total(): number {
+    return this.#total
+  }
+
+  /**
+   * Throws when too many bytes are unread to write more, by all clients or by this caller. In the first case, clients that
+   * read too slowly time out sooner.
+   */
+  check(caller?: unknown): void {
+    if (this.#total === 0) return
+    const own = this.#callers.get(caller) ?? 0
+    if (this.#isFull) {
+      for (const budget of this.#patient) budget.hurry()
+      this.#patient.clear()
+    } else if (own <= (this.#limitBytes - this.#total + own) * SHARE) return
     throw mcpError(TOO_MUCH_UNSENT, {}, { retryAfterMs: 1000 })
+  }
+
+  /** Counts further bytes for a caller, or fewer. */
+  count(caller: unknown, bytes: number): void {
+    this.#total += bytes
+    if (caller === undefined) return
+    const own = (this.#callers.get(caller) ?? 0) + bytes
+    if (own > 0) this.#callers.set(caller, own)
+    else this.#callers.delete(caller)
   }
 
   add(budget: WriteBudget): void {
@@ -44,10 +69,14 @@ export class WritePool {
   /** Checks all budgets with unread bytes, as long as there are any. */
   #checkAll(): void {
     const now = performance.now()
-    for (const budget of this.#slow) budget.check(now)
+    for (const budget of this.#slow) budget.check(now, this.#isFull)
     if (this.#slow.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
+  }
+
+  get #isFull(): boolean {
+    return this.#total > this.#limitBytes
   }
 }
 
@@ -64,6 +93,8 @@ interface Handle {
 
 export interface WriteBudgetOptions {
   readonly pool: WritePool
+  /** What one caller leaves unread counts together. Undefined when the caller is unknown. */
+  readonly caller?: unknown
   /** The socket; null before there is one. */
   outlet(): Outlet | null
   /** How long the client may read nothing while bytes wait for it. */
@@ -80,6 +111,7 @@ export class WriteBudget {
   readonly #options: WriteBudgetOptions
   #size = 0
   #patienceMs = 0
+  #isHurried = false
   #left: number | undefined
   #since = 0
 
@@ -89,7 +121,8 @@ export class WriteBudget {
 
   /** Sets the number of unread bytes. */
   set(size: number): void {
-    this.#options.pool.total += size - this.#size
+    const { pool, caller } = this.#options
+    if (size !== this.#size) pool.count(caller, size - this.#size)
     if (size === 0) this.#end()
     else if (this.#size === 0) this.#begin()
     this.#size = size
@@ -97,14 +130,17 @@ export class WriteBudget {
 
   /** Shortens the timeout. */
   hurry(): void {
+    this.#isHurried = true
     this.#patienceMs = Math.min(this.#patienceMs, HURRY_MS)
   }
 
-  /** Checks whether the client read anything since the last call. */
-  check(now: number): void {
+  /** Checks whether the client has read anything, or enough while too many bytes are unread by all. */
+  check(now: number, isFull: boolean): void {
     const { outlet, abort } = this.#options
     const left = leftIn(outlet()?._handle)
-    if (left === undefined || left !== this.#left) {
+    const enough = isFull && this.#isHurried ? this.#size * HURRY_PART : 1
+    const last = this.#left
+    if (left === undefined || last === undefined || left > last || last - left >= enough) {
       this.#left = left
       this.#since = now
     } else if (now - this.#since > this.#patienceMs) abort()
@@ -112,6 +148,7 @@ export class WriteBudget {
 
   #begin(): void {
     this.#patienceMs = this.#options.patienceMs
+    this.#isHurried = false
     this.#left = undefined
     this.#options.pool.add(this)
   }

@@ -25,6 +25,8 @@ export interface MemoryEnd {
   readonly stopped?: Promise<void> | undefined
 }
 
+const USED_LATE = 'a client in this process uses the server after app.close(); close its clients before it'
+
 /** Serves one client in the same process. Messages are text, as on any other transport. */
 export function serveMemory(
   service: Service,
@@ -46,9 +48,11 @@ export function serveMemory(
   const end: MemoryEnd = {
     send(text) {
       if (!open) throw mcpError(CONNECTION_CLOSED, { method: 'the message' })
-      const isNext = isReplayed
-      isReplayed = false
-      if (!isNext && (!isStarted || waiting > 0)) return wait(text)
+      if (isReplayed) isReplayed = false
+      else {
+        if (service.isClosed) service.warnOnce('closed', '', USED_LATE)
+        if (!isStarted || waiting > 0) return wait(text)
+      }
       const problem = sizeProblem(text.length, limits.memoryBytes)
       if (problem !== undefined) return connection.reject(problem, askedId(text))
       connection.receive(text)

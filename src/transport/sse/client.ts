@@ -11,7 +11,7 @@ import type { ReadingOptions } from '../http/client/answer.ts'
 import type { OlderParts } from '../http/client/client.ts'
 import { dropBody, readRest, tooLarge } from '../http/client/body.ts'
 import { readFailure, toFailure } from '../http/client/failure.ts'
-import { createSend, nameOf, type Send } from '../http/client/fetch.ts'
+import { createSend, nameOf, sendingDeadline, type Send } from '../http/client/fetch.ts'
 import { readRequestHeaders, type HeaderRecord } from '../http/client/headers.ts'
 import { Holds, type Hold } from '../http/client/holds.ts'
 import { isStream } from '../http/client/resume.ts'
@@ -95,8 +95,9 @@ class SseClientTransport implements ClientTransport {
 
   async send(text: string, headers?: HeaderRecord): Promise<void> {
     if (this.#messages.failure !== undefined) throw this.#messages.failure
-    const hold = this.#holds.begin(() => mcpError(CLOSED, {}))
     const method = 'the message'
+    const deadline = sendingDeadline(method)
+    const hold = this.#holds.begin(() => mcpError(CLOSED, {}), deadline.signal)
     try {
       const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
       if (!response.ok) throw this.#refused(response, method)
@@ -104,6 +105,8 @@ class SseClientTransport implements ClientTransport {
       hold.release()
     } catch (error) {
       throw hold.release(error)
+    } finally {
+      deadline.end()
     }
   }
 

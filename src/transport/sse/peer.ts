@@ -5,10 +5,10 @@ import { Connection } from '../io/connection.ts'
 import { EventStream } from '../http/server/event-stream.ts'
 
 export interface SseClientOptions {
+  /** The id in the address for its messages. */
+  readonly id: string
   readonly service: Service
   readonly limits: Limits
-  /** The id in the address for messages. */
-  readonly id: string
   /** The limits of the stream. */
   readonly streaming: Limits
   /** The caller that opened the stream; only this caller may post to it. */
@@ -24,6 +24,7 @@ const NOWHERE: RequestSource = {}
 
 /** One client of the transport of 2024-11-05: it posts messages, and receives all of its own on one stream. */
 export class SseClient {
+  readonly id: string
   readonly owner: string
   readonly stream: EventStream
   readonly since: number = performance.now()
@@ -33,8 +34,9 @@ export class SseClient {
   readonly #drainMs: number
   readonly #lifetime: RequestLifetime | undefined
 
-  constructor({ service, limits, id, streaming, owner, lifetime, onGone }: SseClientOptions) {
+  constructor({ id, service, limits, streaming, owner, lifetime, onGone }: SseClientOptions) {
     const { streamBytes, drainMs } = limits
+    this.id = id
     this.owner = owner
     this.#drainMs = drainMs
     this.#lifetime = lifetime
@@ -53,6 +55,11 @@ export class SseClient {
       send: (text) => this.stream.send(text, 'message'),
       isBehind: () => this.stream.waiting > streamBytes,
     })
+  }
+
+  /** Whether the client is waiting for a response. */
+  get isBusy(): boolean {
+    return this.#connection.isBusy
   }
 
   /** Sends the address for messages to the client. */

@@ -9,8 +9,17 @@ import type { Service } from '../../rpc/service.ts'
 import { toStream } from '../http/server/exchange.ts'
 import type { Guard } from '../http/server/guard.ts'
 import { checkContent, readAccept } from '../http/server/negotiate.ts'
-import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from '../http/server/parts.ts'
+import {
+  callerOf,
+  type ExtraEndpoint,
+  type Headers,
+  type HttpHandler,
+  type HttpHead,
+  type HttpIn,
+  type HttpOut,
+} from '../http/server/parts.ts'
 import { budgetsOf } from '../io/budgets.ts'
+import { Owners } from '../io/owners.ts'
 import { Sweeper } from '../http/server/sweeper.ts'
 import { SseClient } from './peer.ts'
 
@@ -46,6 +55,7 @@ export class SseEndpoint implements ExtraEndpoint {
   readonly authenticate: HttpHandler['authenticate']
   readonly #fail: HttpHandler['fail']
   readonly #clients = new Map<string, SseClient>()
+  readonly #owners = new Owners<SseClient>()
   /** Keeps streams alive. */
   readonly sweeper: Sweeper
   #closing = false
@@ -129,14 +139,15 @@ export class SseEndpoint implements ExtraEndpoint {
 
   #open(request: HttpIn, headers: Headers): HttpOut {
     const { limits, service } = this
-    if (this.#clients.size >= limits.sessions) this.#makeRoom()
-    const id = crypto.randomUUID()
-    const onGone = (): void => void this.#clients.delete(id)
     const owner = ownerOf(request.auth)
+    if (this.#clients.size >= limits.sessions) this.#makeRoom(owner)
+    const id = crypto.randomUUID()
+    const onGone = (): void => this.#delete(client)
     const streaming = this.#streaming
     const { lifetime } = request
-    const client = new SseClient({ service, limits, id, streaming, owner, lifetime, onGone })
+    const client: SseClient = new SseClient({ id, service, limits, streaming, owner, lifetime, onGone })
     this.#clients.set(id, client)
+    this.#owners.add(client)
     this.sweeper.begin()
     client.greet(`${addressOf(request)}?sessionId=${id}`)
     return toStream(client.stream, headers)
@@ -147,7 +158,7 @@ export class SseEndpoint implements ExtraEndpoint {
     const client = this.#find(request)
     if (client.owner !== ownerOf(request.auth)) throw mcpError(UNKNOWN_SESSION, {})
     if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
-    if (client.stream.waiting > 0) budgetsOf(this.service, this.limits).write.check()
+    if (client.stream.waiting > 0) budgetsOf(this.service, this.limits).write.check(callerOf(request))
     client.receive(parsed === undefined ? body : JSON.stringify(parsed), request)
     return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
   }
@@ -160,17 +171,22 @@ export class SseEndpoint implements ExtraEndpoint {
     return client
   }
 
-  /** Evicts a client that opened a stream and never sent a message. */
-  #makeRoom(): void {
-    const { sessions } = this.limits
+  /** Evicts a client that opened a stream and never sent a message, or an idle one of an owner with far more than this one. */
+  #makeRoom(owner: string): void {
     const now = performance.now()
-    for (const [id, client] of this.#clients) {
-      if (client.spoken || now - client.since < FRESH_MS) continue
-      this.#clients.delete(id)
+    const { items, isLarge } = this.#owners.largest(owner)
+    for (const client of items) {
+      if (isLarge ? client.isBusy : client.spoken || now - client.since < FRESH_MS) continue
+      this.#delete(client)
       void client.close()
       return this.service.observers.count('session_evicted')
     }
-    throw mcpError(SESSION_LIMIT, { limit: sessions }, { retryAfterMs: 30_000 })
+    throw mcpError(SESSION_LIMIT, { limit: this.limits.sessions }, { retryAfterMs: 30_000 })
+  }
+
+  #delete(client: SseClient): void {
+    this.#clients.delete(client.id)
+    this.#owners.delete(client)
   }
 }
 
@@ -198,10 +214,12 @@ function withHandshake(service: Service): Service {
     load: service.load,
     observers: service.observers,
     dialects: service.dialects,
+    isClosed: service.isClosed,
     revisions: service.revisions.filter((revision) => revision !== LATEST),
     showsErrors: service.showsErrors,
     answer: (call) => service.answer(call),
     notice: (call) => service.notice(call),
     report: (level, message, facts) => service.report(level, message, facts),
+    warnOnce: (...warning) => service.warnOnce(...warning),
   }
 }

@@ -1,3 +1,4 @@
+import { checkNode } from '../../base/runtime.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { CLOSED } from '../../errors/rpc.ts'
 import type { ReadLimits } from '../../protocol/client-limits.ts'
@@ -22,6 +23,7 @@ const CLOSE_MS = 2000
 
 /** Starts a server without a shell and connects to it. Closing ends the server and everything it started. */
 export function connectStdio(options: ConnectStdioOptions): OpenTransport {
+  checkNode('connect')
   checkCommand(options)
   return async (events) => {
     const launch = toLaunch(options)
@@ -95,9 +97,9 @@ function openTransport(
 /** Adds to a timeout what the server wrote to stdout, if it never wrote a message. */
 function withJunk(error: unknown, { anything, junk }: MessageReader): unknown {
   if (!(error instanceof McpError) || error.kind !== 'timeout' || anything() || junk() === '') return error
-  return new McpError('timeout', `${error.message}; its stdout contains no messages, only: ${junk()}`, {
-    cause: error,
-  })
+  const problem = `${error.message}; its stdout contains no messages, only: ${junk()}`
+  const remedy = 'a server must write everything else to stderr, for example with console.error'
+  return new McpError('timeout', `${problem}; ${remedy}`, { cause: error })
 }
 
 function toReason(command: string, ending: Ending, stderr: StderrReader, wasUp: boolean): McpError {

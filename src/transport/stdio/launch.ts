@@ -11,9 +11,9 @@ import { failed, findExecutable } from './executable.ts'
 export interface Command {
   readonly command: string
   /** Passed to the program one by one, never through a shell. */
-  readonly args?: readonly string[]
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly cwd?: string
+  readonly args?: readonly string[] | undefined
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  readonly cwd?: string | undefined
   /** How much of our environment the process inherits; by default the harmless essentials. */
   readonly inherit?: Inherit
 }
@@ -35,7 +35,7 @@ export function checkCommand({ command, args = [], inherit = 'safe', cwd }: Comm
   if (typeof command !== 'string' || command.trim() === '')
     throw bad('command', 'it must be the name or path of a program')
   if (command.includes('\0')) throw bad('command', 'it contains NUL')
-  if (!Array.isArray(args)) throw bad('args', 'it must be a list')
+  if (!Array.isArray(args)) throw bad('args', `it must be a list; write args: ['server.js']`)
   for (const argument of args as readonly unknown[]) {
     if (typeof argument !== 'string' || argument.includes('\0'))
       throw bad('args', 'each argument must be a string without NUL')

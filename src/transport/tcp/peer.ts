@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_MESSAGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import type { RequestSource } from '../../rpc/call.ts'
+import { ownerOf, type RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { budgetsOf } from '../io/budgets.ts'
 import { ReadBudget } from '../io/read-budget.ts'
@@ -61,6 +61,8 @@ export class Peer {
     })
     this.#sending = new WriteBudget({
       pool: write,
+      // An anonymous client is not read from while it is behind.
+      caller: source.auth && ownerOf(source.auth),
       outlet: () => socket as Outlet,
       patienceMs: limits.bodyMs,
       abort: () => this.#abort(),

@@ -47,7 +47,7 @@ export async function listenTcp(
 ): Promise<TcpServer> {
   const { tls, framing, scopes } = door
   const { write } = budgetsOf(service, limits)
-  service.load.check = () => write.check()
+  service.load.check = (caller) => write.check(caller)
   const peers = new Set<Peer>()
   const sockets = new Set<Socket>()
   const reportRejected = throttle((why: string, more) =>

@@ -8,24 +8,24 @@ export interface TlsOptions {
   readonly key: Pem
   readonly cert: Pem
   /** Authorities that client certificates must come from; makes client certificates required. */
-  readonly ca?: Pem | readonly Pem[]
+  readonly ca?: Pem | readonly Pem[] | undefined
   /** Whether clients need a certificate. Defaults to true when `ca` or `pin` is given. */
-  readonly requestCert?: boolean
+  readonly requestCert?: boolean | undefined
   /** SHA-256 fingerprints of the only client certificates that are accepted. */
-  readonly pin?: string | readonly string[]
+  readonly pin?: string | readonly string[] | undefined
 }
 
 /** Which servers a client trusts, and how it identifies itself. */
 export interface ClientTls {
   /** Authorities to trust instead of the default ones. */
-  readonly ca?: Pem | readonly Pem[]
+  readonly ca?: Pem | readonly Pem[] | undefined
   /** Our own certificate, for servers that ask for one. */
-  readonly cert?: Pem
-  readonly key?: Pem
+  readonly cert?: Pem | undefined
+  readonly key?: Pem | undefined
   /** SHA-256 fingerprints of the only server certificates that are accepted. */
-  readonly pin?: string | readonly string[]
+  readonly pin?: string | readonly string[] | undefined
   /** The name in the server's certificate, if it differs from the host in the URL. */
-  readonly servername?: string
+  readonly servername?: string | undefined
 }
 
 const BYTES: Kind<Uint8Array> = { must: 'bytes', is: (value) => value instanceof Uint8Array }

@@ -38,9 +38,14 @@ export class Backlog {
     return this.#size
   }
 
+  /** The number of buffered messages. */
+  get length(): number {
+    return this.#texts === undefined ? 0 : this.#texts.length
+  }
+
   /** The number of messages sent before the buffered ones. */
   get forgotten(): number {
-    return this.#sent - this.#length
+    return this.#sent - this.length
   }
 
   /** Whether all messages are known to have arrived. */
@@ -51,12 +56,12 @@ export class Backlog {
   /** Whether it is time to ask how many arrived. */
   get isHalfFull(): boolean {
     const { maxEvents, maxBytes } = this.#keeper
-    return this.#size * 2 > maxBytes || this.#length * 2 > maxEvents
+    return this.#size * 2 > maxBytes || this.length * 2 > maxEvents
   }
 
   /** Whether one more message would discard another. */
   get isFull(): boolean {
-    return this.#length >= this.#keeper.maxEvents || this.#size > this.#keeper.maxBytes
+    return this.length >= this.#keeper.maxEvents || this.#size > this.#keeper.maxBytes
   }
 
   /** Counts a message and buffers it. */
@@ -65,7 +70,7 @@ export class Backlog {
     this.#sent++
     ;(this.#texts ??= []).push(text)
     this.#count(textBytes(text))
-    while (this.#length > 1 && (this.#length > keeper.maxEvents || this.#size > keeper.maxBytes)) {
+    while (this.length > 1 && (this.length > keeper.maxEvents || this.#size > keeper.maxBytes)) {
       this.#drop(1)
       keeper.forgot?.()
     }
@@ -99,10 +104,6 @@ export class Backlog {
   /** Discards everything. */
   clear(): void {
     this.#arrived(this.#sent)
-  }
-
-  get #length(): number {
-    return this.#texts === undefined ? 0 : this.#texts.length
   }
 
   #arrived(count: number): void {

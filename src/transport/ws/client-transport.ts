@@ -2,7 +2,7 @@ import type { Message } from '../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../../errors/client.ts'
 import { CLOSED, OVERLOADED } from '../../errors/rpc.ts'
-import type { ClientLimits } from '../../protocol/client-limits.ts'
+import type { ClientLimits, ReadLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../rpc/client-transport.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
 import { doubledMs, pause } from '../../base/backoff.ts'
@@ -13,10 +13,8 @@ import type { ClientSocket, DialOptions, SessionAck } from './client-socket.ts'
 import { CLOSE } from './close-codes.ts'
 import { ABNORMAL, codeOf, isPassing, toReason } from './endings.ts'
 
-export type WsTransportLimits = Pick<
-  ClientLimits,
-  'clientBytes' | 'depth' | 'values' | 'resumeMs' | 'reconnectFirstMs' | 'reconnectMaxMs' | 'reconnectFloorMs'
->
+export type WsTransportLimits = ReadLimits &
+  Pick<ClientLimits, 'resumeMs' | 'reconnectFirstMs' | 'reconnectMaxMs' | 'reconnectFloorMs'>
 
 /** How a connection is opened. */
 export interface Opening extends Required<Pick<DialOptions, 'onPong'>> {

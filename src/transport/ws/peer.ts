@@ -3,7 +3,7 @@ import type { RawData } from 'ws'
 import { mcpError } from '../../errors/error.ts'
 import { TOO_LARGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import type { RequestSource } from '../../rpc/call.ts'
+import { ownerOf, type RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { budgetsOf } from '../io/budgets.ts'
@@ -70,6 +70,8 @@ export class Peer implements Carrier {
     })
     this.#sending = new WriteBudget({
       pool: write,
+      // An anonymous client is not read from while it is behind.
+      caller: source.auth && ownerOf(source.auth),
       outlet: () => stream as Outlet,
       patienceMs: limits.bodyMs,
       abort: () => this.#abort('slow_reader'),
@@ -143,6 +145,7 @@ export class Peer implements Carrier {
     // Buffer bytes, not text: the length of a string is not its size in memory.
     const waits = this.#paused || text.length > BATCH_BYTES
     this.#socket.send(waits ? Buffer.from(text) : text, { binary: false })
+    if (this.#paused) this.#sending.set(this.#stream.writableLength)
     if (writableLength + text.length > BATCH_BYTES) this.#flush()
   }
 

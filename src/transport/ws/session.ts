@@ -1,7 +1,9 @@
 import type { Limits } from '../../protocol/limits.ts'
 import { ownerOf, type Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
+import { budgetsOf } from '../io/budgets.ts'
 import { Connection } from '../io/connection.ts'
+import { KeptBuffer } from '../io/kept-pool.ts'
 import { Backlog, type Keeper } from './backlog.ts'
 
 /** The current connection of a session. */
@@ -36,9 +38,10 @@ export interface SessionTable {
   lost(session: WsSession): void
   /** Called when a session ends. */
   over(session: WsSession): void
-  /** Called with every change in the number of buffered bytes. */
-  keeps(bytes: number): void
 }
+
+/** What it takes to keep a message, besides its text. */
+const OVERHEAD = 64
 
 /** A session that outlives its connection: requests keep running, and messages for the client are buffered. */
 export class WsSession implements Keeper {
@@ -47,6 +50,7 @@ export class WsSession implements Keeper {
   readonly connection: Connection
   readonly #table: SessionTable
   readonly #backlog: Backlog = new Backlog(this)
+  readonly #buffer: KeptBuffer
   #carrier: Carrier | undefined
   #received = 0
   /** The number of messages sent when the connection was lost. */
@@ -58,6 +62,11 @@ export class WsSession implements Keeper {
     this.#table = table
     this.id = id
     this.owner = ownerOf(auth)
+    this.#buffer = new KeptBuffer({
+      pool: budgetsOf(service, limits).kept,
+      caller: auth === undefined ? this : this.owner,
+      forget: () => this.#discard(),
+    })
     this.connection = new Connection({
       service,
       limits,
@@ -79,11 +88,6 @@ export class WsSession implements Keeper {
   /** The number of messages sent to the client. */
   get sent(): number {
     return this.#backlog.sent
-  }
-
-  /** The number of bytes buffered for the client. */
-  get size(): number {
-    return this.#backlog.size
   }
 
   /** The number of messages received from the client. */
@@ -113,6 +117,7 @@ export class WsSession implements Keeper {
   /** Continues on a new connection, starting with the messages that the client missed. */
   carryOn(carrier: Carrier, { count, auth, ip }: Pick<Opening, 'count' | 'auth' | 'ip'>): void {
     this.#carrier = carrier
+    this.#buffer.isRead = true
     this.connection.source = { auth, ip }
     for (const text of this.#backlog.after(count)) carrier.send(text)
   }
@@ -144,13 +149,6 @@ export class WsSession implements Keeper {
     else this.#table.lost(this)
   }
 
-  /** Discards buffered messages; a client that missed some of them can no longer resume. */
-  discard(): void {
-    this.#backlog.clear()
-    this.forgot()
-    if (this.#carrier === undefined) this.end()
-  }
-
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -163,12 +161,20 @@ export class WsSession implements Keeper {
     this.#table.service.observers.count('event_forgotten')
   }
 
-  kept(bytes: number): void {
-    this.#table.keeps(bytes)
+  kept(): void {
+    this.#buffer.set(this.#backlog.size + this.#backlog.length * OVERHEAD)
+  }
+
+  /** Discards buffered messages to make room; a client that missed some of them can no longer resume. */
+  #discard(): void {
+    this.#backlog.clear()
+    this.forgot()
+    if (this.#carrier === undefined) this.end()
   }
 
   #lose(): void {
     this.#carrier = undefined
+    this.#buffer.isRead = false
     this.#sentBefore = this.#backlog.sent
   }
 

@@ -3,6 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Limits } from '../../protocol/limits.ts'
 import { ownerOf, type Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
+import { budgetsOf } from '../io/budgets.ts'
+import { Owners } from '../io/owners.ts'
 import { readCount } from './backlog.ts'
 import { WsSession, type Opening, type SessionTable } from './session.ts'
 
@@ -17,7 +19,7 @@ export class WsSessions implements SessionTable {
   readonly #all = new Map<string, WsSession>()
   /** Sessions without a connection and when they lost it, oldest first. */
   readonly #lost = new Map<WsSession, number>()
-  #kept = 0
+  readonly #owners = new Owners<WsSession>()
   #isClosed = false
 
   constructor(service: Service, limits: Limits, now: () => number = () => performance.now()) {
@@ -30,9 +32,9 @@ export class WsSessions implements SessionTable {
     return this.#all.size
   }
 
-  /** The number of bytes buffered for all of them. */
+  /** The number of bytes kept for clients that may come back. */
   get kept(): number {
-    return this.#kept
+    return budgetsOf(this.service, this.limits).kept.bytes
   }
 
   /**
@@ -69,35 +71,23 @@ export class WsSessions implements SessionTable {
     for (const session of this.#lost.keys()) session.end()
   }
 
-  /** Keeps a session for its client to resume; if there are too many, the oldest one is evicted. */
+  /** Keeps a session for its client to resume; if there are too many, the owner with the most loses the oldest one. */
   lost(session: WsSession): void {
     if (this.#isClosed) return session.end()
-    const [first] = this.#lost.keys()
-    if (first !== undefined && this.#lost.size >= this.limits.sessions) {
+    if (this.#lost.size >= this.limits.sessions) {
       this.service.observers.count('session_evicted')
       // A session that was never used does not evict another.
       if (session.received === 0) return session.end()
-      first.end()
+      const [first] = this.#owners.largest(session.owner).items
+      first?.end()
     }
     this.#lost.set(session, this.#now())
+    this.#owners.add(session)
   }
 
   over(session: WsSession): void {
     this.#all.delete(session.id)
-    this.#lost.delete(session)
-  }
-
-  /** Counts buffered bytes. Beyond the limit, the session with the largest buffer loses it. */
-  keeps(bytes: number): void {
-    this.#kept += bytes
-    while (this.#kept > this.limits.unsentBytes) this.#largest().discard()
-  }
-
-  #largest(): WsSession {
-    let largest: WsSession | undefined
-    for (const session of this.#all.values())
-      if (largest === undefined || session.size > largest.size) largest = session
-    return largest as WsSession
+    this.#found(session)
   }
 
   #find(headers: IncomingHttpHeaders, auth: Auth | undefined): WsSession | undefined {
@@ -109,10 +99,16 @@ export class WsSessions implements SessionTable {
   #canResume(session: WsSession, count: number): boolean {
     if (count > session.sent) return false
     session.release()
-    this.#lost.delete(session)
+    this.#found(session)
     if (session.reaches(count)) return true
     session.end()
     return false
+  }
+
+  /** The session has a connection again, or ends. */
+  #found(session: WsSession): void {
+    this.#lost.delete(session)
+    this.#owners.delete(session)
   }
 
   #create(auth: Auth | undefined): WsSession {

@@ -18,6 +18,7 @@ import type {
   TextContent,
   Tool,
 } from '../../protocol/spec/2026-07-28.ts'
+import { STRUCTURED } from '../../protocol/meta.ts'
 import type { Lowering } from '../lowering.ts'
 import { change, changeEach, omit } from '../reshape.ts'
 
@@ -39,7 +40,7 @@ export const lowering: Lowering = {
   content: lowerContent,
   /** `_meta` is dropped. */
   contents: lowerContents,
-  /** Structured content is dropped; if there is no other content, its JSON becomes a text block. */
+  /** Structured content is dropped; if there is no other content, its JSON becomes a text block. `_meta` says whether the text has it. */
   callResult: lowerCallResult,
   /** `context` and the title of the reference are dropped. */
   complete: lowerComplete,
@@ -58,7 +59,7 @@ function lowerTool(tool: Tool): Tool {
   return { ...plain, annotations: { ...tool.annotations, title } }
 }
 
-function lowerNamed<Value extends { readonly annotations?: Annotations }>(value: Value): Value {
+function lowerNamed<Value extends { readonly annotations?: Annotations | undefined }>(value: Value): Value {
   return withoutDate(omit(value, 'title', '_meta'))
 }
 
@@ -84,16 +85,30 @@ function lowerContents(contents: ResourceContents): ResourceContents {
   return omit(contents, '_meta')
 }
 
-function withoutDate<Value extends { readonly annotations?: Annotations }>(value: Value): Value {
+function withoutDate<Value extends { readonly annotations?: Annotations | undefined }>(value: Value): Value {
   return value.annotations?.lastModified === undefined
     ? value
     : { ...value, annotations: omit(value.annotations, 'lastModified') }
 }
 
 function lowerCallResult(result: CallToolResult): CallToolResult {
-  const plain = omit(result, 'structuredContent')
-  if (plain === result || result.content.length > 0) return plain
-  return { ...plain, content: [{ type: 'text', text: JSON.stringify(result.structuredContent) }] }
+  const { structuredContent, _meta, ...plain } = result
+  if (structuredContent === undefined) return result
+  const { [STRUCTURED]: form, ...own } = _meta ?? {}
+  const value =
+    form === 'result' ? (structuredContent as { readonly result: unknown }).result : structuredContent
+  const content: readonly ContentBlock[] =
+    plain.content.length > 0 ? plain.content : [{ type: 'text', text: JSON.stringify(value) }]
+  const meta = repeats(content, value) ? { ...own, [STRUCTURED]: 'text' } : own
+  return { ...plain, content, ...(Object.keys(meta).length > 0 && { _meta: meta }) }
+}
+
+/** Whether the only block is a text that begins like the JSON of a value. Handlers may write another text instead. */
+function repeats(content: readonly ContentBlock[], value: unknown): boolean {
+  const [block] = content
+  if (content.length > 1 || block?.type !== 'text') return false
+  if (typeof value !== 'object' || value === null) return block.text === JSON.stringify(value)
+  return block.text.startsWith(Array.isArray(value) ? '[' : '{')
 }
 
 function lowerComplete(params: CompleteRequestParams): CompleteRequestParams {

@@ -1,4 +1,5 @@
 import { isObject } from '../../protocol/jsonrpc.ts'
+import { STRUCTURED } from '../../protocol/meta.ts'
 import type {
   CallToolResult,
   CreateMessageRequestParams,
@@ -16,8 +17,8 @@ import { toObjectSchema, withSchemaObjects } from './output-schema.ts'
 export const lowering: Lowering = {
   /** An output schema that does not describe objects becomes the schema of `{ result }`; property schemas `true` and `false` become objects. */
   tool: lowerTool,
-  /** Structured content that is not an object becomes `{ result }`. */
-  callResult: wrapStructured<CallToolResult>,
+  /** Structured content that is not an object becomes `{ result }`; `_meta` says so. */
+  callResult: lowerCallResult,
   /** Caching hints are dropped. */
   hints: (value) => omit(value, 'ttlMs', 'cacheScope'),
   /** The same rules apply to tools and tool results inside a sampling request. */
@@ -29,6 +30,11 @@ export const lowering: Lowering = {
 function lowerTool(tool: Tool): Tool {
   const lowered = change(tool, 'outputSchema', toObjectSchema)
   return change(lowered, 'inputSchema', (schema) => withSchemaObjects<ObjectSchema>(schema))
+}
+
+function lowerCallResult(result: CallToolResult): CallToolResult {
+  const wrapped = wrapStructured(result)
+  return wrapped === result ? result : { ...wrapped, _meta: { ...result._meta, [STRUCTURED]: 'result' } }
 }
 
 function wrapStructured<Value extends { readonly structuredContent?: unknown }>(value: Value): Value {

@@ -22,7 +22,11 @@ interface Input {
   readonly spoilt: boolean
 }
 
-const service = { revisions: REVISIONS, dialects: DIALECTS } as unknown as Service
+const service = {
+  revisions: REVISIONS,
+  dialects: DIALECTS,
+  observers: { targets: new Map() },
+} as unknown as Service
 const REQUESTS = corpus('2026-07-28')
   .filter(({ kind, method }) => kind === 'request' && methodRow(method)?.embedded !== true)
   .map((example) => toWire(example, '2026-07-28'))

@@ -1,3 +1,4 @@
+import { platformFetch } from '#fetch'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { SESSION_LOST } from '../../../errors/client.ts'
@@ -15,7 +16,7 @@ import type {
 } from '../../../rpc/client-transport.ts'
 import { readJsonAnswer, type ReadingOptions } from './answer.ts'
 import { dropBody, readRest } from './body.ts'
-import { createSend, nameOf, type Send } from './fetch.ts'
+import { createSend, nameOf, sendingDeadline, type Send } from './fetch.ts'
 import {
   isSessionId,
   mediaTypeOf,
@@ -64,7 +65,7 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions): Ope
   const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
   const callerHeaders = async (): Promise<HeaderRecord> =>
     fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
-  const fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  const { fetch = platformFetch } = options
   const send = createSend(target, fetch)
   return (events) =>
     Promise.resolve(new HttpClientTransport({ ...options, fetch, target, send, callerHeaders, events }))
@@ -118,7 +119,8 @@ class HttpClientTransport implements ClientTransport {
   async send(text: string, headers?: HeaderRecord): Promise<void> {
     this.#check()
     const method = 'the message'
-    const hold = this.#hold(method)
+    const deadline = sendingDeadline(method)
+    const hold = this.#hold(method, deadline.signal)
     try {
       const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
       if (!response.ok) dropBody(response)
@@ -129,6 +131,7 @@ class HttpClientTransport implements ClientTransport {
     } catch (error) {
       throw hold.release(error)
     } finally {
+      deadline.end()
       this.#reportLoss()
     }
   }

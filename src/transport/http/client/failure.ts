@@ -117,7 +117,14 @@ function remedyOf({ status, url }: Response): string {
   if (status === 403) return ': the server does not allow this caller to do it'
   if (status !== 404) return ''
   const place = url === '' ? 'this URL' : url.replace(/[?#].*/, '').slice(0, 256)
-  return `: nothing is served at ${place}; MCP servers are usually at /mcp`
+  return `: nothing is served at ${place}; MCP servers are usually at /mcp${likelyUrl(url)}`
+}
+
+/** The URL that was probably meant, unless it is the one that was used. */
+function likelyUrl(url: string): string {
+  if (!URL.canParse(url)) return ''
+  const { origin, pathname } = new URL(url)
+  return pathname === '/mcp' ? '' : `: try ${origin}/mcp`
 }
 
 /** The error for a good status without a response. */

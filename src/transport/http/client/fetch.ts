@@ -1,6 +1,7 @@
 import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BAD_ANSWER, HTTP_FAILED } from '../../../errors/client.ts'
+import { BAD_ANSWER } from '../../../errors/client.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
+import { Deadline } from '../../../rpc/deadline.ts'
 import { dropBody } from './body.ts'
 import type { HeaderRecord } from './headers.ts'
 
@@ -17,6 +18,7 @@ export interface Sending {
 export type Send = (sending: Sending) => Promise<Response>
 
 const MAX_REDIRECTS = 3
+const SEND_MS = 60_000
 /** Failures after which it is unknown whether the request arrived. */
 const BROKEN: ReadonlySet<string> = new Set([
   'ECONNRESET',
@@ -39,7 +41,7 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch): Send {
       dropBody(response)
       const target = targetOf(response, url)
       const repeats = (status === 307 || status === 308) && target?.origin === start.origin
-      if (!repeats || hops === MAX_REDIRECTS) throw redirected(sending.method, status, target)
+      if (!repeats || hops === MAX_REDIRECTS) throw await redirected(sending.method, status, target)
       url = target
     }
   }
@@ -59,11 +61,16 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch): Send {
   }
 
   /** The caller's `fetch` may have followed redirects by itself. */
-  function checkOrigin(response: Response, method: string): Response {
+  async function checkOrigin(response: Response, method: string): Promise<Response> {
     if (!response.redirected || new URL(response.url).origin === start.origin) return response
     dropBody(response)
-    throw redirected(method, response.status, new URL(response.url))
+    throw await redirected(method, response.status, new URL(response.url))
   }
+}
+
+/** Limits how long the server may take for a message that expects no response. */
+export function sendingDeadline(method: string): Deadline {
+  return new Deadline({ method, idleMs: SEND_MS, totalMs: Infinity, signal: undefined })
 }
 
 /** A URL without the parts that may be secret. */
@@ -76,14 +83,9 @@ function targetOf(response: Response, base: URL): URL | undefined {
   return location === null || !URL.canParse(location, base.href) ? undefined : new URL(location, base)
 }
 
-function redirected(method: string, status: number, target: URL | undefined): McpError {
-  const where = target === undefined ? 'another URL' : nameOf(target)
-  const data = { status, ...(target !== undefined && { location: nameOf(target) }) }
-  return mcpError(
-    HTTP_FAILED,
-    { method, status, reason: `: it redirects to ${where}, which is not followed` },
-    { data },
-  )
+/** Code that only redirects need is loaded with the first one. */
+async function redirected(method: string, status: number, target: URL | undefined): Promise<McpError> {
+  return (await import('./redirect.ts')).toRedirected(method, status, target)
 }
 
 function toNetworkError(error: unknown, target: string, method: string): McpError {

@@ -1,20 +1,22 @@
 import type { ContentLimits } from '../../../protocol/client-limits.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError } from '../../../errors/error.ts'
-import { readMessage, readScanned } from '../../../wire/message.ts'
+import { checkBatchLength, readMessage, readScanned } from '../../../wire/message.ts'
 import { scanFully } from '../../../wire/full-scan.ts'
 import { checkValues } from '../../../wire/values.ts'
 
 /** Reads the messages of a text from a server: one, or several in a batch. Throws when it is not a message. */
-export function readReceived(text: string, { depth, values }: ContentLimits): readonly Message[] {
+export function readReceived(text: string, { depth, values, batch }: ContentLimits): readonly Message[] {
+  let read: unknown
   try {
     checkValues(text, values)
-    const read = readScanned(text, depth, scanFully(text, depth))
-    return isBatch(read) ? read.map((member) => readOne(member)) : [read as Message]
+    read = readScanned(text, depth, scanFully(text, depth))
   } catch (error) {
     if (!(error instanceof McpError) || error.kind !== 'bad_message') throw error
     return [readOne(JSON.parse(text))]
   }
+  checkBatchLength(read, batch)
+  return isBatch(read) ? read.map((member) => readOne(member)) : [read as Message]
 }
 
 /** Whether a message answers a request. An error without an id does, because no other request can be meant. */

@@ -1,4 +1,3 @@
-import { inTurns } from '../../../base/in-turns.ts'
 import { replyText } from '../../../wire/reply.ts'
 import type { Exchange } from './exchange.ts'
 import type { Headers, HttpIn, HttpOut } from './parts.ts'
@@ -28,8 +27,8 @@ export function partOf(request: HttpIn, batch: Exchange, count: number): HttpIn 
 export interface BatchParts {
   readonly whole: Exchange
   readonly headers: Headers
-  /** Keeps the server from closing until all messages are taken. */
-  begin<T>(take: () => T | Promise<T>): T | Promise<T>
+  /** Answers all messages with `take`, which never throws. */
+  begin(take: (member: unknown) => Promise<HttpOut>): HttpOut[] | Promise<HttpOut[]>
   /** Answers one message. */
   take(member: unknown): HttpOut | Promise<HttpOut>
   /** The response to something that is not a message. */
@@ -39,7 +38,7 @@ export interface BatchParts {
 /** The reply to a batch: the responses in the order of the requests, or 202 when it contains no requests. */
 export async function answerBatch(members: readonly unknown[], parts: BatchParts): Promise<HttpOut> {
   const { whole, headers, begin } = parts
-  const outs = await Promise.all(await begin(() => inTurns(members, (member) => answerOne(member, parts))))
+  const outs = await begin((member) => answerOne(member, parts))
   const texts = outs.flatMap(({ body }) => (body === undefined ? [] : [replyText(body)]))
   if (texts.length > 0) return whole.reply(200, `[${texts.join(',')}]`)
   return members.some(asks) ? whole.reply(200, undefined) : { status: 202, headers }

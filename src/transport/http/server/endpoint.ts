@@ -25,13 +25,21 @@ import { createAuthenticate, type Authenticator } from './authenticate.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
-import type { Headers, HttpHead, HttpIn, HttpOut, HttpHandler, ExtraEndpoint } from './parts.ts'
+import {
+  callerOf,
+  type ExtraEndpoint,
+  type Headers,
+  type HttpHandler,
+  type HttpHead,
+  type HttpIn,
+  type HttpOut,
+} from './parts.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
 import { readTrust, type Trust, type TrustProxy } from './proxy.ts'
-import { HttpResponder, sizeOf } from './responder.ts'
+import { dropBody, HttpResponder, sizeOf } from './responder.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
 import { Sweeper } from './sweeper.ts'
@@ -79,8 +87,8 @@ export class Endpoint implements HttpHandler {
     this.#onClosed = options.onClosed
     this.#inFlight = new InFlight(service, options.limits)
     this.#written = budgetsOf(service, options.limits).write
-    service.load.check = () => this.#written.check()
-    this.guard = createGuard(options)
+    service.load.check = (caller) => this.#written.check(caller)
+    this.guard = createGuard(options, (...warning) => service.warnOnce(...warning))
     this.trusts = readTrust(options.trustProxy)
     this.loopMonitor = new LoopMonitor(service, options.limits.blockedMs)
     this.acceptQueue = new AcceptQueue({ loopMonitor: this.loopMonitor, maxMs: options.limits.waitMs })
@@ -169,6 +177,7 @@ export class Endpoint implements HttpHandler {
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
     const { body, parsed } = request
     const message = parsed === undefined ? this.#read(body, this.limits) : parsed
+    dropBody(request)
     if (Array.isArray(message)) return this.#batch(message, request, headers)
     return this.#take(parsed === undefined ? (message as Message) : readMessage(parsed), request, headers)
   }
@@ -225,6 +234,7 @@ export class Endpoint implements HttpHandler {
       throw mcpError(ALREADY_INITIALIZED, {})
     }
     const session = this.sessions.create(request.auth)
+    request.session = session
     const opened = (): void => {
       if (session.session.opened) this.sessions.keep(session)
       const tell = ({ method, params: more }: MethodParams): void => session.session.notify(method, more)
@@ -275,13 +285,7 @@ export class Endpoint implements HttpHandler {
       way,
       cancelsOnDisconnect ? onGone : undefined,
     )
-    const out = this.#inFlight.run(call, responder)
-    // A stream stays open for long, and nothing needs the body that it began with.
-    if (method === 'subscriptions/listen') {
-      request.body = ''
-      request.parsed = undefined
-    }
-    return out
+    return this.#inFlight.run(call, responder)
   }
 
   /** Long-lived streams count against the same limit as sessions. */
@@ -323,7 +327,14 @@ export class Endpoint implements HttpHandler {
       this.#take(readMessage(member), part, headers)
     const fail = (thrown: unknown): HttpOut => this.fail(readableId(thrown), thrown, undefined, headers)
     const { promise, resolve, reject } = whole.pending()
-    const begin: BatchParts['begin'] = (work) => this.#inFlight.batch(work)
+    const begin: BatchParts['begin'] = (one) =>
+      this.#inFlight.batch({
+        members,
+        size: sizeOf(request),
+        caller: callerOf(request),
+        calls: session?.calls,
+        take: one,
+      })
     answerBatch(members, { whole, headers, begin, take, fail }).then(resolve, reject)
     return promise
   }
@@ -336,7 +347,7 @@ export class Endpoint implements HttpHandler {
       const found = session.find(lastEventId)
       // Tells the client not to reconnect: an empty stream would make it try again and again.
       if (found === undefined) return { status: 204, headers }
-      this.#written.check()
+      this.#written.check(callerOf(request))
       return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
     }
     const stream = session.standalone()
@@ -349,7 +360,9 @@ export class Endpoint implements HttpHandler {
     readVersion(request)
     const id = request.header('mcp-session-id')
     if (id === undefined) throw mcpError(SESSION_REQUIRED, {})
-    return this.sessions.get(id, request.auth)
+    const session = this.sessions.get(id, request.auth)
+    request.session = session
+    return session
   }
 
   /** The headers of an error reply. */

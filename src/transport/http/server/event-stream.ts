@@ -2,6 +2,7 @@ import { textBytes } from '../../../base/weight.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
 import { messageEvent, toEvent } from '../../../wire/sse.ts'
+import { KeptBuffer, type KeptPool } from '../../io/kept-pool.ts'
 import type { Sink } from './parts.ts'
 
 interface KeptEvent {
@@ -10,6 +11,9 @@ interface KeptEvent {
   /** The memory that the frame takes. */
   readonly bytes: number
 }
+
+/** What it takes to keep an event, besides its text. */
+const OVERHEAD = 128
 
 export interface StreamOptions {
   readonly limits: Limits
@@ -21,6 +25,11 @@ export interface StreamOptions {
   onForget?(): void
   /** Called with every change in the number of buffered bytes. */
   onKept?(bytes: number): void
+  /** Counts the events that are buffered for clients, and the caller they are for. */
+  readonly pool?: KeptPool
+  readonly caller?: unknown
+  /** Called when the stream ends because its events were discarded and no client was connected. */
+  onDiscarded?(): void
   /** Called when the client disconnects from a stream that has not ended. */
   onGone?(): void
 }
@@ -35,7 +44,11 @@ export class EventStream {
   readonly #onGone: (() => void) | undefined
   readonly #onForget: (() => void) | undefined
   readonly #onKept: ((bytes: number) => void) | undefined
+  readonly #onDiscarded: (() => void) | undefined
+  readonly #buffer: KeptBuffer | undefined
   #seq = 0
+  /** The first event that was not discarded to make room. */
+  #first = 0
   #sent = -1
   #bounded: boolean
   readonly #lossy: boolean
@@ -51,7 +64,10 @@ export class EventStream {
   #taken = Number.NEGATIVE_INFINITY
   #ended = false
 
-  constructor({ limits, name, lossy = false, onGone, onForget, onKept }: StreamOptions) {
+  constructor(options: StreamOptions) {
+    const { limits, name, lossy = false, pool, caller, onGone, onForget, onKept, onDiscarded } = options
+    if (pool !== undefined) this.#buffer = new KeptBuffer({ pool, caller, forget: () => this.#discard() })
+    this.#onDiscarded = onDiscarded
     this.#bounded = lossy
     this.#lossy = lossy
     this.#limits = limits
@@ -73,6 +89,11 @@ export class EventStream {
   /** Whether a client is connected. */
   get attached(): boolean {
     return this.#sink !== undefined
+  }
+
+  /** Whether everything that followed an event can still be sent. */
+  reaches(seq: number): boolean {
+    return seq + 1 >= this.#first
   }
 
   /** Whether anything follows an event, or may still follow it. */
@@ -101,8 +122,9 @@ export class EventStream {
   /** Connects a client; one that reconnects names the last event it saw and gets the following ones. */
   attach(sink: Sink, lastSeq: number = this.#sent): void {
     this.#sink?.end()
-    this.#sink = sink
+    this.#connect(sink)
     this.#bounded = true
+    this.#recount()
     this.#taken = Number.NEGATIVE_INFINITY
     this.#unread = undefined
     let text = ''
@@ -138,6 +160,11 @@ export class EventStream {
     const frame = last === undefined || this.#ended ? undefined : this.#frame(last)
     this.#ended = true
     this.#detach(frame)
+  }
+
+  /** Counts its events no longer, because its session has ended. */
+  release(): void {
+    this.#buffer?.end()
   }
 
   #push(text: string, event?: string): void {
@@ -176,11 +203,35 @@ export class EventStream {
       this.#count(-this.#kept.shift()!.bytes)
       this.#onForget?.()
     }
+    this.#recount()
   }
 
   #count(bytes: number): void {
     this.#keptSize += bytes
     this.#onKept?.(bytes)
+  }
+
+  /** Counts what all streams keep together. Until it is first read, a stream only waits for its handler. */
+  #recount(): void {
+    if (this.#bounded) this.#buffer?.set(this.#keptSize + this.#kept.length * OVERHEAD)
+  }
+
+  /** Discards the kept events to make room. Without a client, a stream that must be complete ends. */
+  #discard(): void {
+    this.#first = this.#seq
+    this.#unread = undefined
+    for (const { bytes } of this.#kept.splice(0)) {
+      this.#count(-bytes)
+      this.#onForget?.()
+    }
+    if (this.#sink !== undefined || this.#lossy) return
+    this.#ended = true
+    this.#onDiscarded?.()
+  }
+
+  #connect(sink: Sink | undefined): void {
+    this.#sink = sink
+    if (this.#buffer !== undefined) this.#buffer.isRead = sink !== undefined
   }
 
   /** Aborts the connection of a client that reads too slowly; it may resume a named stream. */
@@ -191,13 +242,13 @@ export class EventStream {
 
   #detach(text?: string): void {
     const sink = this.#sink
-    this.#sink = undefined
+    this.#connect(undefined)
     sink?.end(text)
   }
 
   #gone(sink: Sink): void {
     if (this.#sink !== sink) return
-    this.#sink = undefined
+    this.#connect(undefined)
     if (this.#ended) return
     if (this.#name === undefined) this.#ended = true
     this.#onGone?.()

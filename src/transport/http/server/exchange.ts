@@ -1,9 +1,10 @@
 import { Deferred } from '../../../base/deferred.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { CONNECTION_CLOSED } from '../../../errors/rpc.ts'
+import { ASK_REFUSED } from '../../../errors/server.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
-import type { Call, Channel, Peer } from '../../../rpc/call.ts'
+import { inLifetime, type Call, type Channel, type Peer } from '../../../rpc/call.ts'
 import type { Load } from '../../../rpc/load.ts'
 import { replyText, type Reply } from '../../../wire/reply.ts'
 import { decodeAnswer, encodeNotification, encodeRequest } from '../../../wire/encode.ts'
@@ -31,6 +32,8 @@ export class Exchange implements Channel {
   readonly #options: ExchangeOptions
   #stream: EventStream | undefined
   #pending: Deferred<HttpOut> | undefined
+  /** Fails the questions on a stream that was discarded; set by the first. */
+  #lost: Lost | undefined
 
   constructor(options: ExchangeOptions) {
     this.#options = options
@@ -90,7 +93,7 @@ export class Exchange implements Channel {
 
   #newStream(): EventStream {
     const { session, limits, streams, onGone } = this.#options
-    if (session !== undefined) return session.openStream()
+    if (session !== undefined) return session.openStream(() => this.#lost?.abort())
     const stream = new EventStream({ limits, onGone })
     streams.add(stream)
     return stream
@@ -101,15 +104,34 @@ export class Exchange implements Channel {
     const { dialect } = session
     if (stream.ended) throw mcpError(CONNECTION_CLOSED, { method })
     const { limits, load } = this.#options
+    const lost = (this.#lost ??= new Lost(method, call))
     const answer = await load.whileAsking(call, limits.allInFlight, () =>
       session.pending.ask(method, (id) => stream.send(encodeRequest(id, method, params, dialect)), {
-        signal: call.signal,
+        signal: AbortSignal.any([call.askingSignal, lost.signal]),
         timeoutMs: limits.questionMs,
         cancel: (requestId) =>
           stream.send(encodeNotification('notifications/cancelled', { requestId }, dialect)),
       }),
     )
     return decodeAnswer(method, answer, params, dialect)
+  }
+}
+
+/** Aborts what waits for the client of a call, on behalf of that call. */
+class Lost extends AbortController {
+  readonly #method: string
+  readonly #call: Call
+
+  constructor(method: string, call: Call) {
+    super()
+    this.#method = method
+    this.#call = call
+  }
+
+  override abort(): void {
+    const reason = 'the client is not connected, and there is no room to keep the question'
+    const error = mcpError(ASK_REFUSED, { method: this.#method, reason })
+    inLifetime(this.#call.source.lifetime, () => super.abort(error))
   }
 }
 

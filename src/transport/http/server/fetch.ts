@@ -1,14 +1,13 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
-import { BODY_READ } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
-import { inLifetime, type Auth, type RequestLifetime } from '../../../rpc/call.ts'
-import { replyText } from '../../../wire/reply.ts'
+import type { Auth, RequestLifetime } from '../../../rpc/call.ts'
 import { createByteBuffer } from '../../../wire/byte-buffer.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import { openLifetime } from '#lifetime'
 import type { Endpoint } from './endpoint.ts'
-import { reportBodyRead, takeBody } from './given-body.ts'
-import { type HttpHead, type HttpIn, type HttpOut, type Sink, type HttpHandler, hasBody } from './parts.ts'
+import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
+import { toResponse } from './fetch-reply.ts'
+import { type HttpHead, type HttpIn, type HttpHandler, hasBody } from './parts.ts'
 import type { Execution } from './lifetime.ts'
 import { readForwarded, type Trust } from './proxy.ts'
 import { budgetsOf } from '../../io/budgets.ts'
@@ -18,7 +17,7 @@ import { ReadBudget } from '../../io/read-budget.ts'
 /** What a framework knows of a web request. */
 export interface FetchExtras {
   /** The caller that it authenticated. */
-  readonly auth?: Auth
+  readonly auth?: Auth | undefined
   /** The body, if it has read it: parsed, as text or as bytes. */
   readonly body?: unknown
   /** The `ctx` of a Worker, so that handlers notice when their client disconnects. */
@@ -44,6 +43,7 @@ export function serveFetch(
         ...head,
         body: '',
         auth: caller?.auth,
+        session: undefined,
         lifetime,
         onGone: (listener) => {
           if (request.signal.aborted) queueMicrotask(listener)
@@ -54,7 +54,7 @@ export function serveFetch(
         if (extras.body === undefined) parts.body = await readBody(request, handler, lifetime)
         else takeBody(parts, extras.body, handler.limits)
       }
-      return toResponse(await handler.answer(parts), lifetime)
+      return toResponse(await handler.answer(parts), lifetime, { handler, request: parts })
     } catch (thrown) {
       reportBodyRead(handler.service, thrown)
       return toResponse(handler.rejectUnread(head, thrown), lifetime)
@@ -95,7 +95,7 @@ async function readBody(
   lifetime: RequestLifetime | undefined,
 ): Promise<string> {
   // A locked body belongs to somebody who is about to read it.
-  if (request.bodyUsed || request.body?.locked === true) throw mcpError(BODY_READ, {})
+  if (request.bodyUsed || request.body?.locked === true) throw bodyRead()
   const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes)
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge
@@ -129,72 +129,4 @@ async function readBody(
     end()
   }
   throw mcpError(PARSE_FAILED, {})
-}
-
-function toResponse(
-  { status, headers, cookies = [], body, bytes, stream }: HttpOut,
-  lifetime?: RequestLifetime,
-): Response {
-  const text = body === undefined ? null : replyText(body)
-  const response = new Response(stream === undefined ? (bytes ?? text) : toReadable(stream, lifetime), {
-    status,
-    headers,
-  })
-  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
-  if (stream === undefined) lifetime?.close()
-  return response
-}
-
-/** The stream of a reply. Whatever writes to it, the controller is used only on behalf of its own request. */
-function toReadable(
-  stream: NonNullable<HttpOut['stream']>,
-  lifetime: RequestLifetime | undefined,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  let gone: () => void = () => undefined
-  let open = true
-  let cancelled = false
-  /** Bytes on their way to the controller. */
-  let deferred = 0
-  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    const write = (text: string): void => {
-      if (!open) return
-      const bytes = encoder.encode(text)
-      deferred += bytes.length
-      inLifetime(lifetime, () => {
-        deferred -= bytes.length
-        if (!cancelled) controller.enqueue(bytes)
-      })
-    }
-    const close = (how: () => void): void => {
-      if (!open) return
-      open = false
-      inLifetime(lifetime, () => {
-        if (!cancelled) how()
-        lifetime?.close()
-      })
-    }
-    const sink: Sink = {
-      write,
-      end: (text = '') => {
-        if (text !== '') write(text)
-        close(() => controller.close())
-      },
-      abort: () => close(() => controller.error(new Error('the client reads too slowly'))),
-      get waiting() {
-        return deferred + Math.max(0, -(controller.desiredSize ?? 0))
-      },
-      onGone: (listener) => void (gone = listener),
-    }
-    stream.attach(sink)
-  }
-  const cancel = (): void => {
-    cancelled = true
-    open = false
-    gone()
-    lifetime?.close()
-  }
-  lifetime?.hold(() => !open, cancel)
-  // A high-water mark of 0 makes `desiredSize` count unread bytes from the first one on.
-  return new ReadableStream({ start, cancel }, { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 })
 }

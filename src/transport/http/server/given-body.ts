@@ -19,7 +19,7 @@ export function takeBody(
   limits: Bounds & Pick<Limits, 'httpBytes'>,
 ): void {
   const sent = typeof given === 'string' ? given : bytesOf(given)
-  if (sent === undefined && !isParsed(given)) throw mcpError(BODY_READ, {})
+  if (sent === undefined && !isParsed(given)) throw bodyRead()
   const size = sent === undefined ? measure(given, limits) : messageSize(sent, 'http', limits.httpBytes)
   const problem = sizeProblem(size, limits.httpBytes)
   if (problem !== undefined) throw problem
@@ -85,6 +85,13 @@ function measure(value: unknown, { depth, values, keys, stringLength }: Bounds):
     }
   }
   return chars
+}
+
+const HOW = 'app.node()(request, response, body), or app.fetchWith({})(request, { body })'
+
+/** The error for a body that somebody else has read. */
+export function bodyRead(): McpError {
+  return mcpError(BODY_READ, { how: HOW })
 }
 
 const reported = new WeakSet<object>()

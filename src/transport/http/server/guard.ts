@@ -1,5 +1,6 @@
-import { mcpError } from '../../../errors/error.ts'
+import { mcpError, type McpError } from '../../../errors/error.ts'
 import { FORBIDDEN_HOST, FORBIDDEN_ORIGIN } from '../../../errors/http.ts'
+import type { Service } from '../../../rpc/service.ts'
 import { hostOf, readHost, readOrigin } from './hosts.ts'
 import { NO_HEADERS, type Headers, type HttpHead } from './parts.ts'
 
@@ -28,7 +29,7 @@ const REQUEST_HEADERS =
 const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After'
 
 /** Protects a server from web pages that reach it under a foreign name or from a foreign origin. */
-export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
+export function createGuard({ hosts, cors: pages }: GuardOptions, warnOnce?: Service['warnOnce']): Guard {
   const served = new Set((hosts ?? ['*', 'loopback']).map(readHost))
   const anyHost = served.has('*')
   const origins = new Set(pages.map(readOrigin))
@@ -41,7 +42,7 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
   function check(head: HttpHead): Headers {
     const host = head.header('host')
     if (!anyHost && (host === undefined || host !== lastServed)) {
-      if (!isServed(hostOf(host))) throw mcpError(FORBIDDEN_HOST, { host: (host ?? '').slice(0, 128) })
+      if (!isServed(hostOf(host))) throw forbiddenHost(host ?? '')
       lastServed = host
     }
     const origin = head.header('origin')
@@ -52,8 +53,23 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
         'access-control-expose-headers': EXPOSED,
         vary: 'Origin',
       }
-    if (isOwn(origin, host)) return NO_HEADERS
-    throw mcpError(FORBIDDEN_ORIGIN, { origin: origin.slice(0, 128) })
+    if (isOwn(origin, head)) return NO_HEADERS
+    const error = mcpError(FORBIDDEN_ORIGIN, { origin: origin.slice(0, 128) })
+    warn('cors', readable(origin), error)
+    throw error
+  }
+
+  function forbiddenHost(host: string): McpError {
+    const error = mcpError(FORBIDDEN_HOST, { host: host.slice(0, 128) })
+    warn('hosts', hostOf(host), error)
+    return error
+  }
+
+  /** Tells the operator, who alone can change it, what to add to an option. */
+  function warn(option: 'hosts' | 'cors', value: string | undefined, { message }: McpError): void {
+    if (value === undefined) return
+    const remedy = `if it should be, add it: ${option}: ['${value.slice(0, 128)}']`
+    warnOnce?.(option, value, `a request was rejected: ${message}; ${remedy}`)
   }
 
   function cors(head: HttpHead): Headers {
@@ -91,8 +107,8 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
    * Whether a page belongs to the server, so that its browser needs no headers. If no hosts were named, a page whose
    * origin equals the Host does not belong to it: after DNS rebinding, every foreign page looks like that.
    */
-  function isOwn(origin: string, host: string | undefined): boolean {
-    return isLocal(origin) || (hosts !== undefined && isSame(origin, host))
+  function isOwn(origin: string, head: HttpHead): boolean {
+    return isLocal(origin) || (hosts !== undefined && isSame(origin, head))
   }
 
   /** Whether a page comes from this machine, and such pages are let in. */
@@ -101,11 +117,17 @@ export function createGuard({ hosts, cors: pages }: GuardOptions): Guard {
   }
 }
 
-/** Whether a page has the same host and port as the server. The scheme is unknown behind a proxy. */
-function isSame(origin: string, host: string | undefined): boolean {
+/** An origin as the option takes it; undefined if it is not one, such as `null`. */
+function readable(origin: string): string | undefined {
+  return /^https?:\/\/[\w.:[\]-]{1,128}$/i.test(origin) ? origin.toLowerCase() : undefined
+}
+
+/** Whether a page has the same host and port as the server, and its scheme. Without TLS, a proxy may change the scheme. */
+function isSame(origin: string, head: HttpHead): boolean {
   const page = pageOf(origin)
-  const asked = host?.toLowerCase()
-  return page !== undefined && (asked === page.host || asked === `${page.host}:${page.usualPort}`)
+  if (page === undefined || (head.scheme === 'https' && page.usualPort !== 443)) return false
+  const asked = head.header('host')?.toLowerCase()
+  return asked === page.host || asked === `${page.host}:${page.usualPort}`
 }
 
 interface PageHost {

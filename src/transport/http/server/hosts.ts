@@ -16,11 +16,15 @@ export function readHost(host: string): string {
   })
 }
 
+function example(origin: string): string {
+  return hostOf(origin) === undefined ? 'https://example.com' : `https://${origin}`
+}
+
 /** Reads an origin from an option, in lower case; throws if it is not one. */
 export function readOrigin(origin: string): string {
   if (origin === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/i.test(origin)) return origin.toLowerCase()
   throw mcpError(BAD_OPTION, {
     where: 'cors',
-    reason: `"${origin}" is not an origin; write scheme://host, and the port if there is one`,
+    reason: `"${origin}" is not an origin; write scheme://host, and the port if there is one, such as ${example(origin)}`,
   })
 }

@@ -10,7 +10,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { mcpError } from '../../../errors/error.ts'
+import { mcpError, type McpError } from '../../../errors/error.ts'
 import { BAD_OPTION } from '../../../errors/base.ts'
 import {
   BAD_HTTP,
@@ -117,7 +117,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     if (asked === path || isPreflight(request) || extraEndpoints.some(({ paths }) => paths.has(asked)))
       return serve(request, response)
     const health = healthCheck(asked, ready, endpoint.loopMonitor.well)
-    rejectUnread(request, response, health ?? failure(endpoint, request, mcpError(UNKNOWN_PATH, {})))
+    rejectUnread(request, response, health ?? failure(endpoint, request, unknownPath(asked, path)))
   }
 
   function upgrade(at: string, handler: UpgradeHandler): void {
@@ -128,7 +128,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
       const rejection = tooManyHeaders(request) ?? identify(request)
       if (rejection !== undefined) replyRaw(socket, rejection)
       else if (pathOf(request) === at) accept(endpoint, { request, socket, head }, handler)
-      else replyRaw(socket, failure(endpoint, request, mcpError(UNKNOWN_PATH, {})))
+      else replyRaw(socket, failure(endpoint, request, unknownPath(pathOf(request), at)))
     })
   }
 
@@ -207,6 +207,13 @@ function healthCheck(
 
 function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   return url.split('?', 1)[0] as string
+}
+
+/** The error for a wrong path. It names the right one, unless that may be a secret. */
+function unknownPath(asked: string, path: string): McpError {
+  const isPlain = /^(?:\/[a-z._-]{1,20})+$/i.test(path)
+  const served = isPlain ? `; MCP is served at ${path}` : ''
+  return mcpError(UNKNOWN_PATH, { path: asked.slice(0, 128), served })
 }
 
 function isPreflight({ method, headers }: IncomingMessage): boolean {

@@ -1,6 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
-import { JSON_HEADERS, NO_HEADERS, type HttpOut, type Sink, type HttpHandler } from './parts.ts'
+import {
+  callerOf,
+  JSON_HEADERS,
+  NO_HEADERS,
+  type HttpHandler,
+  type HttpIn,
+  type HttpOut,
+  type Sink,
+} from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
@@ -25,19 +33,21 @@ export function rejectUnread(request: IncomingMessage, response: ServerResponse,
   response.once('close', () => clearTimeout(timer))
 }
 
+/** A request and where its reply goes. */
+interface Replying extends HttpIn {
+  readonly response: ServerResponse
+}
+
 /** Writes a reply, now or when it is there. */
-export function respond(
-  response: ServerResponse,
-  handler: HttpHandler,
-  out: HttpOut | Promise<HttpOut>,
-): void {
-  if (!(out instanceof Promise)) return write(response, out, handler)
+export function respond(request: Replying, handler: HttpHandler, out: HttpOut | Promise<HttpOut>): void {
+  const { response } = request
+  if (!(out instanceof Promise)) return write(response, out, handler, request)
   // A web handler or an authenticator may have given headers that Node does not accept.
   const fail = (thrown: unknown): void =>
     write(response, handler.fail(undefined, thrown, undefined, NO_HEADERS))
   void out.then((late) => {
     try {
-      write(response, late, handler)
+      write(response, late, handler, request)
     } catch (thrown) {
       fail(thrown)
     }
@@ -45,14 +55,14 @@ export function respond(
 }
 
 /** Writes a reply. The unread bytes of a large reply or a stream are counted. */
-function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler): void {
+function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler, request?: HttpIn): void {
   if (response.destroyed || response.headersSent) return out.stream?.attach(GONE)
   if (out.stream !== undefined) {
-    const sink = new ResponseSink(response, out, handler)
+    const sink = new ResponseSink(response, out, handler, request)
     out.stream.attach(sink)
     return sink.open()
   }
-  if (out.body === undefined) return writeBytes(response, out, handler)
+  if (out.body === undefined) return writeBytes(response, out, handler, request)
   const { body } = out
   const length = lengthOf(body)
   const headers =
@@ -62,15 +72,21 @@ function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler): v
   response.writeHead(out.status, headers)
   if (typeof body === 'string') response.end(toSend(body, length))
   else writePieces(response, body)
-  if (length > SMALL_BYTES && handler !== undefined) countUnsent(response, length, handler)
+  if (length > SMALL_BYTES && handler !== undefined) countUnsent(response, length, handler, request)
 }
 
-function writeBytes(response: ServerResponse, out: HttpOut, handler: HttpHandler | undefined): void {
+function writeBytes(
+  response: ServerResponse,
+  out: HttpOut,
+  handler: HttpHandler | undefined,
+  request: HttpIn | undefined,
+): void {
   const { status, headers, cookies, bytes = NO_BYTES } = out
   // Only a reply to HEAD has a length of its own: that of the body it leaves out.
   const all = { 'content-length': bytes.length, ...headers, ...(cookies && { 'set-cookie': [...cookies] }) }
   response.writeHead(status, all).end(bytes)
-  if (bytes.length > SMALL_BYTES && handler !== undefined) countUnsent(response, bytes.length, handler)
+  if (bytes.length > SMALL_BYTES && handler !== undefined)
+    countUnsent(response, bytes.length, handler, request)
 }
 
 function lengthOf(body: Reply): number {
@@ -93,9 +109,15 @@ function writePieces(response: ServerResponse, { before, kept, after }: CachedRe
 }
 
 /** Counts a large reply until it is sent; a client that reads nothing for a while is aborted. */
-function countUnsent(response: ServerResponse, length: number, handler: HttpHandler): void {
+function countUnsent(
+  response: ServerResponse,
+  length: number,
+  handler: HttpHandler,
+  request: HttpIn | undefined,
+): void {
   const sending = new WriteBudget({
     pool: budgetsOf(handler.service, handler.limits).write,
+    caller: request && callerOf(request),
     outlet: () => response.socket as Outlet | null,
     patienceMs: handler.limits.bodyMs,
     abort: () => abortSlow(response, handler),
@@ -116,12 +138,19 @@ class ResponseSink implements Sink {
   readonly #response: ServerResponse
   readonly #out: HttpOut
   readonly #handler: HttpHandler | undefined
+  readonly #request: HttpIn | undefined
   #sending: WriteBudget | undefined
 
-  constructor(response: ServerResponse, out: HttpOut, handler: HttpHandler | undefined) {
+  constructor(
+    response: ServerResponse,
+    out: HttpOut,
+    handler: HttpHandler | undefined,
+    request: HttpIn | undefined,
+  ) {
     this.#response = response
     this.#out = out
     this.#handler = handler
+    this.#request = request
   }
 
   /** Sends the head, if it has not been sent yet. */
@@ -138,6 +167,7 @@ class ResponseSink implements Sink {
       // Keep-alive comments detect a client that reads nothing at all.
       this.#sending = new WriteBudget({
         pool: budgetsOf(handler.service, handler.limits).write,
+        caller: this.#request && callerOf(this.#request),
         outlet: () => response.socket as Outlet | null,
         patienceMs: Number.POSITIVE_INFINITY,
         abort: () => this.abort(),
@@ -151,7 +181,7 @@ class ResponseSink implements Sink {
     const length = Buffer.byteLength(text)
     this.#begin(length).end(toSend(text, length))
     if (length > SMALL_BYTES && this.#handler !== undefined)
-      countUnsent(this.#response, length, this.#handler)
+      countUnsent(this.#response, length, this.#handler, this.#request)
   }
 
   abort(): void {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
 import type { Auth } from '../../../rpc/call.ts'
 import type { HttpHead } from './parts.ts'
 import { readForwarded, type Forwarded, type Trust } from './proxy.ts'
@@ -36,7 +37,7 @@ export class NodeHead implements HttpHead {
   }
 
   get scheme(): string {
-    const isSecure = 'encrypted' in this.request.socket
+    const isSecure = (this.request.socket as Partial<TLSSocket> | undefined)?.encrypted === true
     return this.#readForwarded()?.scheme ?? (isSecure ? 'https' : 'http')
   }
 
@@ -66,7 +67,7 @@ export class NodeHead implements HttpHead {
 
 /** The address at the other end of the connection; undefined on a socket file, or once it is closed. */
 function addressOf({ socket }: IncomingMessage): string | undefined {
-  return readAddress(socket.remoteAddress)
+  return readAddress((socket as Partial<TLSSocket> | undefined)?.remoteAddress)
 }
 
 /** The path and query, as the client sent them. */

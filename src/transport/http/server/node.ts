@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BODY_BROKEN, BODY_READ } from '../../../errors/http.ts'
+import { BODY_BROKEN } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -10,7 +10,7 @@ import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
 import { createByteBuffer, type ByteBuffer } from '../../../wire/byte-buffer.ts'
-import { reportBodyRead, takeBody } from './given-body.ts'
+import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
 import { rejectUnread, respond } from './node-reply.ts'
 import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
 import type { Trust } from './proxy.ts'
@@ -69,7 +69,7 @@ function serveHandler(
   }
 
   function readAndAnswer(request: NodeRequest, parts: NodeIn, given: unknown): void {
-    if (!hasBody(parts)) return respond(parts.response, handler, handler.answer(parts))
+    if (!hasBody(parts)) return respond(parts, handler, handler.answer(parts))
     const body = bodyOf(request, given)
     if (!isStream(body)) return answerGiven(request, parts, body)
     const reading = new ReadBudget(pool, handler.limits.httpBytes, body)
@@ -104,7 +104,7 @@ function serveHandler(
   }
 
   function answer(parts: NodeIn, reading: ReadBudget | undefined): void {
-    respond(parts.response, handler, handler.answer(parts))
+    respond(parts, handler, handler.answer(parts))
     reading?.end()
   }
 }
@@ -121,6 +121,7 @@ class NodeIn extends NodeHead implements HttpIn {
   parsed: unknown = undefined
   size = 0
   isLate = false
+  session: object | undefined = undefined
   readonly response: ServerResponse
 
   constructor(request: NodeRequest, response: ServerResponse, trusts: Trust | undefined) {
@@ -175,7 +176,7 @@ function readBody(
   body.on('data', (chunk: unknown) => {
     if (finished) return
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    if (!(bytes instanceof Uint8Array)) return finish(mcpError(BODY_READ, {}))
+    if (!(bytes instanceof Uint8Array)) return finish(bodyRead())
     const problem = reading.take(bytes.length)
     if (problem !== undefined) return finish(problem)
     if (first === undefined) first = bytes
@@ -220,10 +221,10 @@ function readBody(
 /** What is known of a body before it is read: its text if it is empty, or why it cannot be read. */
 function stateOf(body: Readable, isPassed: boolean): string | McpError | undefined {
   // A stream that was already read emits neither its data nor `end` again.
-  if (body.readableDidRead) return mcpError(BODY_READ, {})
+  if (body.readableDidRead) return bodyRead()
   if (body.readableEnded) return ''
   if (!isPassed || !body.destroyed) return undefined
-  return body.errored === null ? mcpError(BODY_READ, {}) : mcpError(BODY_BROKEN, {}, { cause: body.errored })
+  return body.errored === null ? bodyRead() : mcpError(BODY_BROKEN, {}, { cause: body.errored })
 }
 
 /** Stops a stream that a framework made of a request, and lets the rest of the request come in without it. */

@@ -1,7 +1,7 @@
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
-import type { Auth, Channel, RequestLifetime } from '../../../rpc/call.ts'
+import { ownerOf, type Auth, type Channel, type RequestLifetime } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Reply } from '../../../wire/reply.ts'
 import type { Sweeper } from './sweeper.ts'
@@ -11,7 +11,7 @@ export interface HttpHead {
   readonly method: string
   /** The path and query, as the client sent them. */
   readonly target?: string
-  /** `http` or `https`, as the client used it. */
+  /** `http` or `https`, as the client used it. Without a trusted proxy, another one may have ended TLS. */
   readonly scheme?: string
   /** The address of the client, if known. */
   readonly ip?: string | undefined
@@ -29,11 +29,13 @@ export interface HttpIn extends HttpHead {
   body: string
   /** The body as a framework parsed it. */
   parsed?: unknown
-  /** The size of a body that is not text, or of a part of one, in characters. */
+  /** The size of a body that is not, or no longer, text, or of a part of one, in characters. */
   size?: number
   readonly auth?: Auth | undefined
   /** The connection it arrived on, if known. */
   readonly connection?: object
+  /** Its session, once that is known. */
+  session?: object | undefined
   /** Whether it was queued for so long that requests in it are rejected. */
   readonly isLate?: boolean
   /** The channel that it shares with the other messages of its batch. */
@@ -41,6 +43,11 @@ export interface HttpIn extends HttpHead {
   /** Calls `listener` when the client disconnects before the reply is complete. */
   onGone(listener: () => void): void
   readonly lifetime?: RequestLifetime | undefined
+}
+
+/** The caller of a request: an authenticated one, or else a session or a connection. */
+export function callerOf({ auth, session, connection }: HttpIn): unknown {
+  return auth === undefined ? (session ?? connection) : ownerOf(auth)
 }
 
 export type Headers = Readonly<Record<string, string>>

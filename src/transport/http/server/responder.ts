@@ -1,14 +1,14 @@
 import type { McpError } from '../../../errors/error.ts'
 import { toErrorObject, toStatus } from '../../../errors/reply.ts'
 import type { JsonObject, RequestId } from '../../../protocol/jsonrpc.ts'
-import { ownerOf, type Call } from '../../../rpc/call.ts'
+import type { Call } from '../../../rpc/call.ts'
 import type { CallTable } from '../../../rpc/call-table.ts'
 import type { Pending, Responder } from '../../../rpc/in-flight.ts'
 import { encodeResult } from '../../../wire/encode.ts'
 import { encodeError, encodeReply, type Reply } from '../../../wire/reply.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
-import type { Headers, HttpIn, HttpOut } from './parts.ts'
+import { callerOf, type Headers, type HttpIn, type HttpOut } from './parts.ts'
 import type { HttpSession } from './sessions.ts'
 
 export interface ResponderOptions {
@@ -43,11 +43,15 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
   }
 
   get caller(): unknown {
-    return callerOf(this.#request, this.#options.session)
+    return callerOf(this.#request)
   }
 
   get size(): number {
     return sizeOf(this.#request)
+  }
+
+  get isInBatch(): boolean {
+    return this.#request.batch !== undefined
   }
 
   get calls(): CallTable | undefined {
@@ -85,17 +89,22 @@ export class HttpResponder implements Responder<HttpOut, Reply> {
   #end(call: Call, out: HttpOut): HttpOut {
     const { session, opened } = this.#options
     const isUnused = session === undefined || (opened !== undefined && !this.#endpoint.sessions.has(session))
-    if (isUnused) call.peer.session?.close()
+    if (isUnused) {
+      call.peer.session?.close()
+      session?.release()
+    }
     return out
   }
-}
-
-/** The caller of a request: an authenticated one, or else a session or a connection. */
-export function callerOf({ auth, connection }: HttpIn, session: HttpSession | undefined): unknown {
-  return auth === undefined ? (session ?? connection) : ownerOf(auth)
 }
 
 /** The size of a body in characters, even of one that a framework has parsed. */
 export function sizeOf({ body, size }: HttpIn): number {
   return body.length || (size ?? 0)
+}
+
+/** Forgets the content of a request that was parsed, but not its size: the request stays in memory while it runs. */
+export function dropBody(request: HttpIn): void {
+  request.size = sizeOf(request)
+  request.body = ''
+  request.parsed = undefined
 }

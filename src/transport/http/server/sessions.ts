@@ -1,5 +1,5 @@
 import { SESSION_LIMIT } from '../../../errors/limits.ts'
-import { type McpError, mcpError } from '../../../errors/error.ts'
+import { mcpError } from '../../../errors/error.ts'
 import { UNKNOWN_EVENT, UNKNOWN_SESSION } from '../../../errors/http.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
@@ -9,6 +9,9 @@ import type { Observers } from '../../../rpc/observer.ts'
 import type { Service } from '../../../rpc/service.ts'
 import { Session } from '../../../rpc/session.ts'
 import { encodeNotification } from '../../../wire/encode.ts'
+import { budgetsOf } from '../../io/budgets.ts'
+import type { KeptPool } from '../../io/kept-pool.ts'
+import { Owners } from '../../io/owners.ts'
 import { EventStream, readEventId } from './event-stream.ts'
 
 /** The stream for messages that do not belong to a request. */
@@ -29,29 +32,18 @@ export class HttpSession {
   /** Its unanswered requests. */
   readonly calls: CallTable = new CallTable()
   #streams: Map<string, EventStream> | undefined
+  /** How many bytes its streams buffer. */
   #kept = 0
-  readonly #onKept: (session: HttpSession, bytes: number) => void
+  readonly #pool: KeptPool
   #named = 0
 
-  /** Calls `onKept` with every change in the number of buffered bytes. */
-  constructor(
-    owner: string,
-    limits: Limits,
-    { observers, dialects }: Service,
-    now: number,
-    onKept: (session: HttpSession, bytes: number) => void,
-  ) {
+  constructor(owner: string, limits: Limits, service: Service, now: number) {
     this.owner = owner
     this.seen = now
-    this.#onKept = onKept
     this.#limits = limits
-    this.#observers = observers
-    this.session = new Session(dialects, (method, params) => this.#notify(method, params), this.id)
-  }
-
-  /** How many bytes its streams buffer. */
-  get kept(): number {
-    return this.#kept
+    this.#observers = service.observers
+    this.#pool = budgetsOf(service, limits).kept
+    this.session = new Session(service.dialects, (method, params) => this.#notify(method, params), this.id)
   }
 
   /** Whether the session is in use. */
@@ -60,18 +52,19 @@ export class HttpSession {
     return this.#streams?.get(STANDALONE)?.attached === true
   }
 
-  /** Opens a stream for the response to one request. The oldest ended streams are discarded. */
-  openStream(): EventStream {
+  /**
+   * Opens a stream for the response to one request. The oldest ended streams are discarded. `onLost` is called when the
+   * stream ends early because there was no room for its events.
+   */
+  openStream(onLost?: () => void): EventStream {
     const streams = (this.#streams ??= new Map())
     const { keptStreams, streamBytes } = this.#limits
     for (const [name, stream] of streams) {
       if (streams.size < keptStreams && this.#kept <= streamBytes) break
-      if (!stream.ended) continue
-      this.#remove(name, stream)
-      this.#observers.count('stream_forgotten')
+      if (stream.ended) this.#forget(name, stream)
     }
     const name = (++this.#named).toString(36)
-    return this.#newStream(`r${name}`, false)
+    return this.#newStream(`r${name}`, false, onLost)
   }
 
   /** The stream for notifications, created on first use. */
@@ -86,21 +79,13 @@ export class HttpSession {
     if (place === undefined || (stream === undefined && !this.#hadStream(place.name))) {
       throw mcpError(UNKNOWN_EVENT, {})
     }
+    if (stream?.reaches(place.seq) === false) throw mcpError(UNKNOWN_EVENT, {})
     return stream?.mayFollow(place.seq) === true ? { stream, seq: place.seq } : undefined
   }
 
   /** Discards a stream, which then cannot be resumed. */
   discard(stream: EventStream): void {
     for (const [name, kept] of this.#streams ?? []) if (kept === stream) this.#remove(name, stream)
-  }
-
-  /** Discards the streams that ended. */
-  discardEnded(): void {
-    for (const [name, stream] of this.#streams ?? []) {
-      if (!stream.ended) continue
-      this.#remove(name, stream)
-      this.#observers.count('stream_forgotten')
-    }
   }
 
   keepAlive(): void {
@@ -110,23 +95,40 @@ export class HttpSession {
   close(): void {
     this.calls.close()
     for (const stream of this.#streams?.values() ?? []) stream.end()
+    this.release()
     this.session.close()
+  }
+
+  /** Counts what its streams buffer no longer, because nobody can come back for it. */
+  release(): void {
+    for (const stream of this.#streams?.values() ?? []) stream.release()
   }
 
   #remove(name: string, stream: EventStream): void {
     this.#streams?.delete(name)
-    this.#count(-stream.keptSize)
+    this.#kept -= stream.keptSize
+    stream.release()
   }
 
-  #count(bytes: number): void {
-    this.#kept += bytes
-    this.#onKept(this, bytes)
+  #forget(name: string, stream: EventStream): void {
+    this.#remove(name, stream)
+    this.#observers.count('stream_forgotten')
   }
 
-  #newStream(name: string, lossy: boolean): EventStream {
-    const onForget = (): void => this.#observers.count('event_forgotten')
-    const onKept = (bytes: number): void => this.#count(bytes)
-    const stream = new EventStream({ limits: this.#limits, name, lossy, onForget, onKept })
+  #newStream(name: string, lossy: boolean, onLost?: () => void): EventStream {
+    const stream: EventStream = new EventStream({
+      limits: this.#limits,
+      name,
+      lossy,
+      pool: this.#pool,
+      caller: this.owner === '' ? this : this.owner,
+      onForget: () => this.#observers.count('event_forgotten'),
+      onKept: (bytes) => void (this.#kept += bytes),
+      onDiscarded: () => {
+        this.#forget(name, stream)
+        onLost?.()
+      },
+    })
     this.#streams ??= new Map()
     this.#streams.set(name, stream)
     return stream
@@ -147,11 +149,7 @@ export class Sessions {
   readonly #service: Service
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
-  readonly #onKept = (session: HttpSession, bytes: number): void => {
-    if (this.has(session)) this.#count(bytes)
-  }
-  /** How many bytes the streams of all sessions buffer. */
-  #kept = 0
+  readonly #owners = new Owners<HttpSession>()
   #swept: number
 
   constructor(limits: Limits, service: Service, now: () => number) {
@@ -166,25 +164,21 @@ export class Sessions {
   }
 
   /**
-   * Creates a session. It is added to the table once the handshake succeeds; if the table is full, the session that was
-   * idle for the longest time is evicted.
+   * Creates a session. It is added to the table once the handshake succeeds; if the table is full, the owner with the most
+   * sessions loses the one that was idle for the longest time.
    */
   create(auth: Auth | undefined): HttpSession {
-    const isFull = this.#table.size >= this.#limits.sessions
-    if (isFull || this.#now() - this.#swept > SWEEP_MS) {
-      const oldest = this.sweep()
-      if (this.#table.size >= this.#limits.sessions) this.#evict(oldest)
-    }
-    if (this.#table.size >= this.#limits.sessions) throw this.#full()
-    return new HttpSession(ownerOf(auth), this.#limits, this.#service, this.#now(), this.#onKept)
+    const owner = ownerOf(auth)
+    if (this.#now() - this.#swept > SWEEP_MS) this.sweep()
+    this.#makeRoom(owner)
+    return new HttpSession(owner, this.#limits, this.#service, this.#now())
   }
 
   keep(session: HttpSession): void {
     // Several handshakes may have been running when there was room for only one.
-    if (this.#table.size >= this.#limits.sessions) this.#evict(this.sweep())
-    if (this.#table.size >= this.#limits.sessions) throw this.#full()
+    this.#makeRoom(session.owner)
     this.#table.set(session.id, session)
-    this.#count(session.kept)
+    this.#owners.add(session)
   }
 
   has({ id }: HttpSession): boolean {
@@ -206,21 +200,19 @@ export class Sessions {
   }
 
   end(session: HttpSession): void {
-    if (this.#table.delete(session.id)) this.#count(-session.kept)
+    this.#table.delete(session.id)
+    this.#owners.delete(session)
     session.close()
   }
 
-  /** Closes sessions that were idle for too long; returns the longest idle one of the rest. */
-  sweep(): HttpSession | undefined {
+  /** Closes sessions that were idle for too long. */
+  sweep(): void {
     const now = (this.#swept = this.#now())
-    let oldest: HttpSession | undefined
     for (const session of this.#table.values()) {
-      if (this.#isIdle(session, now)) {
-        this.end(session)
-        this.#service.observers.count('session_expired')
-      } else if (oldest === undefined || session.seen < oldest.seen) oldest = session
+      if (!this.#isIdle(session, now)) continue
+      this.end(session)
+      this.#service.observers.count('session_expired')
     }
-    return oldest
   }
 
   keepAlive(): void {
@@ -231,24 +223,27 @@ export class Sessions {
     for (const session of this.#table.values()) this.end(session)
   }
 
-  /** Counts buffered bytes. Beyond the limit, the ended streams of the oldest sessions are discarded. */
-  #count(bytes: number): void {
-    this.#kept += bytes
-    if (bytes <= 0) return
-    for (const session of this.#table.values()) {
-      if (this.#kept <= this.#limits.unsentBytes) return
-      session.discardEnded()
-    }
-  }
-
-  #full(): McpError {
-    return mcpError(SESSION_LIMIT, { limit: this.#limits.sessions }, { retryAfterMs: 30_000 })
-  }
-
-  #evict(session: HttpSession | undefined): void {
-    if (session === undefined || this.#now() - session.seen < FRESH_MS) return
-    this.end(session)
+  /** Throws if the table is full and no session can be evicted for one of `owner`. */
+  #makeRoom(owner: string): void {
+    const { sessions } = this.#limits
+    if (this.#table.size < sessions) return
+    this.sweep()
+    if (this.#table.size < sessions) return
+    const oldest = this.#evictable(owner)
+    if (oldest === undefined) throw mcpError(SESSION_LIMIT, { limit: sessions }, { retryAfterMs: 30_000 })
+    this.end(oldest)
     this.#service.observers.count('session_evicted')
+  }
+
+  /** The session to evict for one of `owner`; those in use only if another owner has far more than this one. */
+  #evictable(owner: string): HttpSession | undefined {
+    const { items, isLarge } = this.#owners.largest(owner)
+    let oldest: HttpSession | undefined
+    for (const session of items) {
+      if (isLarge ? session.calls.size > 0 : this.#now() - session.seen < FRESH_MS) continue
+      if (oldest === undefined || session.seen < oldest.seen) oldest = session
+    }
+    return oldest
   }
 
   /** Whether a session was idle for too long, counted from the end of its last stream or request. */

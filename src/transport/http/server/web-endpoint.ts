@@ -1,5 +1,5 @@
 import { mcpError } from '../../../errors/error.ts'
-import { BAD_VERB, BODY_READ } from '../../../errors/http.ts'
+import { BAD_VERB } from '../../../errors/http.ts'
 import { SHUTTING_DOWN } from '../../../errors/rpc.ts'
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
@@ -7,7 +7,7 @@ import type { Auth } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
 import { within } from '../../io/timer.ts'
-import { reportBodyRead } from './given-body.ts'
+import { bodyRead, reportBodyRead } from './given-body.ts'
 import type { Guard } from './guard.ts'
 import {
   hasBody,
@@ -136,7 +136,7 @@ function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
   const { length } = new TextEncoder().encode(text)
   if (headers.get('content-length') !== String(length)) headers.delete('content-length')
   // The target may be a whole URL, and the host anything: the client chose both.
-  const path = target.startsWith('/') ? target.replace(/^\/+/, '/') : '/'
+  const path = target.startsWith('/') ? target.replace(/^[/\\]+/, '/') : '/'
   const url = new URL(path, URL.canParse(base) ? base : 'http://localhost')
   return new Request(url, { method, headers, signal, ...(hasBody(request) && { body: text }) })
 }
@@ -145,11 +145,11 @@ function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
 function textOf(parsed: unknown, type: string): string {
   const name = (type.split(';', 1)[0] as string).trim().toLowerCase()
   if (name === 'application/json' || name.endsWith('+json')) return JSON.stringify(parsed)
-  if (name !== 'application/x-www-form-urlencoded') throw mcpError(BODY_READ, {})
+  if (name !== 'application/x-www-form-urlencoded') throw bodyRead()
   const form = new URLSearchParams()
   for (const [field, given] of Object.entries(parsed ?? {}))
     for (const value of [given].flat()) {
-      if (typeof value !== 'string') throw mcpError(BODY_READ, {})
+      if (typeof value !== 'string') throw bodyRead()
       form.append(field, value)
     }
   return form.toString()

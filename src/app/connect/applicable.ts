@@ -1,0 +1,50 @@
+import { BAD_OPTION } from '../../errors/base.ts'
+import { mcpError } from '../../errors/error.ts'
+import { isCommand, isLocal, isTarget, urlOf, type Target } from '../../client/target.ts'
+import type { ConnectOptions } from './connect.ts'
+
+const HEADERS: readonly string[] = ['http', 'https', 'ws', 'wss']
+const SOCKETS: readonly string[] = ['tcp', 'tls', 'unix']
+
+/** The options that have an effect only for some targets, and the kinds of those. */
+const APPLIES = {
+  headers: HEADERS,
+  fetch: ['http', 'https'],
+  inherit: ['command'],
+  tls: ['tls', 'wss'],
+  heartbeat: [...SOCKETS, 'ws', 'wss'],
+  connections: SOCKETS,
+  framing: SOCKETS,
+} satisfies Partial<Record<keyof ConnectOptions, readonly string[]>>
+
+type Special = keyof typeof APPLIES
+const SPECIAL = Object.keys(APPLIES) as readonly Special[]
+
+/** Rejects options that have no effect for a target, since the caller expects one. */
+export function checkApplicable(target: Target, options: ConnectOptions): void {
+  const kind = kindOf(target)
+  const name = SPECIAL.find((one) => isGiven(options[one]) && !APPLIES[one].includes(kind))
+  if (name === undefined) return
+  const where = APPLIES[name].map((one) => (one === 'command' ? 'server programs' : `${one}://`)).join(', ')
+  const remedy =
+    name === 'tls' && kind === 'https' ? 'set NODE_EXTRA_CA_CERTS, or pass your own fetch' : 'remove it'
+  throw mcpError(BAD_OPTION, { where: `connect ${name}`, reason: `it applies only to ${where}; ${remedy}` })
+}
+
+/** Those of the options of a group that have an effect for one of its servers. */
+export function applicable(target: Target, options: ConnectOptions): ConnectOptions {
+  const kind = kindOf(target)
+  const unused = SPECIAL.filter((name) => !APPLIES[name].includes(kind))
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !unused.includes(name as Special)))
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && !(typeof value === 'object' && Object.keys(value as object).length === 0)
+}
+
+/** A server in this process, a command, or the scheme of a URL; empty for anything else. */
+function kindOf(target: Target): string {
+  if (!isTarget(target)) return ''
+  if (isLocal(target)) return 'memory'
+  return isCommand(target) ? 'command' : (urlOf(target)?.protocol.slice(0, -1) ?? '')
+}

@@ -1,0 +1,32 @@
+interface Thrown {
+  readonly name?: string
+  readonly message?: string
+  readonly stack?: string
+  readonly cause?: Thrown
+}
+
+const MAX_CAUSES = 4
+/** Frames that do not help to find a mistake in a program: those of Node, and of this package once it is installed. */
+const FOREIGN = /\(?node:|[\\/]node_modules[\\/]pierhead[\\/]/
+
+/** An error for people: its message, the frames of the program, and its causes, each on lines of their own. */
+export function readableError(error: Thrown, depth = 0): string {
+  const own = withoutForeignFrames(textOf(error))
+  if (error.cause === undefined || depth === MAX_CAUSES) return own
+  return `${own}\ncaused by ${readableError(error.cause, depth + 1)}`
+}
+
+/** Most stacks begin with the message, but not those of every library. */
+function textOf({ name, message = '', stack }: Thrown): string {
+  if (stack === undefined) return message
+  const text = stack.includes(message) ? stack : `${name ?? 'Error'}: ${message}\n${stack}`
+  return text.trimEnd()
+}
+
+/** A stack without frames that are not the program's, unless there are no others. */
+function withoutForeignFrames(stack: string): string {
+  const lines = stack.split('\n')
+  const isFrame = (line: string): boolean => /^\s+at /.test(line)
+  const kept = lines.filter((line) => !isFrame(line) || !FOREIGN.test(line))
+  return (kept.some(isFrame) ? kept : lines).join('\n')
+}

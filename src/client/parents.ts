@@ -1,0 +1,49 @@
+import { folderOf } from './within.ts'
+
+interface Place {
+  readonly uri: string
+  readonly folder: string
+  /** The nearest of the others that it lies within. */
+  above: Place | undefined
+}
+
+/** Some URIs, arranged so that finding those that another URI lies within does not mean looking at all of them. */
+export class Parents {
+  readonly #places: readonly Place[]
+
+  constructor(uris: readonly string[]) {
+    const places: Place[] = uris.map((uri) => ({ uri, folder: folderOf(uri), above: undefined }))
+    this.#places = places.sort((left, right) => compare(left.folder, right.folder))
+    // A folder comes right before everything within it.
+    let last: Place | undefined
+    for (const place of this.#places) {
+      while (last !== undefined && !place.folder.startsWith(last.folder)) last = last.above
+      place.above = last
+      last = place
+    }
+  }
+
+  /** Those that a URI lies within, the nearest first. */
+  *of(uri: string): Generator<string, void, undefined> {
+    const folder = folderOf(uri)
+    for (let place = this.#before(folder); place !== undefined; place = place.above)
+      if (folder.startsWith(place.folder)) yield place.uri
+  }
+
+  /** The last one whose folder does not come after this. */
+  #before(folder: string): Place | undefined {
+    let low = 0
+    let high = this.#places.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#places[middle] as Place).folder <= folder) low = middle + 1
+      else high = middle
+    }
+    return this.#places[low - 1]
+  }
+}
+
+function compare(left: string, right: string): number {
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}

@@ -1,0 +1,43 @@
+import { CLIENT_LIMITS } from '../protocol/client-limits.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { STRUCTURED, VENDOR } from '../protocol/meta.ts'
+import { printable } from '../errors/printable.ts'
+import { ToolError } from '../errors/tool-error.ts'
+import { scanFully } from '../wire/full-scan.ts'
+import { exceedsValues } from '../wire/values.ts'
+import { toText } from './values.ts'
+
+const { depth, values } = CLIENT_LIMITS
+
+/** The value of a call whose structured content was sent in another form. Throws the error of a call that failed. */
+export function toRareValue(result: JsonObject): unknown {
+  if (result['isError'] === true) throw toToolError(result)
+  const { structuredContent: value } = result
+  const { [STRUCTURED]: form } = result['_meta'] as JsonObject
+  if (value !== undefined) return form === 'result' ? (value as JsonObject | null)?.['result'] : value
+  const text = toText(result)
+  return form === 'text' && typeof text === 'string' ? readJson(text) : text
+}
+
+/** The value that a text describes as JSON; the text itself if it is not JSON, or holds more than a message may. */
+function readJson(text: string): unknown {
+  if (exceedsValues(text, values.usual) || scanFully(text, depth.usual)?.kind === 'deep') return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function toToolError(result: JsonObject): ToolError {
+  const content = result['content'] as readonly { readonly type: string; readonly text?: unknown }[]
+  const texts = content.flatMap(({ type, text }) =>
+    type === 'text' && typeof text === 'string' ? [text] : [],
+  )
+  const data = (result['_meta'] as JsonObject | undefined)?.[`${VENDOR}/data`]
+  return new ToolError(
+    printable(texts[0] ?? 'the tool failed'),
+    typeof data === 'object' && data !== null ? (data as JsonObject) : undefined,
+    { cause: result },
+  )
+}

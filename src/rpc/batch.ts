@@ -1,0 +1,43 @@
+import { inTurns } from '../base/in-turns.ts'
+import type { McpError } from '../errors/error.ts'
+import type { CallTable } from './call-table.ts'
+import type { Load } from './load.ts'
+import { weightOf } from './weight.ts'
+
+/** A batch as its transport sees it. */
+export interface Batch<Out> {
+  readonly members: readonly unknown[]
+  /** The size of all its messages in characters. */
+  readonly size: number
+  /** Undefined when the caller is unknown. */
+  readonly caller: unknown
+  /** The unanswered requests of its client, if they are known. */
+  readonly calls: CallTable | undefined
+  /** Answers one message; never throws. */
+  take(member: unknown): Out | Promise<Out>
+}
+
+/**
+ * Answers the messages of a batch in order; `take` is told if the client cancelled one before it began. A batch counts as one
+ * message until all are answered, and as one running request while others have a turn between its messages.
+ */
+export function answerBatch<Out>(
+  { members, size, caller, calls }: Batch<Out>,
+  load: Load,
+  take: (member: unknown, cancelled: McpError | undefined) => Out | Promise<Out>,
+): Out[] | Promise<Out[]> {
+  const paused = { isCounted: false }
+  const outs = inTurns(members, (member) => take(member, calls?.claim(member)), {
+    pause: (rest) => {
+      calls?.expect(rest)
+      load.enter(paused, caller, 0)
+    },
+    resume: () => load.leave(paused, caller, 0),
+  })
+  if (!(outs instanceof Promise) && !outs.some((out) => out instanceof Promise)) return outs as Out[]
+  const bytes = weightOf(members, size)
+  load.hold(bytes)
+  return Promise.resolve(outs)
+    .then((all) => Promise.all(all))
+    .finally(() => load.hold(-bytes))
+}

@@ -1,0 +1,32 @@
+import { mcpError } from '../errors/error.ts'
+import { TOO_MANY_QUESTIONS } from '../errors/limits.ts'
+import { ownerOf, type Call } from './call.ts'
+
+/** One caller may use this part of the room that all others leave, so that a few callers cannot take everything. */
+const SHARE = 1 / 4
+
+/** The requests that wait for answers of their clients: for how many, and whose each is. */
+export class Questions extends Map<object, { count: number; readonly caller: unknown }> {
+  /** Adds a question of a request. Says whether it is its only one; throws if there is no room for another request. */
+  begin(call: Call, most: number): boolean {
+    const asking = this.get(call)
+    if (asking !== undefined) {
+      asking.count++
+      return false
+    }
+    const caller = call.source.auth === undefined ? call.peer.session : ownerOf(call.source.auth)
+    let own = 0
+    for (const each of this.values()) if (each.caller === caller) own++
+    const room = most - this.size + own
+    if (own >= Math.max(Math.min(room, 1), room * SHARE))
+      throw mcpError(TOO_MANY_QUESTIONS, {}, { retryAfterMs: 1000 })
+    this.set(call, { count: 1, caller })
+    return true
+  }
+
+  /** Removes a question. Says whether it was the last one of its request. */
+  end(call: Call): boolean {
+    const asking = this.get(call)
+    return asking !== undefined && --asking.count === 0 && this.delete(call)
+  }
+}

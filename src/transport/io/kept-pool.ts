@@ -1,0 +1,148 @@
+import type { Limits } from '../../protocol/limits.ts'
+
+/** One caller may keep this part of the limit, so that a few callers cannot take everything. */
+const SHARE = 1 / 4
+
+/** Something that takes bytes, and its place in a `BySize`. */
+interface Sized {
+  bytes: number
+  group: number
+  at: number
+}
+
+/** Finds one of the largest items without looking at all: items are grouped by the number of bits in their size. */
+class BySize<Item extends Sized> {
+  readonly #groups: (Item[] | undefined)[] = []
+
+  /** Adds, moves or removes an item whose size has changed. */
+  put(item: Item, isMember: boolean = item.bytes > 0): void {
+    const group = isMember ? 32 - Math.clz32(Math.min(item.bytes, 0xffff_ffff)) : 0
+    if (group === item.group) return
+    if (item.group > 0) this.#remove(item)
+    item.group = group
+    if (group > 0) item.at = (this.#groups[group] ??= []).push(item) - 1
+  }
+
+  /** An item at least half as large as the largest one. */
+  get largest(): Item | undefined {
+    return this.#groups.findLast((group) => group !== undefined && group.length > 0)?.[0]
+  }
+
+  #remove({ group, at }: Item): void {
+    const items = this.#groups[group] as Item[]
+    const last = items.pop() as Item
+    if (at === items.length) return
+    items[at] = last
+    last.at = at
+  }
+}
+
+/** Everything that is kept for one caller. */
+class Caller implements Sized {
+  bytes = 0
+  group = 0
+  at = 0
+  readonly #unread = new BySize<KeptBuffer>()
+  readonly #read = new BySize<KeptBuffer>()
+
+  /** The buffer to give up first: a large one that nobody reads, if there is one. */
+  get victim(): KeptBuffer | undefined {
+    return this.#unread.largest ?? this.#read.largest
+  }
+
+  /** Notices a change of a buffer. */
+  put(buffer: KeptBuffer): void {
+    const [to, from] = buffer.isRead ? [this.#read, this.#unread] : [this.#unread, this.#read]
+    if (buffer.list !== to) from.put(buffer, false)
+    buffer.list = to
+    to.put(buffer)
+  }
+}
+
+/**
+ * The bytes that one server keeps for clients that may come back for them, over all its transports. Beyond the limit, the
+ * callers with the most give up first. No step takes longer because there are more callers.
+ */
+export class KeptPool {
+  readonly #limit: number
+  readonly #callers = new Map<unknown, Caller>()
+  readonly #bySize = new BySize<Caller>()
+  /** How many bytes are kept. */
+  bytes = 0
+
+  constructor({ unsentBytes }: Pick<Limits, 'unsentBytes'>) {
+    this.#limit = unsentBytes
+  }
+
+  /** Counts a change of a buffer; makes room if it has grown. */
+  changed(buffer: KeptBuffer, bytes: number): void {
+    let caller = this.#callers.get(buffer.caller)
+    if (caller === undefined) this.#callers.set(buffer.caller, (caller = new Caller()))
+    this.bytes += bytes
+    caller.bytes += bytes
+    caller.put(buffer)
+    this.#bySize.put(caller)
+    if (caller.bytes === 0) this.#callers.delete(buffer.caller)
+    if (bytes <= 0) return
+    while (caller.bytes > this.#limit * SHARE) caller.victim?.giveUp()
+    while (this.bytes > this.#limit) this.#bySize.largest?.victim?.giveUp()
+  }
+}
+
+export interface KeptBufferOptions {
+  readonly pool: KeptPool
+  /** Buffers of one caller count together. */
+  readonly caller: unknown
+  /** Discards what is kept. */
+  forget(): void
+}
+
+/** What is kept for one client that may come back: the events of a stream, or the messages of a session. */
+export class KeptBuffer implements Sized {
+  readonly caller: unknown
+  readonly #pool: KeptPool
+  readonly #forget: () => void
+  bytes = 0
+  group = 0
+  at = 0
+  list: object | undefined
+  #isRead = false
+  #isOver = false
+
+  constructor({ pool, caller, forget }: KeptBufferOptions) {
+    this.#pool = pool
+    this.caller = caller
+    this.#forget = forget
+  }
+
+  /** Whether its client is connected. */
+  get isRead(): boolean {
+    return this.#isRead
+  }
+
+  set isRead(isRead: boolean) {
+    if (isRead === this.#isRead) return
+    this.#isRead = isRead
+    if (this.bytes > 0) this.#pool.changed(this, 0)
+  }
+
+  /** Sets the number of kept bytes. Beyond the limit, this or other buffers are discarded. */
+  set(bytes: number): void {
+    const more = this.#isOver ? 0 : bytes - this.bytes
+    if (more === 0) return
+    this.bytes = bytes
+    this.#pool.changed(this, more)
+  }
+
+  /** Discards what is kept. */
+  giveUp(): void {
+    this.#forget()
+    this.set(0)
+  }
+
+  /** Counts it no longer. */
+  end(): void {
+    this.set(0)
+    this.#isOver = true
+  }
+}

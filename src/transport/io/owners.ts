@@ -1,0 +1,25 @@
+/** An owner with fewer than this part of another's items may take the place of one. */
+const SHARE = 1 / 4
+
+/** Items by the caller they belong to, oldest first, to share a limited number of places fairly. */
+export class Owners<Item extends { readonly owner: string }> {
+  readonly #all = new Map<string, Set<Item>>()
+
+  add(item: Item): void {
+    const own = this.#all.get(item.owner)
+    if (own === undefined) this.#all.set(item.owner, new Set([item]))
+    else own.add(item)
+  }
+
+  delete(item: Item): void {
+    const own = this.#all.get(item.owner)
+    if (own?.delete(item) === true && own.size === 0) this.#all.delete(item.owner)
+  }
+
+  /** The items of the owner with the most; `isLarge` says whether that owner has far more than `newcomer`. */
+  largest(newcomer: string): { readonly items: Iterable<Item>; readonly isLarge: boolean } {
+    let items: ReadonlySet<Item> = new Set()
+    for (const own of this.#all.values()) if (own.size > items.size) items = own
+    return { items, isLarge: (this.#all.get(newcomer)?.size ?? 0) < items.size * SHARE }
+  }
+}

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { table } from './markdown.ts'
+
+interface FixedLimit {
+  /** The constant and the file that has it. */
+  readonly constant: string
+  readonly file: string
+  readonly meaning: string
+  readonly outcome: string
+}
+
+/** Limits that users meet and cannot set. */
+// oxfmt-ignore
+const FIXED: readonly FixedLimit[] = [
+  { constant: 'MAX_SUBSCRIPTIONS', file: 'server/subscriptions.ts', meaning: 'Resources that one session or `subscriptions/listen` stream watches.', outcome: 'The subscription is rejected.' },
+  { constant: 'MAX_SOURCE',        file: 'schema/pattern.ts',       meaning: 'Characters of a `pattern` in a JSON Schema.',                          outcome: '`bad_definition` in a server; a client does not check the output.' },
+  { constant: 'MIN_LENGTH',        file: 'schema/pattern.ts',       meaning: 'Characters of a string that every accepted `pattern` can match quickly.', outcome: 'Slower patterns are rejected; longer strings may be.' },
+  { constant: 'LARGE',             file: 'schema/loose.ts',         meaning: 'Parts of a value that a schema library checks alone.',                 outcome: 'A larger value must first match the JSON Schema that clients see.' },
+  { constant: 'MAX_LENGTH',        file: 'uri-template/parse.ts',   meaning: 'Characters of a URI template.',                                         outcome: '`bad_definition`' },
+  { constant: 'MAX_VARIABLES',     file: 'uri-template/parse.ts',   meaning: 'Variables of a URI template.',                                          outcome: '`bad_definition`' },
+  { constant: 'MAX_URI_LENGTH',    file: 'uri-template/match.ts',   meaning: 'Characters of a URI that a template matches.',                          outcome: 'The resource does not exist.' },
+  { constant: 'MAX_VALUES',        file: 'server/completion.ts',    meaning: 'Values of one completion.',                                             outcome: 'The others are left out, and `hasMore` is true.' },
+  { constant: 'MAX_INTRODUCTION',  file: 'server/held-bytes.ts',    meaning: 'Bytes of memory that the name and capabilities of a client take.',      outcome: '`bad_params`' },
+  { constant: 'MAX_ROUNDS',        file: 'client/rounds.ts',        meaning: 'Rounds of one request at 2026-07-28 that a client answers.',            outcome: 'The call fails.' },
+]
+
+export function fixedLimits(): string {
+  return table(
+    ['Limit', 'Meaning', 'Beyond it'],
+    FIXED.map(({ constant, file, meaning, outcome }) => [
+      valueOf(constant, file).toLocaleString('en'),
+      meaning,
+      outcome,
+    ]),
+  )
+}
+
+/** The value of a constant, read from its source, so that the page cannot differ from it. */
+function valueOf(constant: string, file: string): number {
+  const source = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8')
+  const [, digits] = new RegExp(`const ${constant} = ([\\d_]+)\\n`).exec(source) ?? []
+  if (digits === undefined) throw new Error(`${file} has no number ${constant}`)
+  return Number(digits.replaceAll('_', ''))
+}
