@@ -92,7 +92,7 @@ test.each([5, true, 'pino', {}, { warn: () => undefined }, { info() {}, log() {}
   'the log %j is rejected',
   (log) => {
     expect(() => createServer({ name: 'x', version: '1', log } as never)).toThrow(
-      'createServer: log must be a function, or a logger with the functions warn and error, such as console or pino',
+      'createServer: log must be a function: (level, message, facts) => …, or a logger with the functions warn and error, such as console or pino',
     )
   },
 )
