@@ -3,6 +3,7 @@ export { defineTools } from './app/define-tools.ts'
 export type { ItemKind, ItemList } from './app/items.ts'
 export type { Running } from './app/listen/listen.ts'
 export type { Fetch, FetchHandler } from './app/mounts.ts'
+export type { LogFunction, Logger } from './app/logger.ts'
 export type {
   GistOptions,
   HttpOptions,
@@ -127,6 +128,7 @@ export type { Interceptor, Plugin } from './app/plugin.ts'
 export type { ObservedRequest, Observer, RequestEnd } from './rpc/observer.ts'
 export type { VisibleItem } from './server/visibility.ts'
 export type { Execution } from './transport/http/server/lifetime.ts'
+export type { TrustProxy } from './transport/http/server/proxy.ts'
 export type { WebHandler } from './transport/http/server/web-endpoint.ts'
 export type { FetchExtras } from './transport/http/server/fetch.ts'
 export type { Some } from './base/some.ts'

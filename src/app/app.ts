@@ -1,8 +1,6 @@
-import { toMs } from '../base/duration.ts'
 import { toLimits } from '../base/limits.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { ServerMethod } from '../protocol/methods.ts'
-import { checkOptions } from '../base/options.ts'
 import { checkNode } from '../base/runtime.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
@@ -20,10 +18,11 @@ import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
+import { Hooks } from './hooks.ts'
 import { Items, type ItemKind, type ItemList } from './items.ts'
 import type { Running } from './listen/listen.ts'
-import { SERVER_OPTIONS, type ListenOptions, type MountOptions, type ServerOptions } from './options.ts'
-import { declaredOf, dialectsOf, infoOf, reporterOf, revisionsOf, secretsOf } from './settings.ts'
+import type { ListenOptions, MountOptions, ServerOptions } from './options.ts'
+import { readOptions, secretsOf } from './settings.ts'
 import type { Advice } from '../schema/schema.ts'
 import type {
   Addition,
@@ -55,6 +54,8 @@ type Visible = (item: VisibleItem, context: Context) => boolean
 export let serviceOf: <Ctx extends Context>(app: App<Ctx, unknown>) => ServerService
 /** Returns the open HTTP endpoints of a server. */
 export let endpointsOf: <Ctx extends Context>(app: App<Ctx, unknown>) => ReadonlySet<Endpoint>
+/** Returns the hooks of a server. */
+export let hooksOf: <Ctx extends Context>(app: App<Ctx, unknown>) => Hooks
 /** Opens an HTTP endpoint for a server. */
 export let openEndpoint: <Ctx extends Context>(
   app: App<Ctx, unknown>,
@@ -78,7 +79,8 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   readonly #endpoints = new Set<Endpoint>()
   /** The listeners that are open or opening. */
   readonly #running = new Set<Promise<Running>>()
-  readonly #mounts = new Mounts((choice) => this.#open(choice))
+  readonly #mounts: Mounts
+  readonly #hooks: Hooks
   /** Web handlers of plug-ins, by path. */
   readonly #handlers = new Map<string, WebHandler>()
   readonly #items: Items
@@ -86,36 +88,27 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   static {
     serviceOf = (app) => app.#service
     endpointsOf = (app) => app.#endpoints
+    hooksOf = (app) => app.#hooks
     openEndpoint = (app, options) => app.#open(options)
   }
 
   constructor(options: ServerOptions) {
-    checkOptions('createServer', options, SERVER_OPTIONS)
+    const settings = readOptions(options)
     this.#options = options
     this.limits = toLimits(options.limits)
     // The environment is read when a state is first sealed: not every runtime lets us read it now.
     if (options.secret !== undefined) secretsOf(options)
-    const report = reporterOf(options)
-    const ttlMs = toMs(options.ttl ?? 0, 'createServer ttl')
     this.#service = new ServerService({
-      info: infoOf(options),
-      instructions: options.instructions,
+      ...settings,
       limits: this.limits,
       sealer: createLateSealer(() => ({
         secrets: secretsOf(options),
         ttlMs: STATE_TTL_MS,
         onForeign: () => this.#service.warnOnce('state', '', FOREIGN_STATE),
       })),
-      pageSize: options.pageSize ?? 1000,
-      ttlMs,
-      revisions: revisionsOf(options),
-      dialects: dialectsOf(options),
-      declared: declaredOf(options),
-      experimental: options.experimental,
-      extensions: options.extensions,
-      showsErrors: options.errors === 'show',
-      report,
     })
+    this.#hooks = new Hooks(options, this.#service, this.limits.drainMs)
+    this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.startingUser())
     this.#items = new Items(this.#service, this.limits, options.profile)
     // `deno serve` looks only for an own property.
     Object.defineProperty(this, 'fetch', { get: () => this.#mounts.fetch, enumerable: true })
@@ -305,7 +298,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     this.#service.isClosed = false
     const running = import('#listen').then(({ listen }) => {
       secretsOf(this.#options)
-      return listen(this, options, this.#defaultListen())
+      return listen(this, options, this.#defaultListen(), this.#options.log)
     })
     this.#running.add(running)
     const closed = running.then((one) => one.closed).catch(() => undefined)
@@ -332,6 +325,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
       limits: this.limits,
       source: { auth },
       receive: (text) => receive(text),
+      user: this.#hooks.startingUser(),
     })
   }
 
@@ -366,6 +360,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
       ),
     )
     await Promise.all([...running, ...[...this.#endpoints].map((one) => one.close())])
+    await this.#mounts.end(this.limits.drainMs)
   }
 
   #plugIn(plugin: Plugin<Ctx>): this {

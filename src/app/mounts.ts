@@ -4,6 +4,9 @@ import { mcpError } from '../errors/error.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import type { FetchExtras } from '../transport/http/server/fetch.ts'
 import type { Execution } from '../transport/http/server/lifetime.ts'
+import { within } from '../transport/io/timer.ts'
+import type { StartingUser } from '../transport/io/starting-user.ts'
+import type { TrustProxy } from '../transport/http/server/proxy.ts'
 import { isStream } from '../transport/http/server/node-request.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
 import { checkRequest } from './misuse.ts'
@@ -24,6 +27,7 @@ export interface EndpointChoice {
   readonly sessions: boolean
   readonly sse: boolean
   readonly gist?: boolean | GistOptions
+  readonly trustProxy?: TrustProxy | undefined
 }
 
 /** The handlers that web frameworks call. Each endpoint is opened with its first request. */
@@ -33,9 +37,12 @@ export class Mounts {
   readonly #webs = new Map<string, FetchHandler>()
   #fetch: Fetch | undefined
   #closed = false
+  readonly #user: StartingUser | undefined
 
-  constructor(open: (choice: EndpointChoice) => Promise<Endpoint>) {
+  /** `user` starts the server with the first request to any of them. */
+  constructor(open: (choice: EndpointChoice) => Promise<Endpoint>, user: StartingUser | undefined) {
     this.#open = open
+    this.#user = user
   }
 
   node(options: MountOptions): NodeListener {
@@ -49,7 +56,9 @@ export class Mounts {
         // Without a listener, a stream error would end the process, even if the request is rejected before its body is read.
         if (isStream(body)) body.on('error', () => undefined)
         if (serve !== undefined) return serve(request, response, body)
-        void Promise.all([opened(), import('#node')]).then(([endpoint, { serveNode }]) => {
+        void Promise.all([opened(), import('#node')]).then(async ([endpoint, { serveNode, failNode }]) => {
+          const problem = await this.#start()
+          if (problem !== undefined) return failNode(endpoint, request as never, response as never, problem)
           serve ??= serveNode(endpoint) as unknown as NodeListener
           serve(request, response, body)
         })
@@ -69,8 +78,15 @@ export class Mounts {
       let serve: FetchHandler | undefined
       return async (request, extras) => {
         checkRequest(request)
-        const { serveFetch } = await import('../transport/http/server/fetch.ts')
-        serve ??= serveFetch(await opened())
+        if (serve !== undefined) return serve(request, extras)
+        const { serveFetch, failFetch } = await import('../transport/http/server/fetch.ts')
+        const endpoint = await opened()
+        const starting = this.#start()
+        // If the client disconnects, Workers would stop the hook, and other requests would wait for it in vain.
+        if (this.#user !== undefined) extras?.execution?.waitUntil?.(starting)
+        const problem = await starting
+        if (problem !== undefined) return failFetch(endpoint, request, problem)
+        serve ??= serveFetch(endpoint)
         return serve(request, extras)
       }
     })
@@ -79,6 +95,22 @@ export class Mounts {
   /** Closes endpoints that are opened from now on, so that every mount rejects requests. */
   close(): void {
     this.#closed = true
+  }
+
+  /** Ends their use of the server, which stops unless others use it. A hook that still runs after `limitMs` is not waited for. */
+  async end(limitMs: number): Promise<void> {
+    const user = this.#user
+    // The server may still be starting, and has as long again to stop.
+    if (user !== undefined) await within(2 * limitMs, (done) => void user.end().then(done))
+  }
+
+  /** Starts the server; returns an error for the client if that fails. */
+  async #start(): Promise<unknown> {
+    if (this.#closed) return undefined
+    return this.#user?.start().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
   }
 
   async #openUnlessClosed(choice: EndpointChoice): Promise<Endpoint> {
@@ -94,10 +126,17 @@ export class Mounts {
     options: MountOptions,
     create: (opened: () => Promise<Endpoint>) => Mount,
   ): Mount {
-    const { hosts, cors = [], sessions = true, sse = false, gist = false } = checkMount(where, options)
-    const choice = { hosts, cors, sessions, sse, gist }
+    const {
+      hosts,
+      cors = [],
+      sessions = true,
+      sse = false,
+      gist = false,
+      trustProxy,
+    } = checkMount(where, options)
+    const choice = { hosts, cors, sessions, sse, gist, trustProxy }
     releaseStdout()
-    const key = JSON.stringify([choice.hosts, choice.cors, choice.sessions, choice.sse, choice.gist])
+    const key = JSON.stringify([hosts, cors, sessions, sse, gist, trustProxy])
     let mount = mounts.get(key)
     if (mount === undefined) {
       let endpoint: Promise<Endpoint> | undefined

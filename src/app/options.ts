@@ -21,7 +21,9 @@ import { PROFILE } from '../profiles/kind.ts'
 import type { Profile } from '../profiles/profile.ts'
 import type { Cycle } from '../gist/version.ts'
 import type { FramingName } from '../transport/lines/framing-name.ts'
+import { TRUST_PROXY, type TrustProxy } from '../transport/http/server/proxy.ts'
 import type { TlsOptions } from '../transport/tls/options.ts'
+import { LOG, type LogFunction, type Logger } from './logger.ts'
 import type { ToolMap } from './types.ts'
 
 /** The options of `createServer`. */
@@ -64,10 +66,25 @@ export interface ServerOptions {
    */
   readonly errors?: 'mask' | 'show' | undefined
   /**
-   * Receives messages for the operator; by default they are written to stderr. `facts` are plain data: an error is
-   * { name, message, stack }.
+   * Receives messages for the operator: a function, or a logger such as `console` (the default, which writes to stderr), pino or
+   * winston. Facts are plain data: an error is { name, message, stack }. A logger with a `bindings` function, as pino has, is called
+   * with (facts, message), any other with (message, facts).
+   *
+   * @example
+   * createServer({ name: 'orders', version: '1.0.0', log: pino(pino.destination(2)) })
    */
-  readonly log?: ((level: 'warning' | 'error', message: string, facts?: JsonObject) => void) | undefined
+  readonly log?: LogFunction | Logger | undefined
+  /**
+   * Runs before the server serves anyone: before `listen` opens the first transport, or before a mount or a client in the same
+   * process gets its first answer. If it throws, `listen` fails with that error; mounts answer 500, and try again with the next
+   * request. By default nothing runs.
+   */
+  readonly onStart?: (() => void | Promise<void>) | undefined
+  /**
+   * Runs after everything that `onStart` ran for has closed and running requests have finished. An error, or a run longer than
+   * `limits.drainMs`, is reported to `log`, and closing goes on. By default nothing runs.
+   */
+  readonly onStop?: (() => void | Promise<void>) | undefined
 }
 
 export interface HttpOptions {
@@ -84,6 +101,11 @@ export interface HttpOptions {
   readonly sse?: boolean | undefined
   /** Whether to serve the envelopes of the 2025-11 developer specification at `/gist`. */
   readonly gist?: boolean | GistOptions | undefined
+  /**
+   * Whether to believe the `X-Forwarded-For`, `-Host` and `-Proto` headers of proxies: `true` for one proxy before the server, the
+   * number of proxies in a row, or a list of their addresses and ranges. By default `false`: these headers are ignored.
+   */
+  readonly trustProxy?: TrustProxy | undefined
   readonly tls?: TlsOptions | undefined
 }
 
@@ -114,6 +136,8 @@ export interface WsOptions {
   readonly hosts?: readonly string[] | undefined
   /** Origins of web pages that may connect. */
   readonly cors?: readonly string[] | undefined
+  /** Whether to believe proxies, as for HTTP; by default `false`. */
+  readonly trustProxy?: TrustProxy | undefined
   readonly tls?: TlsOptions | undefined
 }
 
@@ -147,7 +171,7 @@ export interface ListenOptions {
 }
 
 /** The options of `app.node()` and `app.fetchWith()`, where a framework owns the listener. */
-export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse' | 'gist'>
+export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse' | 'gist' | 'trustProxy'>
 
 /** Says that a server lacks its name or version. */
 export function needs(key: string): string {
@@ -175,7 +199,9 @@ export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
   ttl: DURATION,
   limits: either(oneOf('strict'), object<Some<Limits>>()),
   errors: oneOf('mask', 'show'),
-  log: callable<NonNullable<ServerOptions['log']>>('a function: (level, message, facts) => …'),
+  log: LOG,
+  onStart: callable<NonNullable<ServerOptions['onStart']>>(),
+  onStop: callable<NonNullable<ServerOptions['onStop']>>(),
 }
 
 export const MOUNT_OPTIONS: KindsOf<MountOptions> = {
@@ -184,6 +210,7 @@ export const MOUNT_OPTIONS: KindsOf<MountOptions> = {
   sessions: FLAG,
   sse: FLAG,
   gist: either(FLAG, object<GistOptions>()),
+  trustProxy: TRUST_PROXY,
 }
 
 export const GIST_OPTIONS: KindsOf<GistOptions> = { cycle: oneOf('revision', 'month') }

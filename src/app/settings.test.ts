@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { REVISIONS } from '../protocol/revisions.ts'
+import type { LogFunction } from './logger.ts'
 import type { ServerOptions } from './options.ts'
 import { createServer } from './app.ts'
 import { checkMount, infoOf, reporterOf, reportToStderr, revisionsOf, secretsOf } from './settings.ts'
@@ -116,7 +117,7 @@ test.each([
 })
 
 test('the log receives a thrown error as plain data, with its causes', () => {
-  const log = vi.fn<NonNullable<ServerOptions['log']>>()
+  const log = vi.fn<LogFunction>()
   const report = reporterOf(given({ log }))
   const thrown = new TypeError('a', { cause: new Error('b', { cause: 'c' }) })
   report('error', 'broken', { error: thrown, more: 1 })

@@ -1,18 +1,22 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
+import { toMs } from '../base/duration.ts'
 import { checkOptions } from '../base/options.ts'
 import { readEnv } from '../base/runtime.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialects } from '../protocol/switches.ts'
+import { logTo, printable, type LogFunction } from './logger.ts'
 import { readableError } from './stack.ts'
+import type { ServiceOptions } from '../server/service.ts'
 import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
 import {
   CAPABILITY_WORDS,
   GIST_OPTIONS,
   MOUNT_OPTIONS,
   needs,
+  SERVER_OPTIONS,
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
@@ -37,12 +41,12 @@ export function revisionsOf({ revisions = REVISIONS }: ServerOptions): readonly 
 }
 
 /** The dialect of each revision. */
-export function dialectsOf({ profile }: ServerOptions): Dialects {
+function dialectsOf({ profile }: ServerOptions): Dialects {
   return profile?.dialects ?? DIALECTS
 }
 
 /** The capabilities to declare even if nothing that needs them is defined. */
-export function declaredOf({ capabilities: words = [] }: ServerOptions): ReadonlySet<string> {
+function declaredOf({ capabilities: words = [] }: ServerOptions): ReadonlySet<string> {
   const unknown = words.find((word) => !CAPABILITY_WORDS.includes(word))
   if (unknown !== undefined)
     throw badOption('capabilities', `"${unknown}" is not a capability; use ${CAPABILITY_WORDS.join(', ')}`)
@@ -53,9 +57,35 @@ export function declaredOf({ capabilities: words = [] }: ServerOptions): Readonl
 export function checkMount(where: string, options: MountOptions): MountOptions {
   checkOptions(where, options, MOUNT_OPTIONS)
   checkGist(where, options)
+  if (where === 'fetchWith' && typeof options.trustProxy === 'object') {
+    const reason = 'web requests do not say which address they come from: use true, or the number of proxies'
+    throw badOption('fetchWith trustProxy', reason)
+  }
   options.hosts?.forEach(readHost)
   options.cors?.forEach(readOrigin)
   return options
+}
+
+/** What other libraries call our options. */
+const ALIASES = new Map([['logger', 'log']])
+
+/** Checks the options of a server, and turns them into those of its service. */
+export function readOptions(options: ServerOptions): Omit<ServiceOptions, 'limits' | 'sealer'> {
+  checkOptions('createServer', options, SERVER_OPTIONS, ALIASES)
+  const { instructions, pageSize = 1000, ttl = 0, experimental, extensions, errors } = options
+  return {
+    info: infoOf(options),
+    instructions,
+    pageSize,
+    ttlMs: toMs(ttl, 'createServer ttl'),
+    revisions: revisionsOf(options),
+    dialects: dialectsOf(options),
+    declared: declaredOf(options),
+    experimental,
+    extensions,
+    showsErrors: errors === 'show',
+    report: reporterOf(options),
+  }
 }
 
 /** Checks the options of the gist endpoint. */
@@ -74,9 +104,10 @@ export function secretsOf({ secret }: ServerOptions): readonly string[] | undefi
 }
 
 /** The function that reports to the operator. It converts thrown values to plain data, in `error`. */
-export function reporterOf({ log = reportToStderr }: ServerOptions): NonNullable<ServerOptions['log']> {
+export function reporterOf({ log = console }: ServerOptions): LogFunction {
+  const write = log === console ? reportToStderr : typeof log === 'function' ? log : logTo(log)
   return (level, message, facts) =>
-    log(
+    write(
       level,
       message,
       facts !== undefined && 'error' in facts ? { ...facts, error: toPlain(facts['error']) } : facts,
@@ -98,8 +129,8 @@ function inspected(thrown: unknown): string {
 }
 
 /**
- * Logs to stderr, for servers without the `log` option. Control characters are escaped, and the lines of an error are
- * indented, so that text from a client cannot pass for a message of its own.
+ * Logs to the console, which writes to stderr. Control characters are escaped, and the lines of an error are indented, so
+ * that text from a client cannot pass for a message of its own.
  */
 export function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
   const { error, ...rest } = facts
@@ -108,14 +139,8 @@ export function reportToStderr(level: 'warning' | 'error', message: string, fact
     ...(Object.keys(rest).length === 0 ? [] : [rest]),
     ...(lines.length === 0 ? [] : [lines.map((line) => `\n    ${printable(line)}`).join('')]),
   ]
-  // oxlint-disable-next-line no-console -- for servers without the log option
+  // oxlint-disable-next-line no-console -- the default of the log option
   console.error('%s', `pierhead ${level}: ${printable(message)}`, ...shown)
-}
-
-/** A message may contain text from a client, which must neither end the line nor control the terminal. */
-function printable(message: string): string {
-  const escaped = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}}`
-  return message.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped)
 }
 
 function badOption(where: string, reason: string): Error {

@@ -62,6 +62,8 @@ export interface RequestSource {
   readonly auth?: Auth | undefined
   /** The scopes of everyone who uses the transport, where it does not authenticate. */
   readonly scopes?: Scopes | undefined
+  /** The address of the client, if known. */
+  readonly ip?: string | undefined
   /** Looks up an HTTP header by its lower-case name; absent on transports without headers. */
   readonly header?: ((name: string) => string | undefined) | undefined
   /** Only on runtimes where requests may not use each other's streams and signals. */

@@ -11,6 +11,8 @@ export interface ObservedRequest {
   /** The tool, prompt or resource that the request names. */
   readonly target?: string | undefined
   readonly auth?: Auth | undefined
+  /** The address of the client, as `ctx.ip`. */
+  readonly ip?: string | undefined
   readonly client?: ClientInfo | undefined
   readonly revision?: Revision | undefined
   /** `ctx.reference` of the request, which log lines and masked errors have too. Absent when it was rejected before any handler ran. */
@@ -135,7 +137,7 @@ export class Observers {
       revision: peer.dialect.revision,
       size,
       reference: call.reference,
-      ...(source.auth !== undefined && { auth: source.auth }),
+      ...describeSource(source),
       ...(peer.client !== undefined && { client: peer.client }),
     }
   }
@@ -163,6 +165,10 @@ export function outcomeOf(result: Result): 'result' | 'tool_error' {
   return result['isError'] === true ? 'tool_error' : 'result'
 }
 
-function describeRejected({ method, size, source: { auth } }: RejectedRequest): ObservedRequest {
-  return { size, ...(method !== undefined && { method }), ...(auth !== undefined && { auth }) }
+function describeRejected({ method, size, source }: RejectedRequest): ObservedRequest {
+  return { size, ...(method !== undefined && { method }), ...describeSource(source) }
+}
+
+function describeSource({ auth, ip }: RequestSource): Pick<ObservedRequest, 'auth' | 'ip'> {
+  return { ...(auth !== undefined && { auth }), ...(ip !== undefined && { ip }) }
 }

@@ -103,6 +103,14 @@ export class Context {
     return auth ?? (typeof scopes === 'object' ? { scopes } : undefined)
   }
 
+  /**
+   * The IP address of the client. Undefined where there is none (stdio, Unix sockets, clients in the same process), and in
+   * `app.fetch`, whose requests do not say it. Behind a proxy, it is the address of the proxy unless `trustProxy` is set.
+   */
+  get ip(): string | undefined {
+    return this.#call.source.ip
+  }
+
   /** An HTTP header of the request by name; undefined on other transports. */
   get header(): (name: string) => string | undefined {
     return (name) => this.#call.source.header?.(name.toLowerCase())

@@ -55,6 +55,7 @@ test('a context shows the request, and nothing of what answers it', async () => 
     'hangUp',
     'header',
     'id',
+    'ip',
     'log',
     'method',
     'notify',

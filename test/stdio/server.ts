@@ -9,7 +9,26 @@ const count = { type: 'object', properties: { count: { type: 'integer' } }, requ
 const sure = { type: 'object', properties: { sure: { type: 'boolean' } } } as const
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-const app = createServer({ name: 'stdio', version: '1.0.0', limits: bytes })
+const hooks = {
+  onStart: async () => {
+    console.log('starting')
+    await wait(1)
+    console.log('started')
+  },
+  onStop: async () => {
+    console.log('stopping')
+    await wait(1)
+    console.log('stopped')
+    if (flags.has('stuck')) await wait(60_000)
+  },
+}
+
+const app = createServer({
+  name: 'stdio',
+  version: '1.0.0',
+  limits: bytes,
+  ...(flags.has('hooks') ? hooks : {}),
+})
   .tool('echo', { input: text }, ({ text: said }) => said)
   .tool('slow', { input: count }, async ({ count: ms }) => {
     await wait(ms)

@@ -15,10 +15,10 @@ export const openHttp: Opener<'http'> = async (app, option) => {
   checkOptions('listen http', options, HTTP_OPTIONS)
   checkGist('listen http', options)
   const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [], sessions = true } = options
-  const { sse = false, gist = false } = options
+  const { sse = false, gist = false, trustProxy } = options
   const hosts = servedHosts('listen http', host, options.hosts)
   const secure = await readTls('listen http tls', options.tls)
-  return openListener(app, { hosts, cors, sessions, sse, gist }, { host, port, path, secure })
+  return openListener(app, { hosts, cors, sessions, sse, gist, trustProxy }, { host, port, path, secure })
 }
 
 /** Opens an endpoint on a port of its own. */

@@ -1,4 +1,4 @@
-import { serviceOf, type App } from '../app.ts'
+import { hooksOf, serviceOf, type App } from '../app.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { checkOptions } from '../../base/options.ts'
@@ -6,7 +6,8 @@ import type { Context } from '../../server/context.ts'
 import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
 import { watchUncaught } from './uncaught.ts'
-import type { ListenOptions } from '../options.ts'
+import type { ListenOptions, ServerOptions } from '../options.ts'
+import { takesStdout } from '../logger.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, STDIO_OPTIONS } from './options.ts'
 
 /** The transports that have an address. */
@@ -60,6 +61,7 @@ export async function listen<Ctx extends Context>(
   app: App<Ctx, unknown>,
   options: ListenOptions,
   defaults: ListenOptions,
+  log: ServerOptions['log'],
 ): Promise<Running> {
   if (typeof options !== 'object' || options === null) throw notOptions(options)
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(HTTP_OPTIONS, name))
@@ -83,6 +85,11 @@ export async function listen<Ctx extends Context>(
       where: 'listen',
       reason: 'name a transport: { stdio: true } or { http: {} }',
     })
+  if (wantsStdio !== false && takesStdout(log)) {
+    const reason =
+      'log writes to stdout, which carries the protocol: write log: pino(pino.destination(2)), which is stderr'
+    throw mcpError(BAD_OPTION, { where: 'listen stdio', reason })
+  }
   // Output that was held back must not reach stdout while another transport opens.
   if (wantsStdio !== false) guardStdout()
   const opened = await openAll(app as unknown as App<Context>, wanted, asked)
@@ -90,7 +97,8 @@ export async function listen<Ctx extends Context>(
     wantsStdio !== false ? serveStdio(serviceOf(app), { limits: app.limits, ...stdioOptions }) : undefined
   if (stdio !== undefined && opened.size === 0 && process.stdin.isTTY === true)
     serviceOf(app).report('warning', inTerminal(process.argv[1] ?? 'server.js'))
-  return running(opened, stdio, watchUncaught(serviceOf(app), options.onUncaught === 'exit'))
+  const removeHandlers = watchUncaught(serviceOf(app), options.onUncaught === 'exit')
+  return running(app as unknown as App<Context>, opened, stdio, removeHandlers)
 }
 
 /** Nothing happens in a terminal, because there the messages of a client are missing. */
@@ -108,33 +116,47 @@ function notOptions(given: unknown): Error {
   return mcpError(BAD_OPTION, { where: 'listen', reason })
 }
 
-/** Opens the transports one after the other. If one fails, it closes those that are open. */
+/** Starts the server and opens the transports one after the other. If one fails, it closes those that are open. */
 async function openAll(
   app: App<Context>,
   wanted: readonly Addressed[],
   options: ListenOptions,
 ): Promise<OpenedSoFar> {
   const opened = new Map<Addressed, Opened>()
+  const hooks = hooksOf(app)
+  let isStarted = false
   try {
+    await hooks.enter()
+    isStarted = true
     for (const name of wanted) {
       const open = (await OPENERS[name]()) as Opener<Addressed>
       opened.set(name, await open(app, options[name] as never, opened))
     }
   } catch (error) {
-    unguardStdout()
     await Promise.all([...opened.values()].map((one) => one.close()))
+    if (isStarted) await hooks.leave()
+    unguardStdout()
     throw error
   }
   return opened
 }
 
-function running(opened: OpenedSoFar, stdio: StdioServer | undefined, removeHandlers: () => void): Running {
+function running(
+  app: App<Context>,
+  opened: OpenedSoFar,
+  stdio: StdioServer | undefined,
+  removeHandlers: () => void,
+): Running {
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
   const closed = new Promise<void>((resolve) => (finish = resolve))
   const close = (): Promise<void> => {
     const all = [...opened.values(), ...(stdio === undefined ? [] : [stdio])]
-    closing ??= Promise.all(all.map((one) => one.close())).then(() => {
+    closing ??= Promise.all(all.map((one) => one.close())).then(async () => {
+      // The client may still read when a signal ends the server.
+      if (stdio !== undefined) guardStdout()
+      await hooksOf(app).leave()
+      if (stdio !== undefined) unguardStdout()
       process.off('SIGTERM', onSignal)
       process.off('SIGINT', onSignal)
       removeHandlers()
@@ -144,14 +166,14 @@ function running(opened: OpenedSoFar, stdio: StdioServer | undefined, removeHand
   }
   const onSignal = (signal: NodeJS.Signals): void => {
     if (closing !== undefined) process.exit(signal === 'SIGINT' ? 130 : 143)
-    void close().then(() => process.exit(0))
+    void app.close().then(() => process.exit(0))
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
   void stdio?.closed.then(async () => {
     // Services and containers often start without an input; other transports go on then.
     if (opened.size > 0 && !stdio.isUsed) return
-    await close()
+    await app.close()
     // A client that closes our stdin is finished, so the process exits even if something keeps it alive.
     process.exit()
   })

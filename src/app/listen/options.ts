@@ -13,6 +13,7 @@ import {
   type KindsOf,
 } from '../../base/kinds.ts'
 import { SCOPE } from '../../rpc/scopes.ts'
+import { TRUST_PROXY } from '../../transport/http/server/proxy.ts'
 import { FRAMING } from '../../transport/lines/framing-name.ts'
 import type { TlsOptions } from '../../transport/tls/options.ts'
 import {
@@ -50,6 +51,7 @@ export const WS_OPTIONS: KindsOf<WsOptions> = {
   path: TEXT,
   hosts: listOf(TEXT),
   cors: listOf(TEXT),
+  trustProxy: TRUST_PROXY,
   tls: object<TlsOptions>(),
 }
 

@@ -33,7 +33,7 @@ async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServ
   const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [] } = options
   const hosts = servedHosts(WHERE, host, options.hosts)
   const secure = await readTls(`${WHERE} tls`, options.tls)
-  const choice = { hosts, cors, sessions: false, sse: false }
+  const choice = { hosts, cors, sessions: false, sse: false, trustProxy: options.trustProxy }
   return openListener(app, choice, { host, port, path, secure, upgradesOnly: true })
 }
 

@@ -9,6 +9,8 @@ export interface UpgradeSource {
   readonly limits: Limits
   /** Throws unless the request may be served. */
   check(request: IncomingMessage): void
+  /** The address of the client, if known. */
+  ipOf(request: IncomingMessage): string | undefined
   /** Replies with an error and closes the connection. */
   reject(
     request: IncomingMessage,

@@ -16,6 +16,7 @@ export interface MemoryServer {
   connect(options: { receive(text: string): void; readonly auth?: Auth }): {
     send(text: string): void
     close(): void
+    readonly stopped?: Promise<void> | undefined
   }
 }
 
@@ -38,6 +39,7 @@ export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMem
       async close() {
         messages.fail(mcpError(CLOSED, {}))
         end.close()
+        await end.stopped
       },
     }
   }

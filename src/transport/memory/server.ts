@@ -6,35 +6,53 @@ import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { askedId } from '../io/asked-id.ts'
 import { Connection } from '../io/connection.ts'
+import type { StartingUser } from '../io/starting-user.ts'
 
 export interface MemoryOptions {
   readonly limits: Limits
   readonly source?: RequestSource
   /** Receives each message from the server. */
   receive(text: string): void
+  /** Starts the server with the first message, if it has something to start. */
+  readonly user?: StartingUser | undefined
 }
 
 /** The client's end of a connection inside one process. */
 export interface MemoryEnd {
   send(text: string): void
   close(): void
+  /** After `close`, resolves once the server has stopped, if this was its last user; absent if it has no hooks. */
+  readonly stopped?: Promise<void> | undefined
 }
 
 const USED_LATE = 'a client in this process uses the server after app.close(); close its clients before it'
 
 /** Serves one client in the same process. Messages are text, as on any other transport. */
-export function serveMemory(service: Service, { limits, source = {}, receive }: MemoryOptions): MemoryEnd {
+export function serveMemory(
+  service: Service,
+  { limits, source = {}, receive, user }: MemoryOptions,
+): MemoryEnd {
   let open = true
+  let isStarted = user === undefined
+  /** Messages that wait for the start. */
+  let waiting = 0
+  /** Whether the next message is one that has waited. */
+  let isReplayed = false
+  let stopped: Promise<void> | undefined
   const connection = new Connection({
     service,
     limits,
     source,
     send: (text) => (open ? receive(text) : undefined),
   })
-  return {
+  const end: MemoryEnd = {
     send(text) {
       if (!open) throw mcpError(CONNECTION_CLOSED, { method: 'the message' })
-      if (service.isClosed) service.warnOnce('closed', '', USED_LATE)
+      if (isReplayed) isReplayed = false
+      else {
+        if (service.isClosed) service.warnOnce('closed', '', USED_LATE)
+        if (!isStarted || waiting > 0) return wait(text)
+      }
       const problem = sizeProblem(text.length, limits.memoryBytes)
       if (problem !== undefined) return connection.reject(problem, askedId(text))
       connection.receive(text)
@@ -42,6 +60,30 @@ export function serveMemory(service: Service, { limits, source = {}, receive }: 
     close() {
       open = false
       connection.close()
+      stopped = user?.end()
     },
+    get stopped() {
+      return stopped
+    },
+  }
+  return end
+
+  /** Sends a message once the server has started, after those that wait already. */
+  function wait(text: string): void {
+    waiting++
+    const go = (act: () => void): void => {
+      waiting--
+      if (open) act()
+    }
+    void (user as StartingUser).start().then(
+      () => {
+        isStarted = true
+        go(() => {
+          isReplayed = true
+          end.send(text)
+        })
+      },
+      (error: unknown) => go(() => connection.reject(error, askedId(text))),
+    )
   }
 }

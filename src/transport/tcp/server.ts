@@ -1,6 +1,7 @@
 import { TOO_MANY_CONNECTIONS } from '../../errors/limits.ts'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
+import { readAddress } from '../../base/address.ts'
 import { LONGEST_MS } from '../../base/duration.ts'
 import { mcpError } from '../../errors/error.ts'
 import type { Limits } from '../../protocol/limits.ts'
@@ -97,7 +98,7 @@ export async function listenTcp(
   function serve(socket: Socket, auth: Auth | undefined): void {
     if (socket.destroyed) return
     if (peers.size >= limits.connections) return reject(socket)
-    const source = { auth, scopes }
+    const source = { auth, scopes, ip: readAddress(socket.remoteAddress) }
     const peer = new Peer(socket, { service, limits, source, framing, onForeign: reportRejected })
     peers.add(peer)
     void peer.gone.then(() => peers.delete(peer))

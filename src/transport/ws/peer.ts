@@ -3,7 +3,7 @@ import type { RawData } from 'ws'
 import { mcpError } from '../../errors/error.ts'
 import { TOO_LARGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import { ownerOf, type Auth } from '../../rpc/call.ts'
+import { ownerOf, type RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { budgetsOf } from '../io/budgets.ts'
@@ -20,8 +20,8 @@ export interface PeerOptions {
   readonly socket: ServerSocket
   /** The bytes below the WebSocket. */
   readonly stream: Socket
-  /** The caller, if known. */
-  readonly auth: Auth | undefined
+  /** The caller and its address, if known. */
+  readonly source: RequestSource
   /** The session that outlives the connection, if the client can resume. */
   readonly session: WsSession | undefined
 }
@@ -58,7 +58,7 @@ export class Peer implements Carrier {
   /** The counted fragments of the unfinished message. */
   #fragments = 0
 
-  constructor({ service, limits, socket, stream, auth, session }: PeerOptions) {
+  constructor({ service, limits, socket, stream, source, session }: PeerOptions) {
     this.#service = service
     this.#limits = limits
     this.#socket = socket
@@ -71,7 +71,7 @@ export class Peer implements Carrier {
     this.#sending = new WriteBudget({
       pool: write,
       // An anonymous client is not read from while it is behind.
-      caller: auth && ownerOf(auth),
+      caller: source.auth && ownerOf(source.auth),
       outlet: () => stream as Outlet,
       patienceMs: limits.bodyMs,
       abort: () => this.#abort('slow_reader'),
@@ -82,7 +82,7 @@ export class Peer implements Carrier {
       new Connection({
         service,
         limits,
-        source: { auth },
+        source,
         send: (text) => this.send(text),
         isBehind: () => this.isBehind,
       })

@@ -87,9 +87,17 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
     }
     server.handleUpgrade(request, stream, head, (socket) => {
       const session = opening?.session
-      const peer = new Peer({ service, limits, socket, stream: request.socket, auth: request.auth, session })
+      const ip = source.ipOf(request)
+      const peer = new Peer({
+        service,
+        limits,
+        socket,
+        stream: request.socket,
+        source: { auth: request.auth, ip },
+        session,
+      })
       peers.add(peer)
-      if (opening !== undefined) opening.session.carryOn(peer, opening)
+      if (opening !== undefined) opening.session.carryOn(peer, { ...opening, ip })
       void peer.gone.then(() => peers.delete(peer))
     })
   }

@@ -26,6 +26,8 @@ export interface Opening {
   readonly count: number
   /** The caller: the owner of the session, perhaps with a new token. */
   readonly auth: Auth | undefined
+  /** The address of the client, if known. */
+  readonly ip?: string | undefined
 }
 
 /** The table that holds sessions. */
@@ -113,10 +115,10 @@ export class WsSession implements Keeper {
   }
 
   /** Continues on a new connection, starting with the messages that the client missed. */
-  carryOn(carrier: Carrier, { count, auth }: Pick<Opening, 'count' | 'auth'>): void {
+  carryOn(carrier: Carrier, { count, auth, ip }: Pick<Opening, 'count' | 'auth' | 'ip'>): void {
     this.#carrier = carrier
     this.#buffer.isRead = true
-    this.connection.source = { auth }
+    this.connection.source = { auth, ip }
     for (const text of this.#backlog.after(count)) carrier.send(text)
   }
 

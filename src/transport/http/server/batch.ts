@@ -13,6 +13,9 @@ export function partOf(request: HttpIn, batch: Exchange, count: number): HttpIn 
     body: '',
     size: Math.ceil(sizeOf(request) / count),
     auth: request.auth,
+    get ip() {
+      return request.ip
+    },
     isLate: request.isLate ?? false,
     ...(request.connection !== undefined && { connection: request.connection }),
     batch,

@@ -38,6 +38,7 @@ import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
+import { readTrust, type Trust, type TrustProxy } from './proxy.ts'
 import { dropBody, HttpResponder, sizeOf } from './responder.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
@@ -49,6 +50,8 @@ export interface EndpointOptions extends GuardOptions {
   readonly sessions: boolean
   /** Identifies the caller, if the adapter does not. */
   readonly authenticate?: Authenticator | undefined
+  /** Which proxies to believe; by default none. */
+  readonly trustProxy?: TrustProxy | undefined
   readonly now?: () => number
   /** Called when it has closed. */
   readonly onClosed?: () => void
@@ -62,6 +65,8 @@ export class Endpoint implements HttpHandler {
   readonly service: Service
   readonly guard: Guard
   readonly authenticate: HttpHandler['authenticate']
+  /** Which proxies the adapters believe; undefined if none. */
+  readonly trusts: Trust | undefined
   readonly sessions: Sessions
   readonly limits: Limits
   readonly #stateful: boolean
@@ -84,6 +89,7 @@ export class Endpoint implements HttpHandler {
     this.#written = budgetsOf(service, options.limits).write
     service.load.check = (caller) => this.#written.check(caller)
     this.guard = createGuard(options, (...warning) => service.warnOnce(...warning))
+    this.trusts = readTrust(options.trustProxy)
     this.loopMonitor = new LoopMonitor(service, options.limits.blockedMs)
     this.acceptQueue = new AcceptQueue({ loopMonitor: this.loopMonitor, maxMs: options.limits.waitMs })
     this.authenticate = createAuthenticate(this, options.authenticate)

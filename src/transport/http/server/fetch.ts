@@ -9,6 +9,7 @@ import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
 import { toResponse } from './fetch-reply.ts'
 import { type HttpHead, type HttpIn, type HttpHandler, hasBody } from './parts.ts'
 import type { Execution } from './lifetime.ts'
+import { readForwarded, type Trust } from './proxy.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { afterMs } from '../../io/timer.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
@@ -29,7 +30,7 @@ export function serveFetch(
 ): (request: Request, extras?: FetchExtras) => Promise<Response> {
   const { extraEndpoints } = endpoint
   return async (request, extras = {}) => {
-    const head = headOf(request)
+    const head = headOf(request, endpoint.trusts)
     const handler: HttpHandler = extraEndpoints.find((extra) => extra.owns(head.target)) ?? endpoint
     const rejection = handler.rejectHead(head)
     if (rejection !== undefined) return toResponse(rejection)
@@ -61,17 +62,27 @@ export function serveFetch(
   }
 }
 
+/** Answers a request with an error. */
+export function failFetch(endpoint: Endpoint, request: Request, thrown: unknown): Response {
+  return toResponse(endpoint.rejectUnread(headOf(request, endpoint.trusts), thrown))
+}
+
 /** The head of a request. Some runtimes give the host only in the URL. */
-function headOf(request: Request): HttpHead {
-  const header = (name: string): string | undefined =>
-    request.headers.get(name) ?? (name === 'host' ? new URL(request.url).host : undefined)
+function headOf(request: Request, trusts: Trust | undefined): HttpHead {
+  const { headers, url } = request
+  const forwarded = trusts && readForwarded(trusts, undefined, (name) => headers.get(name) ?? undefined)
+  const header = (name: string): string | undefined => {
+    if (name !== 'host') return headers.get(name) ?? undefined
+    return forwarded?.host ?? headers.get(name) ?? new URL(url).host
+  }
   return {
     method: request.method,
-    isSecure: request.url.startsWith('https:'),
+    scheme: forwarded?.scheme ?? (url.startsWith('https:') ? 'https' : 'http'),
+    ip: forwarded?.ip,
     header,
-    headers: () => Object.fromEntries(request.headers),
+    headers: () => Object.fromEntries(headers),
     get target() {
-      const { pathname, search } = new URL(request.url)
+      const { pathname, search } = new URL(url)
       return `${pathname}${search}`
     },
   }

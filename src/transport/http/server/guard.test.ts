@@ -5,12 +5,12 @@ import type { HttpHead } from './parts.ts'
 interface Asked {
   readonly host?: string
   readonly origin?: string
-  readonly isSecure?: boolean
+  readonly scheme?: string
 }
 
-function headOf({ host, origin, isSecure = false }: Asked): HttpHead {
+function headOf({ host, origin, scheme = 'http' }: Asked): HttpHead {
   const headers = new Map(Object.entries({ host, origin }))
-  return { method: 'POST', isSecure, header: (name) => headers.get(name) }
+  return { method: 'POST', scheme, header: (name) => headers.get(name) }
 }
 
 /** The verdict on a request: that it may be served, also that its page may read the reply, or the kind of the error. */
@@ -56,19 +56,19 @@ test.each([
   [['localhost'], { ...OWN, host: 'localhost:4000' }, 'forbidden_origin'],
   [['mcp.example'], { host: 'mcp.example', origin: 'https://mcp.example' }, 'served'],
   [['mcp.example'], { host: 'MCP.example', origin: 'HTTP://mcp.EXAMPLE' }, 'served'],
-  [['mcp.example'], { host: 'mcp.example', origin: 'https://mcp.example', isSecure: true }, 'served'],
+  [['mcp.example'], { host: 'mcp.example', origin: 'https://mcp.example', scheme: 'https' }, 'served'],
   [
     ['mcp.example'],
-    { host: 'mcp.example', origin: 'http://mcp.example', isSecure: true },
+    { host: 'mcp.example', origin: 'http://mcp.example', scheme: 'https' },
     'forbidden_origin',
   ],
   [
     ['mcp.example'],
-    { host: 'mcp.example:80', origin: 'http://mcp.example', isSecure: true },
+    { host: 'mcp.example:80', origin: 'http://mcp.example', scheme: 'https' },
     'forbidden_origin',
   ],
-  [['*'], { ...EVIL, isSecure: true }, 'forbidden_origin'],
-  [['loopback'], { ...OWN, isSecure: true }, 'readable'],
+  [['*'], { ...EVIL, scheme: 'https' }, 'forbidden_origin'],
+  [['loopback'], { ...OWN, scheme: 'https' }, 'readable'],
   [['mcp.example'], { host: 'mcp.example:443', origin: 'https://mcp.example' }, 'served'],
   [['mcp.example'], { host: 'mcp.example:80', origin: 'http://mcp.example' }, 'served'],
   [['mcp.example'], { host: 'mcp.example:80', origin: 'https://mcp.example' }, 'forbidden_origin'],

@@ -125,7 +125,7 @@ function readable(origin: string): string | undefined {
 /** Whether a page has the same host and port as the server, and its scheme. Without TLS, a proxy may change the scheme. */
 function isSame(origin: string, head: HttpHead): boolean {
   const page = pageOf(origin)
-  if (page === undefined || (head.isSecure === true && page.usualPort !== 443)) return false
+  if (page === undefined || (head.scheme === 'https' && page.usualPort !== 443)) return false
   const asked = head.header('host')?.toLowerCase()
   return asked === page.host || asked === `${page.host}:${page.usualPort}`
 }

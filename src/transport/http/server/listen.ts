@@ -227,7 +227,7 @@ function upgradeRequired(endpoint: Endpoint, request: IncomingMessage): HttpOut 
 
 /** An error reply that the web page of the request may read, if it is allowed to. */
 function failure(endpoint: Endpoint, request: IncomingMessage, error: Error): HttpOut {
-  return endpoint.rejectUnread(new NodeHead(request), error)
+  return endpoint.rejectUnread(new NodeHead(request, endpoint.trusts), error)
 }
 
 /** Size and time limits for request heads; 0 means no time limit to Node. */
@@ -293,7 +293,7 @@ interface Upgrade {
 /** Passes a connection to its handler once the caller is authenticated. */
 function accept(endpoint: Endpoint, { request, socket, head }: Upgrade, handler: UpgradeHandler): void {
   if (endpoint.authenticate === undefined) return handler.accept(request, socket, head)
-  const asked = new NodeHead(request)
+  const asked = new NodeHead(request, endpoint.trusts)
   try {
     endpoint.guard.check(asked)
   } catch (thrown) {
@@ -314,9 +314,10 @@ function upgradesOf(endpoint: Endpoint): UpgradeSource {
   return {
     service,
     limits,
-    check: (request) => void guard.check(new NodeHead(request)),
+    check: (request) => void guard.check(new NodeHead(request, endpoint.trusts)),
+    ipOf: (request) => new NodeHead(request, endpoint.trusts).ip,
     reject(request, socket, thrown, more) {
-      const reply = endpoint.rejectUnread(new NodeHead(request), thrown)
+      const reply = endpoint.rejectUnread(new NodeHead(request, endpoint.trusts), thrown)
       replyRaw(socket, { ...reply, headers: { ...reply.headers, ...more } })
     },
   }

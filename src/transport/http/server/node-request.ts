@@ -3,6 +3,8 @@ import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Auth } from '../../../rpc/call.ts'
 import type { HttpHead } from './parts.ts'
+import { readForwarded, type Forwarded, type Trust } from './proxy.ts'
+import { readAddress } from '../../../base/address.ts'
 
 /** A request that a framework may have processed: body parsed, caller authenticated. */
 export type NodeRequest = IncomingMessage & {
@@ -17,10 +19,13 @@ export class NodeHead implements HttpHead {
   cors: HttpHead['cors'] = undefined
   readonly request: NodeRequest
   readonly #headers: IncomingMessage['headers']
+  readonly #trusts: Trust | undefined
+  #forwarded: Forwarded | undefined
 
-  constructor(request: NodeRequest) {
+  constructor(request: NodeRequest, trusts: Trust | undefined) {
     this.request = request
     this.#headers = request.headers
+    this.#trusts = trusts
   }
 
   get method(): string {
@@ -31,8 +36,13 @@ export class NodeHead implements HttpHead {
     return targetOf(this.request)
   }
 
-  get isSecure(): boolean {
-    return (this.request.socket as Partial<TLSSocket> | undefined)?.encrypted === true
+  get scheme(): string {
+    const isSecure = (this.request.socket as Partial<TLSSocket> | undefined)?.encrypted === true
+    return this.#readForwarded()?.scheme ?? (isSecure ? 'https' : 'http')
+  }
+
+  get ip(): string | undefined {
+    return this.#trusts === undefined ? addressOf(this.request) : this.#readForwarded()?.ip
   }
 
   headers(): Readonly<Record<string, string>> {
@@ -42,10 +52,22 @@ export class NodeHead implements HttpHead {
   }
 
   header(name: string): string | undefined {
-    if (name === 'host') return hostOf(this.request)
+    if (name === 'host') return this.#readForwarded()?.host ?? hostOf(this.request)
     const value = this.#headers[name]
     return typeof value === 'object' ? value.join(', ') : value
   }
+
+  /** What trusted proxies say; undefined if none is trusted. */
+  #readForwarded(): Forwarded | undefined {
+    if (this.#trusts === undefined) return undefined
+    const header = (name: string): string | undefined => this.header(name)
+    return (this.#forwarded ??= readForwarded(this.#trusts, addressOf(this.request), header))
+  }
+}
+
+/** The address at the other end of the connection; undefined on a socket file, or once it is closed. */
+function addressOf({ socket }: IncomingMessage): string | undefined {
+  return readAddress((socket as Partial<TLSSocket> | undefined)?.remoteAddress)
 }
 
 /** The path and query, as the client sent them. */

@@ -6,7 +6,6 @@ import { BODY_BROKEN } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget } from '../../io/read-budget.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
@@ -14,6 +13,7 @@ import { createByteBuffer, type ByteBuffer } from '../../../wire/byte-buffer.ts'
 import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
 import { rejectUnread, respond } from './node-reply.ts'
 import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
+import type { Trust } from './proxy.ts'
 import { type HttpIn, type HttpOut, type ExtraEndpoint, type HttpHandler, hasBody } from './parts.ts'
 
 const NO_BYTES = new Uint8Array()
@@ -28,12 +28,11 @@ export function serveNode(
   endpoint: Endpoint,
   owns: (extra: ExtraEndpoint, target: string) => boolean = (extra, target) => extra.owns(target),
 ): Serve {
-  const { acceptQueue } = endpoint
-  const serve = serveHandler(endpoint, acceptQueue)
+  const serve = serveHandler(endpoint, endpoint)
   if (endpoint.extraEndpoints.length === 0) return serve
   const extras = endpoint.extraEndpoints.map((handler) => ({
     handler,
-    serve: serveHandler(handler, acceptQueue),
+    serve: serveHandler(handler, endpoint),
   }))
   return (request, response, body) => {
     const target = targetOf(request)
@@ -42,10 +41,23 @@ export function serveNode(
   }
 }
 
-function serveHandler(handler: HttpHandler, acceptQueue: AcceptQueue): Serve {
+/** Answers a request with an error. */
+export function failNode(
+  endpoint: Endpoint,
+  request: NodeRequest,
+  response: ServerResponse,
+  thrown: unknown,
+): void {
+  rejectUnread(request, response, endpoint.rejectUnread(new NodeHead(request, endpoint.trusts), thrown))
+}
+
+function serveHandler(
+  handler: HttpHandler,
+  { acceptQueue, trusts }: Pick<Endpoint, 'acceptQueue' | 'trusts'>,
+): Serve {
   const pool = budgetsOf(handler.service, handler.limits).read
   return (request, response, given) => {
-    const parts = new NodeIn(request, response)
+    const parts = new NodeIn(request, response, trusts)
     const rejection = handler.rejectHead(parts)
     if (rejection !== undefined) return rejectGiven(parts, given, rejection)
     if (handler.authenticate === undefined) return readAndAnswer(request, parts, given)
@@ -112,8 +124,8 @@ class NodeIn extends NodeHead implements HttpIn {
   session: object | undefined = undefined
   readonly response: ServerResponse
 
-  constructor(request: NodeRequest, response: ServerResponse) {
-    super(request)
+  constructor(request: NodeRequest, response: ServerResponse, trusts: Trust | undefined) {
+    super(request, trusts)
     this.response = response
   }
 

@@ -11,9 +11,11 @@ export interface HttpHead {
   readonly method: string
   /** The path and query, as the client sent them. */
   readonly target?: string
-  /** Whether it came over TLS. Without, a proxy may still have ended TLS. */
-  readonly isSecure?: boolean
-  /** Looks up a header by its lower-case name. */
+  /** `http` or `https`, as the client used it. Without a trusted proxy, another one may have ended TLS. */
+  readonly scheme?: string
+  /** The address of the client, if known. */
+  readonly ip?: string | undefined
+  /** Looks up a header by its lower-case name. `host` is the one that the client used, as far as proxies are trusted. */
   header(name: string): string | undefined
   /** All headers. */
   headers?(): Readonly<Record<string, string>>

@@ -128,8 +128,8 @@ export class WebEndpoint implements ExtraEndpoint {
 }
 
 function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
-  const { method, target = '/', body, parsed } = request
-  const base = `http://${request.header('host') ?? ''}`
+  const { method, scheme = 'http', target = '/', body, parsed } = request
+  const base = `${scheme}://${request.header('host') ?? ''}`
   const headers = new Headers(request.headers?.())
   const text = parsed === undefined ? body : textOf(parsed, headers.get('content-type') ?? '')
   // The text may differ from what was sent, for example in its spaces or its character set.

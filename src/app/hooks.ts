@@ -1,0 +1,95 @@
+import type { McpError } from '../errors/error.ts'
+import { mask, type Masking } from '../rpc/mask.ts'
+import type { StartingUser } from '../transport/io/starting-user.ts'
+import { within } from '../transport/io/timer.ts'
+import type { ServerOptions } from './options.ts'
+
+/** Runs `onStart` before the first of a server's users (listeners, mounts, clients in the process), `onStop` after the last. */
+export class Hooks {
+  readonly #options: Pick<ServerOptions, 'onStart' | 'onStop'>
+  readonly #service: Masking
+  readonly #drainMs: number
+  #users = 0
+  #started: Promise<void> | undefined
+  #stopped: Promise<void> = Promise.resolve()
+  /** The error for requests that wait for the current start, so that they share one reference. */
+  #failure: McpError | undefined
+
+  constructor(options: ServerOptions, service: Masking, drainMs: number) {
+    this.#options = options
+    this.#service = service
+    this.#drainMs = drainMs
+  }
+
+  /** Adds a user, which may serve once this resolves. If `onStart` throws, this rejects with its error, and the next user tries again. */
+  async enter(): Promise<void> {
+    this.#users++
+    try {
+      await (this.#started ??= this.#start())
+    } catch (error) {
+      this.#users--
+      throw error
+    }
+  }
+
+  /** Removes a user. Resolves once the server has stopped, if that was the last one. */
+  leave(): Promise<void> {
+    this.#users--
+    if (this.#users === 0) {
+      this.#started = undefined
+      this.#stopped = this.#stop()
+    }
+    return this.#stopped
+  }
+
+  /** A user that starts the server with its first request; undefined if there is nothing to run. */
+  startingUser(): StartingUser | undefined {
+    const { onStart, onStop } = this.#options
+    if (onStart === undefined && onStop === undefined) return undefined
+    let entered: Promise<void> | undefined
+    return {
+      start: () => {
+        entered ??= this.enter().catch((error: unknown) => {
+          entered = undefined
+          throw (this.#failure ??= mask(this.#service, error, { what: 'onStart', call: undefined }))
+        })
+        return entered
+      },
+      end: async () => {
+        const last = entered
+        entered = undefined
+        if (last !== undefined) await last.then(() => this.leave()).catch(() => undefined)
+        else await this.#stopped
+      },
+    }
+  }
+
+  async #start(): Promise<void> {
+    await this.#stopped
+    this.#failure = undefined
+    try {
+      await this.#options.onStart?.()
+    } catch (error) {
+      this.#started = undefined
+      throw error
+    }
+  }
+
+  async #stop(): Promise<void> {
+    const { onStop } = this.#options
+    if (onStop === undefined) return
+    let isOver = false
+    const run = async (): Promise<void> => {
+      try {
+        await onStop()
+      } catch (error) {
+        this.#service.report('error', 'onStop failed', { error })
+      }
+      isOver = true
+    }
+    await within(this.#drainMs, (done) => void run().then(done))
+    if (isOver) return
+    const message = `onStop did not finish within ${this.#drainMs} ms (limits.drainMs); closing goes on`
+    this.#service.report('error', message)
+  }
+}

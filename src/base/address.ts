@@ -1,0 +1,46 @@
+/** An IP address as text, without a port, brackets, zone, or the prefix of IPv4 in IPv6; undefined if it is not one. */
+export function readAddress(text: string | undefined): string | undefined {
+  const [, inBrackets, beforePort] = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(text ?? '') ?? []
+  const plain = (inBrackets ?? beforePort ?? text ?? '').replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+  return toBytes(plain) === undefined ? undefined : plain
+}
+
+/** Tells whether addresses are in a range such as `10.0.0.0/8`, or are one address; undefined if the text is neither. */
+export function readRange(text: string): ((address: string) => boolean) | undefined {
+  const [, start = '', length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const first = toBytes(start)
+  // IPv4 in IPv6 has its prefix counted in either way, so it must be written as IPv4.
+  if (first === undefined || (length !== undefined && first.length === 4 && start.includes(':')))
+    return undefined
+  const bits = Number(length ?? first.length * 8)
+  if (bits > first.length * 8) return undefined
+  return (address) => {
+    const bytes = toBytes(address)
+    return (
+      bytes?.length === first.length && first.every((byte, at) => isSame(byte, bytes[at]!, bits - 8 * at))
+    )
+  }
+}
+
+/** Whether the first `bits` bits of two bytes are the same. */
+function isSame(one: number, other: number, bits: number): boolean {
+  return bits <= 0 || (one ^ other) >> Math.max(0, 8 - bits) === 0
+}
+
+/** The 4 or 16 bytes of an address. IPv4 in IPv6 has 4. */
+function toBytes(address: string): readonly number[] | undefined {
+  const decimal = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/.exec(address)
+  if (decimal !== null) {
+    const bytes = decimal.slice(1).map(Number)
+    return bytes.every((byte) => byte < 256) ? bytes : undefined
+  }
+  // Every runtime can parse IPv6 as part of a URL, and writes it in one way.
+  const url = `http://[${address}]`
+  if (!/^[0-9a-f:.]+$/i.test(address) || !URL.canParse(url)) return undefined
+  const [start = '', end] = new URL(url).hostname.slice(1, -1).split('::')
+  const [before, after] = [start, end ?? ''].map((part) => (part === '' ? [] : part.split(':')))
+  const zeros = Array<string>(8 - before!.length - after!.length).fill('0')
+  const groups = [...before!, ...zeros, ...after!].map((group) => Number.parseInt(group, 16))
+  const bytes = groups.flatMap((group) => [group >> 8, group & 255])
+  return groups.slice(0, 6).join() === '0,0,0,0,0,65535' ? bytes.slice(12) : bytes
+}
