@@ -2,6 +2,7 @@ import { type McpError, mcpError } from '../errors/error.ts'
 import { BAD_ACCEPT, BAD_VERB } from '../errors/http.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { BAD_PARAMS, REVISION_UNSUPPORTED } from '../errors/wire.ts'
+import { LATER, SOON } from '../errors/retry-after.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
@@ -43,7 +44,6 @@ export interface GistEndpointOptions {
 }
 
 const PATH = '/gist'
-const CLOSING = { retryAfterMs: 5000 }
 
 /**
  * Serves the envelopes of the 2025-11 developer specification at their own path: a handshake, calls and lists of tools.
@@ -95,7 +95,7 @@ export class GistEndpoint implements ExtraEndpoint {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
       head.cors = this.#guard.check(head)
-      if (this.closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)
+      if (this.closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
       if (head.method !== 'POST') throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
       checkContent(head)
       const accepts = readAccept(head)
@@ -119,7 +119,7 @@ export class GistEndpoint implements ExtraEndpoint {
       dropBody(request)
       id = requestIdOf(value)
       const envelope = readEnvelope(value)
-      if (this.closing) throw mcpError(SHUTTING_DOWN, {}, CLOSING)
+      if (this.closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
       return envelope.kind === 'handshake'
         ? this.#open(envelope, request, headers, begun)
         : this.#ask(envelope, request, headers, begun)
@@ -251,7 +251,7 @@ export class GistEndpoint implements ExtraEndpoint {
   }
 
   #run(call: Call, way: Way): HttpOut | Promise<HttpOut> {
-    if (way.request.isLate === true) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
+    if (way.request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
     return this.#inFlight.run(call, new GistResponder(this.sweeper, way))
   }
 

@@ -7,6 +7,7 @@ import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { ToolError, toMcpError } from '../errors/tool-error.ts'
 import { whereOf } from '../errors/where.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
+import { LATER, SOON } from '../errors/retry-after.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
@@ -72,9 +73,6 @@ interface Running<Out, Encoded extends Sized> {
 interface Sized {
   readonly length: number
 }
-
-const SOON = { retryAfterMs: 1000 }
-const LATER = { retryAfterMs: 5000 }
 
 /**
  * The lifecycle of requests on one transport: each is admitted, queued or rejected, then run, tracked, cancelled if the

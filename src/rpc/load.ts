@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { OVERLOADED } from '../errors/rpc.ts'
+import { SOON } from '../errors/retry-after.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Call } from './call.ts'
@@ -21,8 +22,6 @@ export interface Entry {
   readonly method?: string
   isCounted: boolean
 }
-
-const SOON = { retryAfterMs: 1000 }
 
 /** The requests that a server is running and queueing at the moment, over all its transports. */
 export class Load {

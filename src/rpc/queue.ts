@@ -2,6 +2,7 @@ import { QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE } from '../errors/limits.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
 import { OVERLOADED } from '../errors/rpc.ts'
+import { SOON } from '../errors/retry-after.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Result } from './dispatch.ts'
 import type { Load, Turn } from './load.ts'
@@ -30,8 +31,6 @@ interface Place extends Waiting {
   resolve(): void
   reject(reason: Error): void
 }
-
-const SOON = { retryAfterMs: 1000 }
 
 /** Answers a request when its turn comes. */
 export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Promise<Result> {

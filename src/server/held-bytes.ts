@@ -2,6 +2,7 @@ import { textBytes, weigh } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { TOO_MUCH_HELD } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
+import { MUCH_LATER } from '../errors/retry-after.ts'
 import { ownerOf, type Call } from '../rpc/call.ts'
 
 /** One caller may hold this part of what all others leave free, so that a few callers cannot take everything. */
@@ -24,7 +25,7 @@ export class HeldBytes {
     const own = (this.#holders.get(holder) ?? 0) + bytes
     const others = this.#bytes + bytes - own
     if (bytes > 0 && own > (this.#limit - others) * SHARE)
-      throw mcpError(TOO_MUCH_HELD, { limit: this.#limit }, { retryAfterMs: 30_000 })
+      throw mcpError(TOO_MUCH_HELD, { limit: this.#limit }, MUCH_LATER)
     this.#bytes += bytes
     this.#holders.set(holder, own)
   }

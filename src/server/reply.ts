@@ -62,15 +62,24 @@ function changes(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   let any = false
   if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object') any = changes(item) || any
+    for (const item of value) any = (typeof item === 'object' ? changes(item) : isDropped(item)) || any
     return any
   }
   const kind = Object.getPrototypeOf(value) as object | null
   if (kind !== Object.prototype && kind !== null && isLost(value)) throw lost(value.constructor.name)
   if ('toJSON' in value) return true
   const members = value as Readonly<Record<string, unknown>>
-  for (const name in members) if (typeof members[name] === 'object') any = changes(members[name]) || any
+  for (const name in members) {
+    const member = members[name]
+    any = (typeof member === 'object' ? changes(member) : isDropped(member)) || any
+  }
   return any
+}
+
+/** Whether JSON leaves a value out, or writes null for it. */
+function isDropped(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value)
+  return typeof value === 'undefined' || typeof value === 'function' || typeof value === 'symbol'
 }
 
 /** Whether an object's content is not in its members: a Map, a Promise, a Response, bytes. */

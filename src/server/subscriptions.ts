@@ -2,6 +2,7 @@ import { McpError, mcpError } from '../errors/error.ts'
 import { NOT_OFFERED } from '../errors/rpc.ts'
 import { TOO_MANY_STREAMS, TOO_MANY_SUBSCRIPTIONS } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
+import { MUCH_LATER } from '../errors/retry-after.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { weigh } from '../base/weight.ts'
@@ -140,8 +141,7 @@ function enter(
   const caller = listenerOf(context)
   const { held, limits } = partsOf(context)
   const open = streams.get(caller) ?? new Set()
-  if (open.size >= limits.streams)
-    throw mcpError(TOO_MANY_STREAMS, { limit: limits.streams }, { retryAfterMs: 30_000 })
+  if (open.size >= limits.streams) throw mcpError(TOO_MANY_STREAMS, { limit: limits.streams }, MUCH_LATER)
   const { method, peer } = callOf(context)
   const { client, capabilities, session } = peer
   const holder = holderOf(callOf(context))

@@ -148,6 +148,10 @@ const changing = createServer({ name: 'changing', version: '1', log: () => undef
   .tool('text', { output: dated('string') }, () => ({ at: new Date(0) }))
   .tool('object', { output: dated('object') }, () => ({ at: new Date(0) }))
   .tool('whole', { output: { type: 'object' } }, () => new Date(0) as never)
+  .tool('absent', { output: dated('string') }, () => ({ at: undefined }))
+  .tool('function', { output: { type: 'object', required: ['at'] } }, () => ({ at: () => EPOCH }) as never)
+  .tool('infinite', { output: dated('number') }, () => ({ at: Number.POSITIVE_INFINITY }))
+  .tool('hole', { output: { type: 'array', items: { type: 'number' } } }, () => [1, Number.NaN])
   .tool('own', { output: dated('string') }, () => ({
     content: [],
     structuredContent: { at: new URL('http://a.example/') },
@@ -166,6 +170,7 @@ scenario(
       ...structured({ at: 'http://a.example/' }),
     })
     expect(await client.call('unchecked')).toMatchObject({ isError: false, ...structured({ a: 1 }) })
-    for (const name of ['object', 'whole']) expect(await client.call(name)).toMatchObject({ isError: true })
+    for (const name of ['object', 'whole', 'absent', 'function', 'infinite', 'hole'])
+      expect(await client.call(name)).toMatchObject({ isError: true })
   },
 )

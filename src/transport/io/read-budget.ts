@@ -1,5 +1,6 @@
 import { SLOW_SENDER, TOO_MANY_BYTES } from '../../errors/limits.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
+import { SOON } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { sizeProblem } from '../../wire/message-size.ts'
 
@@ -119,5 +120,5 @@ export class ReadBudget {
 }
 
 function tooMany(): McpError {
-  return mcpError(TOO_MANY_BYTES, {}, { retryAfterMs: 1000 })
+  return mcpError(TOO_MANY_BYTES, {}, SOON)
 }

@@ -1,5 +1,6 @@
 import { TOO_MUCH_UNSENT } from '../../errors/limits.ts'
 import { mcpError } from '../../errors/error.ts'
+import { SOON } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { everyMs, type Timer } from './timer.ts'
 
@@ -43,7 +44,7 @@ export class WritePool {
       for (const budget of this.#patient) budget.hurry()
       this.#patient.clear()
     } else if (own <= (this.#limitBytes - this.#total + own) * SHARE) return
-    throw mcpError(TOO_MUCH_UNSENT, {}, { retryAfterMs: 1000 })
+    throw mcpError(TOO_MUCH_UNSENT, {}, SOON)
   }
 
   /** Counts further bytes for a caller, or fewer. */

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream'
 import { mcpError } from '../../errors/error.ts'
 import { OVERLOADED } from '../../errors/rpc.ts'
 import { STREAM_LOST } from '../../errors/transport.ts'
+import { SOON } from '../../errors/retry-after.ts'
 import { LINES, type Framing } from './framing.ts'
 
 export interface LineWriter {
@@ -28,7 +29,7 @@ export function createLineWriter(
 
   function write(text: string): void {
     const waiting = output.writableLength + batch.length
-    if (waiting > maxWaiting) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
+    if (waiting > maxWaiting) throw mcpError(OVERLOADED, {}, SOON)
     if (batch === '') queueMicrotask(flush)
     batch += encode(text)
     if (batch.length > BATCH_CHARS) flush()

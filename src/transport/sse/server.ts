@@ -2,6 +2,7 @@ import { SESSION_LIMIT } from '../../errors/limits.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_ACCEPT, BAD_VERB, UNKNOWN_SESSION } from '../../errors/http.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../../errors/rpc.ts'
+import { LATER, MUCH_LATER, SOON } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { LATEST } from '../../protocol/revisions.ts'
 import { ownerOf } from '../../rpc/call.ts'
@@ -35,7 +36,6 @@ export interface SseOptions {
 const STREAM = '/sse'
 const MESSAGES = '/messages'
 const ACCEPTED = { 'content-type': 'text/plain' }
-const SOON = { retryAfterMs: 1000 }
 /** A stream without messages may be evicted after this time. */
 const FRESH_MS = 10_000
 
@@ -133,7 +133,7 @@ export class SseEndpoint implements ExtraEndpoint {
   }
 
   #checkStream(head: HttpHead): void {
-    if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
+    if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
     if (!readAccept(head).events) throw mcpError(BAD_ACCEPT, {})
   }
 
@@ -181,7 +181,7 @@ export class SseEndpoint implements ExtraEndpoint {
       void client.close()
       return this.service.observers.count('session_evicted')
     }
-    throw mcpError(SESSION_LIMIT, { limit: this.limits.sessions }, { retryAfterMs: 30_000 })
+    throw mcpError(SESSION_LIMIT, { limit: this.limits.sessions }, MUCH_LATER)
   }
 
   #delete(client: SseClient): void {

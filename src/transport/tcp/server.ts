@@ -4,6 +4,7 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { readAddress } from '../../base/address.ts'
 import { LONGEST_MS } from '../../base/duration.ts'
 import { mcpError } from '../../errors/error.ts'
+import { LATER } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { Scopes } from '../../rpc/scopes.ts'
@@ -109,7 +110,7 @@ export async function listenTcp(
     const send = (text: string): void => void socket.write(framing.encode(text), framing.encoding)
     socket.on('error', () => undefined)
     new Connection({ service, limits, source: {}, send }).reject(
-      mcpError(TOO_MANY_CONNECTIONS, { limit }, { retryAfterMs: 5000 }),
+      mcpError(TOO_MANY_CONNECTIONS, { limit }, LATER),
     )
     void linger(socket, CLOSE_MS)
   }

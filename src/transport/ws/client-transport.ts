@@ -2,6 +2,7 @@ import type { Message } from '../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../../errors/client.ts'
 import { CLOSED, OVERLOADED } from '../../errors/rpc.ts'
+import { SOON } from '../../errors/retry-after.ts'
 import type { ClientLimits, ReadLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../rpc/client-transport.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
@@ -114,7 +115,7 @@ export class WsClientTransport implements ClientTransport {
     const { clientBytes } = this.#options.limits
     const socket = this.#socket
     if (socket === undefined ? this.#session?.isFull === true : socket.bufferedAmount > clientBytes)
-      throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
+      throw mcpError(OVERLOADED, {}, SOON)
     socket?.send(text)
     this.#session?.sent(text)
   }

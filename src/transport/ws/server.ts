@@ -5,6 +5,7 @@ import type { ServerOptions } from 'ws'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_UPGRADE } from '../../errors/http.ts'
 import { SHUTTING_DOWN } from '../../errors/rpc.ts'
+import { LATER } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { UpgradeHandler, UpgradeSource } from '../io/upgrade.ts'
@@ -20,7 +21,6 @@ import { WsSessions } from './sessions.ts'
 const FRAGMENTS = 16_384
 /** How long a client has to complete the closing handshake. */
 const FAREWELL_MS = 2000
-const LATER = { retryAfterMs: 5000 }
 const LARGEST = 2 ** 31 - 1
 
 type Request = IncomingMessage & { readonly auth?: Auth }

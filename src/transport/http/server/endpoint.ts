@@ -3,6 +3,7 @@ import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED, STREAM_EXISTS } from '../../../errors/http.ts'
 import { CONNECTION_CLOSED, OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
 import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
+import { LATER, MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
 import type { JsonObject, RequestId, Message } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { MethodParams } from '../../../protocol/wire-adapter.ts'
@@ -109,7 +110,7 @@ export class Endpoint implements HttpHandler {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
       head.cors = this.guard.check(head)
-      if (this.#inFlight.closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
+      if (this.#inFlight.closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
       if (head.method === 'POST') checkContent(head)
       else if (head.method !== 'GET' && head.method !== 'DELETE') {
         throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
@@ -204,7 +205,7 @@ export class Endpoint implements HttpHandler {
     let dialect: Dialect | undefined
     try {
       // Checked before the session, which may have ended already while the server closes.
-      if (this.#inFlight.rejects) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
+      if (this.#inFlight.rejects) throw mcpError(SHUTTING_DOWN, {}, LATER)
       if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) {
         dialect = this.service.dialects[LATEST]
         const peer = openRequest(method, params, request, this.service)
@@ -264,7 +265,7 @@ export class Endpoint implements HttpHandler {
     way: { peer: Peer; session: HttpSession | undefined; headers: Headers; opened?: () => void },
   ): HttpOut | Promise<HttpOut> {
     const { peer, session, headers } = way
-    if (request.isLate === true) throw mcpError(OVERLOADED, {}, { retryAfterMs: 1000 })
+    if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
     const accepts = readAccept(request)
     if (method === 'subscriptions/listen') this.#checkListening(accepts)
     const { limits } = this
@@ -291,7 +292,7 @@ export class Endpoint implements HttpHandler {
   /** Long-lived streams count against the same limit as sessions. */
   #checkListening(accepts: Accepts): void {
     if (!accepts.events) throw mcpError(BAD_ACCEPT, {})
-    if (this.#streams.size >= this.limits.sessions) throw mcpError(OVERLOADED, {}, { retryAfterMs: 30_000 })
+    if (this.#streams.size >= this.limits.sessions) throw mcpError(OVERLOADED, {}, MUCH_LATER)
   }
 
   /** Handles a notification, which needs no response. */

@@ -1,6 +1,7 @@
 import { SESSION_LIMIT } from '../../../errors/limits.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { UNKNOWN_EVENT, UNKNOWN_SESSION } from '../../../errors/http.ts'
+import { MUCH_LATER } from '../../../errors/retry-after.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { ownerOf, type Auth } from '../../../rpc/call.ts'
@@ -230,7 +231,7 @@ export class Sessions {
     this.sweep()
     if (this.#table.size < sessions) return
     const oldest = this.#evictable(owner)
-    if (oldest === undefined) throw mcpError(SESSION_LIMIT, { limit: sessions }, { retryAfterMs: 30_000 })
+    if (oldest === undefined) throw mcpError(SESSION_LIMIT, { limit: sessions }, MUCH_LATER)
     this.end(oldest)
     this.#service.observers.count('session_evicted')
   }

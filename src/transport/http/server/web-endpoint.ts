@@ -1,6 +1,7 @@
 import { mcpError } from '../../../errors/error.ts'
 import { BAD_VERB } from '../../../errors/http.ts'
 import { SHUTTING_DOWN } from '../../../errors/rpc.ts'
+import { LATER } from '../../../errors/retry-after.ts'
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Auth } from '../../../rpc/call.ts'
@@ -62,7 +63,7 @@ export class WebEndpoint implements ExtraEndpoint {
       if (head.method === 'OPTIONS') return { status: 204, headers: guard.preflight(head, ALLOWED) }
       head.cors = guard.check(head)
       if (!VERBS.includes(head.method)) throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
-      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, { retryAfterMs: 5000 })
+      if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
       return undefined
     } catch (thrown) {
       const out = this.rejectUnread(head, thrown)
