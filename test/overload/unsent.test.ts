@@ -133,3 +133,18 @@ test('limits.unsentBytes one session that reads nothing takes at most its share,
   expect((await calm.post(call('echo'))).status).toBe(200)
   expect(budgetsOf(serviceOf(app), app.limits).write.total).toBeLessThan(10_000_000)
 })
+
+test('limits.unsentBytes a response that is complete before it is read arrives whole, however large its share', async () => {
+  const app = createServer({ name: 'unsent', version: '1', log: () => undefined }).tool(
+    'much',
+    {},
+    (_, ctx) => {
+      ctx.progress(1)
+      return 'x'.repeat(400_000)
+    },
+  )
+  const { port } = await start(app, { limits: { unsentBytes: 1_000_000 } })
+  const session = await openSession(port)
+  const { events } = await (await session.stream(call('much', {}, 2, { progressToken: 1 }))).end()
+  expect(JSON.parse(events.at(-1)?.data ?? '{}')).toMatchObject({ id: 2, result: { isError: false } })
+})

@@ -1,8 +1,13 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { toLimits } from '../../../base/limits.ts'
 import { DIALECTS } from '../../../protocol/switches.ts'
 import { EventStream, readEventId } from './event-stream.ts'
 import type { Sink } from './parts.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
 
 class Reader implements Sink {
   text = ''
@@ -54,6 +59,26 @@ describe('a named stream', () => {
       stream.attach(reader, last)
       expect(reader.seen).toEqual(numbers(last + 1, 9))
     }
+  })
+
+  test('does not keep its request once it has ended', async () => {
+    const open = (): { readonly stream: EventStream; readonly request: WeakRef<object> } => {
+      const request = { lost: 0 }
+      const stream = new EventStream({ limits, name: 'r1', onLost: () => void request.lost++ })
+      stream.attach(new Reader())
+      return { stream, request: new WeakRef(request) }
+    }
+    const { stream, request } = open()
+    // A reference that was looked at lives until the end of the turn.
+    const isKept = async (): Promise<boolean> => {
+      await new Promise(setImmediate)
+      collect()
+      return request.deref() !== undefined
+    }
+    expect(await isKept()).toBe(true)
+    stream.end('answer')
+    expect(await isKept()).toBe(false)
+    expect(stream.ended).toBe(true)
   })
 
   test('a client that resumes replaces the previous connection', () => {

@@ -21,17 +21,24 @@ export interface StreamOptions {
   readonly name?: string | undefined
   /** Whether events may be discarded before the client reads them. */
   readonly lossy?: boolean
-  /** Called when an event is discarded. */
-  onForget?(): void
-  /** Called with every change in the number of buffered bytes. */
-  onKept?(bytes: number): void
   /** Counts the events that are buffered for clients, and the caller they are for. */
   readonly pool?: KeptPool
   readonly caller?: unknown
-  /** Called when the stream ends because its events were discarded and no client was connected. */
-  onDiscarded?(): void
+  readonly keeper?: StreamKeeper
+  /** Called when the stream ends early because its events were discarded and no client was connected. */
+  onLost?(): void
   /** Called when the client disconnects from a stream that has not ended. */
   onGone?(): void
+}
+
+/** Keeps streams, also ended ones, for clients that reconnect. */
+export interface StreamKeeper {
+  /** Counts a change in the number of buffered bytes. */
+  counted(bytes: number): void
+  /** Notices that an event was discarded. */
+  forgot(): void
+  /** Notices that a stream lost its events while no client was connected, and ended. */
+  discarded(stream: EventStream): void
 }
 
 /**
@@ -39,12 +46,12 @@ export interface StreamOptions {
  * can resume without missing any; an unnamed one ends with its connection.
  */
 export class EventStream {
+  readonly name: string | undefined
   readonly #limits: Limits
-  readonly #name: string | undefined
-  readonly #onGone: (() => void) | undefined
-  readonly #onForget: (() => void) | undefined
-  readonly #onKept: ((bytes: number) => void) | undefined
-  readonly #onDiscarded: (() => void) | undefined
+  /** Both lead to the request, so an ended stream, which may be kept for long, drops them. */
+  #onGone: (() => void) | undefined
+  #onLost: (() => void) | undefined
+  readonly #keeper: StreamKeeper | undefined
   readonly #buffer: KeptBuffer | undefined
   #seq = 0
   /** The first event that was not discarded to make room. */
@@ -65,16 +72,15 @@ export class EventStream {
   #ended = false
 
   constructor(options: StreamOptions) {
-    const { limits, name, lossy = false, pool, caller, onGone, onForget, onKept, onDiscarded } = options
+    const { limits, name, lossy = false, pool, caller, keeper, onGone, onLost } = options
     if (pool !== undefined) this.#buffer = new KeptBuffer({ pool, caller, forget: () => this.#discard() })
-    this.#onDiscarded = onDiscarded
     this.#bounded = lossy
     this.#lossy = lossy
     this.#limits = limits
-    this.#name = name
+    this.name = name
+    this.#keeper = keeper
     this.#onGone = onGone
-    this.#onForget = onForget
-    this.#onKept = onKept
+    this.#onLost = onLost
   }
 
   get ended(): boolean {
@@ -103,7 +109,7 @@ export class EventStream {
 
   /** Starts with an event that carries only an id, if the revision requires it. */
   prime(dialect: Dialect): void {
-    this.#primed = dialect.priming && this.#name !== undefined
+    this.#primed = dialect.priming && this.name !== undefined
     if (this.#primed) this.#push('')
   }
 
@@ -124,13 +130,14 @@ export class EventStream {
     this.#sink?.end()
     this.#connect(sink)
     this.#bounded = true
-    this.#recount()
     this.#taken = Number.NEGATIVE_INFINITY
     this.#unread = undefined
     let text = ''
     for (const event of this.#kept) if (event.seq > lastSeq) text += event.frame
     this.#sent = this.#seq - 1
-    if (this.#name === undefined) this.#kept = []
+    // This may discard what was just read.
+    this.#recount()
+    if (this.name === undefined) this.#kept = []
     if (this.#ended) return this.#detach(text)
     sink.onGone(() => this.#gone(sink))
     if (text !== '') this.#write(sink, text)
@@ -160,6 +167,7 @@ export class EventStream {
     const frame = last === undefined || this.#ended ? undefined : this.#frame(last)
     this.#ended = true
     this.#detach(frame)
+    this.#onGone = this.#onLost = undefined
   }
 
   /** Counts its events no longer, because its session has ended. */
@@ -177,12 +185,12 @@ export class EventStream {
   /** The next event as text, buffered if the stream can be resumed. */
   #frame(text: string, event?: string): string {
     const seq = this.#seq++
-    const id = this.#name === undefined ? undefined : `${this.#name}_${seq}`
+    const id = this.name === undefined ? undefined : `${this.name}_${seq}`
     const frame =
       event === undefined
         ? messageEvent(text, id)
         : toEvent({ data: text, event, ...(id !== undefined && { id }) })
-    if (this.#name !== undefined || this.#sink === undefined)
+    if (this.name !== undefined || this.#sink === undefined)
       this.#keep({ seq, frame, bytes: textBytes(frame) })
     if (this.#sink !== undefined) this.#sent = seq
     return frame
@@ -201,14 +209,14 @@ export class EventStream {
     while (this.#kept.length > this.#limits.streamEvents || this.#keptSize > this.#limits.streamBytes) {
       if (this.#kept.length <= 1) break
       this.#count(-this.#kept.shift()!.bytes)
-      this.#onForget?.()
+      this.#keeper?.forgot()
     }
     this.#recount()
   }
 
   #count(bytes: number): void {
     this.#keptSize += bytes
-    this.#onKept?.(bytes)
+    this.#keeper?.counted(bytes)
   }
 
   /** Counts what all streams keep together. Until it is first read, a stream only waits for its handler. */
@@ -222,11 +230,12 @@ export class EventStream {
     this.#unread = undefined
     for (const { bytes } of this.#kept.splice(0)) {
       this.#count(-bytes)
-      this.#onForget?.()
+      this.#keeper?.forgot()
     }
     if (this.#sink !== undefined || this.#lossy) return
     this.#ended = true
-    this.#onDiscarded?.()
+    this.#keeper?.discarded(this)
+    this.#onLost?.()
   }
 
   #connect(sink: Sink | undefined): void {
@@ -250,7 +259,7 @@ export class EventStream {
     if (this.#sink !== sink) return
     this.#connect(undefined)
     if (this.#ended) return
-    if (this.#name === undefined) this.#ended = true
+    if (this.name === undefined) this.#ended = true
     this.#onGone?.()
   }
 }

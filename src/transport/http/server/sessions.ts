@@ -13,7 +13,7 @@ import { encodeNotification } from '../../../wire/encode.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import type { KeptPool } from '../../io/kept-pool.ts'
 import { Owners } from '../../io/owners.ts'
-import { EventStream, readEventId } from './event-stream.ts'
+import { EventStream, readEventId, type StreamKeeper, type StreamOptions } from './event-stream.ts'
 
 /** The stream for messages that do not belong to a request. */
 const STANDALONE = 's'
@@ -22,7 +22,7 @@ const SWEEP_MS = 30_000
 const FRESH_MS = 10_000
 
 /** A session over HTTP: the protocol's state, its running requests, and its streams. */
-export class HttpSession {
+export class HttpSession implements StreamKeeper {
   readonly id: string = crypto.randomUUID()
   readonly owner: string
   readonly session: Session
@@ -32,7 +32,9 @@ export class HttpSession {
   seen: number
   /** Its unanswered requests. */
   readonly calls: CallTable = new CallTable()
-  #streams: Map<string, EventStream> | undefined
+  /** The streams of its requests, from the oldest; a map would keep dropped ones alive (`base/bag.ts`). */
+  readonly #streams: EventStream[] = []
+  #standalone: EventStream | undefined
   /** How many bytes its streams buffer. */
   #kept = 0
   readonly #pool: KeptPool
@@ -49,34 +51,30 @@ export class HttpSession {
 
   /** Whether the session is in use. */
   get busy(): boolean {
-    if (this.calls.size > 0) return true
-    return this.#streams?.get(STANDALONE)?.attached === true
+    return this.calls.size > 0 || this.#standalone?.attached === true
   }
 
   /**
    * Opens a stream for the response to one request. The oldest ended streams are discarded. `onLost` is called when the
    * stream ends early because there was no room for its events.
    */
-  openStream(onLost?: () => void): EventStream {
-    const streams = (this.#streams ??= new Map())
-    const { keptStreams, streamBytes } = this.#limits
-    for (const [name, stream] of streams) {
-      if (streams.size < keptStreams && this.#kept <= streamBytes) break
-      if (stream.ended) this.#forget(name, stream)
-    }
+  openStream(onLost: () => void): EventStream {
+    this.#makeRoom()
     const name = (++this.#named).toString(36)
-    return this.#newStream(`r${name}`, false, onLost)
+    const stream = this.#newStream({ name: `r${name}`, onLost })
+    this.#streams.push(stream)
+    return stream
   }
 
   /** The stream for notifications, created on first use. */
   standalone(): EventStream {
-    return this.#streams?.get(STANDALONE) ?? this.#newStream(STANDALONE, true)
+    return (this.#standalone ??= this.#newStream({ name: STANDALONE, lossy: true }))
   }
 
   /** The stream of an event, and the event's position; undefined when no event follows or can follow. */
   find(eventId: string): { readonly stream: EventStream; readonly seq: number } | undefined {
     const place = readEventId(eventId)
-    const stream = place === undefined ? undefined : this.#streams?.get(place.name)
+    const stream = place === undefined ? undefined : this.#all().find(({ name }) => name === place.name)
     if (place === undefined || (stream === undefined && !this.#hadStream(place.name))) {
       throw mcpError(UNKNOWN_EVENT, {})
     }
@@ -86,53 +84,66 @@ export class HttpSession {
 
   /** Discards a stream, which then cannot be resumed. */
   discard(stream: EventStream): void {
-    for (const [name, kept] of this.#streams ?? []) if (kept === stream) this.#remove(name, stream)
+    const at = this.#streams.indexOf(stream)
+    if (at < 0) return
+    this.#streams.splice(at, 1)
+    this.#kept -= stream.keptSize
+    stream.release()
   }
 
   keepAlive(): void {
-    if (this.#streams !== undefined) for (const stream of this.#streams.values()) stream.keepAlive()
+    this.#standalone?.keepAlive()
+    for (const stream of this.#streams) stream.keepAlive()
   }
 
   close(): void {
     this.calls.close()
-    for (const stream of this.#streams?.values() ?? []) stream.end()
+    for (const stream of this.#all()) stream.end()
     this.release()
     this.session.close()
   }
 
   /** Counts what its streams buffer no longer, because nobody can come back for it. */
   release(): void {
-    for (const stream of this.#streams?.values() ?? []) stream.release()
+    for (const stream of this.#all()) stream.release()
   }
 
-  #remove(name: string, stream: EventStream): void {
-    this.#streams?.delete(name)
-    this.#kept -= stream.keptSize
-    stream.release()
+  counted(bytes: number): void {
+    this.#kept += bytes
   }
 
-  #forget(name: string, stream: EventStream): void {
-    this.#remove(name, stream)
+  forgot(): void {
+    this.#observers.count('event_forgotten')
+  }
+
+  discarded(stream: EventStream): void {
+    this.discard(stream)
     this.#observers.count('stream_forgotten')
   }
 
-  #newStream(name: string, lossy: boolean, onLost?: () => void): EventStream {
-    const stream: EventStream = new EventStream({
+  #all(): readonly EventStream[] {
+    return this.#standalone === undefined ? [...this.#streams] : [this.#standalone, ...this.#streams]
+  }
+
+  /** Discards ended streams, from the oldest, until there is room for another one. */
+  #makeRoom(): void {
+    const { keptStreams, streamBytes } = this.#limits
+    for (let at = 0; at < this.#streams.length;) {
+      if (this.#streams.length < keptStreams && this.#kept <= streamBytes) return
+      const stream = this.#streams[at] as EventStream
+      if (stream.ended) this.discarded(stream)
+      else at++
+    }
+  }
+
+  #newStream(own: Pick<StreamOptions, 'name' | 'lossy' | 'onLost'>): EventStream {
+    return new EventStream({
+      ...own,
       limits: this.#limits,
-      name,
-      lossy,
       pool: this.#pool,
       caller: this.owner === '' ? this : this.owner,
-      onForget: () => this.#observers.count('event_forgotten'),
-      onKept: (bytes) => void (this.#kept += bytes),
-      onDiscarded: () => {
-        this.#forget(name, stream)
-        onLost?.()
-      },
+      keeper: this,
     })
-    this.#streams ??= new Map()
-    this.#streams.set(name, stream)
-    return stream
   }
 
   #hadStream(name: string): boolean {
