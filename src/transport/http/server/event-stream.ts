@@ -26,7 +26,7 @@ export interface StreamOptions {
   readonly caller?: unknown
   readonly keeper?: StreamKeeper
   /** Called when the stream ends early because its events were discarded and no client was connected. */
-  onLost?(): void
+  readonly onLost?: (() => void) | undefined
   /** Called when the client disconnects from a stream that has not ended. */
   onGone?(): void
 }

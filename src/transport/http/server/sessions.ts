@@ -13,7 +13,7 @@ import { encodeNotification } from '../../../wire/encode.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import type { KeptPool } from '../../io/kept-pool.ts'
 import { Owners } from '../../io/owners.ts'
-import { EventStream, readEventId, type StreamKeeper, type StreamOptions } from './event-stream.ts'
+import { EventStream, readEventId, type StreamKeeper } from './event-stream.ts'
 
 /** The stream for messages that do not belong to a request. */
 const STANDALONE = 's'
@@ -61,14 +61,14 @@ export class HttpSession implements StreamKeeper {
   openStream(onLost: () => void): EventStream {
     this.#makeRoom()
     const name = (++this.#named).toString(36)
-    const stream = this.#newStream({ name: `r${name}`, onLost })
+    const stream = this.#newStream(`r${name}`, false, onLost)
     this.#streams.push(stream)
     return stream
   }
 
   /** The stream for notifications, created on first use. */
   standalone(): EventStream {
-    return (this.#standalone ??= this.#newStream({ name: STANDALONE, lossy: true }))
+    return (this.#standalone ??= this.#newStream(STANDALONE, true))
   }
 
   /** The stream of an event, and the event's position; undefined when no event follows or can follow. */
@@ -136,13 +136,16 @@ export class HttpSession implements StreamKeeper {
     }
   }
 
-  #newStream(own: Pick<StreamOptions, 'name' | 'lossy' | 'onLost'>): EventStream {
+  #newStream(name: string, lossy: boolean, onLost?: () => void): EventStream {
+    const caller = this.owner === '' ? this : this.owner
     return new EventStream({
-      ...own,
       limits: this.#limits,
+      name,
+      lossy,
       pool: this.#pool,
-      caller: this.owner === '' ? this : this.owner,
+      caller,
       keeper: this,
+      onLost,
     })
   }
 
