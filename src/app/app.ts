@@ -11,7 +11,7 @@ import type { ResourceOptions } from '../server/register-resource.ts'
 import { ServerService, type Provider } from '../server/service.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
 import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mounts.ts'
-import { badOption, checkListener, checkMethod, FOREIGN_STATE, hasNoRun } from './misuse.ts'
+import { badOption, checkListener, checkMethod, FOREIGN_STATE } from './misuse.ts'
 import { addInterceptor, addParts, checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
@@ -21,7 +21,6 @@ import { Items, type ItemKind, type ItemList } from './items.ts'
 import type { Running } from './listen/listen.ts'
 import type { ListenOptions, MountOptions, ServerOptions } from './options.ts'
 import { defaultListen, readOptions, sealerOf, secretsOf } from './settings.ts'
-import type { Advice } from '../schema/schema.ts'
 import type {
   Addition,
   Delivered,
@@ -36,13 +35,16 @@ import type {
   ToolSchemas,
 } from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
-import { serveExtraEndpoints } from './listen/extra-endpoints.ts'
+import { createEndpoint } from './listen/extra-endpoints.ts'
 
 /**
  * A server of which only the tools matter. If `tool` took them from the type parameter of its class, the compiler would
  * resolve its signature again for each tool of a chain, at ten times the cost.
  */
-type Typed<Tools> = { '~tools'?(tools: Tools): void }
+type Typed<Tools> = {
+  /** Does not exist. It carries the types of the tools. */
+  '~tools'?(tools: Tools): void
+}
 
 /** Returns the service that answers a server's requests, which its transports use. */
 export let serviceOf: <Ctx extends Context>(app: App<Ctx, unknown>) => ServerService
@@ -131,12 +133,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   /** Adds a map of tools by name. Chain it to `createServer`, so that the type of the server includes them. */
   add<More extends ToolMap<Ctx>>(tools: More): App<Ctx, Tools & More> {
-    if (Array.isArray(tools))
-      throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
-    for (const [name, { run, ...spec }] of Object.entries(tools)) {
-      if (run === undefined) throw hasNoRun(name)
-      this.#items.add('tool', name, spec, run)
-    }
+    this.#items.addTools(tools)
     return this as never
   }
 
@@ -164,7 +161,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
    */
   prompt<const Args extends SchemaLike | undefined = undefined>(
     name: string,
-    options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: (Args & Advice<Args>) | undefined },
+    options: PromptOptions<Ctx, Args>,
     run: (args: Delivered<Args>, context: Ctx) => unknown,
   ): this {
     this.#items.add('prompt', name, options, run)
@@ -210,7 +207,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   update<const Args extends SchemaLike | undefined = undefined>(
     kind: 'prompt',
     name: string,
-    options: Patch<Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args | undefined }>,
+    options: Patch<PromptOptions<Ctx, Args>>,
     run?: (args: Replaced<Args>, context: Ctx) => unknown,
   ): this
   update(kind: ItemKind, key: string, options: object, handler?: unknown): this {
@@ -340,12 +337,9 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   async #open(options: EndpointChoice): Promise<Endpoint> {
     releaseStdout()
-    const { Endpoint } = await import('../transport/http/server/endpoint.ts')
     const onClosed = (): unknown => this.#endpoints.delete(endpoint)
-    const endpoint = new Endpoint(this.#service, { limits: this.limits, ...options, onClosed })
-    if (options.sse || (options.gist ?? false) !== false || this.#handlers.size > 0) {
-      await serveExtraEndpoints(endpoint, { ...options, handlers: this.#handlers })
-    }
+    const parts = { limits: this.limits, handlers: this.#handlers, onClosed }
+    const endpoint = await createEndpoint(this.#service, { ...parts, ...options })
     this.#endpoints.add(endpoint)
     return endpoint
   }
@@ -392,7 +386,10 @@ export class App<Ctx extends Context = Context, Tools = {}> {
  * await app.listen()
  */
 export function createServer<Tools = {}>(
-  options: ServerOptions & { readonly tools?: Tools | undefined },
+  options: ServerOptions & {
+    /** The first tools, for example from `defineTools`. Default: none. */
+    readonly tools?: Tools | undefined
+  },
 ): App<Context, Tools> {
   checkNode('createServer')
   holdStdout()

@@ -114,6 +114,7 @@ type Soon<Value> = Value | Promise<Value> | Streamed<Value>
 
 /** A generator, sync or async. Only its return type matters. */
 type Streamed<Last> = {
+  /** Yields a piece of the output, or returns the result. */
   next(): IteratorResult<unknown, Last> | Promise<IteratorResult<unknown, Last>>
 }
 
@@ -148,7 +149,13 @@ export type Addition = object & { readonly [Name in keyof Context]?: never }
  * `request.body`, pass it as the third argument. Its type does not depend on Node's types.
  */
 export type NodeListener = (
-  request: { readonly headers: object },
-  response: { readonly statusCode: number },
+  request: {
+    /** Those of an `IncomingMessage`. */
+    readonly headers: object
+  },
+  response: {
+    /** That of a `ServerResponse`. */
+    readonly statusCode: number
+  },
   body?: unknown,
 ) => void

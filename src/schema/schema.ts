@@ -40,15 +40,29 @@ export interface StandardIssue {
   /** Says what is wrong, in words for people. */
   readonly message: string
   /** The keys that lead to the wrong part; absent if it is the whole value. */
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+  readonly path?:
+    | readonly (
+        | PropertyKey
+        | {
+            /** The key itself; libraries may add more. */
+            readonly key: PropertyKey
+          }
+      )[]
+    | undefined
 }
 
 /** Both sides of a schema as JSON Schema: the input that callers send, and the output. */
 export interface StandardJson {
   /** The JSON Schema of what callers send. */
-  input(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>
+  input(options: {
+    /** The dialect of JSON Schema. */
+    readonly target: 'draft-2020-12'
+  }): Record<string, unknown>
   /** The JSON Schema of what the schema returns. */
-  output(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>
+  output(options: {
+    /** The dialect of JSON Schema. */
+    readonly target: 'draft-2020-12'
+  }): Record<string, unknown>
 }
 
 /** A raw JSON Schema object. With `as const`, its TypeScript type can be inferred. */
@@ -162,11 +176,17 @@ type Whole<S, Root> = S extends { readonly type: infer Type }
 /** What a plain object of schemas was meant to describe, so that the compiler complains about that object only. */
 type Shaped<S> = [keyof S] extends [never] ? unknown : { -readonly [Key in keyof S]: OutputOf<S[Key]> }
 
+/** The types of JSON Schema that need nothing but their name. */
 type Primitives = {
+  /** Text. */
   string: string
+  /** A number, with or without a fraction. */
   number: number
+  /** A number without a fraction, which TypeScript cannot express. */
   integer: number
+  /** `true` or `false`. */
   boolean: boolean
+  /** `null`. */
   null: null
 }
 

@@ -55,7 +55,12 @@ export interface SampleMessage {
 }
 
 /** The content of a message to or from the client's model. */
-export type SampleBlock = ContentBlock | (JsonObject & { readonly type: 'tool_use' | 'tool_result' })
+export type SampleBlock =
+  | ContentBlock
+  | (JsonObject & {
+      /** A tool that the model wants to use, with `id`, `name` and `input`; or its result, with `toolUseId` and `content`. */
+      readonly type: 'tool_use' | 'tool_result'
+    })
 
 /** What `ctx.sample` asks the client's model. The client may ask its user first, and may change or ignore all but the messages. */
 export interface SampleParams {

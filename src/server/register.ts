@@ -11,7 +11,7 @@ import type { RefusalName } from '../protocol/refusals.ts'
 import { SCOPE } from '../rpc/scopes.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
-import type { AnySchema, StandardIssue } from '../schema/schema.ts'
+import type { Advice, AnySchema, StandardIssue } from '../schema/schema.ts'
 import { isStandard } from '../schema/shown.ts'
 import type { Context } from './context.ts'
 import { kept } from './reply.ts'
@@ -71,7 +71,7 @@ export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
 }
 
 /** The options of `app.prompt`. */
-export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
+export interface PromptOptions<Ctx = Context, Args = AnySchema> extends ItemOptions<Ctx> {
   /**
    * The schema of the arguments, an object whose properties accept strings, because clients send nothing else. Default: the
    * prompt has no arguments.
@@ -79,7 +79,7 @@ export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
    * @example
    * app.prompt('review', { args: z.object({ file: z.string(), depth: z.coerce.number() }) }, ({ file, depth }) => …)
    */
-  readonly args?: AnySchema | undefined
+  readonly args?: (Args & Advice<Args>) | undefined
 }
 
 export const ITEM_OPTIONS: KindsOf<ItemOptions> = {
