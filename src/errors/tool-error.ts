@@ -2,7 +2,7 @@ import { McpError } from './error.ts'
 
 /**
  * A failure for the model to read: its message and data become the tool's result. Throw it in a handler; `client.call` throws it
- * when a tool failed. Other errors that a handler throws are masked unless the server has `errors: 'show'`.
+ * when a tool failed. Errors of other classes, except `McpError`, are masked unless the server has `errors: 'show'`.
  *
  * @example
  * app.tool('book', { input: z.object({ berth: z.number() }) }, ({ berth }) => {
