@@ -94,7 +94,9 @@ export interface ServerCapabilities extends Omit<next.ServerCapabilities, 'exten
 // Tools, resources, prompts
 
 export interface Tool extends Omit<next.Tool, 'outputSchema'> {
+  /** Describes `structuredContent`, which is an object at this revision; by default the tool promises nothing. */
   readonly outputSchema?: next.ObjectSchema
+  /** Whether calls may run as a task of this revision; by default `forbidden`. Later revisions have no such tasks. */
   readonly execution?: { readonly taskSupport?: 'forbidden' | 'optional' | 'required' }
 }
 
@@ -111,6 +113,7 @@ export type ReadResourceRequestParams = SingleRound<next.ReadResourceRequestPara
 export type GetPromptRequestParams = SingleRound<next.GetPromptRequestParams>
 
 export interface CallToolResult extends next.CallToolResult {
+  /** The result as data, which matches the `outputSchema` of the tool: an object at this revision. By default none. */
   readonly structuredContent?: Readonly<Record<string, unknown>>
 }
 
