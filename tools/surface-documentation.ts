@@ -6,6 +6,8 @@ export interface Part {
   /** The declaration and the members that lead to the part, such as `Options.tls.key`. */
   readonly name: string
   readonly start: number
+  /** Whether it is an option that may be left out, so that its comment must say the default. */
+  readonly hasDefault: boolean
 }
 
 /** The members of a declaration, and those of the object types within it, such as the options of a parameter. */
@@ -17,7 +19,7 @@ export function partsOf(statement: Statement, name: string): readonly Part[] {
       const key = keyOf(node)
       // A constant is a table. A row may describe itself; its columns are documented where their type is.
       if (key !== undefined && !describesItself(node))
-        found.push({ name: `${name}.${key}`, start: node.start })
+        found.push({ name: `${name}.${key}`, start: node.start, hasDefault: false })
       return key === undefined
     })
   } else collect(inner, name, found)
@@ -42,7 +44,10 @@ const SKIPPED: ReadonlySet<string> = new Set(['extendsType', 'typeParameters'])
 function collect(node: Node, path: string, found: Part[]): void {
   if (isHidden(node)) return
   const key = keyOf(node)
-  if (key !== undefined && key !== 'constructor') found.push({ name: `${path}.${key}`, start: node.start })
+  if (key !== undefined && key !== 'constructor') {
+    const hasDefault = node['optional'] === true && path.endsWith('Options')
+    found.push({ name: `${path}.${key}`, start: node.start, hasDefault })
+  }
   const below = key === undefined ? path : `${path}.${key}`
   for (const [name, value] of Object.entries(node)) {
     if (SKIPPED.has(name)) continue

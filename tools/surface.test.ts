@@ -160,6 +160,17 @@ test.each([
   expect(undocumented({ 'index.d.ts': text })).toEqual([])
 })
 
+test('the comment of an option that may be left out says its default', () => {
+  const member = (comment: string, name: string): string => `    /** ${comment} */\n    ${name}: 1;\n`
+  const body =
+    member('One.', 'one?') + member('Two. Default: 2.', 'two?') + member('Three.', 'three') + member('It.', 'run()')
+  const options = `/** F. */\nexport interface FOptions {\n${body}}\n`
+  expect(undocumented({ 'index.d.ts': options })).toEqual([
+    'src/index.ts: FOptions.one does not say its default',
+  ])
+  expect(undocumented({ 'index.d.ts': options.replace('FOptions', 'Facts') })).toEqual([])
+})
+
 test('a declaration is reported once, under the name of its own file', () => {
   const files = {
     'index.d.ts': "export { type Made as Thing } from './deep/made.js'\n",

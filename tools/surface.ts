@@ -15,7 +15,7 @@ interface Export {
   readonly place?: string
   /** The names that the declaration refers to. */
   readonly refers: readonly Reference[]
-  /** Its parts without a comment: `file: Type.member`. */
+  /** Its parts without a comment, or without a default in it: `file: Type.member has no documentation`. */
   readonly undocumented: readonly string[]
 }
 
@@ -35,10 +35,10 @@ export function toSurface(root: string): string {
   return `# Exports\n\n${head}\n\n${sections.join('\n')}`
 }
 
-/** The exported names, members and options that have no comment, one per line of text. */
+/** The exported names, members and options that have no comment, or whose comment lacks the default. */
 export function findUndocumented(root: string): readonly string[] {
   const parts = sectionsOf(root).flatMap(({ exports }) => exports.flatMap((one) => one.undocumented))
-  return [...new Set(parts)].map((part) => `${part} has no documentation`)
+  return [...new Set(parts)]
 }
 
 /** The exports of one sub-path of the package. */
@@ -167,7 +167,10 @@ function describe(file: File, name: string, nodes: readonly Statement[]): Export
   const comment = commentBefore(file, nodes[0]?.start ?? 0)
   const place = `${file.path}#${declaredName(nodes[0]) ?? name}`
   const undocumented = [
-    ...nodes.flatMap((node) => lacking(file, [{ name: declaredName(node) ?? name, start: node.start }])),
+    ...lacking(
+      file,
+      nodes.map((node) => ({ name: declaredName(node) ?? name, start: node.start, hasDefault: false })),
+    ),
     ...shown.flatMap((node) => [
       ...lacking(file, partsOf(node, declaredName(node) ?? name)),
       ...tablesIn(node).flatMap((constant) => rowsLacking(file, constant)),
@@ -176,10 +179,14 @@ function describe(file: File, name: string, nodes: readonly Statement[]): Export
   return { name, comment, signature, place, refers: refers.filter((one) => one.place !== place), undocumented }
 }
 
-/** The parts of a file without a comment, with the source file that needs one. */
+/** What the comments of some parts of a file lack, with the source file to correct. */
 function lacking(file: File, parts: readonly Part[]): readonly string[] {
   const source = file.path.replace(/^dist/, 'src').replace(/\.d\.ts$/, '.ts')
-  return parts.filter(({ start }) => commentBefore(file, start) === '').map(({ name }) => `${source}: ${name}`)
+  return parts.flatMap(({ name, start, hasDefault }) => {
+    const comment = commentBefore(file, start)
+    if (comment === '') return [`${source}: ${name} has no documentation`]
+    return hasDefault && !comment.includes('Default: ') ? [`${source}: ${name} does not say its default`] : []
+  })
 }
 
 /** The rows without a comment of a table whose keys are the members of a type. */
@@ -330,7 +337,7 @@ function toSection({ path, exports: found }: Section, before: readonly Section[]
 function updatePage(): void {
   const undocumented = findUndocumented(process.cwd())
   if (undocumented.length > 0) {
-    const remedy = 'write a comment above each that says what it does, and its default'
+    const remedy = 'write a comment above each that says what it does and, for an option, "Default: …"'
     throw new Error(`public names without documentation; ${remedy}:\n${undocumented.join('\n')}`)
   }
   const page = toSurface(process.cwd())

@@ -53,7 +53,7 @@ export interface ResourceOptions<Ctx = Context, Uri extends string = string> ext
   readonly list?: ((context: Ctx) => Listing<Uri>) | undefined
 }
 
-/** A resource that the `list` function of a template returns. The type of its content is by default that of the template. */
+/** A resource that the `list` function of a template returns. The default of its `mimeType` is that of the template. */
 export interface ListedResource<Uri extends string = string> extends Omit<
   ResourceOptions,
   'visible' | 'scopes' | 'list'
