@@ -32,7 +32,7 @@ export interface UrlQuestion {
 export interface FormAnswer {
   /** `accept` sends the content, `decline` says no, and `cancel` means that the user closed the form without a choice. `reject` means `decline`. */
   readonly action: 'accept' | 'decline' | 'reject' | 'cancel'
-  /** The values by field, if the user accepted; by default `{}`. Fields that are missing get the defaults in the schema. */
+  /** The values by field, if the user accepted. Default: `{}`. Fields that are missing get the defaults in the schema. */
   readonly content?: JsonObject | undefined
 }
 
@@ -40,7 +40,7 @@ type Soon<Value> = Value | Promise<Value>
 
 /**
  * The functions that answer the server's questions. The client declares only those that are given, so servers do not ask the
- * others; by default none. `signal` aborts when the server withdraws the question, the call times out or the connection closes. If a
+ * others. Default: none. `signal` aborts when the server withdraws the question, the call times out or the connection closes. If a
  * function throws, the server gets an error.
  *
  * @example
@@ -60,26 +60,26 @@ type Soon<Value> = Value | Promise<Value>
  * })
  */
 export interface Answers {
-  /** Shows a form to the user; by default the server cannot ask for input. Since 2025-06-18. */
+  /** Shows a form to the user. Default: the server cannot ask for input. Since 2025-06-18. */
   readonly elicit?: ((question: FormQuestion, signal: AbortSignal) => Soon<FormAnswer>) | undefined
   /**
-   * Asks the user to open a URL, for example to sign in; by default the server cannot ask for that. `accept` means that the
+   * Asks the user to open a URL, for example to sign in. Default: the server cannot ask for that. `accept` means that the
    * user agreed to open it, not that they have finished there. Since 2025-11-25.
    */
   readonly elicitUrl?:
     | ((question: UrlQuestion, signal: AbortSignal) => Soon<{ readonly action: FormAnswer['action'] }>)
     | undefined
-  /** Whether to send `reject` instead of `decline`, for servers that know only `reject`; by default `false`. */
+  /** Whether to send `reject` instead of `decline`, for servers that know only `reject`. Default: `false`. */
   readonly rejects?: boolean | undefined
   /**
-   * Asks a model; by default the server cannot. It gets the params of `sampling/createMessage` (`messages`, `maxTokens`,
-   * `systemPrompt` …) and returns its result (`role`, `content`, `model`, `stopReason`). Show both to the user for approval.
+   * Asks a model. It gets the params of `sampling/createMessage` (`messages`, `maxTokens`, `systemPrompt` …) and returns its
+   * result (`role`, `content`, `model`, `stopReason`). Show both to the user for approval. Default: the server cannot ask.
    */
   readonly sample?: ((params: JsonObject, signal: AbortSignal) => Soon<JsonObject>) | undefined
-  /** Whether `sample` supports `tools` and `toolChoice`; by default `false`, and requests with tools are rejected. Since 2025-11-25. */
+  /** Whether `sample` supports `tools` and `toolChoice`. Default: `false`, and requests with tools are rejected. Since 2025-11-25. */
   readonly sampleTools?: boolean | undefined
   /**
-   * The folders that the server may work in, or a function that returns the current ones; by default the server cannot ask.
+   * The folders that the server may work in, or a function that returns the current ones. Default: the server cannot ask.
    * Each `uri` begins with `file://`. After a change, call `client.rootsChanged()`.
    */
   readonly roots?: readonly Root[] | (() => Soon<readonly Root[]>) | undefined

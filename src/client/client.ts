@@ -159,7 +159,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /**
    * Suggests values for an argument of a prompt, or for a variable of a resource template (recognized by its braces). `known`
-   * has the values that are already filled in; by default none. Servers return at most 100 values.
+   * has the values that are already filled in. Default: none. Servers return at most 100 values.
    *
    * @example
    * const { values } = await client.complete('review', { name: 'language', value: 'Ty' })
@@ -189,8 +189,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /**
    * Asks for log messages of this level and above: `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or
-   * `emergency`. They arrive as `log` events. By default no level is set: at 2026-07-28 there are no messages then, and before
-   * that the server decides.
+   * `emergency`. They arrive as `log` events. Until a level is set, there are none at 2026-07-28, and before that
+   * the server decides.
    *
    * @example
    * client.on('log', ({ level, data }) => console.error(level, data))

@@ -23,27 +23,27 @@ export interface Progress {
  */
 export interface CallOptions {
   /**
-   * How long the request waits without a response or progress before it fails; by default the `timeout` of the connection, which
+   * How long the request waits without a response or progress before it fails. Default: the `timeout` of the connection, which
    * is 60 s.
    */
   readonly timeout?: Duration | undefined
   /**
-   * The longest time that the request may take, with all its retries and questions; by default the `total` of the connection,
+   * The longest time that the request may take, with all its retries and questions. Default: the `total` of the connection,
    * which is 5 min.
    */
   readonly total?: Duration | undefined
-  /** Cancels the request, on the server too: the promise rejects with kind `cancelled`. By default nothing does. */
+  /** Cancels the request, on the server too: the promise rejects with kind `cancelled`. Default: nothing does. */
   readonly signal?: AbortSignal | undefined
-  /** HTTP headers for this request only; by default none. Transports other than HTTP ignore them, and the result is not cached. */
+  /** HTTP headers for this request only. Default: none. Transports other than HTTP ignore them, and the result is not cached. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Called with the progress of a call, read or prompt, if the server reports any; by default it only restarts `timeout`. */
+  /** Called with the progress of a call, read or prompt, if the server reports any. Default: it only restarts `timeout`. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /**
-   * Whether repeating the request is harmless, so that it may be sent again if the connection fails. By default the hints of a listed
+   * Whether repeating the request is harmless, so that it may be sent again if the connection fails. Default: the hints of a listed
    * tool decide for calls; lists, reads, prompts and completions are `true`, and `request` is `false`.
    */
   readonly idempotent?: boolean | undefined
-  /** Members to add to `_meta` of the request; by default none. */
+  /** Members to add to `_meta` of the request. Default: none. */
   readonly meta?: JsonObject | undefined
 }
 
@@ -85,7 +85,7 @@ export type ClientMiddleware = (
 
 /** A plug-in for clients. Its other parts are for servers. */
 export interface ClientPlugin {
-  /** Wraps every request of the client; by default nothing does. */
+  /** Wraps every request of the client. Default: nothing does. */
   readonly clientMiddleware?: ClientMiddleware | undefined
   /** For servers; clients ignore it. */
   readonly middleware?: unknown

@@ -22,16 +22,16 @@ export interface LocalServer<Tools = AnyTools> {
 export interface CommandTarget {
   /** The name of a program on the `PATH`, or its path. It is not a command line: arguments go into `args`. */
   readonly command: string
-  /** The arguments, passed one by one and never through a shell; by default none. */
+  /** The arguments, passed one by one and never through a shell. Default: none. */
   readonly args?: readonly string[] | undefined
   /**
-   * Environment variables to set for the program, in addition to those that it inherits; by default none. The program does not get
+   * Environment variables to set for the program, in addition to those that it inherits. Default: none. The program does not get
    * the whole environment of this process: the option `inherit` is by default `safe`, which passes on `PATH`, `HOME`, `LANG` and the
    * like. Name everything else here, above all credentials. Variables that make programs load code, such as `NODE_OPTIONS`
    * and `LD_PRELOAD`, are set only with `inherit: 'all'`.
    */
   readonly env?: Readonly<Record<string, string>> | undefined
-  /** The working directory; by default that of this process. It must exist. */
+  /** The working directory. Default: that of this process. It must exist. */
   readonly cwd?: string | undefined
 }
 
@@ -41,7 +41,7 @@ export interface UrlTarget {
   readonly url: string | URL
   /** Ignored, since the URL and the server decide. It is here because `mcp.json` files have it. */
   readonly type?: string | undefined
-  /** Headers for every request to this server; by default none. Those in the options of `connect` come first. */
+  /** Headers for every request to this server. Default: none. Those in the options of `connect` come first. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
@@ -50,9 +50,9 @@ export type Target<Tools = AnyTools> = string | URL | CommandTarget | UrlTarget 
 
 /** The servers of an `mcp.json` file. */
 export interface Config {
-  /** The servers by name, as Claude Desktop, Cursor and most other programs write them. By default `servers` is used. */
+  /** The servers by name, as Claude Desktop, Cursor and most other programs write them. Default: `servers`. */
   readonly mcpServers?: Readonly<Record<string, CommandTarget | UrlTarget>> | undefined
-  /** The servers by name, as VS Code writes them. By default, and without `mcpServers`, the object itself has the servers. */
+  /** The servers by name, as VS Code writes them. Default: the object itself, unless it has `mcpServers`. */
   readonly servers?: Readonly<Record<string, CommandTarget | UrlTarget>> | undefined
 }
 

@@ -11,21 +11,21 @@ export type Change = ClientEvents['change']
 
 /** The lists and resources to watch. */
 export interface Watched {
-  /** Whether to watch the list of tools; by default `false`. */
+  /** Whether to watch the list of tools. Default: `false`. */
   readonly tools?: boolean | undefined
-  /** Whether to watch the list of prompts; by default `false`. */
+  /** Whether to watch the list of prompts. Default: `false`. */
   readonly prompts?: boolean | undefined
-  /** `true` for the list of resources, or the URIs of resources; by default `false`. A change below a URI counts as one of it. */
+  /** `true` for the list of resources, or the URIs of resources. Default: `false`. A change below a URI counts as one of it. */
   readonly resources?: boolean | readonly string[] | undefined
-  /** Ends the loop without an error; by default only the loop itself ends it. */
+  /** Ends the loop without an error. Default: only the loop itself ends it. */
   readonly signal?: AbortSignal | undefined
 }
 
 /** Options of a subscription. */
 export interface SubscribeOptions {
-  /** How long to wait for the server to confirm it; by default the `timeout` of the connection. */
+  /** How long to wait for the server to confirm it. Default: the `timeout` of the connection. */
   readonly timeout?: Duration | undefined
-  /** Ends the subscription; by default only the returned function does. */
+  /** Ends the subscription. Default: only the returned function does. */
   readonly signal?: AbortSignal | undefined
 }
 

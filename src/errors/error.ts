@@ -22,17 +22,17 @@ export function knowErrors(rows: Iterable<ErrorRow>): ReadonlyMap<string, ErrorR
 
 /** What an `McpError` may have besides its kind and message. */
 export interface ErrorExtras {
-  /** Members of `error.data` besides the refusal; by default none. The peer gets them, so keep secrets out. */
+  /** Members of `error.data` besides the refusal. Default: none. The peer gets them, so keep secrets out. */
   readonly data?: Readonly<Record<string, unknown>> | undefined
-  /** The error behind this one, as in `new Error(message, { cause })`; by default none. It stays in the process. */
+  /** The error behind this one, as in `new Error(message, { cause })`. Default: none. It stays in the process. */
   readonly cause?: unknown
-  /** Milliseconds to wait before trying again, sent with the refusal or as the HTTP header `Retry-After`; by default nothing is said. */
+  /** Milliseconds to wait before trying again, sent with the refusal or as the HTTP header `Retry-After`. Default: nothing is said. */
   readonly retryAfterMs?: number | undefined
-  /** Whether to try again; by default the kind decides. */
+  /** Whether to try again. Default: the kind decides. */
   readonly retryable?: boolean | undefined
   /** The code of an error of kind `custom`, which has no default. Other kinds are always sent with their own. */
   readonly code?: number | undefined
-  /** The refusal that clients react to; by default that of the kind, if it has one. */
+  /** The refusal that clients react to. Default: that of the kind, if it has one. */
   readonly refusal?: RefusalName | undefined
 }
 

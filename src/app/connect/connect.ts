@@ -41,40 +41,40 @@ import type { ClientTls } from '../../transport/tls/options.ts'
  * await connect(url, { headers: { authorization: `Bearer ${token}` }, timeout: '20s', recovery: { tries: 3 } })
  */
 export interface ConnectOptions {
-  /** The name and version that the client sends to servers; by default those of this package. */
+  /** The name and version that the client sends to servers. Default: those of this package. */
   readonly client?:
     | { readonly name: string; readonly version: string; readonly title?: string | undefined }
     | undefined
-  /** The only revision to accept; by default the newest that the server knows. */
+  /** The only revision to accept. Default: the newest that the server knows. */
   readonly revision?: Revision | undefined
-  /** Adapts the messages to implementations that differ from the official one; see `pierhead/profiles`. By default official. */
+  /** Adapts the messages to implementations that differ from the official one; see `pierhead/profiles`. Default: official. */
   readonly profile?: Profile | undefined
-  /** Answers the questions of the server; by default none, so it does not ask. `client.answer` replaces them later. */
+  /** Answers the questions of the server. Default: none, so it does not ask. `client.answer` replaces them later. */
   readonly answers?: Answers | undefined
-  /** Extensions to use if the server has them too; by default none. */
+  /** Extensions to use if the server has them too. Default: none. */
   readonly extensions?: readonly DeclaredExtension[] | undefined
-  /** How long a request waits without a response or progress before it fails; by default 60 s, unless `profile` says otherwise. Each call may set its own. */
+  /** How long a request waits without a response or progress before it fails. Default: 60 s, unless `profile` says otherwise. Each call may set its own. */
   readonly timeout?: Duration | undefined
-  /** The longest time that a request may take, with all its retries and questions; by default 5 min. Each call may set its own. */
+  /** The longest time that a request may take, with all its retries and questions. Default: 5 min. Each call may set its own. */
   readonly total?: Duration | undefined
   /**
    * How long to wait for a server program to answer the first request of the newest revision, which older programs may
-   * ignore. By default 3 s, or `timeout` if that is shorter. Over HTTP, where every request is answered, it is `timeout`.
+   * ignore. Default: 3 s, or `timeout` if that is shorter. Over HTTP, where every request is answered, it is `timeout`.
    */
   readonly probe?: Duration | undefined
   /**
-   * Headers for every HTTP request, or for the opening request of a WebSocket, except in browsers; by default none. The client
+   * Headers for every HTTP request, or for the opening request of a WebSocket, except in browsers. Default: none. The client
    * sets `mcp-…`, `accept` and `content-type` itself.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Sends the HTTP requests, for example through a proxy; by default the `fetch` of the platform. */
+  /** Sends the HTTP requests, for example through a proxy. Default: the `fetch` of the platform. */
   readonly fetch?: typeof fetch | undefined
   /**
-   * How much a server may send, and how often the client reconnects: single limits, or `'strict'` for all. By default the values
+   * How much a server may send, and how often the client reconnects: single limits, or `'strict'` for all. Default: the values
    * in the reference page on limits, such as 16 MiB for one message (`clientBytes`).
    */
   readonly limits?: 'strict' | Some<ClientLimits> | undefined
-  /** How to retry requests after temporary errors; by default up to 5 attempts. `false` turns retries off. */
+  /** How to retry requests after temporary errors. Default: up to 5 attempts. `false` turns retries off. */
   readonly recovery?: RecoveryOptions | false | undefined
   /**
    * Called when the server no longer accepts the credentials. Returns the headers with new ones, which are used from then on. By
@@ -84,23 +84,23 @@ export interface ConnectOptions {
    * await connect(url, { headers: bearer(token), reauthenticate: async () => bearer(await renew()) })
    */
   readonly reauthenticate?: (() => HeaderRecord | Promise<HeaderRecord>) | undefined
-  /** Whether to check arguments against the schema of a listed tool before they are sent; by default `false`. The server checks them in any case. */
+  /** Whether to check arguments against the schema of a listed tool before they are sent. Default: `false`. The server checks them in any case. */
   readonly checkInput?: boolean | undefined
   /**
-   * Which environment variables a server program inherits: `none`, `safe` or `all`; by default `safe`, which is `PATH`, `HOME`, `USER`,
+   * Which environment variables a server program inherits: `none`, `safe` or `all`. Default: `safe`, which is `PATH`, `HOME`, `USER`,
    * `LANG`, `LC_*`, `TZ`, `TMPDIR` and others without secrets. The `env` of the target is added to them.
    */
   readonly inherit?: 'none' | 'safe' | 'all' | undefined
   /**
-   * TLS for `tls://` and `wss://`: which servers to trust, and the certificate of the client. By default the authorities of the platform,
+   * TLS for `tls://` and `wss://`: which servers to trust, and the certificate of the client. Default: the authorities of the platform,
    * and no certificate. For `https://`, set `NODE_EXTRA_CA_CERTS`, or pass your own `fetch`.
    */
   readonly tls?: ClientTls | undefined
-  /** How long a TCP, Unix or WebSocket connection may be silent before the client pings the server; by default 30 s. `false` turns this off. */
+  /** How long a TCP, Unix or WebSocket connection may be silent before the client pings the server. Default: 30 s. `false` turns this off. */
   readonly heartbeat?: Duration | false | undefined
-  /** The largest number of TCP or Unix connections to a server of 2026-07-28, which are used in turn; by default 1. */
+  /** The largest number of TCP or Unix connections to a server of 2026-07-28, which are used in turn. Default: 1. */
   readonly connections?: number | undefined
-  /** How TCP and Unix sockets separate messages; by default `lines`. It must match the server. */
+  /** How TCP and Unix sockets separate messages. Default: `lines`. It must match the server. */
   readonly framing?: FramingName | undefined
 }
 

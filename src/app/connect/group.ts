@@ -30,16 +30,19 @@ import type {
 
 /** The options of `connectAll`: those of every connection that they apply to, and how to name what the servers offer. */
 export interface GroupOptions extends ConnectOptions {
-  /** Separates the name of a server from the name of its tool or prompt: 1 to 8 of the characters `_` and `-`, by default `__`. */
+  /** Separates the name of a server from the name of its tool or prompt: 1 to 8 of the characters `_` and `-`. Default: `__`. */
   readonly separator?: string | undefined
 }
 
 /** An item of a group, and the name of the server that has it. */
-export type Grouped<Item> = Item & { readonly server: string }
+export type Grouped<Item> = Item & {
+  /** The name of the server, as in the configuration. */
+  readonly server: string
+}
 
 /** Selects a server of a group; needed only if several have the resource. */
 export interface OfServer {
-  /** The name of the server, as in the configuration; by default the only one that has the resource, and for `watch` all. */
+  /** The name of the server, as in the configuration. Default: the only one that has the resource, and for `watch` all. */
   readonly server?: string | undefined
 }
 

@@ -66,7 +66,7 @@ export interface ListToolsResult extends next.PaginatedResult {
 export interface CallToolResult extends next.EmptyResult {
   /** The blocks that the model reads: text, images and embedded resources. */
   readonly content: readonly ContentBlock[]
-  /** Whether the tool failed, so that `content` tells the model why; by default `false`. */
+  /** Whether the tool failed, so that `content` tells the model why. Default: `false`. */
   readonly isError?: boolean
 }
 
@@ -78,7 +78,7 @@ export interface PromptMessage {
 }
 
 export interface GetPromptResult extends next.EmptyResult {
-  /** What the prompt is good for; by default none. */
+  /** What the prompt is good for. Default: none. */
   readonly description?: string
   /** The conversation to give to the model, in order. */
   readonly messages: readonly PromptMessage[]

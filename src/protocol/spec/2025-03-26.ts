@@ -58,7 +58,7 @@ export type ResourceTemplate = Plain<next.ResourceTemplate> & Annotated
 export type PromptArgument = Omit<next.PromptArgument, 'title'>
 
 export interface Prompt extends Omit<next.Prompt, 'title' | 'arguments' | '_meta'> {
-  /** The arguments to ask the user for, without titles; by default none. */
+  /** The arguments to ask the user for, without titles. Default: none. */
   readonly arguments?: readonly PromptArgument[]
 }
 
@@ -91,7 +91,7 @@ export interface ListPromptsResult extends next.PaginatedResult {
 export interface CallToolResult extends next.EmptyResult {
   /** The blocks that the model reads: text, images, sounds and embedded resources. */
   readonly content: readonly ContentBlock[]
-  /** Whether the tool failed, so that `content` tells the model why; by default `false`. */
+  /** Whether the tool failed, so that `content` tells the model why. Default: `false`. */
   readonly isError?: boolean
 }
 
@@ -108,7 +108,7 @@ export interface PromptMessage {
 }
 
 export interface GetPromptResult extends next.EmptyResult {
-  /** What the prompt is good for; by default none. */
+  /** What the prompt is good for. Default: none. */
   readonly description?: string
   /** The conversation to give to the model, in order. */
   readonly messages: readonly PromptMessage[]

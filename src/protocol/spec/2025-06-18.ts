@@ -111,7 +111,7 @@ export interface PromptMessage {
 }
 
 export interface GetPromptResult extends next.EmptyResult {
-  /** What the prompt is good for; by default none. */
+  /** What the prompt is good for. Default: none. */
   readonly description?: string
   /** The conversation to give to the model, in order. */
   readonly messages: readonly PromptMessage[]

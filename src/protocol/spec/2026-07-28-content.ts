@@ -15,29 +15,29 @@ export interface Meta {
 export interface Icon {
   /** An https: or data: URI. */
   readonly src: string
-  /** The MIME type, such as `image/svg+xml`; by default clients go by what `src` delivers. */
+  /** The MIME type, such as `image/svg+xml`. Default: clients go by what `src` delivers. */
   readonly mimeType?: string | undefined
-  /** The sizes it is made for: `48x48`, or `any` if it scales. By default clients may use it at every size. */
+  /** The sizes it is made for: `48x48`, or `any` if it scales. Default: clients may use it at every size. */
   readonly sizes?: readonly string[] | undefined
-  /** The background it is drawn for; by default any. */
+  /** The background it is drawn for. Default: any. */
   readonly theme?: 'light' | 'dark' | undefined
 }
 
 /** Hints about the use of a content block or a resource. Clients may ignore them. */
 export interface Annotations {
-  /** Whom it is for: `user` to be shown, `assistant` for the model to read. By default both. */
+  /** Whom it is for: `user` to be shown, `assistant` for the model to read. Default: both. */
   readonly audience?: readonly Role[] | undefined
-  /** From 0 (optional) to 1 (required). By default nothing is said about the importance. */
+  /** From 0 (optional) to 1 (required). Default: nothing is said about the importance. */
   readonly priority?: number | undefined
-  /** When it last changed, such as `2026-03-01T12:00:00Z`; by default unknown. Since 2025-06-18. */
+  /** When it last changed, such as `2026-03-01T12:00:00Z`. Default: unknown. Since 2025-06-18. */
   readonly lastModified?: string | undefined
 }
 
 /** Members that every content block may have. */
 export interface BlockOptions {
-  /** Whom the block is for and how important it is; by default nothing is said. */
+  /** Whom the block is for and how important it is. Default: nothing is said. */
   readonly annotations?: Annotations | undefined
-  /** Data about the block for programs rather than the model; by default none. Since 2025-06-18. */
+  /** Data about the block for programs rather than the model. Default: none. Since 2025-06-18. */
   readonly _meta?: Meta | undefined
 }
 
@@ -81,11 +81,11 @@ export interface EmbeddedResource extends BlockOptions {
 export interface TextResourceContents {
   /** The URI of this text. It may be below the URI that was read, if that stands for several. */
   readonly uri: string
-  /** The type of the text, such as `text/markdown`; by default unknown. */
+  /** The type of the text, such as `text/markdown`. Default: unknown. */
   readonly mimeType?: string | undefined
   /** The text. A resource has either `text` or `blob`. */
   readonly text: string
-  /** Data about the contents for programs; by default none. Since 2025-06-18. */
+  /** Data about the contents for programs. Default: none. Since 2025-06-18. */
   readonly _meta?: Meta | undefined
 }
 
@@ -93,11 +93,11 @@ export interface TextResourceContents {
 export interface BlobResourceContents {
   /** The URI of these bytes. It may be below the URI that was read, if that stands for several. */
   readonly uri: string
-  /** The type of the bytes, such as `image/png`; by default unknown. */
+  /** The type of the bytes, such as `image/png`. Default: unknown. */
   readonly mimeType?: string | undefined
   /** Base64. */
   readonly blob: string
-  /** Data about the contents for programs; by default none. Since 2025-06-18. */
+  /** Data about the contents for programs. Default: none. Since 2025-06-18. */
   readonly _meta?: Meta | undefined
 }
 

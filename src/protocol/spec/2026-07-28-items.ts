@@ -14,7 +14,7 @@ import type {
 
 /** A JSON Schema 2020-12 whose root describes an object. */
 export interface ObjectSchema {
-  /** The dialect of the schema; by default `https://json-schema.org/draft/2020-12/schema`. */
+  /** The dialect of the schema. Default: `https://json-schema.org/draft/2020-12/schema`. */
   readonly $schema?: string | undefined
   /** Arguments are always an object, so the root says `object`. */
   readonly type: 'object'
@@ -23,7 +23,7 @@ export interface ObjectSchema {
 
 /** A JSON Schema 2020-12 with any root. */
 export interface SchemaObject {
-  /** The dialect of the schema; by default `https://json-schema.org/draft/2020-12/schema`. */
+  /** The dialect of the schema. Default: `https://json-schema.org/draft/2020-12/schema`. */
   readonly $schema?: string | undefined
   readonly [keyword: string]: unknown
 }
@@ -33,15 +33,15 @@ export interface SchemaObject {
  * the hints of a server you do not trust.
  */
 export interface ToolAnnotations {
-  /** A title for people. `title` of the tool, which is newer, comes first. By default none. */
+  /** A title for people. `title` of the tool, which is newer, comes first. Default: none. */
   readonly title?: string | undefined
-  /** Whether a call changes nothing; by default `false`. */
+  /** Whether a call changes nothing. Default: `false`. */
   readonly readOnlyHint?: boolean | undefined
-  /** Whether a call may delete or overwrite something, rather than only add; by default `true`. Meaningless for read-only tools. */
+  /** Whether a call may delete or overwrite something, rather than only add. Default: `true`. Meaningless for read-only tools. */
   readonly destructiveHint?: boolean | undefined
-  /** Whether a second call with the same arguments has no further effect; by default `false`. Clients may then repeat a failed call. */
+  /** Whether a second call with the same arguments has no further effect. Default: `false`. Clients may then repeat a failed call. */
   readonly idempotentHint?: boolean | undefined
-  /** Whether the tool deals with things outside the server's control, such as web search does; by default `true`. */
+  /** Whether the tool deals with things outside the server's control, such as web search does. Default: `true`. */
   readonly openWorldHint?: boolean | undefined
 }
 
@@ -49,22 +49,22 @@ export interface ToolAnnotations {
 export interface Tool {
   /** Identifies the tool in calls, and is unique on the server. */
   readonly name: string
-  /** The name to show to people; by default `annotations.title` or `name`. Since 2025-06-18. */
+  /** The name to show to people. Default: `annotations.title` or `name`. Since 2025-06-18. */
   readonly title?: string | undefined
-  /** Tells the model what the tool does and when to use it; by default none. */
+  /** Tells the model what the tool does and when to use it. Default: none. */
   readonly description?: string | undefined
   /** Describes the arguments. A tool without any has an object schema without properties. */
   readonly inputSchema: ObjectSchema
   /**
-   * Describes `structuredContent`; by default the tool promises nothing. Since 2025-06-18; before 2026-07-28 the root has to be
+   * Describes `structuredContent`. Default: the tool promises nothing. Since 2025-06-18; before 2026-07-28 the root has to be
    * an object.
    */
   readonly outputSchema?: SchemaObject | undefined
-  /** Hints about the effects of a call; by default none, which means the defaults of each hint. Since 2025-03-26. */
+  /** Hints about the effects of a call. Default: none, which means the defaults of each hint. Since 2025-03-26. */
   readonly annotations?: ToolAnnotations | undefined
-  /** Pictures for the tool, for example in several sizes; by default none. Since 2025-11-25. */
+  /** Pictures for the tool, for example in several sizes. Default: none. Since 2025-11-25. */
   readonly icons?: readonly Icon[] | undefined
-  /** Data about the tool for programs; by default none. Since 2025-06-18. */
+  /** Data about the tool for programs. Default: none. Since 2025-06-18. */
   readonly _meta?: Meta | undefined
 }
 
@@ -76,19 +76,19 @@ export interface Resource {
   readonly uri: string
   /** A short name for programs, which need not be unique. */
   readonly name: string
-  /** The name to show to people; by default `name`. Since 2025-06-18. */
+  /** The name to show to people. Default: `name`. Since 2025-06-18. */
   readonly title?: string | undefined
-  /** Tells the model what the resource contains; by default none. */
+  /** Tells the model what the resource contains. Default: none. */
   readonly description?: string | undefined
-  /** The type of the contents, such as `text/markdown`; by default unknown until the resource is read. */
+  /** The type of the contents, such as `text/markdown`. Default: unknown until the resource is read. */
   readonly mimeType?: string | undefined
-  /** The size in bytes, before base64; by default unknown. Clients can estimate the tokens from it. */
+  /** The size in bytes, before base64. Default: unknown. Clients can estimate the tokens from it. */
   readonly size?: number | undefined
-  /** Whom the resource is for, how important it is, and when it changed; by default nothing is said. */
+  /** Whom the resource is for, how important it is, and when it changed. Default: nothing is said. */
   readonly annotations?: Annotations | undefined
-  /** Pictures for the resource, for example in several sizes; by default none. Since 2025-11-25. */
+  /** Pictures for the resource, for example in several sizes. Default: none. Since 2025-11-25. */
   readonly icons?: readonly Icon[] | undefined
-  /** Data about the resource for programs; by default none. Since 2025-06-18. */
+  /** Data about the resource for programs. Default: none. Since 2025-06-18. */
   readonly _meta?: Meta | undefined
 }
 
@@ -98,17 +98,17 @@ export interface ResourceTemplate {
   readonly uriTemplate: string
   /** A short name for programs, which need not be unique. */
   readonly name: string
-  /** The name to show to people; by default `name`. Since 2025-06-18. */
+  /** The name to show to people. Default: `name`. Since 2025-06-18. */
   readonly title?: string | undefined
-  /** Tells the model what these resources are and how to fill in the variables; by default none. */
+  /** Tells the model what these resources are and how to fill in the variables. Default: none. */
   readonly description?: string | undefined
-  /** The type of the contents, if all the resources have the same; by default unknown. */
+  /** The type of the contents, if all the resources have the same. Default: unknown. */
   readonly mimeType?: string | undefined
-  /** Whom the resources are for, how important they are, and when they changed; by default nothing is said. */
+  /** Whom the resources are for, how important they are, and when they changed. Default: nothing is said. */
   readonly annotations?: Annotations | undefined
-  /** Pictures for the template, for example in several sizes; by default none. Since 2025-11-25. */
+  /** Pictures for the template, for example in several sizes. Default: none. Since 2025-11-25. */
   readonly icons?: readonly Icon[] | undefined
-  /** Data about the template for programs; by default none. Since 2025-06-18. */
+  /** Data about the template for programs. Default: none. Since 2025-06-18. */
   readonly _meta?: Meta | undefined
 }
 
@@ -127,11 +127,11 @@ export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceL
 export interface PromptArgument {
   /** Identifies the argument, in `prompts/get` and for completion. */
   readonly name: string
-  /** The name to show to people; by default `name`. Since 2025-06-18. */
+  /** The name to show to people. Default: `name`. Since 2025-06-18. */
   readonly title?: string | undefined
-  /** Tells people what to fill in; by default none. */
+  /** Tells people what to fill in. Default: none. */
   readonly description?: string | undefined
-  /** Whether the prompt cannot be used without the argument; by default `false`. */
+  /** Whether the prompt cannot be used without the argument. Default: `false`. */
   readonly required?: boolean | undefined
 }
 
@@ -139,14 +139,14 @@ export interface PromptArgument {
 export interface Prompt {
   /** Identifies the prompt in `prompts/get`, and is unique on the server. */
   readonly name: string
-  /** The name to show to people; by default `name`. Since 2025-06-18. */
+  /** The name to show to people. Default: `name`. Since 2025-06-18. */
   readonly title?: string | undefined
-  /** Tells people what the prompt is good for; by default none. */
+  /** Tells people what the prompt is good for. Default: none. */
   readonly description?: string | undefined
-  /** The arguments to ask the user for; by default none. */
+  /** The arguments to ask the user for. Default: none. */
   readonly arguments?: readonly PromptArgument[] | undefined
-  /** Pictures for the prompt, for example in several sizes; by default none. Since 2025-11-25. */
+  /** Pictures for the prompt, for example in several sizes. Default: none. Since 2025-11-25. */
   readonly icons?: readonly Icon[] | undefined
-  /** Data about the prompt for programs; by default none. Since 2025-06-18. */
+  /** Data about the prompt for programs. Default: none. Since 2025-06-18. */
   readonly _meta?: Meta | undefined
 }

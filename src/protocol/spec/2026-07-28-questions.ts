@@ -76,9 +76,9 @@ export interface CreateMessageResult {
 export interface Root {
   /** A file: URI. */
   readonly uri: string
-  /** The name to show to people; by default none. */
+  /** The name to show to people. Default: none. */
   readonly name?: string | undefined
-  /** Data about the root for programs; by default none. Since 2025-06-18. */
+  /** Data about the root for programs. Default: none. Since 2025-06-18. */
   readonly _meta?: Meta | undefined
 }
 

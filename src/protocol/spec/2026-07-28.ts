@@ -43,7 +43,7 @@ export interface NotificationParams {
 
 /** The members that every result may have. */
 export interface EmptyResult {
-  /** Data about the result for programs rather than the model; by default none. */
+  /** Data about the result for programs rather than the model. Default: none. */
   readonly _meta?: Meta | undefined
 }
 
@@ -60,9 +60,9 @@ export interface PaginatedResult extends EmptyResult {
  * omits them at older revisions.
  */
 export interface CacheHints {
-  /** Milliseconds that the result stays fresh, unless a change is reported earlier; 0 forbids caching. By default the `ttl` of the server, or else 0. */
+  /** Milliseconds that the result stays fresh, unless a change is reported earlier; 0 forbids caching. Default: the `ttl` of the server, or else 0. */
   readonly ttlMs?: number | undefined
-  /** Who may get the cached result; by default `private` for what a handler returns. */
+  /** Who may get the cached result. Default: `private` for what a handler returns. */
   readonly cacheScope?: CacheScope | undefined
 }
 
@@ -116,7 +116,7 @@ export interface CallToolResult extends EmptyResult {
   readonly content: readonly ContentBlock[]
   /** The result as data, which matches the `outputSchema` of the tool: any JSON value. Since 2025-06-18, and only objects before 2026-07-28. */
   readonly structuredContent?: unknown
-  /** Whether the tool failed, so that `content` tells the model why; by default `false`. */
+  /** Whether the tool failed, so that `content` tells the model why. Default: `false`. */
   readonly isError?: boolean | undefined
 }
 
@@ -161,7 +161,7 @@ export interface GetPromptRequestParams extends RoundParams {
 
 /** A prompt with its arguments filled in. */
 export interface GetPromptResult extends EmptyResult {
-  /** What the prompt is good for; by default none. */
+  /** What the prompt is good for. Default: none. */
   readonly description?: string | undefined
   /** The conversation to give to the model, in order. */
   readonly messages: readonly PromptMessage[]
