@@ -6,6 +6,8 @@ export interface Part {
   /** The declaration and the members that lead to the part, such as `Options.tls.key`. */
   readonly name: string
   readonly start: number
+  /** Where the member or function around it begins, whose comment may describe it too: by its name in backquotes. */
+  readonly owner?: number | undefined
   /** Whether it is an option that may be left out, so that its comment must say the default. */
   readonly hasDefault: boolean
 }
@@ -22,7 +24,7 @@ export function partsOf(statement: Statement, name: string): readonly Part[] {
         found.push({ name: `${name}.${key}`, start: node.start, hasDefault: false })
       return key === undefined
     })
-  } else collect(inner, name, found)
+  } else collect(inner, name, inner.type === 'TSDeclareFunction' ? statement.start : undefined, found)
   return found
 }
 
@@ -41,18 +43,18 @@ export function tablesIn(statement: Statement): readonly string[] {
 /** Children of a node that compare types or name them, and so have no members for a reader. */
 const SKIPPED: ReadonlySet<string> = new Set(['extendsType', 'typeParameters'])
 
-function collect(node: Node, path: string, found: Part[]): void {
+function collect(node: Node, path: string, owner: number | undefined, found: Part[]): void {
   if (isHidden(node)) return
   const key = keyOf(node)
   if (key !== undefined && key !== 'constructor') {
     const hasDefault = node['optional'] === true && path.endsWith('Options')
-    found.push({ name: `${path}.${key}`, start: node.start, hasDefault })
+    found.push({ name: `${path}.${key}`, start: node.start, owner, hasDefault })
   }
-  const below = key === undefined ? path : `${path}.${key}`
+  const [below, around] = key === undefined ? [path, owner] : [`${path}.${key}`, node.start]
   for (const [name, value] of Object.entries(node)) {
     if (SKIPPED.has(name)) continue
     for (const child of Array.isArray(value) ? (value as readonly unknown[]) : [value])
-      if (isNode(child)) collect(child, below, found)
+      if (isNode(child)) collect(child, below, around, found)
   }
 }
 

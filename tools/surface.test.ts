@@ -129,6 +129,7 @@ test.each([
   ['an empty comment', '/** */\nexport interface F {\n}\n', 'F'],
   ['a comment for contributors', '// Does it.\nexport interface F {\n}\n', 'F'],
   ['a member', '/** F. */\nexport interface F {\n    one?: 1;\n}\n', 'F.one'],
+  ['a member that only the comment of its type names', '/** F with `one`. */\nexport interface F {\n    one: 1;\n}\n', 'F.one'],
   ['a quoted member', "/** F. */\nexport interface F {\n    '~one': 1;\n}\n", 'F.~one'],
   ['a call', '/** F. */\nexport interface F {\n    (): 1;\n}\n', 'F.()'],
   ['a method', '/** F. */\nexport interface F {\n    one(): 1;\n}\n', 'F.one'],
@@ -148,6 +149,8 @@ test.each([
 
 test.each([
   ['a documented member', '/** F. */\nexport interface F {\n    /** One. */\n    one?: 1;\n}\n'],
+  ['an option that the comment of its function names', '/** F with `one`. */\nexport declare function f(o: {\n    one: 1;\n}): void;\n'],
+  ['a member that the comment around it names', '/** F. */\nexport interface F {\n    /** Has `two`. */\n    one: {\n        two: 2;\n    };\n}\n'],
   ['a constructor', '/** F. */\nexport declare class F {\n    constructor();\n}\n'],
   ['a private member', '/** F. */\nexport declare class F {\n    #private;\n    private one;\n}\n'],
   ['an index signature', '/** F. */\nexport interface F {\n    [name: string]: 1;\n}\n'],

@@ -182,8 +182,10 @@ function describe(file: File, name: string, nodes: readonly Statement[]): Export
 /** What the comments of some parts of a file lack, with the source file to correct. */
 function lacking(file: File, parts: readonly Part[]): readonly string[] {
   const source = file.path.replace(/^dist/, 'src').replace(/\.d\.ts$/, '.ts')
-  return parts.flatMap(({ name, start, hasDefault }) => {
+  return parts.flatMap(({ name, start, owner, hasDefault }) => {
     const comment = commentBefore(file, start)
+    const around = owner === undefined ? '' : commentBefore(file, owner)
+    if (comment === '' && around.includes(`\`${name.split('.').at(-1)}\``)) return []
     if (comment === '') return [`${source}: ${name} has no documentation`]
     return hasDefault && !comment.includes('Default: ') ? [`${source}: ${name} does not say its default`] : []
   })

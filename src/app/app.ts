@@ -318,13 +318,11 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return this.#mounts.fetchWith(options)
   }
 
-  /** Connects a client in the same process. Messages are passed as text. */
-  connect(options: {
-    /** Gets every message of the server. */
-    receive(text: string): void
-    /** The caller, as an authenticator would set it. Default: not authenticated. */
-    readonly auth?: Auth | undefined
-  }): MemoryEnd {
+  /**
+   * Connects a client in the same process. Messages are passed as text: `receive` gets those of the server. `auth` is the
+   * caller, as an authenticator would set it. Default: none.
+   */
+  connect(options: { receive(text: string): void; readonly auth?: Auth | undefined }): MemoryEnd {
     releaseStdout()
     const { auth, receive } = options
     return serveMemory(this.#service, {
@@ -378,7 +376,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 }
 
 /**
- * Creates a server.
+ * Creates a server, with its first `tools` or without.
  *
  * @example
  * const app = createServer({ name: 'greeter', version: '1.0.0' })
@@ -386,10 +384,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
  * await app.listen()
  */
 export function createServer<Tools = {}>(
-  options: ServerOptions & {
-    /** The first tools, for example from `defineTools`. Default: none. */
-    readonly tools?: Tools | undefined
-  },
+  options: ServerOptions & { readonly tools?: Tools | undefined },
 ): App<Context, Tools> {
   checkNode('createServer')
   holdStdout()

@@ -63,8 +63,8 @@ export interface Answers {
   /** Shows a form to the user. Default: the server cannot ask for input. Since 2025-06-18. */
   readonly elicit?: ((question: FormQuestion, signal: AbortSignal) => Soon<FormAnswer>) | undefined
   /**
-   * Asks the user to open a URL, for example to sign in. Default: the server cannot ask for that. `accept` means that the
-   * user agreed to open it, not that they have finished there. Since 2025-11-25.
+   * Asks the user to open a URL, for example to sign in. The `action` `accept` means that the user agreed to open it, not that
+   * they have finished there. Default: the server cannot ask for that. Since 2025-11-25.
    */
   readonly elicitUrl?:
     | ((question: UrlQuestion, signal: AbortSignal) => Soon<{ readonly action: FormAnswer['action'] }>)

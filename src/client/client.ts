@@ -158,8 +158,9 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   }
 
   /**
-   * Suggests values for an argument of a prompt, or for a variable of a resource template (recognized by its braces). `known`
-   * has the values that are already filled in. Default: none. Servers return at most 100 values.
+   * Suggests values for an argument of a prompt, or for a variable of a resource template (recognized by its braces). `name` is
+   * that of the argument, `value` its beginning, and `known` has the values that are already filled in. Default: none. Servers
+   * return at most 100 `values`; some say how many there are in all (`total`), or that there are more (`hasMore`).
    *
    * @example
    * const { values } = await client.complete('review', { name: 'language', value: 'Ty' })

@@ -5,7 +5,10 @@ import type { AnyTools, ToolsOf } from './typed.ts'
 export interface LocalServer<Tools = AnyTools> {
   /** Does not exist. It carries the types of the tools to clients. */
   '~tools'?(tools: ToolsOf<Tools>): void
-  /** Opens a connection in memory; `connect` calls it. `receive` gets what the server sends, and `auth` is the caller, by default none. */
+  /**
+   * Opens a connection in memory; `connect` calls it. `receive` gets what the server sends, and `auth` is the caller. Default:
+   * none. The result sends messages to the server (`send`) and ends the connection (`close`).
+   */
   connect(options: { receive(text: string): void; readonly auth?: Auth | undefined }): {
     send(text: string): void
     close(): void

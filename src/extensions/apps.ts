@@ -10,14 +10,11 @@ import type { Requester } from './remote.ts'
 
 /** The apps of a server as a client uses them: `apps.of(client)`. */
 export interface AppsApi {
-  /** Every app and its state. */
+  /** Every app and its state: `apps`, in the order of registration. */
   list(
     params?: Readonly<Record<string, never>>,
     options?: CallOptions,
-  ): Promise<{
-    /** In the order of registration. */
-    readonly apps: readonly AppShown[]
-  }>
+  ): Promise<{ readonly apps: readonly AppShown[] }>
   /** One app and its state. */
   get(params: Named, options?: CallOptions): Promise<Shown>
   /** Adds an app, if the server allows it. It has no code and does not control tools. */

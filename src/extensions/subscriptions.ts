@@ -23,25 +23,13 @@ export type Subscription =
 
 /** The subscriptions of a client as it manages them: `subscriptions.of(client)`. */
 export interface SubscriptionsApi {
-  /** The subscriptions of the caller. */
+  /** The `subscriptions` of the caller: resources first, then open requests. */
   list(
     params?: Readonly<Record<string, never>>,
     options?: CallOptions,
-  ): Promise<{
-    /** Resources first, then open requests. */
-    readonly subscriptions: readonly Subscription[]
-  }>
-  /** Ends every subscription of the caller to a resource, and returns how many there were. */
-  remove(
-    params: {
-      /** The URI of the resource. */
-      readonly uri: string
-    },
-    options?: CallOptions,
-  ): Promise<{
-    /** How many subscriptions were ended. */
-    readonly removed: number
-  }>
+  ): Promise<{ readonly subscriptions: readonly Subscription[] }>
+  /** Ends every subscription of the caller to the resource `uri`; `removed` says how many there were. */
+  remove(params: { readonly uri: string }, options?: CallOptions): Promise<{ readonly removed: number }>
 }
 
 const URI = {

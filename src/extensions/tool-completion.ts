@@ -30,15 +30,13 @@ export interface ToolCompletion {
 
 /** Completion of tool arguments as a client asks for it: `toolCompletion.of(client)`. */
 export interface ToolCompletionApi {
-  /** Values for an argument of a tool; `known` contains the arguments that are already filled in. */
+  /**
+   * Values for an argument of a tool: its `name`, and as `value` the beginning that the user has typed. `known` contains the
+   * arguments that are already filled in. Default: none.
+   */
   complete(
     tool: string,
-    argument: {
-      /** The name of the argument. */
-      readonly name: string
-      /** The beginning that the user has typed. */
-      readonly value: string
-    },
+    argument: { readonly name: string; readonly value: string },
     known?: Readonly<Record<string, string>>,
     options?: CallOptions,
   ): Promise<ToolCompletion>

@@ -8,15 +8,8 @@ export interface StandardSchema<In = unknown, Out = In> {
     readonly vendor: string
     /** Checks a value and converts it. */
     readonly validate: (value: unknown) => StandardResult<Out> | Promise<StandardResult<Out>>
-    /** Carries the types; it has no value at run time. */
-    readonly types?:
-      | {
-          /** What callers send. */
-          readonly input: In
-          /** What the schema returns for it. */
-          readonly output: Out
-        }
-      | undefined
+    /** Carries the types: `input` is what callers send, `output` what the schema returns for it. It has no value at run time. */
+    readonly types?: { readonly input: In; readonly output: Out } | undefined
     /** The schema as JSON Schema, which definitions need, because clients see it. */
     readonly jsonSchema?: StandardJson | undefined
   }
@@ -39,30 +32,16 @@ export type StandardResult<Out> =
 export interface StandardIssue {
   /** Says what is wrong, in words for people. */
   readonly message: string
-  /** The keys that lead to the wrong part; absent if it is the whole value. */
-  readonly path?:
-    | readonly (
-        | PropertyKey
-        | {
-            /** The key itself; libraries may add more. */
-            readonly key: PropertyKey
-          }
-      )[]
-    | undefined
+  /** The keys that lead to the wrong part, each bare or as `key`; absent if it is the whole value. */
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
 /** Both sides of a schema as JSON Schema: the input that callers send, and the output. */
 export interface StandardJson {
-  /** The JSON Schema of what callers send. */
-  input(options: {
-    /** The dialect of JSON Schema. */
-    readonly target: 'draft-2020-12'
-  }): Record<string, unknown>
-  /** The JSON Schema of what the schema returns. */
-  output(options: {
-    /** The dialect of JSON Schema. */
-    readonly target: 'draft-2020-12'
-  }): Record<string, unknown>
+  /** The JSON Schema of what callers send, in the dialect `target`. */
+  input(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>
+  /** The JSON Schema of what the schema returns, in the dialect `target`. */
+  output(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>
 }
 
 /** A raw JSON Schema object. With `as const`, its TypeScript type can be inferred. */
@@ -86,13 +65,8 @@ export type AnySchema = StandardSchema<unknown, unknown> | JsonSchema
 
 /** Zod schemas also carry their types here, where the compiler can resolve one of them without the other. */
 export interface Carrying {
-  /** Where zod keeps the types of a schema. */
-  readonly _zod: {
-    /** What callers send. */
-    readonly input: unknown
-    /** What the schema returns for it. */
-    readonly output: unknown
-  }
+  /** Where zod keeps the types of a schema: `input` is what callers send, `output` what the schema returns for it. */
+  readonly _zod: { readonly input: unknown; readonly output: unknown }
 }
 
 /** A plain object of schemas, as some libraries take it. It is not a schema. */

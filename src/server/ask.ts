@@ -88,13 +88,8 @@ export interface SampleParams {
   readonly metadata?: JsonObject | undefined
   /** Tools that the model may use, each `{ name, description, inputSchema }`; the client must support it. Default: none. */
   readonly tools?: readonly JsonObject[] | undefined
-  /** Whether the model may (`auto`), must (`required`) or must not (`none`) use a tool. Default: `auto`. */
-  readonly toolChoice?:
-    | {
-        /** Whether the model may, must or must not use a tool. */
-        readonly mode: 'auto' | 'required' | 'none'
-      }
-    | undefined
+  /** Whether the model may (`mode` is `auto`), must (`required`) or must not (`none`) use a tool. Default: `auto`. */
+  readonly toolChoice?: { readonly mode: 'auto' | 'required' | 'none' } | undefined
 }
 
 /** The answer of the client's model. */

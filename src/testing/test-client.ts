@@ -26,14 +26,8 @@ import { withFaults, type Faults } from './faults.ts'
 export interface TestAnswers {
   /** Answers to `ctx.elicit`, such as `[{ action: 'accept', content: { sure: true } }]`. Default: forms are not supported. */
   readonly elicit?: readonly FormAnswer[] | Answers['elicit'] | undefined
-  /** Answers to `ctx.elicitUrl`, such as `[{ action: 'accept' }]`. Default: URLs are not supported. */
-  readonly elicitUrl?:
-    | readonly {
-        /** What the user decides. */
-        readonly action: FormAnswer['action']
-      }[]
-    | Answers['elicitUrl']
-    | undefined
+  /** Answers to `ctx.elicitUrl`: the `action` of the user, such as `[{ action: 'accept' }]`. Default: URLs are not supported. */
+  readonly elicitUrl?: readonly { readonly action: FormAnswer['action'] }[] | Answers['elicitUrl'] | undefined
   /** Answers to `ctx.sample`: messages of the model. Default: sampling is not supported. */
   readonly sample?: readonly JsonObject[] | Answers['sample'] | undefined
   /** Whether the model of `sample` may use tools. Default: `false`. */

@@ -41,7 +41,7 @@ import type { ClientTls } from '../../transport/tls/options.ts'
  * await connect(url, { headers: { authorization: `Bearer ${token}` }, timeout: '20s', recovery: { tries: 3 } })
  */
 export interface ConnectOptions {
-  /** The name and version that the client sends to servers. Default: those of this package. */
+  /** The `name`, `version` and, for people, `title` that the client sends to servers. Default: those of this package. */
   readonly client?:
     | { readonly name: string; readonly version: string; readonly title?: string | undefined }
     | undefined
