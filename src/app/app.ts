@@ -139,7 +139,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   /**
    * Adds a resource, or a resource template if the URI has variables. `read` returns text, bytes, or a value to send as JSON;
-   * `undefined` if there is none.
+   * `undefined` if the resource does not exist.
    *
    * @example
    * app.resource('notes://{id}', { mimeType: 'text/markdown' }, ({ id }) => notes.get(id))
@@ -196,14 +196,14 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     options: Patch<ToolOptions<In, Out, Ctx>>,
     run?: (input: Replaced<In>, context: Ctx) => Returns<Out>,
   ): this
-  /** Changes a resource or a resource template, as above. */
+  /** Changes the given options of a resource or template, and its handler if there is a fourth argument. The rest stays. */
   update<const Uri extends string>(
     kind: 'resource',
     uri: Uri,
     options: Patch<ResourceOptions<Ctx, NoInfer<Uri>>>,
     read?: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
   ): this
-  /** Changes a prompt, as above. */
+  /** Changes the given options of a prompt, and its handler if there is a fourth argument. The rest stays. */
   update<const Args extends SchemaLike | undefined = undefined>(
     kind: 'prompt',
     name: string,
