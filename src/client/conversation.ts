@@ -29,8 +29,8 @@ import type { ClientSettings } from './settings.ts'
  */
 export class Conversation {
   readonly connection: ReconnectingConnection
-  readonly events = new Emitter()
-  readonly middleware = new Middleware()
+  readonly events: Emitter = new Emitter()
+  readonly middleware: Middleware = new Middleware()
   readonly #cache = new Cache()
   readonly #tools = new KnownTools((text) => this.events.emit('warning', text))
   readonly #paramHeaders: boolean
