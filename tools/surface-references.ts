@@ -10,7 +10,7 @@ export interface Union {
 }
 
 /** Any node of the syntax tree. */
-interface Node {
+export interface Node {
   readonly type: string
   readonly start: number
   readonly end: number
@@ -61,7 +61,8 @@ export function membersOf(statement: Statement, text: string): readonly string[]
   return found
 }
 
-function unionOf(node: Node): Union | undefined {
+/** The union that a node forms from a constant; undefined if it does not. */
+export function unionOf(node: Node): Union | undefined {
   const { type, start, end } = node
   if (type === 'TSTypeOperator' && node['operator'] === 'keyof') {
     const constant = queried(node['typeAnnotation'])
@@ -81,7 +82,7 @@ function queried(node: unknown): string | undefined {
 }
 
 /** The name of an identifier; the first part of a qualified name. */
-function nameOf(node: unknown): string {
+export function nameOf(node: unknown): string {
   if (typeof node === 'string') return node
   const { type, name, left, value } = node as Node
   if (type === 'TSQualifiedName') return nameOf(left)
@@ -90,7 +91,7 @@ function nameOf(node: unknown): string {
 }
 
 /** Walks a tree; `enter` returns whether to visit the children of a node. */
-function visit(node: Node, enter: (node: Node) => boolean): void {
+export function visit(node: Node, enter: (node: Node) => boolean): void {
   if (!enter(node)) return
   for (const value of Object.values(node)) {
     for (const child of Array.isArray(value) ? (value as readonly unknown[]) : [value])
@@ -98,6 +99,6 @@ function visit(node: Node, enter: (node: Node) => boolean): void {
   }
 }
 
-function isNode(value: unknown): value is Node {
+export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
 }

@@ -2,18 +2,20 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { toSurface } from './surface.ts'
+import { findUndocumented, toSurface } from './surface.ts'
 
 test('each export is listed under its sub-path with its comment and its declaration', () => {
   const page = surface({
     'index.d.ts': "export { make, type Made as Thing } from './make.js'\n",
     'make.d.ts':
-      '/** Makes a thing. */\nexport declare function make(name: string): string;\nexport interface Made {\n    /** Inner words. */\n    readonly name: string;\n}\n',
+      '/** Makes a thing. */\nexport declare function make(name: string): string;\nexport interface Made {\n    /** Inner words. */\n    readonly name: string;\n    // Not for readers.\n    readonly more: 1;\n}\n',
     'client/index.d.ts': 'export declare const client: number;\n',
   })
   expect(page).toContain('## `lib`\n\n2 names.')
   expect(page).toContain('### `make`\n\nMakes a thing.\n\n```ts\nfunction make(name: string): string\n```')
-  expect(page).toContain('### `Thing`\n\n```ts\ninterface Made {\n    readonly name: string;\n}\n```')
+  expect(page).toContain(
+    '### `Thing`\n\n```ts\ninterface Made {\n    /** Inner words. */\n    readonly name: string;\n    readonly more: 1;\n}\n```',
+  )
   expect(page).toContain('## `lib/client`\n\n1 name.')
   expect(page).toContain('```ts\nconst client: number\n```')
 })
@@ -108,7 +110,132 @@ test('a missing build is reported', () => {
   expect(() => surface({})).toThrow('dist/index.d.ts is missing; run npm run build first')
 })
 
+test('the examples of a comment become code', () => {
+  const page = surface({
+    'index.d.ts':
+      '/**\n * Makes a thing.\n *\n * @example\n * make()\n * make(1)\n *\n * @example\n * make(2)\n */\nexport declare function make(n?: number): void;\n',
+  })
+  expect(page).toContain(
+    'Makes a thing.\n\n```ts\nmake()\nmake(1)\n```\n\n```ts\nmake(2)\n```\n\n```ts\nfunction make',
+  )
+})
+
+test.each([
+  ['a function', 'export declare function f(): void;\n', 'f'],
+  ['a constant', 'export declare const f: 1;\n', 'f'],
+  ['an alias', 'export type F = 1;\n', 'F'],
+  [
+    'an overload',
+    '/** Does it. */\nexport declare function f(a: 1): 1;\nexport declare function f(a: 2): 2;\n',
+    'f',
+  ],
+  ['an interface', 'export interface F {\n}\n', 'F'],
+  ['an empty comment', '/** */\nexport interface F {\n}\n', 'F'],
+  ['a comment for contributors', '// Does it.\nexport interface F {\n}\n', 'F'],
+  ['a member', '/** F. */\nexport interface F {\n    one?: 1;\n}\n', 'F.one'],
+  [
+    'a member that only the comment of its type names',
+    '/** F with `one`. */\nexport interface F {\n    one: 1;\n}\n',
+    'F.one',
+  ],
+  ['a quoted member', "/** F. */\nexport interface F {\n    '~one': 1;\n}\n", 'F.~one'],
+  ['a call', '/** F. */\nexport interface F {\n    (): 1;\n}\n', 'F.()'],
+  ['a method', '/** F. */\nexport interface F {\n    one(): 1;\n}\n', 'F.one'],
+  ['a method of a class', '/** F. */\nexport declare class F {\n    one(): 1;\n}\n', 'F.one'],
+  ['a property of a class', '/** F. */\nexport declare class F {\n    one: 1;\n}\n', 'F.one'],
+  ['an accessor', '/** F. */\nexport declare class F {\n    get one(): 1;\n}\n', 'F.one'],
+  ['a symbol', '/** F. */\nexport declare class F {\n    [Symbol.dispose](): 1;\n}\n', 'F.[Symbol.dispose]'],
+  ['a member of an alias', '/** F. */\nexport type F = {\n    one: 1;\n} | 2;\n', 'F.one'],
+  [
+    'an option of a parameter',
+    '/** F. */\nexport declare function f(o: {\n    one: 1;\n}): void;\n',
+    'f.one',
+  ],
+  [
+    'an option of a constructor',
+    '/** F. */\nexport declare class F {\n    constructor(o: {\n        one: 1;\n    });\n}\n',
+    'F.constructor.one',
+  ],
+  [
+    'a member within a member',
+    '/** F. */\nexport interface F {\n    /** One. */\n    one: {\n        two: 2;\n    };\n}\n',
+    'F.one.two',
+  ],
+  [
+    'a member of a private alias',
+    '/** F. */\nexport type F = Part[];\ntype Part = {\n    one: 1;\n};\n',
+    'Part.one',
+  ],
+  [
+    'a row that is a member',
+    '/** F. */\nexport type F = {\n    [Name in keyof typeof ROWS]: 1;\n};\ndeclare const ROWS: {\n    readonly one: {\n        readonly usual: 1;\n    };\n};\n',
+    'ROWS.one',
+  ],
+])('%s without a comment is not documented', (_, text, name) => {
+  expect(undocumented({ 'index.d.ts': text })).toEqual([`src/index.ts: ${name} has no documentation`])
+})
+
+test.each([
+  ['a documented member', '/** F. */\nexport interface F {\n    /** One. */\n    one?: 1;\n}\n'],
+  [
+    'an option that the comment of its function names',
+    '/** F with `one`. */\nexport declare function f(o: {\n    one: 1;\n}): void;\n',
+  ],
+  [
+    'a member that the comment around it names',
+    '/** F. */\nexport interface F {\n    /** Has `two`. */\n    one: {\n        two: 2;\n    };\n}\n',
+  ],
+  ['a constructor', '/** F. */\nexport declare class F {\n    constructor();\n}\n'],
+  ['a private member', '/** F. */\nexport declare class F {\n    #private;\n    private one;\n}\n'],
+  ['an index signature', '/** F. */\nexport interface F {\n    [name: string]: 1;\n}\n'],
+  ['a condition', '/** F. */\nexport type F<T> = T extends {\n    one: infer One;\n} ? One : never;\n'],
+  ['a constraint', '/** F. */\nexport type F<T extends {\n    one: 1;\n}> = T[];\n'],
+  [
+    'a row with a comment',
+    '/** F. */\nexport type F = {\n    [Name in keyof typeof ROWS]: 1;\n};\ndeclare const ROWS: {\n    /** One. */\n    readonly one: {\n        readonly usual: 1;\n    };\n};\n',
+  ],
+  [
+    'a row that describes itself',
+    "/** F. */\nexport type F = {\n    [Name in keyof typeof ROWS]: 1;\n};\ndeclare const ROWS: {\n    readonly one: {\n        readonly about: 'One.';\n    };\n};\n",
+  ],
+  ['a name of another package', "export { one } from 'other'\n"],
+])('%s needs no comment', (_, text) => {
+  expect(undocumented({ 'index.d.ts': text })).toEqual([])
+})
+
+test('the comment of an option that may be left out says its default', () => {
+  const member = (comment: string, name: string): string => `    /** ${comment} */\n    ${name}: 1;\n`
+  const body =
+    member('One.', 'one?') +
+    member('Two. Default: 2.', 'two?') +
+    member('Three.', 'three') +
+    member('It.', 'run()')
+  const options = `/** F. */\nexport interface FOptions {\n${body}}\n`
+  expect(undocumented({ 'index.d.ts': options })).toEqual([
+    'src/index.ts: FOptions.one does not say its default',
+  ])
+  expect(undocumented({ 'index.d.ts': options.replace('FOptions', 'Facts') })).toEqual([])
+})
+
+test('a declaration is reported once, under the name of its own file', () => {
+  const files = {
+    'index.d.ts': "export { type Made as Thing } from './deep/made.js'\n",
+    'client/index.d.ts': "export { type Made as Thing } from '../deep/made.js'\n",
+    'deep/made.d.ts': '/** Made. */\nexport interface Made {\n    one: 1;\n}\n',
+  }
+  expect(undocumented(files)).toEqual(['src/deep/made.ts: Made.one has no documentation'])
+})
+
 function surface(files: Readonly<Record<string, string>>): string {
+  return toSurface(planted(files))
+}
+
+function undocumented(files: Readonly<Record<string, string>>): readonly string[] {
+  return findUndocumented(planted(files))
+}
+
+/** A package with these built declarations. */
+function planted(files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'surface-'))
   onTestFinished(() => rmSync(root, { recursive: true }))
   const main = { '.': { types: './dist/index.d.ts' }, './package.json': './package.json' }
@@ -118,5 +245,5 @@ function surface(files: Readonly<Record<string, string>>): string {
     mkdirSync(dirname(join(root, 'dist', path)), { recursive: true })
     writeFileSync(join(root, 'dist', path), text)
   }
-  return toSurface(root)
+  return root
 }

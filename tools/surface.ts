@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { parseSync, type Declaration, type Statement } from 'oxc-parser'
 import { main } from './run.ts'
+import { fenced, partsOf, tablesIn, toMarkdown, type Part } from './surface-documentation.ts'
 import { membersOf, referencesIn, unionsIn, type Union } from './surface-references.ts'
 
 const PAGE = 'docs/reference/exports.md'
@@ -14,6 +15,8 @@ interface Export {
   readonly place?: string
   /** The names that the declaration refers to. */
   readonly refers: readonly Reference[]
+  /** Its parts without a comment, or without a default in it: `file: Type.member has no documentation`. */
+  readonly undocumented: readonly string[]
 }
 
 /** A reference to a name that one of our files declares. */
@@ -24,15 +27,7 @@ interface Reference {
 
 /** The page with every exported name, by sub-path, generated from the built declarations under `root`. */
 export function toSurface(root: string): string {
-  const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const subPaths = Object.entries(exports as Record<string, { types?: string }>).filter(
-    ([, { types }]) => types,
-  )
-  const files = new Map<string, File>()
-  const found = subPaths.map(([path, { types }]) => ({
-    path: posix.join(name, path),
-    exports: exportsOf(posix.normalize(types ?? ''), root, files),
-  }))
+  const found = sectionsOf(root)
   rejectUnexported(found)
   const sections = found.map((section, index) => toSection(section, found.slice(0, index)))
   const head =
@@ -40,10 +35,28 @@ export function toSurface(root: string): string {
   return `# Exports\n\n${head}\n\n${sections.join('\n')}`
 }
 
+/** The exported names, members and options that have no comment, or whose comment lacks the default. */
+export function findUndocumented(root: string): readonly string[] {
+  const parts = sectionsOf(root).flatMap(({ exports }) => exports.flatMap((one) => one.undocumented))
+  return [...new Set(parts)]
+}
+
 /** The exports of one sub-path of the package. */
 interface Section {
   readonly path: string
   readonly exports: readonly Export[]
+}
+
+function sectionsOf(root: string): readonly Section[] {
+  const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const subPaths = Object.entries(exports as Record<string, { types?: string }>).filter(
+    ([, { types }]) => types,
+  )
+  const files = new Map<string, File>()
+  return subPaths.map(([path, { types }]) => ({
+    path: posix.join(name, path),
+    exports: exportsOf(posix.normalize(types ?? ''), root, files),
+  }))
 }
 
 /** Throws if a declaration refers to one of our types that users cannot import, because they could not name it. */
@@ -100,7 +113,7 @@ function exportsOf(path: string, root: string, files: Map<string, File>): readon
 }
 
 function foreign(name: string, signature: string): Export {
-  return { name, comment: '', signature, refers: [] }
+  return { name, comment: '', signature, refers: [], undocumented: [] }
 }
 
 function targetOf(path: string, specifier: string): string {
@@ -153,7 +166,54 @@ function describe(file: File, name: string, nodes: readonly Statement[]): Export
   const signature = shown.map((node) => bare(file, node)).join('\n')
   const comment = commentBefore(file, nodes[0]?.start ?? 0)
   const place = `${file.path}#${declaredName(nodes[0]) ?? name}`
-  return { name, comment, signature, place, refers: refers.filter((one) => one.place !== place) }
+  const undocumented = [
+    ...lacking(
+      file,
+      nodes.map((node) => ({ name: declaredName(node) ?? name, start: node.start, hasDefault: false })),
+    ),
+    ...shown.flatMap((node) => [
+      ...lacking(file, partsOf(node, declaredName(node) ?? name)),
+      ...tablesIn(node).flatMap((constant) => rowsLacking(file, constant)),
+    ]),
+  ]
+  return {
+    name,
+    comment,
+    signature,
+    place,
+    refers: refers.filter((one) => one.place !== place),
+    undocumented,
+  }
+}
+
+/** What the comments of some parts of a file lack, with the source file to correct. */
+function lacking(file: File, parts: readonly Part[]): readonly string[] {
+  const source = file.path.replace(/^dist/, 'src').replace(/\.d\.ts$/, '.ts')
+  return parts.flatMap(({ name, start, owner, hasDefault }) => {
+    const comment = commentBefore(file, start)
+    const around = owner === undefined ? '' : commentBefore(file, owner)
+    if (comment === '' && around.includes(`\`${name.split('.').at(-1)}\``)) return []
+    if (comment === '') return [`${source}: ${name} has no documentation`]
+    return hasDefault && !comment.includes('Default: ') ? [`${source}: ${name} does not say its default`] : []
+  })
+}
+
+/** The rows without a comment of a table whose keys are the members of a type. */
+function rowsLacking(file: File, constant: string): readonly string[] {
+  const table = tableOf(file, constant)
+  return table === undefined ? [] : lacking(table.home, partsOf(table.declaration, constant))
+}
+
+/** The declaration of a constant that a file uses. */
+function tableOf(
+  file: File,
+  constant: string,
+): { readonly home: File; readonly declaration: Statement } | undefined {
+  const [path, name] = (placeOf(file, constant) ?? '').split('#') as [string, string?]
+  if (name === undefined) return undefined
+  const home = load(path, file.root, file.files)
+  const [declaration] = declarationsOf(home, name)
+  return declaration === undefined ? undefined : { home, declaration }
 }
 
 /** Declarations with the unexported aliases and constants of the same file that they use, which readers need. */
@@ -217,10 +277,8 @@ function placeBehind(from: File, source: string, name: string): string | undefin
 
 /** The union of the keys or elements of a constant. */
 function writtenOut(file: File, { constant, start, end }: Union): string {
-  const [path, name] = (placeOf(file, constant) ?? '').split('#') as [string, string?]
-  const home = name === undefined ? undefined : load(path, file.root, file.files)
-  const [declaration] = home === undefined ? [] : declarationsOf(home, name ?? '')
-  const members = home === undefined || declaration === undefined ? [] : membersOf(declaration, home.text)
+  const table = tableOf(file, constant)
+  const members = table === undefined ? [] : membersOf(table.declaration, table.home.text)
   if (members.length === 0) throw new Error(`${file.path}: cannot write out the members of ${constant}`)
   const line = members.join(' | ')
   const union = line.length <= 100 ? line : `\n    | ${members.join('\n    | ')}\n`
@@ -228,11 +286,13 @@ function writtenOut(file: File, { constant, start, end }: Union): string {
   return isWhole ? union.trimEnd() : `(${union})`
 }
 
-/** The text of a declaration without comments and without `export`, `default` and `declare`. */
+/** The text of a declaration with the comments of its members, but without `export`, `default` and `declare`. */
 function bare(file: File, node: Statement): string {
   let text = file.text.slice(node.start, node.end)
   const cuts = [
-    ...file.comments.map(({ start, end }) => ({ start, end, by: '' })),
+    ...file.comments
+      .filter(({ value }) => !value.startsWith('*'))
+      .map(({ start, end }) => ({ start, end, by: '' })),
     ...unionsIn(node).map((union) => ({ ...union, by: writtenOut(file, union) })),
   ].toSorted((one, other) => other.start - one.start)
   for (const { start, end, by } of cuts) {
@@ -265,7 +325,8 @@ function merged(found: readonly Export[]): readonly Export[] {
     const signature =
       before && before.signature !== one.signature ? `${before.signature}\n${one.signature}` : one.signature
     const refers = [...(before?.refers ?? []), ...one.refers]
-    byName.set(one.name, { ...one, comment: before?.comment || one.comment, signature, refers })
+    const undocumented = [...(before?.undocumented ?? []), ...one.undocumented]
+    byName.set(one.name, { ...one, comment: before?.comment || one.comment, signature, refers, undocumented })
   }
   return [...byName.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1))
 }
@@ -276,13 +337,18 @@ function toSection({ path, exports: found }: Section, before: readonly Section[]
       exports.some((one) => one.place === place && one.name === name && one.signature === signature),
     )
     if (first !== undefined) return `### \`${name}\`\n\nThe same as in \`${first.path}\`.\n`
-    const text = comment === '' ? '' : `${comment}\n\n`
-    return `### \`${name}\`\n\n${text}\`\`\`ts\n${signature}\n\`\`\`\n`
+    const text = comment === '' ? '' : `${toMarkdown(comment)}\n\n`
+    return `### \`${name}\`\n\n${text}${fenced(signature)}\n`
   })
   return `## \`${path}\`\n\n${found.length === 1 ? '1 name' : `${found.length} names`}.\n\n${entries.join('\n')}`
 }
 
 function updatePage(): void {
+  const undocumented = findUndocumented(process.cwd())
+  if (undocumented.length > 0) {
+    const remedy = 'write a comment above each that says what it does and, for an option, "Default: …"'
+    throw new Error(`public names without documentation; ${remedy}:\n${undocumented.join('\n')}`)
+  }
   const page = toSurface(process.cwd())
   const kept = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : ''
   if (kept === page) return

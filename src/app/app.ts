@@ -8,13 +8,11 @@ import type { Completer } from '../server/completion.ts'
 import { callOf, type Context } from '../server/context.ts'
 import { checkerOf, type PromptOptions } from '../server/register.ts'
 import type { ResourceOptions } from '../server/register-resource.ts'
-import { createLateSealer } from '../server/late-sealer.ts'
 import { ServerService, type Provider } from '../server/service.ts'
-import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
 import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mounts.ts'
-import { badOption, checkListener, checkMethod, FOREIGN_STATE, hasNoRun } from './misuse.ts'
-import { checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
+import { badOption, checkListener, checkMethod, FOREIGN_STATE } from './misuse.ts'
+import { addInterceptor, addParts, checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
@@ -22,8 +20,7 @@ import { Hooks } from './hooks.ts'
 import { Items, type ItemKind, type ItemList } from './items.ts'
 import type { Running } from './listen/listen.ts'
 import type { ListenOptions, MountOptions, ServerOptions } from './options.ts'
-import { readOptions, secretsOf } from './settings.ts'
-import type { Advice } from '../schema/schema.ts'
+import { defaultListen, readOptions, sealerOf, secretsOf } from './settings.ts'
 import type {
   Addition,
   Delivered,
@@ -38,17 +35,16 @@ import type {
   ToolSchemas,
 } from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
-import { serveExtraEndpoints } from './listen/extra-endpoints.ts'
-
-const STATE_TTL_MS = 15 * 60_000
+import { createEndpoint } from './listen/extra-endpoints.ts'
 
 /**
  * A server of which only the tools matter. If `tool` took them from the type parameter of its class, the compiler would
  * resolve its signature again for each tool of a chain, at ten times the cost.
  */
-type Typed<Tools> = { '~tools'?(tools: Tools): void }
-
-type Visible = (item: VisibleItem, context: Context) => boolean
+type Typed<Tools> = {
+  /** Does not exist. It carries the types of the tools. */
+  '~tools'?(tools: Tools): void
+}
 
 /** Returns the service that answers a server's requests, which its transports use. */
 export let serviceOf: <Ctx extends Context>(app: App<Ctx, unknown>) => ServerService
@@ -67,8 +63,9 @@ export let openEndpoint: <Ctx extends Context>(
  * were chained to `createServer`, with their schemas: `connect<typeof app>(…)` knows them.
  */
 export class App<Ctx extends Context = Context, Tools = {}> {
+  /** The limits in force: the usual ones with the changes of the option `limits`, or the strict ones. */
   readonly limits: Limits
-  /** Answers a web request, for Hono, Workers, Deno, Bun and similar runtimes. */
+  /** Answers a web request, for Hono, Workers, Deno, Bun and similar runtimes: `export default app`. */
   declare readonly fetch: Fetch
   /** Does not exist. It carries the types of the tools to clients. */
   '~tools'?(tools: Tools): void
@@ -92,20 +89,15 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     openEndpoint = (app, options) => app.#open(options)
   }
 
+  /** `createServer` makes one, and also keeps output off stdout from the start. */
   constructor(options: ServerOptions) {
     const settings = readOptions(options)
     this.#options = options
     this.limits = toLimits(options.limits)
-    // The environment is read when a state is first sealed: not every runtime lets us read it now.
-    if (options.secret !== undefined) secretsOf(options)
     this.#service = new ServerService({
       ...settings,
       limits: this.limits,
-      sealer: createLateSealer(() => ({
-        secrets: secretsOf(options),
-        ttlMs: STATE_TTL_MS,
-        onForeign: () => this.#service.warnOnce('state', '', FOREIGN_STATE),
-      })),
+      sealer: sealerOf(options, () => this.#service.warnOnce('state', '', FOREIGN_STATE)),
     })
     this.#hooks = new Hooks(options, this.#service, this.limits.drainMs)
     this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.startingUser())
@@ -118,7 +110,10 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   /**
    * Adds a tool. Its input and output types come from its schemas. Chain it to `createServer`, so that the type of the server
-   * includes the tool.
+   * includes the tool. A name has 1 to 128 of the characters A-Z a-z 0-9 _ . -
+   *
+   * @example
+   * app.tool('greet', { input: z.object({ name: z.string() }) }, ({ name }) => `Hello, ${name}!`)
    */
   tool<
     const Name extends string,
@@ -138,16 +133,17 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   /** Adds a map of tools by name. Chain it to `createServer`, so that the type of the server includes them. */
   add<More extends ToolMap<Ctx>>(tools: More): App<Ctx, Tools & More> {
-    if (Array.isArray(tools))
-      throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
-    for (const [name, { run, ...spec }] of Object.entries(tools)) {
-      if (run === undefined) throw hasNoRun(name)
-      this.#items.add('tool', name, spec, run)
-    }
+    this.#items.addTools(tools)
     return this as never
   }
 
-  /** Adds a resource, or a resource template if the URI has variables. With `list`, a template lists its resources. */
+  /**
+   * Adds a resource, or a resource template if the URI has variables. `read` returns text, bytes, or a value to send as JSON;
+   * `undefined` if the resource does not exist.
+   *
+   * @example
+   * app.resource('notes://{id}', { mimeType: 'text/markdown' }, ({ id }) => notes.get(id))
+   */
   resource<const Uri extends string>(
     uri: Uri,
     options: ResourceOptions<Ctx, NoInfer<Uri>>,
@@ -157,17 +153,22 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return this
   }
 
-  /** Adds a prompt. */
+  /**
+   * Adds a prompt. `run` returns the text of a user's message, or messages.
+   *
+   * @example
+   * app.prompt('review', { args: z.object({ code: z.string() }) }, ({ code }) => `Review this code:\n${code}`)
+   */
   prompt<const Args extends SchemaLike | undefined = undefined>(
     name: string,
-    options: Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: (Args & Advice<Args>) | undefined },
+    options: PromptOptions<Ctx, Args>,
     run: (args: Delivered<Args>, context: Ctx) => unknown,
   ): this {
     this.#items.add('prompt', name, options, run)
     return this
   }
 
-  /** Completes an argument of a prompt, or a variable of a resource template. */
+  /** Completes an argument of a prompt, or a variable of a resource template: `complete('review', 'code', (text) => […])`. */
   complete(owner: string, argument: string, completer: Completer<Ctx>): this {
     this.#items.complete(owner, argument, completer as unknown as Completer)
     return this
@@ -195,16 +196,18 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     options: Patch<ToolOptions<In, Out, Ctx>>,
     run?: (input: Replaced<In>, context: Ctx) => Returns<Out>,
   ): this
+  /** Changes the given options of a resource or template, and its handler if there is a fourth argument. The rest stays. */
   update<const Uri extends string>(
     kind: 'resource',
     uri: Uri,
     options: Patch<ResourceOptions<Ctx, NoInfer<Uri>>>,
     read?: (variables: VariablesOf<Uri>, context: Ctx) => unknown,
   ): this
+  /** Changes the given options of a prompt, and its handler if there is a fourth argument. The rest stays. */
   update<const Args extends SchemaLike | undefined = undefined>(
     kind: 'prompt',
     name: string,
-    options: Patch<Omit<PromptOptions<Ctx>, 'args'> & { readonly args?: Args | undefined }>,
+    options: Patch<PromptOptions<Ctx, Args>>,
     run?: (args: Replaced<Args>, context: Ctx) => unknown,
   ): this
   update(kind: ItemKind, key: string, options: object, handler?: unknown): this {
@@ -240,8 +243,9 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     this.#service.updated(uri)
   }
 
-  /** Adds middleware for one method or for all, or a plug-in. The first middleware is the outermost. */
+  /** Adds middleware for one method, such as `tools/call`. The first middleware is the outermost. */
   use(method: ServerMethod | (string & {}), middleware: Middleware<Ctx>): this
+  /** Adds middleware for all methods, or a plug-in. */
   use(addition: Middleware<Ctx> | Plugin<Ctx>): this
   use(first: string | Middleware<Ctx> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
     if (typeof first === 'object') return this.#plugIn(first)
@@ -261,19 +265,16 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   intercept(method: ServerMethod | (string & {}), interceptor: Interceptor): this {
     if (typeof interceptor !== 'function') throw badOption('intercept', 'the interceptor is not a function')
     checkMethod(this.#service, 'intercept', method)
-    const service = this.#service
-    service.intercept(method, (call, next) => {
-      let called = false
-      return interceptor(service.contextOf(call), async () => {
-        if (called) throw new Error(`interceptor called next() twice for ${method}`)
-        called = true
-        return next(call)
-      })
-    })
+    addInterceptor(this.#service, method, interceptor)
     return this
   }
 
-  /** Adds members to the context of every request. Chain it to `createServer`, so that the type includes them. */
+  /**
+   * Adds members to the context of every request. Chain it to `createServer`, so that the type includes them.
+   *
+   * @example
+   * createServer(options).provide(async ({ auth }) => ({ user: await findUser(auth?.sub) }))
+   */
   provide<More extends Addition>(
     provider: (context: Ctx) => More | Promise<More>,
   ): App<Ctx & Readonly<More>, Tools> {
@@ -293,12 +294,12 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return this
   }
 
-  /** Opens transports; by default stdio. */
+  /** Opens transports, such as `{ http: { port: 3000 } }`. Default: those of the option `transports`, which are stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
     this.#service.isClosed = false
     const running = import('#listen').then(({ listen }) => {
       secretsOf(this.#options)
-      return listen(this, options, this.#defaultListen(), this.#options.log)
+      return listen(this, options, defaultListen(this.#options), this.#options.log)
     })
     this.#running.add(running)
     const closed = running.then((one) => one.closed).catch(() => undefined)
@@ -306,7 +307,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return running
   }
 
-  /** Returns a request listener for Express, Fastify, Koa or plain `node:http`, which own the port. */
+  /** Returns a request listener for Express, Fastify, Koa or plain `node:http`, which own the port: `express.all('/mcp', app.node())`. */
   node(options: MountOptions = {}): NodeListener {
     checkListener(this instanceof App, options)
     return this.#mounts.node(options)
@@ -317,7 +318,10 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return this.#mounts.fetchWith(options)
   }
 
-  /** Connects a client in the same process. Messages are passed as text. */
+  /**
+   * Connects a client in the same process. Messages are passed as text: `receive` gets those of the server. `auth` is the
+   * caller, as an authenticator would set it. Default: none.
+   */
   connect(options: { receive(text: string): void; readonly auth?: Auth | undefined }): MemoryEnd {
     releaseStdout()
     const { auth, receive } = options
@@ -331,12 +335,9 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   async #open(options: EndpointChoice): Promise<Endpoint> {
     releaseStdout()
-    const { Endpoint } = await import('../transport/http/server/endpoint.ts')
     const onClosed = (): unknown => this.#endpoints.delete(endpoint)
-    const endpoint = new Endpoint(this.#service, { limits: this.limits, ...options, onClosed })
-    if (options.sse || (options.gist ?? false) !== false || this.#handlers.size > 0) {
-      await serveExtraEndpoints(endpoint, { ...options, handlers: this.#handlers })
-    }
+    const parts = { limits: this.limits, handlers: this.#handlers, onClosed }
+    const endpoint = await createEndpoint(this.#service, { ...parts, ...options })
     this.#endpoints.add(endpoint)
     return endpoint
   }
@@ -365,24 +366,23 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   #plugIn(plugin: Plugin<Ctx>): this {
     checkPlugin('use', plugin)
-    const { middleware, observer, endpoints = {}, visible } = plugin
-    const paths = Object.entries(endpoints)
-    if (paths.length > 0 && this.#endpoints.size > 0)
+    const { middleware, endpoints = {} } = plugin
+    if (Object.keys(endpoints).length > 0 && this.#endpoints.size > 0)
       throw badOption('use', 'add endpoints before listen() or a mount opens HTTP')
     if (middleware !== undefined) this.use(middleware)
-    if (observer !== undefined) this.#service.observers.add(observer)
-    if (visible !== undefined) this.#service.restrict(visible as unknown as Visible)
-    for (const [path, handler] of paths) this.#handlers.set(path, handler)
+    addParts(this.#service, this.#handlers, plugin as unknown as Plugin)
     return this
-  }
-
-  #defaultListen(): ListenOptions {
-    const transports = this.#options.transports ?? ['stdio']
-    return { stdio: transports.includes('stdio'), http: transports.includes('http') }
   }
 }
 
-/** Creates a server. */
+/**
+ * Creates a server, with its first `tools` or without.
+ *
+ * @example
+ * const app = createServer({ name: 'greeter', version: '1.0.0' })
+ *   .tool('greet', { input: z.object({ name: z.string() }) }, ({ name }) => `Hello, ${name}!`)
+ * await app.listen()
+ */
 export function createServer<Tools = {}>(
   options: ServerOptions & { readonly tools?: Tools | undefined },
 ): App<Context, Tools> {

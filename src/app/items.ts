@@ -12,7 +12,7 @@ import { toPrompt, toTool } from '../server/register.ts'
 import { isTemplate, toResource } from '../server/register-resource.ts'
 import type { ServerService } from '../server/service.ts'
 import { withHeaderCheck } from './header-check.ts'
-import { badOption, checkCompletion } from './misuse.ts'
+import { badOption, checkCompletion, hasNoRun } from './misuse.ts'
 
 /** The kinds of items that can be changed by name; templates are resources. */
 export type ItemKind = 'tool' | 'resource' | 'prompt'
@@ -59,6 +59,16 @@ export class Items {
     if (built.list.registered.has(key)) throw duplicate(kind, key)
     built.add()
     this.#change(`${kind}s`)
+  }
+
+  /** Adds a map of tools by name. */
+  addTools(tools: Readonly<Record<string, { readonly run: unknown }>>): void {
+    if (Array.isArray(tools))
+      throw badOption('tools', 'pass an object with tools by name: { add: { input, run } }')
+    for (const [name, { run, ...spec }] of Object.entries(tools)) {
+      if (run === undefined) throw hasNoRun(name)
+      this.add('tool', name, spec, run)
+    }
   }
 
   /** Changes an item. If the result would not be valid, nothing changes. */

@@ -6,7 +6,9 @@ export type LogFunction = (level: 'warning' | 'error', message: string, facts?: 
 
 /** A logger of any library, such as `console`, pino or winston, as far as it is used. */
 export interface Logger {
+  /** Receives warnings, such as a rejected host or an odd result of a tool. */
   readonly warn: (...args: never[]) => unknown
+  /** Receives errors, such as those that handlers throw by mistake. */
   readonly error: (...args: never[]) => unknown
 }
 

@@ -4,11 +4,21 @@ import type { ClientMiddleware } from '../client/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Observer } from '../rpc/observer.ts'
 import type { Context } from '../server/context.ts'
+import type { ServerService } from '../server/service.ts'
 import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
 import type { Middleware } from './types.ts'
 
-/** Several additions in one object. Servers and clients each use the parts that are for them. */
+/**
+ * Several additions in one object, for `use`. Servers and clients each use the parts that are for them, and parts that are left
+ * out add nothing.
+ *
+ * @example
+ * app.use({
+ *   observer: { end: ({ method }, { durationMs }) => times.observe(method, durationMs) },
+ *   endpoints: { '/metrics': () => new Response(times.text()) },
+ * })
+ */
 export interface Plugin<Ctx = Context> {
   /** Wraps every request to the server. */
   readonly middleware?: Middleware<Ctx> | undefined
@@ -18,7 +28,7 @@ export interface Plugin<Ctx = Context> {
   readonly observer?: Observer | undefined
   /** Web handlers for other paths of the HTTP listener, such as `/metrics`. */
   readonly endpoints?: Readonly<Record<string, WebHandler>> | undefined
-  /** Whether a caller sees a tool, resource, template or prompt. */
+  /** Whether a caller sees a tool, resource, template or prompt, in addition to its own `visible`. */
   readonly visible?: ((item: VisibleItem, context: Ctx) => boolean) | undefined
 }
 
@@ -31,6 +41,29 @@ const PARTS: KindsOf<Plugin> = {
   observer: { must: 'an object with a start or end function, or both', is: isObserver },
   endpoints: { must: `functions by path, such as { '/metrics': () => new Response(…) }`, is: areEndpoints },
   visible: callable<NonNullable<Plugin['visible']>>(),
+}
+
+/** Adds an interceptor to a server, for one method. */
+export function addInterceptor(service: ServerService, method: string, interceptor: Interceptor): void {
+  service.intercept(method, (call, next) => {
+    let called = false
+    return interceptor(service.contextOf(call), async () => {
+      if (called) throw new Error(`interceptor called next() twice for ${method}`)
+      called = true
+      return next(call)
+    })
+  })
+}
+
+/** Adds all but the middleware of a plug-in to a server, and its web handlers to `handlers`, by path. */
+export function addParts(
+  service: ServerService,
+  handlers: Map<string, WebHandler>,
+  { observer, endpoints = {}, visible }: Plugin,
+): void {
+  if (observer !== undefined) service.observers.add(observer)
+  if (visible !== undefined) service.restrict(visible)
+  for (const [path, handler] of Object.entries(endpoints)) handlers.set(path, handler)
 }
 
 /** Checks the parts of a plug-in. */

@@ -9,6 +9,7 @@ import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialects } from '../protocol/switches.ts'
 import { logTo, printable, type LogFunction } from './logger.ts'
 import { readableError } from './stack.ts'
+import { createLateSealer } from '../server/late-sealer.ts'
 import type { ServiceOptions } from '../server/service.ts'
 import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
 import {
@@ -17,6 +18,7 @@ import {
   MOUNT_OPTIONS,
   needs,
   SERVER_OPTIONS,
+  type ListenOptions,
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
@@ -88,6 +90,11 @@ export function readOptions(options: ServerOptions): Omit<ServiceOptions, 'limit
   }
 }
 
+/** The transports that `listen` opens without options. */
+export function defaultListen({ transports = ['stdio'] }: ServerOptions): ListenOptions {
+  return { stdio: transports.includes('stdio'), http: transports.includes('http') }
+}
+
 /** Checks the options of the gist endpoint. */
 export function checkGist(where: string, { gist }: MountOptions): void {
   if (typeof gist === 'object') checkOptions(`${where} gist`, gist, GIST_OPTIONS)
@@ -101,6 +108,18 @@ export function secretsOf({ secret }: ServerOptions): readonly string[] | undefi
   if (secrets.length === 0 || secrets.some((one) => one.length < 16))
     throw badOption('secret', 'use at least 16 characters, for example from: openssl rand -hex 32')
   return secrets
+}
+
+/** How long the state that a client carries stays valid. */
+const STATE_TTL_MS = 15 * 60_000
+
+/**
+ * The sealer of the state that clients carry. It reads the environment when a state is first sealed, because not every runtime
+ * allows it earlier.
+ */
+export function sealerOf(options: ServerOptions, onForeign: () => void): ServiceOptions['sealer'] {
+  if (options.secret !== undefined) secretsOf(options)
+  return createLateSealer(() => ({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS, onForeign }))
 }
 
 /** The function that reports to the operator. It converts thrown values to plain data, in `error`. */

@@ -5,36 +5,74 @@ import type { Advice, AnySchema, Carrying, InputOf, OutputOf } from '../schema/s
 import type { Context } from '../server/context.ts'
 import type { ItemOptions, Hints } from '../server/register.ts'
 
-/** A complete tool result, for handlers that build their own. */
+/**
+ * A complete tool result, for handlers that build their own.
+ *
+ * @example
+ * return { content: [text('3 orders'), link('orders://open', { name: 'open' })], structuredContent: { count: 3 } }
+ */
 export interface ToolResult<Value = unknown> {
+  /** The content for the model, from `text`, `image`, `audio`, `link` and `embed`. */
   readonly content: readonly ContentBlock[]
+  /** The result as data. It is checked if the tool has an output schema, which then requires it. Default: none. */
   readonly structuredContent?: Value | undefined
+  /** Whether the result reports a failure to the model. It is easier to throw a `ToolError`. Default: `false`. */
   readonly isError?: boolean | undefined
+  /** Data for programs, which the model does not see. Keys are `name` or `example.com/name`. Default: none. */
   readonly _meta?: JsonObject | undefined
 }
 
 /** The description and settings of a tool, except its schemas. */
 export interface ToolFacts<Ctx = Context> extends ItemOptions<Ctx> {
+  /**
+   * What the tool does to its surroundings, for clients that ask the user before they call it. Default: no hints, from which
+   * clients conclude the worst: it may destroy something.
+   *
+   * @example
+   * hints: { readOnly: true, openWorld: false }
+   */
   readonly hints?: Hints | undefined
+  /**
+   * The longest that the handler may run, such as `'20s'`. Then `ctx.signal` aborts, and the model gets an error result.
+   * Default: no timeout.
+   */
   readonly timeout?: Duration | undefined
 }
 
-/** The options of `app.tool`. */
+/**
+ * The options of `app.tool`.
+ *
+ * @example
+ * app.tool('add', { description: 'Adds two numbers', input: z.object({ a: z.number(), b: z.number() }) }, ({ a, b }) => a + b)
+ */
 export interface ToolOptions<In = unknown, Out = unknown, Ctx = Context> extends ToolFacts<Ctx> {
+  /**
+   * The schema of the arguments, an object: of zod, arktype or any other library with Standard JSON Schema, or plain JSON
+   * Schema. Arguments that do not match it never reach the handler. Default: the tool takes no arguments.
+   */
   readonly input?: (In & Advice<In>) | undefined
+  /**
+   * The schema of what the handler returns, which clients get as `structuredContent`, and as JSON text. A value that does not
+   * match it is an error of the tool. Default: none, so text and content are sent as they are, and other values as JSON text.
+   */
   readonly output?: (Out & Advice<Out>) | undefined
 }
 
 /** A tool in a map by name. */
 export type ToolEntry<In = unknown, Out = unknown, Ctx = Context> = ToolFacts<Ctx> & {
+  /** The schema of the arguments. Default: the tool takes none. */
   readonly input?: In | undefined
+  /** The schema of what `run` returns. Default: none, so any value may be returned. */
   readonly output?: Out | undefined
+  /** The handler: gets the checked arguments and the context of the request. It may be async or a generator. */
   readonly run: (input: Delivered<In>, context: Ctx) => Returns<Out>
 }
 
 /** The schemas of a tool, from which a client knows what to send and what comes back. */
 export interface ToolSchemas<In = unknown, Out = unknown> {
+  /** The schema of the arguments; absent if the tool takes none. */
   readonly input?: In | undefined
+  /** The schema of the result; absent if the tool has none, so that the result is `unknown`. */
   readonly output?: Out | undefined
 }
 
@@ -42,8 +80,11 @@ export interface ToolSchemas<In = unknown, Out = unknown> {
 export type ToolMap<Ctx = Context> = Readonly<Record<string, AnyTool<Ctx>>>
 
 type AnyTool<Ctx> = ToolFacts<Ctx> & {
+  /** The schema of the arguments. Default: the tool takes none. */
   readonly input?: unknown
+  /** The schema of what `run` returns. Default: none, so any value may be returned. */
   readonly output?: unknown
+  /** The handler: gets the checked arguments and the context of the request. It may be async or a generator. */
   readonly run: (input: never, context: Ctx) => unknown
 }
 
@@ -73,6 +114,7 @@ type Soon<Value> = Value | Promise<Value> | Streamed<Value>
 
 /** A generator, sync or async. Only its return type matters. */
 type Streamed<Last> = {
+  /** Yields a piece of the output, or returns the result. */
   next(): IteratorResult<unknown, Last> | Promise<IteratorResult<unknown, Last>>
 }
 
@@ -83,7 +125,17 @@ type Streamed<Last> = {
 type Literal<Out> = [Out] extends [never] ? Written : never
 type Written = '' | 0 | false | readonly [] | readonly Written[] | { readonly [name: string]: Written }
 
-/** Wraps the handler of a request. `next` may be called once. */
+/**
+ * Wraps the handler of a request. It returns the result of `next`, which may be called once, or another one.
+ *
+ * @example
+ * app.use('tools/call', async (ctx, next) => {
+ *   const began = performance.now()
+ *   const result = await next()
+ *   console.error(ctx.method, performance.now() - began)
+ *   return result
+ * })
+ */
 export type Middleware<Ctx = Context> = (
   context: Ctx,
   next: () => Promise<JsonObject>,
@@ -97,7 +149,13 @@ export type Addition = object & { readonly [Name in keyof Context]?: never }
  * `request.body`, pass it as the third argument. Its type does not depend on Node's types.
  */
 export type NodeListener = (
-  request: { readonly headers: object },
-  response: { readonly statusCode: number },
+  request: {
+    /** Those of an `IncomingMessage`. */
+    readonly headers: object
+  },
+  response: {
+    /** That of a `ServerResponse`. */
+    readonly statusCode: number
+  },
   body?: unknown,
 ) => void

@@ -7,40 +7,81 @@ import type { Root } from '../protocol/spec/2026-07-28.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import { checkRoots } from './declared.ts'
 
-/** A form to fill in. `schema` is a flat object of simple properties; properties missing from the answer get their defaults. */
+/** A form that the server asks the user to fill in. */
 export interface FormQuestion {
+  /** What the server wants to know, for the user to read. It comes from the server, so do not run or render it as code. */
   readonly message: string
+  /**
+   * The fields: a JSON Schema of an object whose properties are strings, numbers, booleans or choices. It always has type `object`
+   * and, if the server has nothing to fill in, no properties.
+   */
   readonly schema: JsonObject
 }
 
 /** A URL to open. Show it to the user in full and ask for consent first. */
 export interface UrlQuestion {
+  /** Why the server wants the user to open the URL. */
   readonly message: string
+  /** An http or https URL; the client rejects others. It need not belong to the server. */
   readonly url: string
-  /** The id in the `elicited` event, if the server reports when the user has finished. */
+  /** The id in the `elicited` event, if the server reports when the user has finished; undefined at 2026-07-28. */
   readonly elicitationId?: string | undefined
 }
 
+/** The answer to a form. */
 export interface FormAnswer {
-  /** `reject` means `decline`. */
+  /** `accept` sends the content, `decline` says no, and `cancel` means that the user closed the form without a choice. `reject` means `decline`. */
   readonly action: 'accept' | 'decline' | 'reject' | 'cancel'
+  /** The values by field, if the user accepted. Default: `{}`. Fields that are missing get the defaults in the schema. */
   readonly content?: JsonObject | undefined
 }
 
 type Soon<Value> = Value | Promise<Value>
 
-/** The functions that answer the server's questions. The client declares only those that are given. */
+/**
+ * The functions that answer the server's questions. The client declares only those that are given, so servers do not ask the
+ * others. Default: none. `signal` aborts when the server withdraws the question, the call times out or the connection closes. If a
+ * function throws, the server gets an error.
+ *
+ * @example
+ * const client = await connect(target, {
+ *   answers: {
+ *     elicit: async ({ message, schema }, signal) => {
+ *       const content = await showForm(message, schema, signal)
+ *       return content === undefined ? { action: 'decline' } : { action: 'accept', content }
+ *     },
+ *     sample: async ({ messages, maxTokens }) => ({
+ *       role: 'assistant',
+ *       content: { type: 'text', text: await model(messages, maxTokens) },
+ *       model: 'my-model',
+ *     }),
+ *     roots: [{ uri: 'file:///home/ada/project', name: 'project' }],
+ *   },
+ * })
+ */
 export interface Answers {
+  /** Shows a form to the user. Default: the server cannot ask for input. Since 2025-06-18. */
   readonly elicit?: ((question: FormQuestion, signal: AbortSignal) => Soon<FormAnswer>) | undefined
+  /**
+   * Asks the user to open a URL, for example to sign in. The `action` `accept` means that the user agreed to open it, not that
+   * they have finished there. Default: the server cannot ask for that. Since 2025-11-25.
+   */
   readonly elicitUrl?:
     | ((question: UrlQuestion, signal: AbortSignal) => Soon<{ readonly action: FormAnswer['action'] }>)
     | undefined
-  /** Sends `reject` instead of `decline`, for servers that know only `reject`. */
+  /** Whether to send `reject` instead of `decline`, for servers that know only `reject`. Default: `false`. */
   readonly rejects?: boolean | undefined
-  /** Asks a model. Show the request and the result to the user for approval. */
+  /**
+   * Asks a model. It gets the params of `sampling/createMessage` (`messages`, `maxTokens`, `systemPrompt` …) and returns its
+   * result (`role`, `content`, `model`, `stopReason`). Show both to the user for approval. Default: the server cannot ask.
+   */
   readonly sample?: ((params: JsonObject, signal: AbortSignal) => Soon<JsonObject>) | undefined
-  /** Whether `sample` supports tools. */
+  /** Whether `sample` supports `tools` and `toolChoice`. Default: `false`, and requests with tools are rejected. Since 2025-11-25. */
   readonly sampleTools?: boolean | undefined
+  /**
+   * The folders that the server may work in, or a function that returns the current ones. Default: the server cannot ask.
+   * Each `uri` begins with `file://`. After a change, call `client.rootsChanged()`.
+   */
   readonly roots?: readonly Root[] | (() => Soon<readonly Root[]>) | undefined
 }
 

@@ -1,9 +1,7 @@
-import { McpError, mcpError } from '../errors/error.ts'
-import { BAD_ANSWER } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LOG_LEVELS } from '../protocol/log-levels.ts'
 import type { ClientMethod, ServerMethod } from '../protocol/methods.ts'
-import { checkOptions, checkWord } from '../base/options.ts'
+import { checkWord } from '../base/options.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type {
   CallToolResult,
@@ -15,68 +13,50 @@ import type {
   Tool,
 } from '../protocol/spec/2026-07-28.ts'
 import type { Answers } from './answers.ts'
-import { Cache } from './cache.ts'
-import { Elicitations } from './elicitations.ts'
-import { changeOf, Emitter, type ClientEvents, type State } from './events.ts'
-import { checkHeaders } from './headers.ts'
-import { ReconnectingConnection } from './reconnecting-connection.ts'
-import type { RequestOptions } from './connection-options.ts'
-import { eachItem, toList, type ItemList, type ListMethod } from './lists.ts'
-import { Middleware } from './middleware.ts'
-import { has, offers } from './offered.ts'
-import {
-  CALL_OPTIONS,
-  repeatable,
-  toRequestOptions,
-  type CallOptions,
-  type ClientMiddleware,
-  type ClientPlugin,
-  type ClientRequest,
-} from './options.ts'
-import { KnownTools } from './known-tools.ts'
+import { Conversation } from './conversation.ts'
+import type { ClientEvents, Emitter, State } from './events.ts'
+import type { ReconnectingConnection } from './reconnecting-connection.ts'
+import { toList, type ItemList } from './lists.ts'
+import { has } from './offered.ts'
+import { repeatable, type CallOptions, type ClientMiddleware, type ClientPlugin } from './options.ts'
 import type { ClientSettings, ServerAbout } from './settings.ts'
 import type { AnyTools, CallArguments, Described, OutputOfTool, ToolName, TypedClient } from './typed.ts'
 import { toValue } from './values.ts'
 import type { Change, SubscribeOptions, Watched } from './watched.ts'
 
-/** A client of one server. It reconnects and retries by itself; close it when you no longer need it. */
+/**
+ * A client of one server, from `connect` or `createClient`. It reconnects and retries by itself; close it when you no longer
+ * need it. Except for `ToolError`, failures are of class `McpError`.
+ *
+ * @example
+ * await using client = await connect('https://example.com/mcp')
+ * for await (const tool of client.tools()) console.log(tool.name)
+ * console.log(await client.call('forecast', { city: 'Lisbon' }))
+ */
 export class Client<Tools = AnyTools> implements AsyncDisposable {
+  readonly #conversation: Conversation
   readonly #connection: ReconnectingConnection
-  readonly #events = new Emitter()
-  readonly #cache = new Cache()
-  readonly #tools = new KnownTools((text) => this.#events.emit('warning', text))
-  readonly #paramHeaders: boolean
-  readonly #checks: boolean
-  readonly #maxPages: number
-  readonly #elicitations = new Elicitations()
-  readonly #middleware = new Middleware()
+  readonly #events: Emitter
 
   /** Does not exist. It carries the types of the tools. */
   '~tools'?(tools: Described<Tools>): void
 
   /** @internal */
-  constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
-    this.#paramHeaders = paramHeaders
-    this.#checks = checks
-    this.#maxPages = maxPages
-    this.#connection = new ReconnectingConnection({ ...options, events: this.#events }, answers, {
-      onNotification: (method, params) => this.#onNotification(method, params),
-      onMissed: () => {
-        this.#cache.clear()
-        this.#events.emit('missed', undefined)
-      },
-      answer: (method, params, signal) => this.#answer(method, params, signal),
-    })
-    this.#events.on('state', (state) => {
-      if (state === 'reconnecting') this.#cache.clear()
-    })
+  constructor(settings: ClientSettings) {
+    this.#conversation = new Conversation(settings)
+    this.#connection = this.#conversation.connection
+    this.#events = this.#conversation.events
   }
 
+  /**
+   * The state of the connection. While it is `reconnecting`, requests still work: the next one opens a new connection.
+   * `on('state', …)` reports changes.
+   */
   get state(): State {
     return this.#connection.state
   }
 
-  /** Opens the connection now rather than with the first request. */
+  /** Opens the connection now rather than with the first request. `connect` has already done that. */
   async open(): Promise<this> {
     await this.#connection.open()
     return this
@@ -95,7 +75,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /**
    * Calls a tool. Returns its structured content if there is any, its text if that is the only block, or else all
-   * blocks. Throws a ToolError if the tool failed.
+   * blocks. Throws a ToolError if the tool failed. The input is by default `{}`. A call is sent again after a lost connection
+   * only if `idempotent` or the hints of the tool allow it.
+   *
+   * @example
+   * const { metres } = await client.call('tide', { hour: 6 }, { timeout: '10s', onProgress: console.log })
    */
   call<Name extends ToolName<Known>, Known = AnyTools>(
     this: TypedClient<Known>,
@@ -107,68 +91,81 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return toValue(result as unknown as JsonObject)
   }
 
-  /** Calls a tool and returns its complete result, even if the tool failed. */
+  /** Calls a tool and returns its complete result, even if the tool failed: then `isError` is true. */
   callRaw<Name extends ToolName<Known>, Known = AnyTools>(
     this: TypedClient<Known>,
     name: Name,
     ...rest: CallArguments<Known, Name>
   ): Promise<CallToolResult>
-  async callRaw(name: string, input?: unknown, options: unknown = {}): Promise<unknown> {
-    const params = { name, arguments: (input ?? {}) as JsonObject }
-    const begun = performance.now()
-    const refresh = (): Promise<void> => this.#refreshTools(options as CallOptions, begun)
-    if (this.#checks) await (await import('./check-input.ts')).checkInput(this.#tools, params, refresh)
-    let result: JsonObject
-    try {
-      result = await this.#callOnce(params, options as CallOptions, begun)
-    } catch (error) {
-      if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
-      // The tool's schema says which arguments to send as headers; ours was missing or out of date.
-      await refresh()
-      result = await this.#callOnce(params, options as CallOptions, begun)
-    }
-    const output = this.#tools.get(name)?.output
-    const checked = result['isError'] === true ? undefined : await output?.(result['structuredContent'])
-    if (checked?.ok === false)
-      throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
-    return result
+  callRaw(name: string, input?: unknown, options: unknown = {}): Promise<unknown> {
+    return this.#conversation.call(name, input, options as CallOptions)
   }
 
-  /** Lists all tools: `for await (const tool of client.tools())`, or `await client.tools().toArray()`. */
+  /**
+   * Lists all tools. `for await` reads page by page; `toArray()` reads everything. The list is empty if the server has no tools
+   * at all, and may be cached for as long as the server allows. Tools that could not be called are left out, with a `warning`.
+   *
+   * @example
+   * for await (const tool of client.tools()) console.log(tool.name)
+   * const tools = await client.tools().toArray()
+   */
   tools(options: CallOptions = {}): ItemList<Tool> {
-    return toList(this.#callable(options))
+    return toList(this.#conversation.tools(options))
   }
 
-  /** Lists all resources, with `for await` or `toArray()`. */
+  /** Lists all resources, with `for await` or `toArray()`. Those that only a template describes are not in it. */
   resources(options: CallOptions = {}): ItemList<Resource> {
-    return this.#list('resources/list', 'resources', options)
+    return toList(this.#conversation.items('resources/list', 'resources', options))
   }
 
   /** Lists all resource templates, with `for await` or `toArray()`. */
   templates(options: CallOptions = {}): ItemList<ResourceTemplate> {
-    return this.#list('resources/templates/list', 'resourceTemplates', options)
+    return toList(this.#conversation.items('resources/templates/list', 'resourceTemplates', options))
   }
 
   /** Lists all prompts, with `for await` or `toArray()`. */
   prompts(options: CallOptions = {}): ItemList<Prompt> {
-    return this.#list('prompts/list', 'prompts', options)
+    return toList(this.#conversation.items('prompts/list', 'prompts', options))
   }
 
+  /**
+   * Reads a resource, listed or not. The result is cached for as long as the server allows, or until it reports a change;
+   * a read with its own `headers` is always sent.
+   *
+   * @example
+   * const { contents } = await client.read('notes://42')
+   * for (const one of contents) console.log('text' in one ? one.text : one.blob.length)
+   */
   async read(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
-    const result = await this.#fetch('resources/read', uri, { uri }, options)
+    const result = await this.#conversation.fetch('resources/read', uri, { uri }, options)
     return result as unknown as ReadResourceResult
   }
 
+  /**
+   * Gets a prompt with its arguments filled in. They are strings, and by default none.
+   *
+   * @example
+   * const { messages } = await client.prompt('review', { language: 'TypeScript' })
+   */
   async prompt(
     name: string,
     args: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
   ): Promise<GetPromptResult> {
-    const result = await this.#send('prompts/get', { name, arguments: args }, repeatable(options))
+    const params = { name, arguments: args }
+    const result = await this.#conversation.send('prompts/get', params, repeatable(options))
     return result as unknown as GetPromptResult
   }
 
-  /** Suggests values for an argument of a prompt, or for a variable of a resource template (recognized by its braces). */
+  /**
+   * Suggests values for an argument of a prompt, or for a variable of a resource template (recognized by its braces). `name` is
+   * that of the argument, `value` its beginning, and `known` has the values that are already filled in. Default: none. Servers
+   * return at most 100 `values`; some say how many there are in all (`total`), or that there are more (`hasMore`).
+   *
+   * @example
+   * const { values } = await client.complete('review', { name: 'language', value: 'Ty' })
+   * await client.complete('city://{country}/{city}', { name: 'city', value: 'L' }, { country: 'Portugal' })
+   */
   async complete(
     owner: string,
     argument: { readonly name: string; readonly value: string },
@@ -179,30 +176,44 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     readonly total?: number | undefined
     readonly hasMore?: boolean | undefined
   }> {
-    const ref = owner.includes('{')
-      ? { type: 'ref/resource', uri: owner }
-      : { type: 'ref/prompt', name: owner }
-    const context = Object.keys(known).length === 0 ? {} : { context: { arguments: known } }
-    const result = await this.#send('completion/complete', { ref, argument, ...context }, repeatable(options))
+    const { completionParams } = await import('./completion.ts')
+    const params = completionParams(owner, argument, known)
+    const result = await this.#conversation.send('completion/complete', params, repeatable(options))
     return result['completion'] as { readonly values: readonly string[] }
   }
 
   /** Checks that the server responds. The newest revision has no `ping`, so it uses `server/discover`. */
   async ping(options: CallOptions = {}): Promise<void> {
     const { revision } = await this.#connection.agreement()
-    await this.#send(revision === LATEST ? 'server/discover' : 'ping', {}, repeatable(options))
+    await this.#conversation.send(revision === LATEST ? 'server/discover' : 'ping', {}, repeatable(options))
   }
 
-  /** Asks for log messages of this level and above. They arrive as `log` events. */
+  /**
+   * Asks for log messages of this level and above: `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or
+   * `emergency`. They arrive as `log` events. Until a level is set, there are none at 2026-07-28, and before that
+   * the server decides.
+   *
+   * @example
+   * client.on('log', ({ level, data }) => console.error(level, data))
+   * await client.setLogLevel('info')
+   */
   async setLogLevel(level: string): Promise<void> {
     checkWord('setLogLevel', 'level', level, LOG_LEVELS)
     this.#connection.setLogLevel(level)
     const { revision, capabilities } = await this.#connection.agreement()
     if (revision !== LATEST && capabilities['logging'] !== undefined)
-      await this.#send('logging/setLevel', { level }, { idempotent: true })
+      await this.#conversation.send('logging/setLevel', { level }, { idempotent: true })
   }
 
-  /** Yields changes of the watched lists and resources, for as long as the loop runs. */
+  /**
+   * Yields changes of the watched lists and resources, for as long as the loop runs. It subscribes at the first `next()`, that
+   * is when the loop begins, not when `watch` is called: earlier changes are not reported. After a reconnect everything watched
+   * counts as changed. A change that repeats before it is read is yielded once.
+   *
+   * @example
+   * for await (const change of client.watch({ tools: true, resources: ['notes://42'] }))
+   *   if (change.kind === 'resource') console.log(`${change.uri} changed`)
+   */
   async *watch(watched: Watched): AsyncGenerator<Change, void, undefined> {
     const { watch } = await import('./watch.ts')
     yield* watch(this.#connection, this.#events, watched)
@@ -210,7 +221,12 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /**
    * Calls the listener for every change of a resource. Resolves when the server has confirmed the subscription, to a
-   * function that ends it.
+   * function that ends it. It lasts across reconnects, after which the listener is called once.
+   *
+   * @example
+   * const end = await client.subscribe('notes://42', () => refresh())
+   * …
+   * await end()
    */
   async subscribe(
     uri: string,
@@ -221,180 +237,83 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return subscribe(this.#connection, this.#events, uri, listener, options)
   }
 
-  /** Sends any request, for methods without a function of their own. It does not check the server's capabilities. */
+  /**
+   * Sends any request, for methods without a function of their own. It does not check the server's capabilities. `params` are
+   * by default `{}`; the request is not repeated after a lost connection unless `idempotent` is true.
+   */
   async request(
     method: ServerMethod | (string & {}),
     params: JsonObject = {},
     options: CallOptions = {},
   ): Promise<JsonObject> {
-    return this.#send(method, params, options, { undeclared: true })
+    return this.#conversation.send(method, params, options, { undeclared: true })
   }
 
-  /** Sends any notification. */
+  /** Sends any notification; `params` are by default `{}`. */
   notify(method: string, params: JsonObject = {}): Promise<void> {
     return this.#connection.notify(method, params)
   }
 
-  /** Replaces the functions that answer questions. It reconnects if the old ones were declared in a handshake. */
+  /**
+   * Replaces the functions that answer questions, all of them: pass `{}` to answer none. It reconnects if the old ones were
+   * declared in a handshake, which is before 2026-07-28.
+   */
   answer(answers: Answers): Promise<void> {
     return this.#connection.answer(answers)
   }
 
-  /** Notifies the server that the roots have changed. */
+  /**
+   * Notifies the server that the roots have changed. Does nothing if the client answers no questions about roots, and at
+   * 2026-07-28, where servers ask each time.
+   */
   async rootsChanged(): Promise<void> {
     const { revision } = await this.#connection.agreement()
     if (revision !== LATEST && this.#connection.answers.roots !== undefined)
       await this.notify('notifications/roots/list_changed')
   }
 
-  /** Adds a listener for states, log messages, changes, warnings and so on. Returns a function that removes it. */
+  /**
+   * Adds a listener for states, log messages, changes, warnings and so on. Returns a function that removes it. Listeners for
+   * changes get only what the server sends; to ask for them, use `watch` or `subscribe`.
+   *
+   * @example
+   * const off = client.on('warning', (text) => console.error(text))
+   */
   on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void {
     return this.#events.on(name, listener)
   }
 
   /**
-   * Adds a plug-in, or middleware for all requests of the client or for one method. With a method that servers call,
-   * such as `sampling/createMessage`, it wraps the answers. The first middleware is the outermost.
+   * Adds middleware for one method. With a method that servers call, such as `sampling/createMessage`, it wraps the answers.
+   * The first middleware is the outermost.
+   *
+   * @example
+   * client.use('tools/call', async (request, next) => {
+   *   console.log(request.params)
+   *   return next()
+   * })
    */
   use(method: ServerMethod | ClientMethod | (string & {}), middleware: ClientMiddleware): this
+  /** Adds a plug-in, or middleware for all requests of the client, but not for questions of the server. */
   use(addition: ClientMiddleware | ClientPlugin): this
   use(first: string | ClientMiddleware | ClientPlugin, second?: ClientMiddleware): this {
-    if (typeof first === 'string') this.#middleware.add(first, second)
-    else if (typeof first === 'function') this.#middleware.add(undefined, first)
-    else this.#middleware.plugIn(first)
+    const { middleware } = this.#conversation
+    if (typeof first === 'string') middleware.add(first, second)
+    else if (typeof first === 'function') middleware.add(undefined, first)
+    else middleware.plugIn(first)
     return this
   }
 
-  /** Closes the connection and frees its resources. */
+  /**
+   * Closes the connection, ends a server program that `connect` started, and rejects requests that are still waiting. A closed
+   * client cannot be opened again.
+   */
   close(): Promise<void> {
     return this.#connection.close()
   }
 
+  /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
-  }
-
-  #callOnce(
-    params: { readonly name: string; readonly arguments: JsonObject },
-    options: CallOptions,
-    begun: number,
-  ): Promise<JsonObject> {
-    const known = this.#tools.get(params.name)
-    const idempotent = options.idempotent ?? known?.repeatable ?? false
-    const { paramHeaders } = known ?? {}
-    return this.#send('tools/call', params, { ...options, idempotent }, { paramHeaders, begun })
-  }
-
-  /** Lists the tools again, with the options of the call that needs it. */
-  async #refreshTools(options: CallOptions, begun: number): Promise<void> {
-    this.#cache.invalidate({ kind: 'tools' })
-    for await (const _ of this.#callable(options, begun)) continue
-  }
-
-  /** Lists the tools except those that cannot be called because they ask for invalid headers. */
-  async *#callable(options: CallOptions, begun?: number): AsyncGenerator<Tool, void, undefined> {
-    for await (const tool of this.#items<Tool>('tools/list', 'tools', options, begun)) {
-      const problem = await this.#tools.add(tool as unknown as JsonObject)
-      const isFine = problem === undefined || !this.#paramHeaders
-      if (isFine || (await this.#connection.agreement()).revision !== LATEST) yield tool
-      else this.#events.emit('warning', `skipped tool "${tool.name}": ${problem}`)
-    }
-  }
-
-  #list<Item>(method: ListMethod, member: string, options: CallOptions): ItemList<Item> {
-    return toList(this.#items(method, member, options))
-  }
-
-  /** Yields every item of a list; none if the server does not offer the list. */
-  async *#items<Item>(
-    method: ListMethod,
-    member: string,
-    options: CallOptions,
-    begun: number = performance.now(),
-  ): AsyncGenerator<Item, void, undefined> {
-    checkOptions(method, options, CALL_OPTIONS)
-    const agreement = await this.#connection.agreement({ ...toRequestOptions(options), begun })
-    if (!offers(agreement, method)) return
-    const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages, begun }
-    yield* eachItem<Item>(listed, (params, begun) =>
-      this.#fetch(method, JSON.stringify(params['cursor'] ?? null), params, options, begun),
-    )
-  }
-
-  /** Sends a request unless its result is cached. Requests with their own headers are always sent. */
-  async #fetch(
-    method: string,
-    detail: string,
-    params: JsonObject,
-    options: CallOptions,
-    begun?: number,
-  ): Promise<JsonObject> {
-    const cache = this.#cache
-    let isCacheable = options.headers === undefined
-    const cached = isCacheable ? cache.get(method, detail) : undefined
-    if (cached !== undefined) return cached
-    // A result that depends on answers to the server's questions must not be cached.
-    const onRound = (): void => void (isCacheable = false)
-    const { changes } = cache
-    const result = await this.#send(method, params, repeatable(options), { onRound, begun })
-    // The server may have found the result before a change that was reported in the meantime.
-    if (isCacheable && changes === cache.changes) cache.put(method, detail, result)
-    return result
-  }
-
-  #send(
-    method: string,
-    params: JsonObject,
-    options: CallOptions,
-    more: RequestOptions = {},
-  ): Promise<JsonObject> {
-    const request = { method, params, options }
-    return this.#middleware.send(request, (wrapped) => this.#perform(wrapped, more))
-  }
-
-  async #perform({ method, params, options }: ClientRequest, more: RequestOptions): Promise<JsonObject> {
-    checkOptions(method, options, CALL_OPTIONS)
-    const { headers, meta } = options
-    if (headers !== undefined) checkHeaders(headers)
-    const own = params['_meta'] as JsonObject | undefined
-    const sent = meta === undefined ? params : { ...params, _meta: { ...own, ...meta } }
-    const settings: RequestOptions = {
-      ...toRequestOptions(options),
-      ...more,
-      begun: more.begun ?? performance.now(),
-    }
-    try {
-      const result = await this.#connection.request(method, sent, settings)
-      if (result['resultType'] !== 'input_required') return result
-      const { finishRounds } = await import('./rounds.ts')
-      const unfinished = { method, params: sent, options: settings, result }
-      return await finishRounds(this.#connection, unfinished, (...question) => this.#answer(...question))
-    } catch (error) {
-      if (error instanceof TypeError)
-        throw (await import('./unsendable.ts')).toUnsendable(error, method, sent)
-      if (error instanceof McpError && error.kind === 'url_needed') this.#elicitations.expectAll(error)
-      throw error
-    }
-  }
-
-  #answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    if (method === 'elicitation/create') this.#elicitations.expect(params)
-    return this.#middleware.answer({ method, params, options: { signal } }, async (request) => {
-      const { answerQuestion } = await import('./answers.ts')
-      return answerQuestion(this.#connection.answers, method, request.params, signal)
-    })
-  }
-
-  #onNotification(method: string, params: JsonObject): void {
-    const change = changeOf(method, params)
-    if (change !== undefined) {
-      this.#cache.invalidate(change)
-      this.#events.emit('change', change)
-    } else if (method === 'notifications/message')
-      this.#events.emit('log', params as unknown as ClientEvents['log'])
-    else if (method !== 'notifications/elicitation/complete')
-      this.#events.emit('notification', { method, params })
-    else if (this.#elicitations.complete(params['elicitationId']))
-      this.#events.emit('elicited', { elicitationId: params['elicitationId'] as string })
   }
 }

@@ -14,7 +14,9 @@ export const ROOTS: Kind<NonNullable<Answers['roots']>> = either(
 
 /** An extension that a client declares. */
 export interface DeclaredExtension {
+  /** The id in the capabilities, such as `dev.pierhead/health`. */
   readonly id: string
+  /** What the client says about its support, in a form that the extension defines. Default: `{}`. */
   readonly settings?: JsonObject | undefined
 }
 

@@ -3,27 +3,31 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { checkWord } from '../base/options.ts'
 import { printable } from '../errors/printable.ts'
 
-/** The state of the connection. */
+/**
+ * The state of the connection: `connecting` until it is open for the first time, `ready`, `reconnecting` from its loss until the
+ * next request or watcher has opened another, and `closed` for good.
+ */
 export type State = 'connecting' | 'ready' | 'reconnecting' | 'closed'
 
 /** The events of a client, by name. */
 export interface ClientEvents {
+  /** The new state, whenever it changes. */
   readonly state: State
-  /** A log message of the server. */
+  /** A log message of the server. `level` is `debug` to `emergency`, `logger` names its part of the server, and `data` is usually text. `setLogLevel` asks for them. */
   readonly log: { readonly level: string; readonly logger?: string | undefined; readonly data: unknown }
-  /** A list or a resource changed. */
+  /** A list or a resource changed: `kind` says which, and `uri` names the resource. */
   readonly change:
     | { readonly kind: 'tools' | 'prompts' | 'resources' }
     | { readonly kind: 'resource'; readonly uri: string }
   /** The client may have missed changes, so treat everything watched as changed. */
   readonly missed: undefined
-  /** The user has finished at a URL that the server asked to open. */
+  /** The user has finished at a URL that the server asked to open; `elicitationId` is that of the question. */
   readonly elicited: { readonly elicitationId: string }
-  /** Output of a server program on stderr. */
+  /** Output of a server program on stderr, line by line. Without a listener it is lost. */
   readonly stderr: string
-  /** A problem that did not make a request fail. */
+  /** A problem that did not make a request fail, such as a retry or a lost connection. Without a listener it is lost. */
   readonly warning: string
-  /** Any other notification. */
+  /** Any other notification, with its `method` and its `params`. */
   readonly notification: { readonly method: string; readonly params: JsonObject }
 }
 

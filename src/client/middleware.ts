@@ -19,6 +19,7 @@ type Handler = (request: ClientRequest) => JsonObject | Promise<JsonObject>
 export class Middleware {
   readonly #entries: { readonly method: string | undefined; readonly wrap: ClientMiddleware }[] = []
 
+  /** Adds middleware for a method, or for all requests of the client if there is none. */
   add(method: string | undefined, wrap: ClientMiddleware | undefined): void {
     if (typeof wrap !== 'function')
       throw mcpError(BAD_OPTION, { where: 'use', reason: 'the middleware is not a function' })

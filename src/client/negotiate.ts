@@ -24,7 +24,7 @@ export interface NegotiateOptions {
   readonly open: OpenTransport
   readonly events: TransportEvents
   readonly sender: () => Sender
-  /** The only revision to accept; by default it is negotiated. */
+  /** The only revision to accept. Default: it is negotiated. */
   readonly revision: Revision | undefined
   /** The dialects of a profile. */
   readonly dialects?: Dialects | undefined

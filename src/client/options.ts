@@ -5,25 +5,45 @@ import type { Duration } from '../base/duration.ts'
 import { callable, DURATION, FLAG, object, SIGNAL, type KindsOf } from '../base/kinds.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
+/** How far a request has come, as the server reports it. */
 export interface Progress {
+  /** How much is done. It grows with each report, in a unit that the server chooses. */
   readonly progress: number
+  /** How much there is to do, in the same unit; undefined if the server does not know. */
   readonly total?: number | undefined
+  /** What the server is doing, for people to read; undefined if it does not say. Since 2025-03-26. */
   readonly message?: string | undefined
 }
 
-/** Options for a single request. */
+/**
+ * Options for a single request.
+ *
+ * @example
+ * await client.call('export', { year: 2026 }, { total: '30m', signal, onProgress: ({ progress }) => bar.set(progress) })
+ */
 export interface CallOptions {
-  /** How long the request waits without a response or progress before it fails. */
+  /**
+   * How long the request waits without a response or progress before it fails. Default: the `timeout` of the connection, which
+   * is 60 s.
+   */
   readonly timeout?: Duration | undefined
-  /** The longest time that the request may take. */
+  /**
+   * The longest time that the request may take, with all its retries and questions. Default: the `total` of the connection,
+   * which is 5 min.
+   */
   readonly total?: Duration | undefined
+  /** Cancels the request, on the server too: the promise rejects with kind `cancelled`. Default: nothing does. */
   readonly signal?: AbortSignal | undefined
-  /** HTTP headers for this request only. */
+  /** HTTP headers for this request only. Default: none. Transports other than HTTP ignore them, and the result is not cached. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Called with the progress of a call, read or prompt, if the server reports any. Default: it only restarts `timeout`. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Whether repeating the request is harmless, so that it may be sent again if the connection fails. */
+  /**
+   * Whether repeating the request is harmless, so that it may be sent again if the connection fails. Default: the hints of a listed
+   * tool decide for calls; lists, reads, prompts and completions are `true`, and `request` is `false`.
+   */
   readonly idempotent?: boolean | undefined
-  /** Members to add to `_meta`. */
+  /** Members to add to `_meta` of the request. Default: none. */
   readonly meta?: JsonObject | undefined
 }
 
@@ -39,12 +59,25 @@ export const CALL_OPTIONS: KindsOf<CallOptions> = {
 
 /** A request as middleware sees it. */
 export interface ClientRequest {
+  /** The method, such as `tools/call`. */
   readonly method: string
+  /** The params as they will be sent. Do not change them; pass others to `next`. */
   readonly params: JsonObject
+  /** The options of the call. For a question of the server they contain only `signal`. */
   readonly options: CallOptions
 }
 
-/** Wraps requests. `next` may be called once, with the parts of the request to change. */
+/**
+ * Wraps requests. `next` may be called once, with the parts of the request to change. Return its result, or another; throw to fail.
+ *
+ * @example
+ * client.use(async (request, next) => {
+ *   const begun = performance.now()
+ *   const result = await next()
+ *   console.log(request.method, performance.now() - begun)
+ *   return result
+ * })
+ */
 export type ClientMiddleware = (
   request: ClientRequest,
   next: (changed?: Some<Pick<ClientRequest, 'params' | 'options'>>) => Promise<JsonObject>,
@@ -52,11 +85,15 @@ export type ClientMiddleware = (
 
 /** A plug-in for clients. Its other parts are for servers. */
 export interface ClientPlugin {
-  /** Wraps every request of the client. */
+  /** Wraps every request of the client. Default: nothing does. */
   readonly clientMiddleware?: ClientMiddleware | undefined
+  /** For servers; clients ignore it. */
   readonly middleware?: unknown
+  /** For servers; clients ignore it. */
   readonly observer?: unknown
+  /** For servers; clients ignore it. */
   readonly endpoints?: unknown
+  /** For servers; clients ignore it. */
   readonly visible?: unknown
 }
 

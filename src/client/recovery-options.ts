@@ -5,13 +5,13 @@ import type { BackoffTimes } from '../base/backoff.ts'
 
 /** How a client retries requests after temporary errors. */
 export interface RecoveryOptions {
-  /** The largest number of attempts for a request; by default 5. */
+  /** The largest number of attempts for a request, the first included. Default: 5. */
   readonly tries?: number | undefined
-  /** The first wait, which doubles each time; by default 100 ms. */
+  /** The first wait, which doubles each time. Default: 100 ms. Up to a quarter is added at random. */
   readonly first?: Duration | undefined
-  /** The longest wait; by default 32 s. If a server asks for a longer one, the request fails. */
+  /** The longest wait. Default: 32 s. If a server asks for a longer one, the request fails. */
   readonly longest?: Duration | undefined
-  /** Whether requests that are safe to repeat are also retried after a timeout. */
+  /** Whether requests that are safe to repeat are also retried after a timeout. Default: `false`. */
   readonly timeouts?: boolean | undefined
 }
 

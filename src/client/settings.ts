@@ -5,9 +5,13 @@ import type { ConnectionOptions } from './connection-options.ts'
 
 /** The information that a server gives about itself. */
 export interface ServerAbout {
+  /** The revision that both sides use. */
   readonly revision: Revision
+  /** The `name`, `version` and perhaps `title` of the server; undefined if it does not say. Do not base decisions about trust on it. */
   readonly info: JsonObject | undefined
+  /** The declared capabilities, such as `{ tools: { listChanged: true } }`. `client.supports` looks one up. */
   readonly capabilities: JsonObject
+  /** How to use the server, for the system prompt of a model; undefined if it does not say. */
   readonly instructions: string | undefined
 }
 

@@ -6,22 +6,26 @@ import { BAD_OPTION } from '../errors/base.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientEvents } from './events.ts'
 
+/** A change that a server reports: of a list, or of the resource with this URI. */
 export type Change = ClientEvents['change']
 
 /** The lists and resources to watch. */
 export interface Watched {
+  /** Whether to watch the list of tools. Default: `false`. */
   readonly tools?: boolean | undefined
+  /** Whether to watch the list of prompts. Default: `false`. */
   readonly prompts?: boolean | undefined
-  /** `true` for the list of resources, or the URIs of resources. */
+  /** `true` for the list of resources, or the URIs of resources. Default: `false`. A change below a URI counts as one of it. */
   readonly resources?: boolean | readonly string[] | undefined
+  /** Ends the loop without an error. Default: only the loop itself ends it. */
   readonly signal?: AbortSignal | undefined
 }
 
 /** Options of a subscription. */
 export interface SubscribeOptions {
-  /** How long to wait for the server to confirm it; by default the `timeout` of the connection. */
+  /** How long to wait for the server to confirm it. Default: the `timeout` of the connection. */
   readonly timeout?: Duration | undefined
-  /** Ends the subscription. */
+  /** Ends the subscription. Default: only the returned function does. */
   readonly signal?: AbortSignal | undefined
 }
 

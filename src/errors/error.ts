@@ -20,27 +20,49 @@ export function knowErrors(rows: Iterable<ErrorRow>): ReadonlyMap<string, ErrorR
   return KNOWN
 }
 
+/** What an `McpError` may have besides its kind and message. */
 export interface ErrorExtras {
-  /** Members of `error.data` besides the refusal. */
+  /** Members of `error.data` besides the refusal. Default: none. The peer gets them, so keep secrets out. */
   readonly data?: Readonly<Record<string, unknown>> | undefined
+  /** The error behind this one, as in `new Error(message, { cause })`. Default: none. It stays in the process. */
   readonly cause?: unknown
+  /** Milliseconds to wait before trying again, sent with the refusal or as the HTTP header `Retry-After`. Default: nothing is said. */
   readonly retryAfterMs?: number | undefined
-  /** Whether to try again; by default the kind decides. */
+  /** Whether to try again. Default: the kind decides. */
   readonly retryable?: boolean | undefined
-  /** The code of an error of kind `custom`; other kinds are always sent with their own. */
+  /** The code of an error of kind `custom`, which has no default. Other kinds are always sent with their own. */
   readonly code?: number | undefined
-  /** The refusal, if it is not the kind's own. */
+  /** The refusal that clients react to. Default: that of the kind, if it has one. */
   readonly refusal?: RefusalName | undefined
 }
 
-/** The one error class. Switch on `kind`, or on `refusal` if a server rejected a request; `hint` says what to do. */
+/**
+ * The one error class. Switch on `kind`, or on `refusal` if a server rejected a request; `hint` says what to do. A handler may
+ * throw one to answer a request with an error; for a failure that the model should read, throw a `ToolError`.
+ *
+ * @example
+ * try {
+ *   await client.call('book', { berth: 7 })
+ * } catch (error) {
+ *   if (!(error instanceof McpError)) throw error
+ *   if (error.kind === 'timeout') return 'no answer in time'
+ *   console.error(`${error.message}. ${error.hint}`)
+ * }
+ */
 export class McpError extends Error {
+  /** What went wrong, as a name that never changes. `remote` is an error of another server that has no kind of its own. */
   readonly kind: ErrorKind
+  /** The JSON-RPC code. Several kinds share one, so `kind` says more. */
   readonly code: number
+  /** Details, such as the field that was wrong; undefined if there are none. For a received error, all of `error.data`. */
   readonly data: Readonly<Record<string, unknown>> | undefined
+  /** The entry of the refusal catalogue, which `refusalOf` looks up; undefined if the error is not a refusal. */
   readonly refusal: RefusalName | undefined
+  /** What to do about it, in a sentence. It comes from this package rather than from the server. */
   readonly hint: string
+  /** Whether the same request may succeed later, unchanged. The client has already retried as far as `recovery` allows. */
   readonly retryable: boolean
+  /** How long the server asks to wait, at most an hour; undefined if it does not say. */
   readonly retryAfterMs: number | undefined
 
   /**
@@ -60,6 +82,7 @@ export class McpError extends Error {
     this.retryAfterMs = extras.retryAfterMs
   }
 
+  /** Always `McpError`, also in minified programs. */
   override get name(): string {
     return 'McpError'
   }

@@ -11,17 +11,28 @@ import { RESERVED_REFUSALS } from '../protocol/reserved-refusals.ts'
 
 /** The catalogue entry of a refusal. */
 export interface Refusal {
+  /** The name to compare with, such as `QUEUE_CAP_EXCEEDED`. */
   readonly name: RefusalName
+  /** Its number in the catalogue, from 1001 to 1099. The code of the JSON-RPC error is a different one. */
   readonly code: number
+  /** The HTTP status that fits it. The reply may have had another, since most errors are sent in ordinary replies. */
   readonly httpStatus: number
+  /** How serious it is for the operator of the server. */
   readonly severity: Severity
+  /** How a client should react. */
   readonly reaction: Reaction
+  /** Whether the same request may succeed later, unchanged: true if the reaction is `back off` or `reconnect`. */
   readonly retryable: boolean
 }
 
 const rows = /* @__PURE__ */ allRows()
 
-/** The refusal of an error, with the proper reaction; undefined if the error has none. */
+/**
+ * The refusal of an error, with the proper reaction; undefined if the error has none.
+ *
+ * @example
+ * if (refusalOf(error)?.reaction === 'back off') queue.push(task)
+ */
 export function refusalOf(error: McpError): Refusal | undefined {
   const name = error.refusal
   const row = name === undefined ? undefined : rows.get(name)

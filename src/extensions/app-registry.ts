@@ -4,37 +4,52 @@ import { callable, COUNT, listOf, required, TEXT, type KindsOf } from '../base/k
 import { checkOptions } from '../base/options.ts'
 import type { Context } from '../server/context.ts'
 
+/** `registered` until the app is first started, then `running` or `stopped`. */
 export type AppState = 'registered' | 'running' | 'stopped'
 
 /** The description of an app. */
 export interface AppFacts {
+  /** Identifies the app: 1 to 128 of the characters A-Z a-z 0-9 _ . - */
   readonly name: string
+  /** The name for people. Default: none. */
   readonly title?: string | undefined
+  /** What the app does. Default: none. */
   readonly description?: string | undefined
+  /** The version of the app. Default: none. */
   readonly version?: string | undefined
-  /** The names of its tools. */
+  /** The names of its tools, which callers see only while one of their apps runs. Default: none. */
   readonly tools?: readonly string[] | undefined
 }
 
 /** An app: a named unit of a server that is started and stopped as one. Its tools exist only while it runs. */
 export interface AppUnit extends AppFacts {
+  /** Runs before the app counts as running. If it throws, the app does not start. Default: nothing runs. */
   readonly start?: (() => void | Promise<void>) | undefined
+  /** Runs before the app counts as stopped. If it throws, the app goes on running. Default: nothing runs. */
   readonly stop?: (() => void | Promise<void>) | undefined
 }
 
 /** An app as clients see it. */
 export interface AppShown extends AppFacts {
+  /** Whether the app runs. Its tools are available only while it does. */
   readonly state: AppState
 }
 
+/** What a client may do to an app, if `allow` agrees. */
 export type AppAction = 'register' | 'unregister' | 'start' | 'stop'
 
+/** The options of `new Apps`. */
 export interface AppsOptions {
-  /** Whether a client may act on an app; by default, clients may start and stop apps. */
+  /**
+   * Whether a client may act on an app. Default: clients may start and stop apps, but not register or unregister them.
+   *
+   * @example
+   * new Apps(units, { allow: (action, app, { auth }) => auth?.['role'] === 'operator' })
+   */
   readonly allow?:
     | ((action: AppAction, app: AppFacts, context: Context) => boolean | Promise<boolean>)
     | undefined
-  /** The maximum number of apps; 100 by default. */
+  /** The maximum number of apps. Default: 100. */
   readonly limit?: number | undefined
 }
 
@@ -59,14 +74,23 @@ const UNIT: KindsOf<AppUnit> = {
 }
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
 
-/** The apps of a server. Operations on one app run one after the other. */
+/**
+ * The apps of a server. Operations on one app run one after the other.
+ *
+ * @example
+ * const units = new Apps([{ name: 'reports', tools: ['report'], start: () => db.open(), stop: () => db.close() }])
+ * app.extend(apps(units))
+ * await units.start('reports')
+ */
 export class Apps {
   readonly #entries = new Map<string, Entry>()
   readonly #owned = new Set<string>()
   readonly #listeners = new Set<() => void>()
   readonly #limit: number
+  /** Whether a client may act on an app: the option, or its default. */
   readonly allow: NonNullable<AppsOptions['allow']>
 
+  /** Registers the units without starting them. */
   constructor(units: readonly AppUnit[] = [], options: AppsOptions = {}) {
     checkOptions('Apps', options, OPTIONS)
     this.#limit = options.limit ?? 100
@@ -113,10 +137,12 @@ export class Apps {
     })
   }
 
+  /** One app and its state. Throws if there is none of this name. */
   get(name: string): AppShown {
     return toShown(this.#find(name))
   }
 
+  /** Every app and its state, in the order of registration. */
   list(): readonly AppShown[] {
     return [...this.#entries.values()].map(toShown)
   }

@@ -8,22 +8,35 @@ import { listenFor } from './listen-for.ts'
 import type { Host } from './install.ts'
 import type { Requester } from './remote.ts'
 
+/** The apps of a server as a client uses them: `apps.of(client)`. */
 export interface AppsApi {
+  /** Every app and its state: `apps`, in the order of registration. */
   list(
     params?: Readonly<Record<string, never>>,
     options?: CallOptions,
   ): Promise<{ readonly apps: readonly AppShown[] }>
+  /** One app and its state. */
   get(params: Named, options?: CallOptions): Promise<Shown>
+  /** Adds an app, if the server allows it. It has no code and does not control tools. */
   register(params: AppFacts, options?: CallOptions): Promise<Shown>
+  /** Starts an app, if the server allows it; its tools become available. */
   start(params: Named, options?: CallOptions): Promise<Shown>
+  /** Stops an app, if the server allows it; its tools are hidden. */
   stop(params: Named, options?: CallOptions): Promise<Shown>
+  /** Stops and removes an app, if the server allows it. */
   unregister(params: Named, options?: CallOptions): Promise<object>
   /** Calls back whenever the list changed; resolves to a function that ends this. */
   onChange(listener: () => void): Promise<() => void>
 }
 
-type Named = { readonly name: string }
-type Shown = { readonly app: AppShown }
+type Named = {
+  /** The name of the app. */
+  readonly name: string
+}
+type Shown = {
+  /** The app after the request. */
+  readonly app: AppShown
+}
 
 const ID = 'dev.pierhead/apps'
 

@@ -12,16 +12,17 @@ import { remoteOf, type Requester } from './remote.ts'
 
 /** One method of an extension. Its schemas determine the types on both sides. */
 export interface MethodShape {
-  /** A description for the documentation. */
+  /** A description for the documentation. Default: none. */
   readonly about?: string | undefined
-  /** The schema of its params; none by default. */
+  /** The schema of its params, an object. Default: none, so the handler gets `{}`. */
   readonly params?: AnySchema | Carrying | undefined
-  /** The schema of its result, an object. The client checks it. */
+  /** The schema of its result, an object. The client checks it. Default: none, so any object is accepted. */
   readonly result?: AnySchema | Carrying | undefined
-  /** Whether a client may repeat it if its answer is lost. */
+  /** Whether a client may repeat it if its answer is lost. Default: `false`. */
   readonly idempotent?: boolean | undefined
 }
 
+/** The methods of an extension by name: at most 64 letters, digits and _. */
 export type MethodMap = Readonly<Record<string, MethodShape>>
 
 /** The type without a schema: an empty object. */
@@ -49,20 +50,24 @@ export type Remote<Methods> = {
   ) => Promise<Received<Methods[Name]>>
 }
 
+/** What `defineExtension` needs to know. */
 export interface ExtensionDefinition<Methods, Options, Api> {
   /** A name under your reversed domain: `com.example/tides`. */
   readonly id: string
-  /** A description for the documentation. */
+  /** A description for the documentation. Default: none. */
   readonly about?: string | undefined
-  /** Its methods; `next` of `com.example/tides` is called `com.example/tides/next`. */
+  /** Its methods; `next` of `com.example/tides` is called `com.example/tides/next`. Default: none. */
   readonly methods?: Methods | undefined
-  /** The names of its notifications; `changed` is called `notifications/com.example/tides/changed`. */
+  /** The names of its notifications; `changed` is called `notifications/com.example/tides/changed`. Default: none. */
   readonly notices?: readonly string[] | undefined
-  /** The settings that a server declares with the id. */
+  /** The settings that a server declares with the id. Default: `{}`. */
   readonly settings?: JsonObject | undefined
-  /** Creates the handlers of the methods, once per server; none if it answers them by other means. */
+  /**
+   * Creates the handlers of the methods, once per server; none if it answers them by other means. Default: only clients can
+   * use the extension.
+   */
   readonly serve?: ((options: Options, host: Host) => Handlers<Methods> | void) | undefined
-  /** Creates a different API for clients. */
+  /** Creates a different API for clients. Default: one function for each method. */
   readonly client?: ((remote: Remote<Methods>, client: Requester) => Api) | undefined
 }
 
@@ -71,11 +76,15 @@ export interface ExtensionDefinition<Methods, Options, Api> {
  * `connect(target, { extensions: [it] })`, then `it.of(client)`.
  */
 export interface Extension<Api, Options = undefined> extends Served {
+  /** The extension with options, for `app.extend`. */
   (options?: Options): Served
   /** Its methods on the client's server. The client must have declared the extension. */
   of(client: Requester): Api
+  /** Its description; empty if it has none. */
   readonly about: string
+  /** Its methods by name, with their schemas. */
   readonly methods: MethodMap
+  /** The names of its notifications. */
   readonly notices: readonly string[]
 }
 
@@ -92,7 +101,18 @@ const DEFINITION: KindsOf<Erased> = {
 const ID = /^[^/]+\.[^/]+\/[^/]+$/
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
 
-/** Defines an extension once for both sides. */
+/**
+ * Defines an extension once for both sides.
+ *
+ * @example
+ * const tides = defineExtension({
+ *   id: 'com.example/tides',
+ *   methods: { next: { params: z.object({ harbour: z.string() }), result: z.object({ at: z.string() }) } },
+ *   serve: () => ({ next: ({ harbour }) => ({ at: highWater(harbour) }) }),
+ * })
+ * app.extend(tides)
+ * const { at } = await tides.of(client).next({ harbour: 'Dover' })
+ */
 export function defineExtension<
   const Methods extends MethodMap = Readonly<Record<never, never>>,
   Options = undefined,

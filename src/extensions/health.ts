@@ -7,6 +7,7 @@ import type { CallOptions } from '../client/options.ts'
 import { defineExtension, type Extension } from './define.ts'
 import type { Host } from './install.ts'
 
+/** The state of the server, or of something it depends on. */
 export type HealthStatus = 'ok' | 'degraded' | 'unhealthy'
 
 /** The result of a check: nothing or true if healthy, false if not, or a status with a message. */
@@ -14,14 +15,26 @@ export type HealthVerdict =
   | void
   | boolean
   | HealthStatus
-  | { readonly status: HealthStatus; readonly message?: string | undefined }
+  | {
+      /** How well it works. */
+      readonly status: HealthStatus
+      /** A text for clients, without secrets. Default: none. */
+      readonly message?: string | undefined
+    }
 
 /** Checks something that the server depends on; throwing means unhealthy. */
 export type HealthCheck = (signal: AbortSignal) => HealthVerdict | Promise<HealthVerdict>
 
+/** The options of `health`. */
 export interface HealthOptions {
+  /**
+   * What the server depends on, by name. The checks run in parallel for every request. Default: none, so the status is `ok`.
+   *
+   * @example
+   * app.extend(health({ checks: { database: (signal) => db.ping({ signal }) } }))
+   */
   readonly checks?: Readonly<Record<string, HealthCheck>> | undefined
-  /** The timeout of a check; 2 s by default. */
+  /** The timeout of a check, after which it counts as unhealthy. Default: 2 s. */
   readonly timeout?: Duration | undefined
 }
 
@@ -29,21 +42,27 @@ export interface HealthOptions {
 export interface Health {
   /** The worst result of all checks. */
   readonly status: HealthStatus
+  /** The result of each check, by its name. */
   readonly checks: Readonly<Record<string, HealthCheckResult>>
-  /** The time since the extension was added to the server. */
+  /** The milliseconds since the extension was added to the server. */
   readonly uptimeMs: number
   /** The number of requests in flight. */
   readonly running: number
 }
 
+/** The result of one check. */
 export interface HealthCheckResult {
+  /** How well it works; `unhealthy` if the check threw or took too long. */
   readonly status: HealthStatus
+  /** Says more, if the check does. An error that a check throws is not shown to clients. */
   readonly message?: string | undefined
-  /** The duration of the check. */
+  /** The duration of the check in milliseconds. */
   readonly ms: number
 }
 
+/** The health of a server as a client asks for it: `health.of(client)`. */
 export interface HealthApi {
+  /** Runs the checks of the server and returns their results. */
   status(params?: Readonly<Record<string, never>>, options?: CallOptions): Promise<Health>
 }
 

@@ -23,6 +23,7 @@ export interface Host {
 
 /** An extension in the form that `app.extend` accepts. */
 export interface Served {
+  /** The name under which both sides declare it, such as `com.example/tides`. */
   readonly id: string
   /**
    * Adds it to a server; users call `app.extend` instead.

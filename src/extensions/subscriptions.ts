@@ -6,8 +6,14 @@ import type { Host } from './install.ts'
 
 /** A resource that the caller subscribed to, or an open `subscriptions/listen` request. */
 export type Subscription =
-  | { readonly kind: 'resource'; readonly uri: string }
   | {
+      /** A subscription to one resource, up to 2025-11-25. */
+      readonly kind: 'resource'
+      /** The URI of the resource. */
+      readonly uri: string
+    }
+  | {
+      /** An open `subscriptions/listen` request, at 2026-07-28. */
       readonly kind: 'stream'
       /** The id of the request. */
       readonly id: string | number
@@ -15,13 +21,14 @@ export type Subscription =
       readonly notifications: Readonly<Record<string, boolean | readonly string[]>>
     }
 
+/** The subscriptions of a client as it manages them: `subscriptions.of(client)`. */
 export interface SubscriptionsApi {
-  /** The subscriptions of the caller. */
+  /** The `subscriptions` of the caller: resources first, then open requests. */
   list(
     params?: Readonly<Record<string, never>>,
     options?: CallOptions,
   ): Promise<{ readonly subscriptions: readonly Subscription[] }>
-  /** Ends every subscription of the caller to a resource, and returns how many there were. */
+  /** Ends every subscription of the caller to the resource `uri`; `removed` says how many there were. */
   remove(params: { readonly uri: string }, options?: CallOptions): Promise<{ readonly removed: number }>
 }
 

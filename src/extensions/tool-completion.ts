@@ -16,16 +16,24 @@ import { requireServed, type Requester } from './remote.ts'
 /** Completers by tool, then by argument. An argument with an `enum` needs none. */
 export type ToolCompleters = Readonly<Record<string, Readonly<Record<string, Completer>>>>
 
+/** The values for an argument of a tool. */
 export interface ToolCompletion {
+  /** The best values first; at most 100. */
   readonly values: readonly string[]
   /** The description of each value, in the order of the values; null if it has none. */
   readonly descriptions?: readonly (string | null)[] | undefined
+  /** How many values there are, if the server says so. */
   readonly total?: number | undefined
+  /** Whether there are more values than these. */
   readonly hasMore?: boolean | undefined
 }
 
+/** Completion of tool arguments as a client asks for it: `toolCompletion.of(client)`. */
 export interface ToolCompletionApi {
-  /** Values for an argument of a tool; `known` contains the arguments that are already filled in. */
+  /**
+   * Values for an argument of a tool: its `name`, and as `value` the beginning that the user has typed. `known` contains the
+   * arguments that are already filled in. Default: none.
+   */
   complete(
     tool: string,
     argument: { readonly name: string; readonly value: string },

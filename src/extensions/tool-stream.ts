@@ -8,8 +8,15 @@ import { requireDeclared } from './declared.ts'
 import { defineExtension, type Extension, type Remote } from './define.ts'
 import type { Host } from './install.ts'
 
+/** Streamed tools as a client calls them: `toolStream.of(client)`. */
 export interface ToolStreamApi {
-  /** Calls a tool; yields its output piece by piece, and returns the complete result, failed or not. */
+  /**
+   * Calls a tool; yields its output piece by piece, and returns the complete result, failed or not. Leaving the loop cancels
+   * the call.
+   *
+   * @example
+   * for await (const blocks of toolStream.of(client).stream('report', { year: 2026 })) show(blocks)
+   */
   stream(
     name: string,
     input?: JsonObject,

@@ -10,9 +10,11 @@ import { isVersion } from './version.ts'
 
 /** The result of a successful call. */
 export interface GistResult extends ResultEnvelope {
+  /** Always `success`: failures are thrown. */
   readonly status: 'success'
   /** The result in protocol form: content, and structured content if the tool has some. */
   readonly result: JsonObject
+  /** How long the call took; 0 ms if the server does not say. */
   readonly metadata: GistMetadata
 }
 

@@ -31,33 +31,41 @@ import {
 import { Poster, type Posting } from './post.ts'
 import { agree, CYCLES, isVersion, monthOf, revisionOf, type Cycle } from './version.ts'
 
+/** The options of `connectGist`. */
 export interface GistConnectOptions {
-  /** The version to request, as a month or a date; `2025-11` by default. */
+  /** The version to request, as a month or a date. Default: `2025-11`. */
   readonly version?: string | undefined
-  /** How far the server's version may differ from that: by one revision, or by one month. */
+  /** How far the server's version may differ from that: by one `revision`, or by one `month`. Default: `revision`. */
   readonly cycle?: Cycle | undefined
-  /** The capabilities to request; `stream` and `schema_ref` by default. */
+  /** The capabilities to request. Default: `stream` and `schema_ref`. */
   readonly capabilities?: readonly string[] | undefined
+  /** Identifies this client in the handshake. Default: the server chooses an id. */
   readonly clientId?: string | undefined
-  /** The client's name, sent with every call. */
+  /** The client's name, sent with every call. Default: none. */
   readonly clientName?: string | undefined
-  /** HTTP headers for every request; a function is called each time. */
+  /** HTTP headers for every request, such as `authorization`; a function is called each time. Default: none. */
   readonly headers?: CallerHeaders | undefined
+  /** Sends the requests, for proxies and tests. Default: that of the runtime. */
   readonly fetch?: typeof fetch | undefined
-  /** A request times out after this much silence; progress restarts the timeout. */
+  /** A request times out after this much silence; progress restarts the timeout. Default: 60 s. */
   readonly timeout?: Duration | undefined
-  /** The longest a request may take. */
+  /** The longest a request may take, with or without progress. Default: 5 min. */
   readonly total?: Duration | undefined
+  /** Limits on what the server sends: `'strict'`, or changes to single limits. Default: the usual values. */
   readonly limits?: 'strict' | Some<ClientLimits> | undefined
 }
 
 /** Options of one call. */
 export interface GistCallOptions {
+  /** The call times out after this much silence; progress restarts the timeout. Default: that of `connectGist`. */
   readonly timeout?: Duration | undefined
+  /** The longest the call may take, with or without progress. Default: that of `connectGist`. */
   readonly total?: Duration | undefined
+  /** Ends the call when it aborts. Default: none. */
   readonly signal?: AbortSignal | undefined
-  /** Called with progress, and with a part of the output if the server sends one. */
+  /** Called with progress, and with a part of the output if the server sends one. Default: progress is ignored. */
   readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
+  /** Identifies the call in the traces of both sides. Default: none. */
   readonly traceId?: string | undefined
 }
 
@@ -84,7 +92,13 @@ const CALL_OPTIONS: KindsOf<GistCallOptions> = {
   traceId: TEXT,
 }
 
-/** Connects to a server of the 2025-11 developer specification at a URL such as `http://localhost:3000/gist`. */
+/**
+ * Connects to a server of the 2025-11 developer specification at a URL such as `http://localhost:3000/gist`.
+ *
+ * @example
+ * await using client = await connectGist('http://localhost:3000/gist')
+ * const { result } = await client.call('add', { a: 1, b: 2 })
+ */
 export async function connectGist(url: string | URL, options: GistConnectOptions = {}): Promise<GistClient> {
   checkOptions('connectGist', options, OPTIONS)
   const { version = '2025-11', cycle = 'revision' } = options
@@ -163,6 +177,7 @@ export class GistClient implements AsyncDisposable {
     this.#parts.poster.close()
   }
 
+  /** Closes the client at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }

@@ -22,8 +22,12 @@ interface Host<Context> {
 
 const ROWS = Object.entries<ChoiceRow>(CHOICES)
 
-/** A value for each choice in how to speak the protocol. Pass it to `createServer` and `connect`. */
+/**
+ * A value for each choice in how to speak the protocol. Pass it to `createServer` and `connect`. Make your own from `official`
+ * or `erlmcp`: `official.with({ batch: 'always' })`.
+ */
 export class Profile {
+  /** The value of every choice. */
   readonly choices: Choices
   /**
    * The dialect of each revision.
@@ -47,6 +51,7 @@ export class Profile {
   readonly wrapFetch: ((fetch: Fetch) => Fetch) | undefined
   readonly #checks: readonly Checks[]
 
+  /** A profile with a value for every choice; `with` needs only those that differ. */
   constructor(choices: Choices) {
     this.choices = Object.freeze(choices)
     this.dialects = toDialects(choices)

@@ -31,6 +31,7 @@ export const CLIENT_LIMITS = {
 } as const
 CLIENT_LIMITS satisfies Record<string, LimitRow>
 
+/** The limits of a client. The reference page on limits has the meaning, the default and the strict value of each. */
 export type ClientLimits = { readonly [Name in keyof typeof CLIENT_LIMITS]: number }
 
 /** The limits on the contents of a message that both sides have. */

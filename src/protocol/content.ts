@@ -21,6 +21,7 @@ export type {
   TextContent,
 } from './spec/2026-07-28.ts'
 
+/** What a link says about its resource. Only `name` is required. */
 export type LinkOptions = Omit<Resource, 'uri'>
 
 /** The MIME type of bytes without a known type. */
@@ -31,22 +32,38 @@ export function text(text: string, options?: BlockOptions): TextContent {
   return { type: 'text', text, ...options }
 }
 
-/** An image: bytes, or base64 text. */
+/**
+ * An image: bytes, or base64 text.
+ *
+ * @example
+ * return image(await readFile('chart.png'), 'image/png')
+ */
 export function image(data: string | Uint8Array, mimeType: string, options?: BlockOptions): ImageContent {
   return { type: 'image', data: toBase64(data), mimeType, ...options }
 }
 
-/** A sound: bytes, or base64 text. */
+/** A sound: bytes, or base64 text. Revision 2024-11-05 has no sounds, so its clients get an embedded resource instead. */
 export function audio(data: string | Uint8Array, mimeType: string, options?: BlockOptions): AudioContent {
   return { type: 'audio', data: toBase64(data), mimeType, ...options }
 }
 
-/** A link to a resource that the client may read later. */
+/**
+ * A link to a resource that the client may read later.
+ *
+ * @example
+ * return link('notes://42', { name: '42', title: 'Shopping', mimeType: 'text/markdown' })
+ */
 export function link(uri: string, options: LinkOptions): ResourceLink {
   return { type: 'resource_link', uri, ...options }
 }
 
-/** A resource embedded in the message: strings are sent as text, bytes as base64. */
+/**
+ * A resource embedded in the message: strings are sent as text, bytes as base64. `mimeType` is by default unknown for text and
+ * `application/octet-stream` for bytes.
+ *
+ * @example
+ * return embed('notes://42', '# Shopping', 'text/markdown')
+ */
 export function embed(
   uri: string,
   contents: string | Uint8Array,

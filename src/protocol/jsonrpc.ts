@@ -5,6 +5,7 @@ export const JSONRPC = '2.0'
 export type RequestId = string | number | bigint
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
+/** An object as JSON has it: values by key. The values are not checked by the type. */
 export interface JsonObject {
   readonly [key: string]: unknown
 }

@@ -101,4 +101,5 @@ export const LIMITS = {
 } as const
 LIMITS satisfies Record<string, LimitRow>
 
+/** The limits of a server, and those of a client. The reference page on limits has the meaning, the default and the strict value of each. */
 export type Limits = ClientLimits & { readonly [Name in keyof typeof LIMITS]: number }

@@ -10,6 +10,7 @@ export const LOG_LEVELS = [
   'emergency',
 ] as const
 
+/** A level of log messages, from `debug` (least severe) to `emergency`. */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export function isLogLevel(value: unknown): value is LogLevel {

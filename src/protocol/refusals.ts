@@ -1,6 +1,11 @@
 import type { RESERVED_REFUSALS } from './reserved-refusals.ts'
 
+/** How serious a refusal is for the operator of the server: `warn` is expected now and then, `critical` needs attention. */
 export type Severity = 'warn' | 'error' | 'critical'
+/**
+ * How a client should react to a refusal: `fix` the request, `back off` and try again later, `authenticate` again, `initialize` a new
+ * session, `reconnect`, or `give up` because the caller may not do this. Our client does all but `fix` and `give up` by itself.
+ */
 export type Reaction = 'fix' | 'back off' | 'authenticate' | 'initialize' | 'reconnect' | 'give up'
 
 export interface RefusalRow {

@@ -8,8 +8,11 @@ import type { Session } from './session.ts'
 
 /** How a client identifies itself. */
 export interface ClientInfo {
+  /** The name of the program, such as `claude-desktop`. */
   readonly name: string
+  /** The version of the program. */
   readonly version: string
+  /** The name of the program for people; absent if it gives none. */
   readonly title?: string | undefined
 }
 
@@ -23,8 +26,11 @@ export interface Peer {
 
 /** The caller as an authenticator established it. */
 export interface Auth {
+  /** Identifies the caller for as long as tokens are renewed. Sessions and limits belong to the caller with this subject. */
   readonly sub?: string | undefined
+  /** The scopes that the caller has, which the `scopes` of tools, resources and prompts are compared with. Default: none. */
   readonly scopes?: readonly string[] | undefined
+  /** Any other claim, such as `iss` or `client_id`. */
   readonly [claim: string]: unknown
 }
 

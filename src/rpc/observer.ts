@@ -10,10 +10,13 @@ export interface ObservedRequest {
   readonly method?: string | undefined
   /** The tool, prompt or resource that the request names. */
   readonly target?: string | undefined
+  /** The authenticated caller; absent if there is none. */
   readonly auth?: Auth | undefined
   /** The address of the client, as `ctx.ip`. */
   readonly ip?: string | undefined
+  /** The name and version that the client gives itself; absent if it gives none, or was rejected before any handler ran. */
   readonly client?: ClientInfo | undefined
+  /** The protocol revision of the request; absent when it was rejected before any handler ran. */
   readonly revision?: Revision | undefined
   /** `ctx.reference` of the request, which log lines and masked errors have too. Absent when it was rejected before any handler ran. */
   readonly reference?: string | undefined
@@ -27,13 +30,20 @@ export interface RequestEnd {
   readonly outcome: 'result' | 'tool_error' | 'error' | 'cancelled'
   /** The error that was sent. */
   readonly error?: McpError | undefined
+  /** Milliseconds from the start of the request to its end. */
   readonly durationMs: number
   /** The size of the response in characters, where it is known. */
   readonly size?: number | undefined
 }
 
-/** Sees the start and end of every request, including those rejected before any handler ran. */
+/**
+ * Sees the start and end of every request, including those rejected before any handler ran.
+ *
+ * @example
+ * app.use({ observer: { end: ({ method }, { outcome, durationMs }) => metrics.record(method, outcome, durationMs) } })
+ */
 export interface Observer {
+  /** Called before the request is handled. An error thrown here is reported and changes nothing. */
   start?(request: ObservedRequest): void
   /** A promise delays the response until it settles. An error thrown here is reported and changes nothing. */
   end?(request: ObservedRequest, end: RequestEnd): void | Promise<void>

@@ -1,37 +1,62 @@
 /** A schema from any library that implements Standard Schema; `jsonSchema` is the Standard JSON Schema extension. */
 export interface StandardSchema<In = unknown, Out = In> {
+  /** What the library implements: see standardschema.dev. */
   readonly '~standard': {
+    /** The version of Standard Schema. */
     readonly version: 1
+    /** The name of the library, such as `zod`. */
     readonly vendor: string
+    /** Checks a value and converts it. */
     readonly validate: (value: unknown) => StandardResult<Out> | Promise<StandardResult<Out>>
+    /** Carries the types: `input` is what callers send, `output` what the schema returns for it. It has no value at run time. */
     readonly types?: { readonly input: In; readonly output: Out } | undefined
+    /** The schema as JSON Schema, which definitions need, because clients see it. */
     readonly jsonSchema?: StandardJson | undefined
   }
 }
 
 /** The result of a Standard Schema: the value as the schema returns it, or the issues. */
 export type StandardResult<Out> =
-  | { readonly value: Out; readonly issues?: undefined }
-  | { readonly issues: readonly StandardIssue[] }
+  | {
+      /** The value as the schema returns it. */
+      readonly value: Out
+      /** Absent if the value is valid. */
+      readonly issues?: undefined
+    }
+  | {
+      /** Everything that is wrong with the value. */
+      readonly issues: readonly StandardIssue[]
+    }
 
+/** One thing that is wrong with a value. */
 export interface StandardIssue {
+  /** Says what is wrong, in words for people. */
   readonly message: string
+  /** The keys that lead to the wrong part, each bare or as `key`; absent if it is the whole value. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
 /** Both sides of a schema as JSON Schema: the input that callers send, and the output. */
 export interface StandardJson {
+  /** The JSON Schema of what callers send, in the dialect `target`. */
   input(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>
+  /** The JSON Schema of what the schema returns, in the dialect `target`. */
   output(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>
 }
 
 /** A raw JSON Schema object. With `as const`, its TypeScript type can be inferred. */
 export interface JsonSchema {
+  /** The type of the value, such as `object` or `['string', 'null']`. Default: any type. */
   readonly type?: string | readonly string[] | undefined
+  /** A short name for people. */
   readonly title?: string | undefined
+  /** Tells the model what the value means. */
   readonly description?: string | undefined
+  /** The schemas of an object's properties, by name. */
   readonly properties?: { readonly [name: string]: JsonSchema | boolean } | undefined
+  /** The properties that must be present. Default: none. */
   readonly required?: readonly string[] | undefined
+  /** Any other keyword of JSON Schema 2020-12. */
   readonly [keyword: string]: unknown
 }
 
@@ -40,6 +65,7 @@ export type AnySchema = StandardSchema<unknown, unknown> | JsonSchema
 
 /** Zod schemas also carry their types here, where the compiler can resolve one of them without the other. */
 export interface Carrying {
+  /** Where zod keeps the types of a schema: `input` is what callers send, `output` what the schema returns for it. */
   readonly _zod: { readonly input: unknown; readonly output: unknown }
 }
 
@@ -82,11 +108,24 @@ type From<S, Root> = S extends { readonly const: infer Value }
         ? never
         : Whole<S, Root>
 
+/** Schemas that refer to others, or are made of them. */
 type Composed =
-  | { readonly $ref: string }
-  | { readonly anyOf: readonly unknown[] }
-  | { readonly oneOf: readonly unknown[] }
-  | { readonly allOf: readonly unknown[] }
+  | {
+      /** The place of another schema, such as `#/$defs/order`. */
+      readonly $ref: string
+    }
+  | {
+      /** Schemas of which a value matches at least one. */
+      readonly anyOf: readonly unknown[]
+    }
+  | {
+      /** Schemas of which a value matches exactly one. */
+      readonly oneOf: readonly unknown[]
+    }
+  | {
+      /** Schemas that a value matches, all of them. */
+      readonly allOf: readonly unknown[]
+    }
 
 type Composition<S, Root> = S extends { readonly $ref: infer Ref }
   ? FromRef<Ref, Root>
@@ -124,11 +163,17 @@ type Whole<S, Root> = S extends { readonly type: infer Type }
 /** What a plain object of schemas was meant to describe, so that the compiler complains about that object only. */
 type Shaped<S> = [keyof S] extends [never] ? unknown : { -readonly [Key in keyof S]: OutputOf<S[Key]> }
 
+/** The types of JSON Schema that need nothing but their name. */
 type Primitives = {
+  /** Text. */
   string: string
+  /** A number, with or without a fraction. */
   number: number
+  /** A number without a fraction, which TypeScript cannot express. */
   integer: number
+  /** `true` or `false`. */
   boolean: boolean
+  /** `null`. */
   null: null
 }
 

@@ -14,49 +14,93 @@ import { answerTo } from './rounds.ts'
 import { checkSampling } from './sampling.ts'
 import { requireFeature, supports } from './supports.ts'
 
+/** The options of questions to the client. */
 export interface AskOptions {
-  /** Identifies the question, so that its answer is found even if the order of questions changes. */
+  /**
+   * Identifies the question, so that its answer is found even if the order of questions changes when the handler runs again,
+   * as it does at 2026-07-28. Default: the kind and number of the question, such as `elicit-1`.
+   */
   readonly key?: string | undefined
 }
 
 /** The answer to a form. `content` is present if the user accepted. */
 export type Elicited<Content> =
-  | { readonly action: 'accept'; readonly content: Content }
-  | { readonly action: 'decline' | 'cancel'; readonly content?: undefined }
+  | {
+      /** The user filled in the form. */
+      readonly action: 'accept'
+      /** The values of the form, checked and converted by the schema. */
+      readonly content: Content
+    }
+  | {
+      /** The user said no (`decline`), or closed the form without a decision (`cancel`). */
+      readonly action: 'decline' | 'cancel'
+      /** Absent, because the user did not accept. */
+      readonly content?: undefined
+    }
 
 /** The answer to a URL: accepting is consent, not completion. */
 export interface ElicitedUrl {
+  /** Whether the user agreed to visit the URL (`accept`), refused (`decline`), or decided nothing (`cancel`). */
   readonly action: 'accept' | 'decline' | 'cancel'
   /** Notifies the client, if the revision has a message for it, that the interaction at the URL is complete. */
   complete(): void
 }
 
+/** A message to the client's model. */
 export interface SampleMessage {
-  /** `system` only if the server's profile allows it. */
+  /** Who speaks. `system` only if the server's profile allows it; use `systemPrompt` instead. */
   readonly role: 'user' | 'assistant' | 'system'
+  /** Text, or content such as `image(bytes, 'image/png')`. A message with tool results contains nothing else. */
   readonly content: string | SampleBlock | readonly SampleBlock[]
 }
 
-export type SampleBlock = ContentBlock | (JsonObject & { readonly type: 'tool_use' | 'tool_result' })
+/** The content of a message to or from the client's model. */
+export type SampleBlock =
+  | ContentBlock
+  | (JsonObject & {
+      /** A tool that the model wants to use, with `id`, `name` and `input`; or its result, with `toolUseId` and `content`. */
+      readonly type: 'tool_use' | 'tool_result'
+    })
 
+/** What `ctx.sample` asks the client's model. The client may ask its user first, and may change or ignore all but the messages. */
 export interface SampleParams {
+  /** The conversation so far, oldest message first. */
   readonly messages: readonly SampleMessage[]
-  /** Default: 1024. */
+  /** The most tokens that the answer may have. Default: 1024. */
   readonly maxTokens?: number | undefined
+  /** Instructions for the model. Default: none. */
   readonly systemPrompt?: string | undefined
+  /** How random the answer may be; models differ in their range. Default: that of the client. */
   readonly temperature?: number | undefined
+  /** Texts at which the model stops. Default: none. */
   readonly stopSequences?: readonly string[] | undefined
+  /**
+   * Which model to use: `hints` with parts of names, and `costPriority`, `speedPriority` and `intelligencePriority` from 0
+   * to 1. Default: the client decides.
+   *
+   * @example
+   * modelPreferences: { hints: [{ name: 'sonnet' }], speedPriority: 0.8 }
+   */
   readonly modelPreferences?: JsonObject | undefined
+  /** Whose context the client adds. Sent only to clients that support it. Default: `none`. */
   readonly includeContext?: 'none' | 'thisServer' | 'allServers' | undefined
+  /** Settings for the provider of the model. Default: none. */
   readonly metadata?: JsonObject | undefined
+  /** Tools that the model may use, each `{ name, description, inputSchema }`; the client must support it. Default: none. */
   readonly tools?: readonly JsonObject[] | undefined
+  /** Whether the model may (`mode` is `auto`), must (`required`) or must not (`none`) use a tool. Default: `auto`. */
   readonly toolChoice?: { readonly mode: 'auto' | 'required' | 'none' } | undefined
 }
 
+/** The answer of the client's model. */
 export interface Sampled {
+  /** Who speaks: usually `assistant`. */
   readonly role: 'user' | 'assistant'
+  /** One block, or several; `tool_use` blocks ask for tools that the params offered. */
   readonly content: SampleBlock | readonly SampleBlock[]
+  /** The name of the model that answered. */
   readonly model: string
+  /** Why the model stopped, such as `endTurn`, `stopSequence`, `maxTokens` or `toolUse`; absent if the client does not say. */
   readonly stopReason?: string | undefined
 }
 

@@ -13,14 +13,24 @@ import { rethrown } from './settle.ts'
 import { isVisible } from './visibility.ts'
 
 /** A value, or a value with a description. */
-export type Suggestion = string | { readonly value: string; readonly description?: string | undefined }
+export type Suggestion =
+  | string
+  | {
+      /** The value to fill in. */
+      readonly value: string
+      /** What the value means; clients of `toolCompletion`, and those that read `_meta`, see it. Default: none. */
+      readonly description?: string | undefined
+    }
 
 /** The result of a completer: values in order of rank, optionally with the total number. */
 export type Completions =
   | readonly Suggestion[]
   | {
+      /** The best values first; at most 100 are sent. */
       readonly values: readonly Suggestion[]
+      /** How many values there are, sent or not. Default: not sent. */
       readonly total?: number | undefined
+      /** Whether there are more than those sent. Default: whether `values` or `total` say so. */
       readonly hasMore?: boolean | undefined
     }
 

@@ -19,7 +19,9 @@ import { sessionOf, type RequestSession } from './session-state.ts'
 export interface RequestClient {
   /** The name that the client gives itself. It is not authenticated. */
   readonly info: ClientInfo | undefined
+  /** The capabilities that the client declared, in the form of its revision. */
   readonly capabilities: JsonObject
+  /** Whether the client can answer a question, so that a handler can do without: `ctx.client.supports('elicitation.form')`. */
   supports(feature: ClientFeature): boolean
 }
 
@@ -70,6 +72,7 @@ export class Context {
     return this.#call.reference
   }
 
+  /** The method of the request, such as `tools/call`. */
   get method(): string {
     return this.#call.method
   }
@@ -79,15 +82,22 @@ export class Context {
     return this.#call.params
   }
 
+  /** The protocol revision of the request, for logs. Handlers work the same at every one. */
   get revision(): Revision {
     return this.#call.peer.dialect.revision
   }
 
-  /** Aborts when the client cancels or disconnects, or when the tool times out. */
+  /**
+   * Aborts when the client cancels or disconnects, or when the tool times out. Pass it to what you await.
+   *
+   * @example
+   * app.tool('fetch', { timeout: '20s' }, async (_, { signal }) => (await fetch(url, { signal })).text())
+   */
   get signal(): AbortSignal {
     return this.#call.signal
   }
 
+  /** The client: its name, its capabilities, and the questions that it can answer. */
   get client(): RequestClient {
     const { peer } = this.#call
     return {
@@ -124,11 +134,23 @@ export class Context {
     return sessionOf(this.#call, this.#parts)
   }
 
-  /** Reports progress, if the client asked for it. Values that do not increase are dropped. */
+  /**
+   * Reports progress, if the client asked for it. Values that do not increase are dropped.
+   *
+   * @example
+   * ctx.progress(3, 10, 'third file')
+   */
   get progress(): ReportProgress {
     return (this.#progress ??= createProgress(this.#call, this.#parts))
   }
 
+  /**
+   * Sends log messages to the client, at or above the level that it asked for; until it asks, at `info`, and at 2026-07-28
+   * none. Never put secrets into them. Messages for the operator go to your own logger instead.
+   *
+   * @example
+   * ctx.log.warning('slow upstream', { ms: 1200 })
+   */
   get log(): Log {
     return (this.#log ??= createLog(this.#call))
   }
@@ -138,7 +160,14 @@ export class Context {
     return (method, params = {}) => this.#call.emit(method, params)
   }
 
-  /** Asks the user to fill in a form. The type of the answer comes from the schema. */
+  /**
+   * Asks the user to fill in a form, of text, numbers, booleans and choices. The type of the answer comes from the schema.
+   * Throws if the client does not support it: ask `ctx.client.supports('elicitation.form')` first.
+   *
+   * @example
+   * const { action, content } = await ctx.elicit('Really delete it?', z.object({ sure: z.boolean() }))
+   * if (action !== 'accept' || !content.sure) return 'Nothing was deleted.'
+   */
   get elicit(): <const Schema extends AnySchema>(
     message: string,
     schema: Schema & Advice<Schema>,
@@ -147,28 +176,46 @@ export class Context {
     return (message, schema, options) => ask(({ elicit }) => elicit(this, message, schema, options))
   }
 
-  /** Asks the user to visit a URL: for secrets, payments and consent on another site. */
+  /**
+   * Asks the user to visit a URL: for secrets, payments and consent on another site. Throws if the client does not support it
+   * (`elicitation.url`).
+   *
+   * @example
+   * const { action } = await ctx.elicitUrl('Sign in to the bank', 'https://bank.example/connect?state=…')
+   */
   get elicitUrl(): (message: string, url: string, options?: AskOptions) => Promise<ElicitedUrl> {
     return (message, url, options) => ask(({ elicitUrl }) => elicitUrl(this, message, url, options))
   }
 
-  /** Asks the client's model. */
+  /**
+   * Asks the client's model. Throws if the client does not support it (`sampling`, and `sampling.tools` with tools).
+   *
+   * @example
+   * const { content } = await ctx.sample({ messages: [{ role: 'user', content: `Summarize:\n${note}` }], maxTokens: 200 })
+   */
   get sample(): (params: SampleParams, options?: AskOptions) => Promise<Sampled> {
     return (params, options) => ask(({ sample }) => sample(this, params, options))
   }
 
-  /** The folders that the client works in. */
+  /** The folders that the client works in, as `file://` URIs. Throws if the client does not support it (`roots`). */
   get roots(): (options?: AskOptions) => Promise<readonly Root[]> {
     return (options) => ask(({ listRoots }) => listRoots(this, options))
   }
 
-  /** Runs a function once, even if the handler runs again after a question. The value must be JSON. */
+  /**
+   * Runs a function once and keeps its value, even if the handler runs again after a question, as it does at 2026-07-28. The
+   * value must be JSON.
+   *
+   * @example
+   * const order = await ctx.once('order', () => db.createOrder())
+   * const { action } = await ctx.elicit('Pay now?', z.object({}))
+   */
   get once(): <Value>(key: string, make: () => Value | Promise<Value>) => Promise<Value> {
     return async <Value>(key: string, make: () => Value | Promise<Value>) =>
       (await onceIn(beginRounds(this), key, make)) as Value
   }
 
-  /** Closes the connection of a stream that can be resumed; the client reconnects for the rest after `retryMs`. */
+  /** Closes the connection of a stream that can be resumed; the client reconnects for the rest after `retryMs`. Default: 1000. */
   get closeStream(): (retryMs?: number) => void {
     return (retryMs = 1000) => this.#call.closeStream(retryMs)
   }

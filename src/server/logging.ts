@@ -8,7 +8,10 @@ import { isLogLevel, LOG_LEVELS, passes, type LogLevel } from '../protocol/log-l
 
 type Write = (message: unknown, facts?: Readonly<Record<string, unknown>>) => void
 
-/** Sends log messages to the client, at or above the level it asked for. Never put secrets into them. */
+/**
+ * Sends log messages to the client, at or above the level it asked for. Never put secrets into them. Each level has a
+ * function: `log.info('started', { job: 7 })`.
+ */
 export type Log = { readonly [Level in LogLevel]: Write } & {
   /** Sends any data as one message, with the name of a logger. */
   write(level: LogLevel, data: unknown, logger?: string): void

@@ -22,27 +22,30 @@ import { readVariables } from './resources.ts'
 
 /** Official annotations are sent as such; all others go into `_meta`. */
 export interface ResourceAnnotations {
-  /** The protocol defines `user` and `assistant`. */
+  /** Whom the resource is for; the protocol defines `user` and `assistant`. Default: not sent. */
   readonly audience?: readonly ('user' | 'assistant' | (string & {}))[] | undefined
+  /** How important the resource is to the server, from 0 (optional) to 1 (required). Default: not sent. */
   readonly priority?: number | undefined
+  /** When the resource last changed, in ISO 8601 form, such as `2026-07-28T12:00:00Z`. Default: not sent. */
   readonly lastModified?: string | undefined
+  /** Annotations of your own. */
   readonly [name: string]: unknown
 }
 
 /** The options of `app.resource`. */
 export interface ResourceOptions<Ctx = Context, Uri extends string = string> extends ItemOptions<Ctx> {
-  /** The name for programs; by default the last part of the URI. */
+  /** The name for programs. Default: the last part of the URI. */
   readonly name?: string | undefined
-  /** The type of the content. By default text has none, bytes are `application/octet-stream` and values are `application/json`. */
+  /** The type of the content. Default: none for text, `application/octet-stream` for bytes, `application/json` for other values. */
   readonly mimeType?: string | undefined
-  /** The size in bytes, by default not shown. Templates have none. */
+  /** The size in bytes, which clients may show. Templates have none. Default: not sent. */
   readonly size?: number | undefined
-  /** Whom the resource is for, how important it is, and when it changed; by default nothing. */
+  /** Whom the resource is for, how important it is, and when it changed. Default: not sent. */
   readonly annotations?: ResourceAnnotations | undefined
   /**
    * Lists resources of a template, so that they are part of `resources/list`. It runs for every page, with the context of
-   * the caller, and may be async or a generator, which runs only as far as the page needs. By default, a template lists
-   * nothing.
+   * the caller, and may be async or a generator, which runs only as far as the page needs. It lists at most `limits.listed`
+   * resources. Default: a template lists nothing.
    *
    * @example
    * list: ({ auth }) => notesOf(auth).map(({ id, title }) => ({ variables: { id }, title }))
@@ -50,7 +53,7 @@ export interface ResourceOptions<Ctx = Context, Uri extends string = string> ext
   readonly list?: ((context: Ctx) => Listing<Uri>) | undefined
 }
 
-/** A resource that the `list` function of a template returns. The type of its content is by default that of the template. */
+/** A resource that the `list` function of a template returns. The default of its `mimeType` is that of the template. */
 export interface ListedResource<Uri extends string = string> extends Omit<
   ResourceOptions,
   'visible' | 'scopes' | 'list'

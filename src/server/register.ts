@@ -11,29 +11,55 @@ import type { RefusalName } from '../protocol/refusals.ts'
 import { SCOPE } from '../rpc/scopes.ts'
 import { toChecker, type Checker } from '../schema/checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
-import type { AnySchema, StandardIssue } from '../schema/schema.ts'
+import type { Advice, AnySchema, StandardIssue } from '../schema/schema.ts'
 import { isStandard } from '../schema/shown.ts'
 import type { Context } from './context.ts'
 import { kept } from './reply.ts'
 import type { Item, PromptDefinition, ToolDefinition } from './definitions.ts'
 
-/** Hints for the client about a tool's effects. */
+/** Hints for the client about a tool's effects. They are not enforced, and what is left out is not sent. */
 export interface Hints {
+  /**
+   * Whether the tool changes nothing. Clients of this library then repeat a call whose answer was lost. Default: not sent;
+   * clients assume `false`.
+   */
   readonly readOnly?: boolean | undefined
+  /** Whether the tool may delete or overwrite something, if it is not `readOnly`. Default: not sent; clients assume `true`. */
   readonly destructive?: boolean | undefined
+  /**
+   * Whether calling the tool again with the same arguments changes nothing more, if it is not `readOnly`. Clients of this
+   * library then repeat a call whose answer was lost. Default: not sent; clients assume `false`.
+   */
   readonly idempotent?: boolean | undefined
+  /** Whether the tool reaches systems beyond the server's own, such as the web. Default: not sent; clients assume `true`. */
   readonly openWorld?: boolean | undefined
 }
 
 /** Options that every item has. */
 export interface ItemOptions<Ctx = Context> {
+  /** The name for people, in lists and menus. Default: none; clients show the name for programs. */
   readonly title?: string | undefined
+  /** Tells the model what the item is and when to use it; of tools, at most `limits.descriptionLength` characters. Default: none. */
   readonly description?: string | undefined
+  /** Images for clients to show, such as `[{ src: 'https://example.com/order.svg' }]`. Default: none. */
   readonly icons?: readonly Icon[] | undefined
+  /** Data for programs, which lists include. Keys are `name` or `example.com/name`. Default: none. */
   readonly _meta?: JsonObject | undefined
-  /** Whether a caller sees the item. Hidden items do not exist for that caller. */
+  /**
+   * Whether a caller sees the item. For a caller who does not, it is missing from lists and does not exist. The function is
+   * synchronous, since it runs for every list and every use; `provide` may load what it needs. Default: everybody sees it.
+   *
+   * @example
+   * app.tool('refund', { visible: ({ auth }) => auth?.['role'] === 'manager' }, () => …)
+   */
   readonly visible?: ((context: Ctx) => boolean) | undefined
-  /** Scopes that the caller must have to use the item. Lists show it to everybody. */
+  /**
+   * Scopes that the caller must have, all of them, to use the item. Lists show it to everybody, and other callers get the
+   * error `insufficient_scope`. Default: none are needed.
+   *
+   * @example
+   * app.tool('refund', { scopes: ['orders:write'] }, () => …)
+   */
   readonly scopes?: readonly string[] | undefined
 }
 
@@ -44,8 +70,16 @@ export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
   readonly timeout?: Duration
 }
 
-export interface PromptOptions<Ctx = Context> extends ItemOptions<Ctx> {
-  readonly args?: AnySchema | undefined
+/** The options of `app.prompt`. */
+export interface PromptOptions<Ctx = Context, Args = AnySchema> extends ItemOptions<Ctx> {
+  /**
+   * The schema of the arguments, an object whose properties accept strings, because clients send nothing else. Default: the
+   * prompt has no arguments.
+   *
+   * @example
+   * app.prompt('review', { args: z.object({ file: z.string(), depth: z.coerce.number() }) }, ({ file, depth }) => …)
+   */
+  readonly args?: (Args & Advice<Args>) | undefined
 }
 
 export const ITEM_OPTIONS: KindsOf<ItemOptions> = {

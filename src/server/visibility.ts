@@ -5,6 +5,7 @@ import { checkScopes } from './scopes.ts'
 
 /** An item whose visibility a plug-in decides. */
 export interface VisibleItem {
+  /** A `template` is a resource whose URI has variables. */
   readonly kind: 'tool' | 'resource' | 'template' | 'prompt'
   /** The name of a tool or prompt; the URI of a resource or template. */
   readonly key: string

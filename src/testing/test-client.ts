@@ -19,39 +19,64 @@ import type { Auth } from '../rpc/call.ts'
 import { connectMemory } from '../transport/memory/client.ts'
 import { withFaults, type Faults } from './faults.ts'
 
-/** Canned answers: a list supplies one per question, a function answers every question. */
+/**
+ * Canned answers: a list supplies one per question, a function answers every question. The client declares only what has
+ * answers.
+ */
 export interface TestAnswers {
+  /** Answers to `ctx.elicit`, such as `[{ action: 'accept', content: { sure: true } }]`. Default: forms are not supported. */
   readonly elicit?: readonly FormAnswer[] | Answers['elicit'] | undefined
+  /** Answers to `ctx.elicitUrl`: the `action` of the user, such as `[{ action: 'accept' }]`. Default: URLs are not supported. */
   readonly elicitUrl?: readonly { readonly action: FormAnswer['action'] }[] | Answers['elicitUrl'] | undefined
+  /** Answers to `ctx.sample`: messages of the model. Default: sampling is not supported. */
   readonly sample?: readonly JsonObject[] | Answers['sample'] | undefined
+  /** Whether the model of `sample` may use tools. Default: `false`. */
   readonly sampleTools?: boolean | undefined
+  /** The folders for `ctx.roots`. Default: roots are not supported. */
   readonly roots?: Answers['roots'] | undefined
 }
 
+/** The options of `testClient`. */
 export interface TestOptions {
+  /** The revision to speak. Default: the newest; with a profile that changes messages, the one that both sides agree on. */
   readonly revision?: Revision | undefined
-  /** The profile, which must match the server's. */
+  /** The profile, which must match the server's. Default: the official protocol. */
   readonly profile?: Profile | undefined
-  /** The caller, as an authenticator would set it. */
+  /** The caller, as an authenticator would set it. Default: not authenticated. */
   readonly auth?: Auth | undefined
+  /** The answers to the server's questions. Default: none, so the client supports no questions. */
   readonly answers?: TestAnswers | undefined
-  /** Extensions to declare. */
+  /** Extensions to declare. Default: none. */
   readonly extensions?: readonly DeclaredExtension[] | undefined
+  /** Milliseconds of silence after which a request times out; the longest it may take is 60 s. Default: 10 s. */
   readonly timeout?: number | undefined
 }
 
 /** All events in order. */
 export type Recorded =
-  | { readonly kind: 'progress'; readonly value: Progress }
   | {
-      readonly [Name in keyof ClientEvents]: { readonly kind: Name; readonly value: ClientEvents[Name] }
+      /** The progress of a request. */
+      readonly kind: 'progress'
+      /** What the server reported. */
+      readonly value: Progress
+    }
+  | {
+      readonly [Name in keyof ClientEvents]: {
+        /** The name of the event. */
+        readonly kind: Name
+        /** What a listener of the event would get. */
+        readonly value: ClientEvents[Name]
+      }
     }[keyof ClientEvents]
 
 /** A client for tests: real messages without sockets, recorded events, and faults on demand. */
 export class TestClient<Tools = AnyTools> extends Client<Tools> {
+  /** Progress, log messages, changes and all other events since the client was opened, in order. */
   readonly events: Recorded[] = []
+  /** Breaks the connection, ends the session or slows the server down. */
   readonly faults: Faults
 
+  /** Creates a client that is not open yet; `testClient` also opens it. */
   constructor(server: LocalServer<Tools>, options: TestOptions) {
     const limits = readLimits(CLIENT_LIMITS)
     const { open, faults } = withFaults(connectMemory(server, { limits, auth: options.auth }))
@@ -109,7 +134,13 @@ function script<Value>(): Kind<Value> {
   }
 }
 
-/** Connects a test client to a server in this process. */
+/**
+ * Connects a test client to a server in this process.
+ *
+ * @example
+ * await using client = await testClient(app, { auth: { sub: 'zoe' } })
+ * expect(await client.call('add', { a: 1, b: 2 })).toBe('3')
+ */
 export async function testClient<Tools = AnyTools>(
   server: LocalServer<Tools>,
   options: TestOptions = {},
@@ -123,7 +154,12 @@ export async function testClient<Tools = AnyTools>(
   return new TestClient<Tools>(server, options).open()
 }
 
-/** Runs a function once for every revision. */
+/**
+ * Runs a function once for every revision, oldest first.
+ *
+ * @example
+ * everyRevision((revision) => test(`works at ${revision}`, async () => { … }))
+ */
 export function everyRevision(run: (revision: Revision) => void): void {
   for (const revision of REVISIONS) run(revision)
 }

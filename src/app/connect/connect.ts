@@ -34,47 +34,73 @@ import { connectHttp, type HttpConnectOptions } from '../../transport/http/clien
 import { FRAMING, type FramingName } from '../../transport/lines/framing-name.ts'
 import type { ClientTls } from '../../transport/tls/options.ts'
 
+/**
+ * Options of `connect` and `createClient`. One that has no effect for the target is rejected, so that nobody relies on it.
+ *
+ * @example
+ * await connect(url, { headers: { authorization: `Bearer ${token}` }, timeout: '20s', recovery: { tries: 3 } })
+ */
 export interface ConnectOptions {
-  /** The name and version that the client sends to servers. */
+  /** The `name`, `version` and, for people, `title` that the client sends to servers. Default: those of this package. */
   readonly client?:
     | { readonly name: string; readonly version: string; readonly title?: string | undefined }
     | undefined
-  /** The only revision to accept; by default the newest that the server knows. */
+  /** The only revision to accept. Default: the newest that the server knows. */
   readonly revision?: Revision | undefined
-  /** Adapts the messages to implementations that differ from the official one; see `pierhead/profiles`. */
+  /** Adapts the messages to implementations that differ from the official one; see `pierhead/profiles`. Default: official. */
   readonly profile?: Profile | undefined
-  /** Answers the questions of the server. */
+  /** Answers the questions of the server. Default: none, so it does not ask. `client.answer` replaces them later. */
   readonly answers?: Answers | undefined
-  /** Extensions to use if the server has them too. */
+  /** Extensions to use if the server has them too. Default: none. */
   readonly extensions?: readonly DeclaredExtension[] | undefined
-  /** How long a request waits without a response or progress before it fails. */
+  /** How long a request waits without a response or progress before it fails. Default: 60 s, unless `profile` says otherwise. Each call may set its own. */
   readonly timeout?: Duration | undefined
-  /** The longest time that a request may take. */
+  /** The longest time that a request may take, with all its retries and questions. Default: 5 min. Each call may set its own. */
   readonly total?: Duration | undefined
   /**
    * How long to wait for a server program to answer the first request of the newest revision, which older programs may
-   * ignore. A server at a URL always answers.
+   * ignore. Default: 3 s, or `timeout` if that is shorter. Over HTTP, where every request is answered, it is `timeout`.
    */
   readonly probe?: Duration | undefined
-  /** HTTP headers for every request. */
+  /**
+   * Headers for every HTTP request, or for the opening request of a WebSocket, except in browsers. Default: none. The client
+   * sets `mcp-…`, `accept` and `content-type` itself.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Sends the HTTP requests, for example through a proxy. Default: the `fetch` of the platform. */
   readonly fetch?: typeof fetch | undefined
+  /**
+   * How much a server may send, and how often the client reconnects: single limits, or `'strict'` for all. Default: the values
+   * in the reference page on limits, such as 16 MiB for one message (`clientBytes`).
+   */
   readonly limits?: 'strict' | Some<ClientLimits> | undefined
-  /** How to retry requests after temporary errors; `false` turns retries off. */
+  /** How to retry requests after temporary errors. Default: up to 5 attempts. `false` turns retries off. */
   readonly recovery?: RecoveryOptions | false | undefined
-  /** Called when the server no longer accepts the credentials. Returns the headers with new ones, which are used from then on. */
+  /**
+   * Called when the server no longer accepts the credentials. Returns the headers with new ones, which are used from then on.
+   * Default: the request fails.
+   *
+   * @example
+   * await connect(url, { headers: bearer(token), reauthenticate: async () => bearer(await renew()) })
+   */
   readonly reauthenticate?: (() => HeaderRecord | Promise<HeaderRecord>) | undefined
-  /** Checks arguments against the schema of a listed tool before they are sent. The server checks them in any case. */
+  /** Whether to check arguments against the schema of a listed tool before they are sent. Default: `false`. The server checks them in any case. */
   readonly checkInput?: boolean | undefined
-  /** Which environment variables a server program inherits. */
+  /**
+   * Which environment variables a server program inherits: `none`, `safe` or `all`. Default: `safe`, which is `PATH`, `HOME`, `USER`,
+   * `LANG`, `LC_*`, `TZ`, `TMPDIR` and others without secrets. The `env` of the target is added to them.
+   */
   readonly inherit?: 'none' | 'safe' | 'all' | undefined
-  /** TLS for TCP and WebSocket: which servers to trust, and the certificate of the client. */
+  /**
+   * TLS for `tls://` and `wss://`: which servers to trust, and the certificate of the client. Default: the authorities of the platform,
+   * and no certificate. For `https://`, set `NODE_EXTRA_CA_CERTS`, or pass your own `fetch`.
+   */
   readonly tls?: ClientTls | undefined
-  /** How long a TCP, Unix or WebSocket connection may be silent before the client pings the server; `false` turns this off. */
+  /** How long a TCP, Unix or WebSocket connection may be silent before the client pings the server. Default: 30 s. `false` turns this off. */
   readonly heartbeat?: Duration | false | undefined
-  /** The largest number of TCP or Unix connections to a server of 2026-07-28, which are used in turn. */
+  /** The largest number of TCP or Unix connections to a server of 2026-07-28, which are used in turn. Default: 1. */
   readonly connections?: number | undefined
-  /** How TCP and Unix sockets separate messages; it must match the server. */
+  /** How TCP and Unix sockets separate messages. Default: `lines`. It must match the server. */
   readonly framing?: FramingName | undefined
 }
 
@@ -108,7 +134,13 @@ const SELF = { name: 'pierhead', version: '0.1.0' }
 
 /**
  * Connects to a server: a URL, a program to start, a server in this process, or an entry of an `mcp.json` file. The client
- * knows the tools of a server in this process, and those of `connect<typeof app>(…)` or `connect<typeof tools>(…)`.
+ * knows the tools of a server in this process, and those of `connect<typeof app>(…)` or `connect<typeof tools>(…)`. Rejects if the
+ * server cannot be reached; later the client reconnects by itself.
+ *
+ * @example
+ * const client = await connect('https://example.com/mcp')
+ * const local = await connect({ command: 'node', args: ['server.js'] })
+ * const typed = await connect<typeof app>('http://localhost:3000/mcp')
  */
 export async function connect<Tools = AnyTools>(
   target: Target<Tools>,
@@ -118,7 +150,7 @@ export async function connect<Tools = AnyTools>(
   return createClient<Tools>(target, options).open()
 }
 
-/** Creates a client that connects with its first request. */
+/** Creates a client that connects with its first request. Unlike `connect`, it does not fail if the server is not there yet. */
 export function createClient<Tools = AnyTools>(
   target: Target<Tools>,
   options: ConnectOptions = {},

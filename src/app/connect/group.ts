@@ -30,27 +30,39 @@ import type {
 
 /** The options of `connectAll`: those of every connection that they apply to, and how to name what the servers offer. */
 export interface GroupOptions extends ConnectOptions {
-  /** Separates the name of a server from the name of its tool or prompt, with `_` and `-`; by default `__`. */
+  /** Separates the name of a server from the name of its tool or prompt: 1 to 8 of the characters `_` and `-`. Default: `__`. */
   readonly separator?: string | undefined
 }
 
 /** An item of a group, and the name of the server that has it. */
-export type Grouped<Item> = Item & { readonly server: string }
+export type Grouped<Item> = Item & {
+  /** The name of the server, as in the configuration. */
+  readonly server: string
+}
 
 /** Selects a server of a group; needed only if several have the resource. */
 export interface OfServer {
+  /** The name of the server, as in the configuration. Default: the only one that has the resource, and for `watch` all. */
   readonly server?: string | undefined
 }
 
-/** Clients of several servers, used as one. Tools and prompts have names that model APIs accept, such as `server__tool`. */
+/**
+ * Clients of several servers, used as one, from `connectAll`. Tools and prompts have names that model APIs accept, such as
+ * `server__tool`; resources keep their URIs.
+ */
 export class Group implements AsyncDisposable {
+  /** The client of each server that could be connected to, by the name in the configuration and in its order. */
   readonly clients: ReadonlyMap<string, Client>
-  /** The errors of the servers that could not be connected to. */
+  /**
+   * The errors of the servers that could not be connected to, by name. They do not join the group later: call `connectAll` again,
+   * or `connect` for one of them. A server that fails after the start is not in here, since its client reconnects.
+   */
   readonly failures: ReadonlyMap<string, Error>
   readonly #names: ModelNames
   /** The items with changed names, as far as they were listed: for each kind and server, by name. */
   readonly #listed = new Map<string, ReadonlyMap<string, string>>()
 
+  /** Puts clients of your own together; `connectAll` does that for you. `separator` is by default `__`. */
   constructor(
     clients: ReadonlyMap<string, Client>,
     failures: ReadonlyMap<string, Error>,
@@ -83,7 +95,12 @@ export class Group implements AsyncDisposable {
     return this.#each(options, (server) => this.#client(server).templates(options).toArray())
   }
 
-  /** Calls a tool by its name in the group. */
+  /**
+   * Calls a tool by its name in the group. The input is by default `{}`. Returns and throws what `client.call` does.
+   *
+   * @example
+   * await group.call('github__list_issues', { repo: 'pierhead' })
+   */
   async call(name: string, input: JsonObject = {}, options: CallOptions = {}): Promise<unknown> {
     const left = timeLeft(options)
     const { client, item } = await this.#find('tools', 'call', name, left)
@@ -97,7 +114,7 @@ export class Group implements AsyncDisposable {
     return client.callRaw(item, input, left())
   }
 
-  /** Gets a prompt by its name in the group. */
+  /** Gets a prompt by its name in the group. The arguments are by default none. */
   async prompt(
     name: string,
     args: Readonly<Record<string, string>> = {},
@@ -121,7 +138,8 @@ export class Group implements AsyncDisposable {
 
   /**
    * Yields changes of the lists and resources of all servers, or of the given one, for as long as the loop runs. A server
-   * that fails is left out.
+   * that fails is left out. It subscribes at the first `next()`, that is when the loop begins. Each change has the name of its
+   * `server`.
    */
   async *watch(watched: Watched & OfServer): AsyncGenerator<Grouped<Change>, void, undefined> {
     const { watchAll } = await import('./watch-all.ts')
@@ -131,10 +149,12 @@ export class Group implements AsyncDisposable {
     yield* watchAll(clients, all, async (uri) => server ?? this.#ownerOf('watch', uri, () => limits))
   }
 
+  /** Closes all clients. It does not throw if one of them cannot be closed properly. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.clients.values()].map((client) => client.close()))
   }
 
+  /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
@@ -254,7 +274,16 @@ async function* eachOf<Item>(
   }
 }
 
-/** Connects to several servers at the same time. The failure of one does not affect the others. */
+/**
+ * Connects to several servers at the same time: those of an `mcp.json` file, or targets by name. The failure of one does not affect
+ * the others; `group.failures` has its error. The options apply to every server that they have an effect for, so do not pass secrets in
+ * `headers`: give each server its own in the configuration.
+ *
+ * @example
+ * await using group = await connectAll(JSON.parse(await readFile('mcp.json', 'utf8')))
+ * for await (const tool of group.tools()) console.log(tool.name, tool.server)
+ * for (const [server, error] of group.failures) console.error(server, error.message)
+ */
 export async function connectAll(
   config: Config | Readonly<Record<string, Target>>,
   options: GroupOptions = {},

@@ -1,7 +1,8 @@
 import type { GistOptions } from '../options.ts'
 import type { HttpHandler } from '../../transport/http/server/parts.ts'
 import type { WebHandler } from '../../transport/http/server/web-endpoint.ts'
-import type { Endpoint } from '../../transport/http/server/endpoint.ts'
+import type { Endpoint, EndpointOptions } from '../../transport/http/server/endpoint.ts'
+import type { ServerService } from '../../server/service.ts'
 
 interface ExtraOptions {
   readonly sse: boolean
@@ -10,12 +11,15 @@ interface ExtraOptions {
   readonly handlers?: ReadonlyMap<string, WebHandler>
 }
 
-/** Adds the other endpoints that share the port of an HTTP endpoint. Each is loaded only if it is used. */
-export async function serveExtraEndpoints(
-  endpoint: Endpoint,
-  { sse, gist = false, handlers = new Map() }: ExtraOptions,
-): Promise<void> {
-  const { service, limits, guard, authenticate, extraEndpoints } = endpoint
+/** Creates an HTTP endpoint, with the other endpoints that share its port. Each is loaded only if it is used. */
+export async function createEndpoint(
+  service: ServerService,
+  options: EndpointOptions & ExtraOptions,
+): Promise<Endpoint> {
+  const { Endpoint } = await import('../../transport/http/server/endpoint.ts')
+  const endpoint = new Endpoint(service, options)
+  const { sse, gist = false, handlers = new Map<string, WebHandler>() } = options
+  const { limits, guard, authenticate, extraEndpoints } = endpoint
   const fail: HttpHandler['fail'] = (...reply) => endpoint.fail(...reply)
   if (sse) {
     const { SseEndpoint } = await import('../../transport/sse/server.ts')
@@ -31,4 +35,5 @@ export async function serveExtraEndpoints(
     const { WebEndpoint } = await import('../../transport/http/server/web-endpoint.ts')
     extraEndpoints.push(new WebEndpoint(service, { limits, guard, fail, handlers }))
   }
+  return endpoint
 }

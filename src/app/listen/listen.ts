@@ -17,11 +17,11 @@ type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught'>
 export interface Running {
   /** The URL for HTTP clients, if HTTP is open. */
   readonly url: string | undefined
-  /** The address of each transport, in the form that `connect` accepts. */
+  /** The address of each open transport, in the form that `connect` accepts; stdio has none. */
   readonly addresses: { readonly [Name in Addressed]?: string }
   /** Resolves when all transports have closed. */
   readonly closed: Promise<void>
-  /** Finishes running requests, then closes. */
+  /** Finishes running requests, for at most `limits.drainMs`, then closes these transports. `app.close` closes all. */
   close(): Promise<void>
 }
 

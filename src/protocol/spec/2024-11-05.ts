@@ -64,17 +64,23 @@ export interface ListToolsResult extends next.PaginatedResult {
 }
 
 export interface CallToolResult extends next.EmptyResult {
+  /** The blocks that the model reads: text, images and embedded resources. */
   readonly content: readonly ContentBlock[]
+  /** Whether the tool failed, so that `content` tells the model why. Default: `false`. */
   readonly isError?: boolean
 }
 
 export interface PromptMessage {
+  /** Who says it: the user, or the assistant as an example of an answer. */
   readonly role: next.Role
+  /** One block: text, an image or an embedded resource. */
   readonly content: ContentBlock
 }
 
 export interface GetPromptResult extends next.EmptyResult {
+  /** What the prompt is good for. Default: none. */
   readonly description?: string
+  /** The conversation to give to the model, in order. */
   readonly messages: readonly PromptMessage[]
 }
 

@@ -58,6 +58,7 @@ export type ResourceTemplate = Plain<next.ResourceTemplate> & Annotated
 export type PromptArgument = Omit<next.PromptArgument, 'title'>
 
 export interface Prompt extends Omit<next.Prompt, 'title' | 'arguments' | '_meta'> {
+  /** The arguments to ask the user for, without titles. Default: none. */
   readonly arguments?: readonly PromptArgument[]
 }
 
@@ -88,21 +89,28 @@ export interface ListPromptsResult extends next.PaginatedResult {
 }
 
 export interface CallToolResult extends next.EmptyResult {
+  /** The blocks that the model reads: text, images, sounds and embedded resources. */
   readonly content: readonly ContentBlock[]
+  /** Whether the tool failed, so that `content` tells the model why. Default: `false`. */
   readonly isError?: boolean
 }
 
 export interface ReadResourceResult extends next.EmptyResult {
+  /** The text and bytes: usually one entry, or several if the URI stands for more than one resource. */
   readonly contents: readonly ResourceContents[]
 }
 
 export interface PromptMessage {
+  /** Who says it: the user, or the assistant as an example of an answer. */
   readonly role: next.Role
+  /** One block: text, an image, a sound or an embedded resource. */
   readonly content: ContentBlock
 }
 
 export interface GetPromptResult extends next.EmptyResult {
+  /** What the prompt is good for. Default: none. */
   readonly description?: string
+  /** The conversation to give to the model, in order. */
   readonly messages: readonly PromptMessage[]
 }
 

@@ -99,16 +99,21 @@ export interface ListPromptsResult extends next.PaginatedResult {
 export type CallToolRequestParams = Omit<next.CallToolRequestParams, 'task'>
 
 export interface CallToolResult extends next.CallToolResult {
+  /** The blocks that the model reads: text, images, sounds, links without icons and embedded resources. */
   readonly content: readonly ContentBlock[]
 }
 
 export interface PromptMessage {
+  /** Who says it: the user, or the assistant as an example of an answer. */
   readonly role: next.Role
+  /** One block: text, an image, a sound, a link without icons or an embedded resource. */
   readonly content: ContentBlock
 }
 
 export interface GetPromptResult extends next.EmptyResult {
+  /** What the prompt is good for. Default: none. */
   readonly description?: string
+  /** The conversation to give to the model, in order. */
   readonly messages: readonly PromptMessage[]
 }
 

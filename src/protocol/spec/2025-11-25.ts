@@ -94,7 +94,9 @@ export interface ServerCapabilities extends Omit<next.ServerCapabilities, 'exten
 // Tools, resources, prompts
 
 export interface Tool extends Omit<next.Tool, 'outputSchema'> {
+  /** Describes `structuredContent`, which is an object at this revision. Default: the tool promises nothing. */
   readonly outputSchema?: next.ObjectSchema
+  /** Whether calls may run as a task of this revision. Default: `forbidden`. Later revisions have no such tasks. */
   readonly execution?: { readonly taskSupport?: 'forbidden' | 'optional' | 'required' }
 }
 
@@ -111,6 +113,7 @@ export type ReadResourceRequestParams = SingleRound<next.ReadResourceRequestPara
 export type GetPromptRequestParams = SingleRound<next.GetPromptRequestParams>
 
 export interface CallToolResult extends next.CallToolResult {
+  /** The result as data, which matches the `outputSchema` of the tool: an object at this revision. Default: none. */
   readonly structuredContent?: Readonly<Record<string, unknown>>
 }
 

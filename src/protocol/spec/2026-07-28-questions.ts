@@ -72,10 +72,13 @@ export interface CreateMessageResult {
 
 // Roots
 
+/** A folder or file that the client lets the server work in. */
 export interface Root {
   /** A file: URI. */
   readonly uri: string
+  /** The name to show to people. Default: none. */
   readonly name?: string | undefined
+  /** Data about the root for programs. Default: none. Since 2025-06-18. */
   readonly _meta?: Meta | undefined
 }
 

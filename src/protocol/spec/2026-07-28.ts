@@ -1,7 +1,11 @@
 import type { RequestId } from '../jsonrpc.ts'
+import type { Icon, Meta, ResourceContents, Role } from './2026-07-28-content.ts'
+import type { ContentBlock, Prompt, Resource, ResourceTemplate, Tool } from './2026-07-28-items.ts'
 import type { Questions, RoundParams } from './2026-07-28-questions.ts'
 
+export type * from './2026-07-28-content.ts'
 export type * from './2026-07-28-envelope.ts'
+export type * from './2026-07-28-items.ts'
 export type * from './2026-07-28-questions.ts'
 
 /*
@@ -11,7 +15,6 @@ export type * from './2026-07-28-questions.ts'
 
 // Shared values
 
-export type Role = 'user' | 'assistant'
 export type ProgressToken = string | number
 export type LoggingLevel =
   | 'debug'
@@ -22,12 +25,9 @@ export type LoggingLevel =
   | 'critical'
   | 'alert'
   | 'emergency'
-export type CacheScope = 'public' | 'private'
 
-/** `_meta`: keys of the protocol, of extensions and of the application. */
-export interface Meta {
-  readonly [key: string]: unknown
-}
+/** Who may get a cached result: `private` only the caller, `public` also others, for example from a proxy. */
+export type CacheScope = 'public' | 'private'
 
 export interface RequestParamsMeta extends Meta {
   readonly progressToken?: ProgressToken
@@ -41,7 +41,9 @@ export interface NotificationParams {
   readonly _meta?: Meta
 }
 
+/** The members that every result may have. */
 export interface EmptyResult {
+  /** Data about the result for programs rather than the model. Default: none. */
   readonly _meta?: Meta | undefined
 }
 
@@ -53,18 +55,15 @@ export interface PaginatedResult extends EmptyResult {
   readonly nextCursor?: string
 }
 
-/** How long and for whom a result may be cached. Encoding adds missing values. */
+/**
+ * How long and for whom the result of a list or a read may be cached, since 2026-07-28. Our server fills in missing values and
+ * omits them at older revisions.
+ */
 export interface CacheHints {
+  /** Milliseconds that the result stays fresh, unless a change is reported earlier; 0 forbids caching. Default: the `ttl` of the server, or else 0. */
   readonly ttlMs?: number | undefined
+  /** Who may get the cached result. Default: `private` for what a handler returns. */
   readonly cacheScope?: CacheScope | undefined
-}
-
-export interface Icon {
-  /** An https: or data: URI. */
-  readonly src: string
-  readonly mimeType?: string | undefined
-  readonly sizes?: readonly string[] | undefined
-  readonly theme?: 'light' | 'dark' | undefined
 }
 
 export interface Implementation {
@@ -74,13 +73,6 @@ export interface Implementation {
   readonly description?: string
   readonly websiteUrl?: string
   readonly icons?: readonly Icon[]
-}
-
-export interface Annotations {
-  readonly audience?: readonly Role[] | undefined
-  /** From 0 (optional) to 1 (required). */
-  readonly priority?: number | undefined
-  readonly lastModified?: string | undefined
 }
 
 /** The settings of a capability. Its presence is the declaration; unknown keys are tolerated. */
@@ -107,94 +99,7 @@ export interface ServerCapabilities {
   readonly tools?: { readonly listChanged?: boolean }
 }
 
-// Content
-
-/** Members that every content block may have. */
-export interface BlockOptions {
-  readonly annotations?: Annotations | undefined
-  readonly _meta?: Meta | undefined
-}
-
-export interface TextContent extends BlockOptions {
-  readonly type: 'text'
-  readonly text: string
-}
-
-export interface ImageContent extends BlockOptions {
-  readonly type: 'image'
-  /** Base64. */
-  readonly data: string
-  readonly mimeType: string
-}
-
-export interface AudioContent extends BlockOptions {
-  readonly type: 'audio'
-  /** Base64. */
-  readonly data: string
-  readonly mimeType: string
-}
-
-export interface ResourceLink extends Resource {
-  readonly type: 'resource_link'
-}
-
-export interface EmbeddedResource extends BlockOptions {
-  readonly type: 'resource'
-  readonly resource: ResourceContents
-}
-
-export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
-
-export interface TextResourceContents {
-  readonly uri: string
-  readonly mimeType?: string | undefined
-  readonly text: string
-  readonly _meta?: Meta | undefined
-}
-
-export interface BlobResourceContents {
-  readonly uri: string
-  readonly mimeType?: string | undefined
-  /** Base64. */
-  readonly blob: string
-  readonly _meta?: Meta | undefined
-}
-
-export type ResourceContents = TextResourceContents | BlobResourceContents
-
 // Tools
-
-/** A JSON Schema 2020-12 whose root describes an object. */
-export interface ObjectSchema {
-  readonly $schema?: string | undefined
-  readonly type: 'object'
-  readonly [keyword: string]: unknown
-}
-
-/** A JSON Schema 2020-12 with any root. */
-export interface SchemaObject {
-  readonly $schema?: string | undefined
-  readonly [keyword: string]: unknown
-}
-
-export interface ToolAnnotations {
-  readonly title?: string | undefined
-  readonly readOnlyHint?: boolean | undefined
-  readonly destructiveHint?: boolean | undefined
-  readonly idempotentHint?: boolean | undefined
-  readonly openWorldHint?: boolean | undefined
-}
-
-export interface Tool {
-  readonly name: string
-  readonly title?: string | undefined
-  readonly description?: string | undefined
-  readonly inputSchema: ObjectSchema
-  readonly outputSchema?: SchemaObject | undefined
-  readonly annotations?: ToolAnnotations | undefined
-  readonly icons?: readonly Icon[] | undefined
-  readonly _meta?: Meta | undefined
-}
 
 export interface ListToolsResult extends PaginatedResult, CacheHints {
   readonly tools: readonly Tool[]
@@ -205,39 +110,17 @@ export interface CallToolRequestParams extends RoundParams {
   readonly arguments?: Readonly<Record<string, unknown>>
 }
 
+/** The complete result of a tool: what `callRaw` returns, and what a handler may return to decide everything itself. */
 export interface CallToolResult extends EmptyResult {
+  /** The blocks that the model reads. With structured content, a text block repeats it as JSON for older clients. */
   readonly content: readonly ContentBlock[]
-  /** Any JSON value. */
+  /** The result as data, which matches the `outputSchema` of the tool: any JSON value. Since 2025-06-18, and only objects before 2026-07-28. */
   readonly structuredContent?: unknown
+  /** Whether the tool failed, so that `content` tells the model why. Default: `false`. */
   readonly isError?: boolean | undefined
 }
 
 // Resources
-
-export interface Resource {
-  readonly uri: string
-  readonly name: string
-  readonly title?: string | undefined
-  readonly description?: string | undefined
-  readonly mimeType?: string | undefined
-  /** In bytes. */
-  readonly size?: number | undefined
-  readonly annotations?: Annotations | undefined
-  readonly icons?: readonly Icon[] | undefined
-  readonly _meta?: Meta | undefined
-}
-
-export interface ResourceTemplate {
-  /** An RFC 6570 template. */
-  readonly uriTemplate: string
-  readonly name: string
-  readonly title?: string | undefined
-  readonly description?: string | undefined
-  readonly mimeType?: string | undefined
-  readonly annotations?: Annotations | undefined
-  readonly icons?: readonly Icon[] | undefined
-  readonly _meta?: Meta | undefined
-}
 
 export interface ListResourcesResult extends PaginatedResult, CacheHints {
   readonly resources: readonly Resource[]
@@ -251,30 +134,19 @@ export interface ReadResourceRequestParams extends RoundParams {
   readonly uri: string
 }
 
+/** The result of reading a resource. */
 export interface ReadResourceResult extends EmptyResult, CacheHints {
+  /** The text and bytes: usually one entry, or several if the URI stands for more than one resource. */
   readonly contents: readonly ResourceContents[]
 }
 
 // Prompts and completion
 
-export interface PromptArgument {
-  readonly name: string
-  readonly title?: string | undefined
-  readonly description?: string | undefined
-  readonly required?: boolean | undefined
-}
-
-export interface Prompt {
-  readonly name: string
-  readonly title?: string | undefined
-  readonly description?: string | undefined
-  readonly arguments?: readonly PromptArgument[] | undefined
-  readonly icons?: readonly Icon[] | undefined
-  readonly _meta?: Meta | undefined
-}
-
+/** One message of a prompt. */
 export interface PromptMessage {
+  /** Who says it: the user, or the assistant as an example of an answer. */
   readonly role: Role
+  /** One block; a prompt with several has several messages. */
   readonly content: ContentBlock
 }
 
@@ -287,8 +159,11 @@ export interface GetPromptRequestParams extends RoundParams {
   readonly arguments?: Readonly<Record<string, string>>
 }
 
+/** A prompt with its arguments filled in. */
 export interface GetPromptResult extends EmptyResult {
+  /** What the prompt is good for. Default: none. */
   readonly description?: string | undefined
+  /** The conversation to give to the model, in order. */
   readonly messages: readonly PromptMessage[]
 }
 

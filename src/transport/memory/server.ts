@@ -19,7 +19,9 @@ export interface MemoryOptions {
 
 /** The client's end of a connection inside one process. */
 export interface MemoryEnd {
+  /** Sends one JSON-RPC message to the server. Throws after `close`. */
   send(text: string): void
+  /** Ends the connection and cancels its requests. */
   close(): void
   /** After `close`, resolves once the server has stopped, if this was its last user; absent if it has no hooks. */
   readonly stopped?: Promise<void> | undefined

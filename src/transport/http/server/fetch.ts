@@ -16,11 +16,11 @@ import { ReadBudget } from '../../io/read-budget.ts'
 
 /** What a framework knows of a web request. */
 export interface FetchExtras {
-  /** The caller that it authenticated. */
+  /** The caller that it authenticated, which becomes `ctx.auth`. Default: none. */
   readonly auth?: Auth | undefined
-  /** The body, if it has read it: parsed, as text or as bytes. */
+  /** The body, if it has read it: parsed, as text or as bytes. Default: the body of the request. */
   readonly body?: unknown
-  /** The `ctx` of a Worker, so that handlers notice when their client disconnects. */
+  /** The `ctx` of a Worker, so that handlers notice when their client disconnects. Default: none. */
   readonly execution?: Execution | undefined
 }
 

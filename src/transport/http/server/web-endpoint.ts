@@ -23,7 +23,10 @@ import {
 /** Answers web requests at a path next to MCP. */
 export type WebHandler = (
   request: Request,
-  caller: { readonly auth: Auth | undefined },
+  caller: {
+    /** The authenticated caller; undefined if there is none. */
+    readonly auth: Auth | undefined
+  },
 ) => Response | Promise<Response>
 
 export interface WebEndpointOptions {

@@ -1,0 +1,200 @@
+import { McpError, mcpError } from '../errors/error.ts'
+import { BAD_ANSWER } from '../errors/client.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { checkOptions } from '../base/options.ts'
+import { LATEST } from '../protocol/revisions.ts'
+import type { Tool } from '../protocol/spec/2026-07-28.ts'
+import { Cache } from './cache.ts'
+import { Elicitations } from './elicitations.ts'
+import { changeOf, Emitter, type ClientEvents } from './events.ts'
+import { checkHeaders } from './headers.ts'
+import { ReconnectingConnection } from './reconnecting-connection.ts'
+import type { RequestOptions } from './connection-options.ts'
+import { eachItem, type ListMethod } from './lists.ts'
+import { Middleware } from './middleware.ts'
+import { offers } from './offered.ts'
+import {
+  CALL_OPTIONS,
+  repeatable,
+  toRequestOptions,
+  type CallOptions,
+  type ClientRequest,
+} from './options.ts'
+import { KnownTools } from './known-tools.ts'
+import type { ClientSettings } from './settings.ts'
+
+/**
+ * What a client and its server exchange: requests, which pass the middleware and may be answered from the cache, and the
+ * questions and notifications of the server.
+ */
+export class Conversation {
+  readonly connection: ReconnectingConnection
+  readonly events: Emitter = new Emitter()
+  readonly middleware: Middleware = new Middleware()
+  readonly #cache = new Cache()
+  readonly #tools = new KnownTools((text) => this.events.emit('warning', text))
+  readonly #paramHeaders: boolean
+  readonly #checks: boolean
+  readonly #maxPages: number
+  readonly #elicitations = new Elicitations()
+
+  constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
+    this.#paramHeaders = paramHeaders
+    this.#checks = checks
+    this.#maxPages = maxPages
+    this.connection = new ReconnectingConnection({ ...options, events: this.events }, answers, {
+      onNotification: (method, params) => this.#onNotification(method, params),
+      onMissed: () => {
+        this.#cache.clear()
+        this.events.emit('missed', undefined)
+      },
+      answer: (method, params, signal) => this.#answer(method, params, signal),
+    })
+    this.events.on('state', (state) => {
+      if (state === 'reconnecting') this.#cache.clear()
+    })
+  }
+
+  /** Calls a tool. Returns its complete result, even if the tool failed. */
+  async call(name: string, input: unknown, options: CallOptions): Promise<JsonObject> {
+    const params = { name, arguments: (input ?? {}) as JsonObject }
+    const begun = performance.now()
+    const refresh = (): Promise<void> => this.#refreshTools(options, begun)
+    if (this.#checks) await (await import('./check-input.ts')).checkInput(this.#tools, params, refresh)
+    let result: JsonObject
+    try {
+      result = await this.#callOnce(params, options, begun)
+    } catch (error) {
+      if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
+      // The tool's schema says which arguments to send as headers; ours was missing or out of date.
+      await refresh()
+      result = await this.#callOnce(params, options, begun)
+    }
+    const output = this.#tools.get(name)?.output
+    const checked = result['isError'] === true ? undefined : await output?.(result['structuredContent'])
+    if (checked?.ok === false)
+      throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
+    return result
+  }
+
+  /** Lists the tools except those that cannot be called because they ask for invalid headers. */
+  async *tools(options: CallOptions, begun?: number): AsyncGenerator<Tool, void, undefined> {
+    for await (const tool of this.items<Tool>('tools/list', 'tools', options, begun)) {
+      const problem = await this.#tools.add(tool as unknown as JsonObject)
+      const isFine = problem === undefined || !this.#paramHeaders
+      if (isFine || (await this.connection.agreement()).revision !== LATEST) yield tool
+      else this.events.emit('warning', `skipped tool "${tool.name}": ${problem}`)
+    }
+  }
+
+  /** Yields every item of a list; none if the server does not offer the list. */
+  async *items<Item>(
+    method: ListMethod,
+    member: string,
+    options: CallOptions,
+    begun: number = performance.now(),
+  ): AsyncGenerator<Item, void, undefined> {
+    checkOptions(method, options, CALL_OPTIONS)
+    const agreement = await this.connection.agreement({ ...toRequestOptions(options), begun })
+    if (!offers(agreement, method)) return
+    const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages, begun }
+    yield* eachItem<Item>(listed, (params, begun) =>
+      this.fetch(method, JSON.stringify(params['cursor'] ?? null), params, options, begun),
+    )
+  }
+
+  /** Sends a request unless its result is cached. Requests with their own headers are always sent. */
+  async fetch(
+    method: string,
+    detail: string,
+    params: JsonObject,
+    options: CallOptions,
+    begun?: number,
+  ): Promise<JsonObject> {
+    const cache = this.#cache
+    let isCacheable = options.headers === undefined
+    const cached = isCacheable ? cache.get(method, detail) : undefined
+    if (cached !== undefined) return cached
+    // A result that depends on answers to the server's questions must not be cached.
+    const onRound = (): void => void (isCacheable = false)
+    const { changes } = cache
+    const result = await this.send(method, params, repeatable(options), { onRound, begun })
+    // The server may have found the result before a change that was reported in the meantime.
+    if (isCacheable && changes === cache.changes) cache.put(method, detail, result)
+    return result
+  }
+
+  /** Sends a request, through the middleware. */
+  send(
+    method: string,
+    params: JsonObject,
+    options: CallOptions,
+    more: RequestOptions = {},
+  ): Promise<JsonObject> {
+    const request = { method, params, options }
+    return this.middleware.send(request, (wrapped) => this.#perform(wrapped, more))
+  }
+
+  #callOnce(
+    params: { readonly name: string; readonly arguments: JsonObject },
+    options: CallOptions,
+    begun: number,
+  ): Promise<JsonObject> {
+    const known = this.#tools.get(params.name)
+    const idempotent = options.idempotent ?? known?.repeatable ?? false
+    const { paramHeaders } = known ?? {}
+    return this.send('tools/call', params, { ...options, idempotent }, { paramHeaders, begun })
+  }
+
+  /** Lists the tools again, with the options of the call that needs it. */
+  async #refreshTools(options: CallOptions, begun: number): Promise<void> {
+    this.#cache.invalidate({ kind: 'tools' })
+    for await (const _ of this.tools(options, begun)) continue
+  }
+
+  async #perform({ method, params, options }: ClientRequest, more: RequestOptions): Promise<JsonObject> {
+    checkOptions(method, options, CALL_OPTIONS)
+    const { headers, meta } = options
+    if (headers !== undefined) checkHeaders(headers)
+    const own = params['_meta'] as JsonObject | undefined
+    const sent = meta === undefined ? params : { ...params, _meta: { ...own, ...meta } }
+    const settings: RequestOptions = {
+      ...toRequestOptions(options),
+      ...more,
+      begun: more.begun ?? performance.now(),
+    }
+    try {
+      const result = await this.connection.request(method, sent, settings)
+      if (result['resultType'] !== 'input_required') return result
+      const { finishRounds } = await import('./rounds.ts')
+      const unfinished = { method, params: sent, options: settings, result }
+      return await finishRounds(this.connection, unfinished, (...question) => this.#answer(...question))
+    } catch (error) {
+      if (error instanceof TypeError)
+        throw (await import('./unsendable.ts')).toUnsendable(error, method, sent)
+      if (error instanceof McpError && error.kind === 'url_needed') this.#elicitations.expectAll(error)
+      throw error
+    }
+  }
+
+  #answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    if (method === 'elicitation/create') this.#elicitations.expect(params)
+    return this.middleware.answer({ method, params, options: { signal } }, async (request) => {
+      const { answerQuestion } = await import('./answers.ts')
+      return answerQuestion(this.connection.answers, method, request.params, signal)
+    })
+  }
+
+  #onNotification(method: string, params: JsonObject): void {
+    const change = changeOf(method, params)
+    if (change !== undefined) {
+      this.#cache.invalidate(change)
+      this.events.emit('change', change)
+    } else if (method === 'notifications/message')
+      this.events.emit('log', params as unknown as ClientEvents['log'])
+    else if (method !== 'notifications/elicitation/complete')
+      this.events.emit('notification', { method, params })
+    else if (this.#elicitations.complete(params['elicitationId']))
+      this.events.emit('elicited', { elicitationId: params['elicitationId'] as string })
+  }
+}
