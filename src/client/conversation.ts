@@ -13,7 +13,13 @@ import type { RequestOptions } from './connection-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
 import { Middleware } from './middleware.ts'
 import { offers } from './offered.ts'
-import { CALL_OPTIONS, repeatable, toRequestOptions, type CallOptions, type ClientRequest } from './options.ts'
+import {
+  CALL_OPTIONS,
+  repeatable,
+  toRequestOptions,
+  type CallOptions,
+  type ClientRequest,
+} from './options.ts'
 import { KnownTools } from './known-tools.ts'
 import type { ClientSettings } from './settings.ts'
 
