@@ -50,6 +50,16 @@ test('finds an optional member that does not accept undefined, wherever it is pu
   ])
 })
 
+test('follows a name through files that export all of each other and import it back', () => {
+  const found = check({
+    'dist/index.d.ts': `export type { Made } from './whole.ts'`,
+    'dist/whole.d.ts': `export type * from './first.ts'\nexport type * from './second.ts'`,
+    'dist/first.d.ts': `import type { Made } from './whole.ts'\nexport interface Uses { readonly made: Made }`,
+    'dist/second.d.ts': `export interface Made { readonly bad?: string }`,
+  })
+  expect(found).toEqual(['dist/second.d.ts Made.bad'])
+})
+
 test('is content when every optional member accepts undefined', () => {
   const good = `export interface Options { readonly a?: string | undefined; readonly b?: ((x?: string) => void) | undefined; readonly c: string }`
   expect(check({ 'dist/index.d.ts': good })).toEqual([])

@@ -49,7 +49,7 @@ export function findMissing(root: string): readonly Missing[] {
 interface Walk {
   readonly root: string
   readonly files: Map<string, File>
-  /** The declarations that were visited: `path#name`. */
+  /** The names that were visited, where they are declared and on the way there: `path#name`. */
   readonly seen: Set<string>
   readonly found: Map<string, Missing>
 }
@@ -78,10 +78,10 @@ function exportedBy(walk: Walk, file: File): readonly string[] {
 /** Checks the declaration behind a name, and those of all names that it refers to. */
 function visitName(walk: Walk, file: File, name: string): void {
   const own = file.body.filter((node) => declaredIn(node as unknown as Node).includes(name))
-  if (own.length === 0) return follow(walk, file, name)
   const key = `${file.path}#${name}`
   if (walk.seen.has(key)) return
   walk.seen.add(key)
+  if (own.length === 0) return follow(walk, file, name)
   for (const statement of own) {
     visit(statement as unknown as Node, (node) => {
       const member = missingIn(file, node)

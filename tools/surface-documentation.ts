@@ -72,7 +72,9 @@ function keyOf(node: Node): string | undefined {
   if (node.type === 'TSCallSignatureDeclaration') return '()'
   if (!MEMBERS.has(node.type)) return undefined
   const key = node['key'] as Node
-  return key.type === 'MemberExpression' ? `[${nameOf(key['object'])}.${nameOf(key['property'])}]` : nameOf(key)
+  return key.type === 'MemberExpression'
+    ? `[${nameOf(key['object'])}.${nameOf(key['property'])}]`
+    : nameOf(key)
 }
 
 function isHidden(node: Node): boolean {

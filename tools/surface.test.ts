@@ -124,12 +124,20 @@ test.each([
   ['a function', 'export declare function f(): void;\n', 'f'],
   ['a constant', 'export declare const f: 1;\n', 'f'],
   ['an alias', 'export type F = 1;\n', 'F'],
-  ['an overload', '/** Does it. */\nexport declare function f(a: 1): 1;\nexport declare function f(a: 2): 2;\n', 'f'],
+  [
+    'an overload',
+    '/** Does it. */\nexport declare function f(a: 1): 1;\nexport declare function f(a: 2): 2;\n',
+    'f',
+  ],
   ['an interface', 'export interface F {\n}\n', 'F'],
   ['an empty comment', '/** */\nexport interface F {\n}\n', 'F'],
   ['a comment for contributors', '// Does it.\nexport interface F {\n}\n', 'F'],
   ['a member', '/** F. */\nexport interface F {\n    one?: 1;\n}\n', 'F.one'],
-  ['a member that only the comment of its type names', '/** F with `one`. */\nexport interface F {\n    one: 1;\n}\n', 'F.one'],
+  [
+    'a member that only the comment of its type names',
+    '/** F with `one`. */\nexport interface F {\n    one: 1;\n}\n',
+    'F.one',
+  ],
   ['a quoted member', "/** F. */\nexport interface F {\n    '~one': 1;\n}\n", 'F.~one'],
   ['a call', '/** F. */\nexport interface F {\n    (): 1;\n}\n', 'F.()'],
   ['a method', '/** F. */\nexport interface F {\n    one(): 1;\n}\n', 'F.one'],
@@ -138,26 +146,58 @@ test.each([
   ['an accessor', '/** F. */\nexport declare class F {\n    get one(): 1;\n}\n', 'F.one'],
   ['a symbol', '/** F. */\nexport declare class F {\n    [Symbol.dispose](): 1;\n}\n', 'F.[Symbol.dispose]'],
   ['a member of an alias', '/** F. */\nexport type F = {\n    one: 1;\n} | 2;\n', 'F.one'],
-  ['an option of a parameter', '/** F. */\nexport declare function f(o: {\n    one: 1;\n}): void;\n', 'f.one'],
-  ['an option of a constructor', '/** F. */\nexport declare class F {\n    constructor(o: {\n        one: 1;\n    });\n}\n', 'F.constructor.one'],
-  ['a member within a member', '/** F. */\nexport interface F {\n    /** One. */\n    one: {\n        two: 2;\n    };\n}\n', 'F.one.two'],
-  ['a member of a private alias', '/** F. */\nexport type F = Part[];\ntype Part = {\n    one: 1;\n};\n', 'Part.one'],
-  ['a row that is a member', '/** F. */\nexport type F = {\n    [Name in keyof typeof ROWS]: 1;\n};\ndeclare const ROWS: {\n    readonly one: {\n        readonly usual: 1;\n    };\n};\n', 'ROWS.one'],
+  [
+    'an option of a parameter',
+    '/** F. */\nexport declare function f(o: {\n    one: 1;\n}): void;\n',
+    'f.one',
+  ],
+  [
+    'an option of a constructor',
+    '/** F. */\nexport declare class F {\n    constructor(o: {\n        one: 1;\n    });\n}\n',
+    'F.constructor.one',
+  ],
+  [
+    'a member within a member',
+    '/** F. */\nexport interface F {\n    /** One. */\n    one: {\n        two: 2;\n    };\n}\n',
+    'F.one.two',
+  ],
+  [
+    'a member of a private alias',
+    '/** F. */\nexport type F = Part[];\ntype Part = {\n    one: 1;\n};\n',
+    'Part.one',
+  ],
+  [
+    'a row that is a member',
+    '/** F. */\nexport type F = {\n    [Name in keyof typeof ROWS]: 1;\n};\ndeclare const ROWS: {\n    readonly one: {\n        readonly usual: 1;\n    };\n};\n',
+    'ROWS.one',
+  ],
 ])('%s without a comment is not documented', (_, text, name) => {
   expect(undocumented({ 'index.d.ts': text })).toEqual([`src/index.ts: ${name} has no documentation`])
 })
 
 test.each([
   ['a documented member', '/** F. */\nexport interface F {\n    /** One. */\n    one?: 1;\n}\n'],
-  ['an option that the comment of its function names', '/** F with `one`. */\nexport declare function f(o: {\n    one: 1;\n}): void;\n'],
-  ['a member that the comment around it names', '/** F. */\nexport interface F {\n    /** Has `two`. */\n    one: {\n        two: 2;\n    };\n}\n'],
+  [
+    'an option that the comment of its function names',
+    '/** F with `one`. */\nexport declare function f(o: {\n    one: 1;\n}): void;\n',
+  ],
+  [
+    'a member that the comment around it names',
+    '/** F. */\nexport interface F {\n    /** Has `two`. */\n    one: {\n        two: 2;\n    };\n}\n',
+  ],
   ['a constructor', '/** F. */\nexport declare class F {\n    constructor();\n}\n'],
   ['a private member', '/** F. */\nexport declare class F {\n    #private;\n    private one;\n}\n'],
   ['an index signature', '/** F. */\nexport interface F {\n    [name: string]: 1;\n}\n'],
   ['a condition', '/** F. */\nexport type F<T> = T extends {\n    one: infer One;\n} ? One : never;\n'],
   ['a constraint', '/** F. */\nexport type F<T extends {\n    one: 1;\n}> = T[];\n'],
-  ['a row with a comment', '/** F. */\nexport type F = {\n    [Name in keyof typeof ROWS]: 1;\n};\ndeclare const ROWS: {\n    /** One. */\n    readonly one: {\n        readonly usual: 1;\n    };\n};\n'],
-  ['a row that describes itself', "/** F. */\nexport type F = {\n    [Name in keyof typeof ROWS]: 1;\n};\ndeclare const ROWS: {\n    readonly one: {\n        readonly about: 'One.';\n    };\n};\n"],
+  [
+    'a row with a comment',
+    '/** F. */\nexport type F = {\n    [Name in keyof typeof ROWS]: 1;\n};\ndeclare const ROWS: {\n    /** One. */\n    readonly one: {\n        readonly usual: 1;\n    };\n};\n',
+  ],
+  [
+    'a row that describes itself',
+    "/** F. */\nexport type F = {\n    [Name in keyof typeof ROWS]: 1;\n};\ndeclare const ROWS: {\n    readonly one: {\n        readonly about: 'One.';\n    };\n};\n",
+  ],
   ['a name of another package', "export { one } from 'other'\n"],
 ])('%s needs no comment', (_, text) => {
   expect(undocumented({ 'index.d.ts': text })).toEqual([])
@@ -166,7 +206,10 @@ test.each([
 test('the comment of an option that may be left out says its default', () => {
   const member = (comment: string, name: string): string => `    /** ${comment} */\n    ${name}: 1;\n`
   const body =
-    member('One.', 'one?') + member('Two. Default: 2.', 'two?') + member('Three.', 'three') + member('It.', 'run()')
+    member('One.', 'one?') +
+    member('Two. Default: 2.', 'two?') +
+    member('Three.', 'three') +
+    member('It.', 'run()')
   const options = `/** F. */\nexport interface FOptions {\n${body}}\n`
   expect(undocumented({ 'index.d.ts': options })).toEqual([
     'src/index.ts: FOptions.one does not say its default',

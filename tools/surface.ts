@@ -176,7 +176,14 @@ function describe(file: File, name: string, nodes: readonly Statement[]): Export
       ...tablesIn(node).flatMap((constant) => rowsLacking(file, constant)),
     ]),
   ]
-  return { name, comment, signature, place, refers: refers.filter((one) => one.place !== place), undocumented }
+  return {
+    name,
+    comment,
+    signature,
+    place,
+    refers: refers.filter((one) => one.place !== place),
+    undocumented,
+  }
 }
 
 /** What the comments of some parts of a file lack, with the source file to correct. */

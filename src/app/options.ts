@@ -28,9 +28,9 @@ import type { ToolMap } from './types.ts'
 
 /** The options of `createServer`. */
 export interface ServerOptions {
-  /** The name of the server for programs, such as `orders`. Either `name` or `id` is required. */
+  /** The name of the server for programs, such as `orders`. Default: `id`; one of the two is required. */
   readonly name?: string | undefined
-  /** An alias for `name`, used if there is no `name`. */
+  /** Another name for the option `name`. Default: `name`. */
   readonly id?: string | undefined
   /** The version of the server, such as `1.0.0`, which clients and logs show. */
   readonly version: string

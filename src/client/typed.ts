@@ -44,5 +44,6 @@ export type CallArguments<Tools, Name extends ToolName<Tools>> =
  * visit all tools of a server for each call.
  */
 export interface TypedClient<Tools> {
+  /** Does not exist. It carries the types of the tools. */
   '~tools'?(tools: Tools): void
 }

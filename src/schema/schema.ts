@@ -108,11 +108,24 @@ type From<S, Root> = S extends { readonly const: infer Value }
         ? never
         : Whole<S, Root>
 
+/** Schemas that refer to others, or are made of them. */
 type Composed =
-  | { readonly $ref: string }
-  | { readonly anyOf: readonly unknown[] }
-  | { readonly oneOf: readonly unknown[] }
-  | { readonly allOf: readonly unknown[] }
+  | {
+      /** The place of another schema, such as `#/$defs/order`. */
+      readonly $ref: string
+    }
+  | {
+      /** Schemas of which a value matches at least one. */
+      readonly anyOf: readonly unknown[]
+    }
+  | {
+      /** Schemas of which a value matches exactly one. */
+      readonly oneOf: readonly unknown[]
+    }
+  | {
+      /** Schemas that a value matches, all of them. */
+      readonly allOf: readonly unknown[]
+    }
 
 type Composition<S, Root> = S extends { readonly $ref: infer Ref }
   ? FromRef<Ref, Root>

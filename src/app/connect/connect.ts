@@ -77,8 +77,8 @@ export interface ConnectOptions {
   /** How to retry requests after temporary errors. Default: up to 5 attempts. `false` turns retries off. */
   readonly recovery?: RecoveryOptions | false | undefined
   /**
-   * Called when the server no longer accepts the credentials. Returns the headers with new ones, which are used from then on. By
-   * default the request fails.
+   * Called when the server no longer accepts the credentials. Returns the headers with new ones, which are used from then on.
+   * Default: the request fails.
    *
    * @example
    * await connect(url, { headers: bearer(token), reauthenticate: async () => bearer(await renew()) })

@@ -4,6 +4,7 @@ import { BAD_OPTION } from '../../../errors/base.ts'
 /** The caller's headers: fixed, or created for every HTTP request. */
 export type CallerHeaders = HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>)
 
+/** HTTP headers by name, such as `{ authorization: 'Bearer …' }`. */
 export type HeaderRecord = Readonly<Record<string, string>>
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
