@@ -23,6 +23,22 @@ export async function ask(config: Config, model: Model): Promise<unknown> {
   return await group.call(name, input)
 }
 
+/** Calls a tool, and asks the user whether to agree when a server has a question; the user sees which server asks. */
+export async function consult(
+  config: Config,
+  tool: string,
+  confirm: (question: string) => Promise<boolean>,
+): Promise<unknown> {
+  await using group = await connectAll(config, {
+    answers: (server) => ({
+      elicit: async ({ message }) => ({
+        action: (await confirm(`${server}: ${message}`)) ? 'accept' : 'decline',
+      }),
+    }),
+  })
+  return await group.call(tool)
+}
+
 /** Prints every resource that changes, from whichever server. */
 export async function follow(
   config: Config,

@@ -1,7 +1,18 @@
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 
 /** The params of `completion/complete`. A template is recognized by its braces. */
-export function completionParams(owner: string, argument: JsonObject, known: JsonObject): JsonObject {
+export function completionParams(owner: unknown, argument: unknown, known: unknown): JsonObject {
+  if (typeof owner !== 'string') throw bad('the first argument must be the name of a prompt, or a template')
+  if (!isObject(argument) || typeof argument['name'] !== 'string' || typeof argument['value'] !== 'string')
+    throw bad("the second argument must be { name, value }, both strings; begin with value: ''")
+  if (!isObject(known) || !Object.values(known).every((value) => typeof value === 'string'))
+    throw bad('the third argument must be the values that are filled in already, as strings by name')
   const ref = owner.includes('{') ? { type: 'ref/resource', uri: owner } : { type: 'ref/prompt', name: owner }
   return { ref, argument, ...(Object.keys(known).length > 0 && { context: { arguments: known } }) }
+}
+
+function bad(reason: string): Error {
+  return mcpError(BAD_OPTION, { where: 'complete', reason })
 }

@@ -6,7 +6,7 @@ import { createServer, type Running } from 'pierhead'
 import { book } from '../../examples/client/book.ts'
 import { connectCarefully } from '../../examples/client/careful.ts'
 import { outcome } from '../../examples/client/failures.ts'
-import { ask, follow, inventory } from '../../examples/client/many.ts'
+import { ask, consult, follow, inventory } from '../../examples/client/many.ts'
 import { introduce } from '../../examples/client/pinned.ts'
 import { highest, serve } from '../../examples/client/typed.ts'
 import { visit } from '../../examples/client/visit.ts'
@@ -93,6 +93,21 @@ test('the resources of all servers are followed', async () => {
   await harbour.close()
   expect(printed).toContain('harbour has harbour://berths, application/json')
   expect(printed.at(-1)).toBe('harbour changed harbour://berths')
+})
+
+test('the user sees which server asks', async () => {
+  const app = createServer({ name: 'notes', version: '1', log: () => undefined }).tool(
+    'clear',
+    {},
+    async (_, { elicit }) => (await elicit('Delete all notes?', { type: 'object', properties: {} })).action,
+  )
+  const notes = await app.listen({ http: { port: 0 } })
+  const asked: string[] = []
+  const config = { mcpServers: { notes: { url: notes.url as string } } }
+  const action = await consult(config, 'notes__clear', async (question) => asked.push(question) > 1)
+  await notes.close()
+  expect(action).toBe('decline')
+  expect(asked).toEqual(['notes: Delete all notes?'])
 })
 
 test('every failure is distinguished', async () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Running } from 'pierhead'
+import { createServer, type Running } from 'pierhead'
 import { connect, connectAll, createClient } from '../../src/client.ts'
 import { vacantUrl } from '../http-client/peer.ts'
 import { createEverything } from './app.ts'
 import { all, failure } from './gather.ts'
 
+const FORM = { type: 'object', properties: { name: { type: 'string' } } } as const
 let running: Running
 beforeAll(async () => {
   running = await createEverything().listen({ http: { port: 0 } })
@@ -67,6 +68,39 @@ describe('many servers at once', () => {
     await group.clients.get('one')?.close()
     const servers = new Set((await all(group.tools())).map(({ server }) => server))
     expect([...servers]).toEqual(['two'])
+  })
+
+  test('have answers of their own, which know the name of the server that asks', async () => {
+    const asking = createServer({ name: 'asking', version: '1' }).tool('ask', {}, async (_, ctx) => {
+      const form = await ctx.elicit('Who are you?', FORM)
+      return `${form.action} ${String(form.content?.['name'])}, ${(await ctx.roots()).length} roots`
+    })
+    await using group = await connectAll(
+      { one: asking, two: asking },
+      {
+        answers: (server) => ({
+          elicit: () => ({ action: 'accept', content: { name: server } }),
+          roots: server === 'one' ? [{ uri: 'file:///one' }] : [],
+        }),
+      },
+    )
+    expect(await group.call('one__ask')).toBe('accept one, 1 roots')
+    expect(await group.call('two__ask')).toBe('accept two, 0 roots')
+  })
+
+  test('refuse answers that nobody could give, for whichever server', async () => {
+    const answers = (server: string): object => (server === 'two' ? { elict: () => undefined } : {})
+    const attempt = connectAll({ one: createEverything(), two: createEverything() }, { answers })
+    expect(await failure(attempt)).toMatchObject({
+      kind: 'bad_option',
+      message: expect.stringContaining('did you mean "elicit"'),
+    })
+    const broken = (): never => {
+      throw new Error('no such user')
+    }
+    expect(await failure(connectAll({ one: createEverything() }, { answers: broken }))).toMatchObject({
+      message: 'no such user',
+    })
   })
 })
 

@@ -59,6 +59,22 @@ test.each(REVISIONS)('words that a client does not know are refused at %s', asyn
   expect(() => client.on('stat' as never, () => undefined)).toThrow(/no event "stat".*"state"/)
 })
 
+test.each(REVISIONS)('what cannot be completed is refused at %s before it is sent', async (revision) => {
+  await using client = await connect(app, { revision })
+  const complete = client.complete.bind(client) as (...given: readonly unknown[]) => Promise<unknown>
+  for (const [given, said] of [
+    [[5, { name: 'whom', value: '' }], /^complete: .* name of a prompt/],
+    [['greet', 'whom'], /^complete: .*\{ name, value \}/],
+    [['greet', undefined], /^complete: .*\{ name, value \}/],
+    [['greet', { name: 'whom', value: 5 }], /^complete: .*\{ name, value \}, both strings/],
+    [['greet', { name: 'whom', value: '' }, null], /^complete: .*as strings by name/],
+    [['greet', { name: 'whom', value: '' }, { mood: 5 }], /^complete: .*as strings by name/],
+  ] as const) {
+    const error = await failure(complete(...given))
+    expect(error).toMatchObject({ kind: 'bad_option', message: expect.stringMatching(said) })
+  }
+})
+
 test.each(REVISIONS)(
   'watching nothing at %s fails with an error that says what to pass',
   async (revision) => {

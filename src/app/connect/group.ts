@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { toList, type ItemList } from '../../client/lists.ts'
 import { ModelNames, SEPARATOR } from '../../client/model-names.ts'
+import type { Answers } from '../../client/answers.ts'
 import type { CallOptions } from '../../client/options.ts'
 import {
   isCommand,
@@ -16,6 +17,7 @@ import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { toMs } from '../../base/duration.ts'
 import { nearest } from '../../base/nearest.ts'
+import { callable, either, object } from '../../base/kinds.ts'
 import { checkOptions } from '../../base/options.ts'
 import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import type {
@@ -29,7 +31,15 @@ import type {
 } from '../../protocol/spec/2026-07-28.ts'
 
 /** The options of `connectAll`: those of every connection that they apply to, and how to name what the servers offer. */
-export interface GroupOptions extends ConnectOptions {
+export interface GroupOptions extends Omit<ConnectOptions, 'answers'> {
+  /**
+   * Answers the questions of all servers. Default: none, so they do not ask. A function gets the name of each server and returns the
+   * answers for it, which then know who asks.
+   *
+   * @example
+   * await connectAll(config, { answers: (server) => ({ elicit: ({ message }) => ask(`${server}: ${message}`) }) })
+   */
+  readonly answers?: Answers | ((server: string) => Answers) | undefined
   /** Separates the name of a server from the name of its tool or prompt: 1 to 8 of the characters `_` and `-`. Default: `__`. */
   readonly separator?: string | undefined
 }
@@ -288,17 +298,28 @@ export async function connectAll(
   config: Config | Readonly<Record<string, Target>>,
   options: GroupOptions = {},
 ): Promise<Group> {
-  const { separator = '__', ...rest } = options
-  checkOptions<GroupOptions>('connectAll', options, { ...CONNECT_OPTIONS, separator: SEPARATOR })
-  // A mistake inside an option is found here too, before it counts as the failure of every server.
-  createClient('http://localhost', rest)
+  const { separator = '__', answers, ...rest } = options
+  checkOptions<GroupOptions>('connectAll', options, {
+    ...CONNECT_OPTIONS,
+    answers: either(object<Answers>(), callable<(server: string) => Answers>()),
+    separator: SEPARATOR,
+  })
   const clients = new Map<string, Client>()
   const failures = new Map<string, Error>()
   const entries = Object.entries(serversOf(config))
+  const shared: ConnectOptions = typeof answers === 'function' ? rest : { ...rest, answers }
+  const own = new Map(
+    entries.map(([name]) => [
+      name,
+      typeof answers === 'function' ? { ...rest, answers: answers(name) } : shared,
+    ]),
+  )
+  // A mistake inside an option is found here too, before it counts as the failure of a server.
+  for (const one of new Set([shared, ...own.values()])) createClient('http://localhost', one)
   const { applicable } = await import('./applicable.ts')
   const attempts = entries.map(async ([name, target]) => {
     try {
-      clients.set(name, await connect(target, applicable(target, rest)))
+      clients.set(name, await connect(target, applicable(target, own.get(name) ?? shared)))
     } catch (error) {
       failures.set(name, error as Error)
     }
