@@ -17,6 +17,7 @@ export type {
 } from './app/options.ts'
 export type {
   Addition,
+  AnyContext,
   Delivered,
   Middleware,
   NodeListener,

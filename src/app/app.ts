@@ -23,6 +23,7 @@ import type { ListenOptions, MountOptions, ServerOptions } from './options.ts'
 import { defaultListen, readOptions, sealerOf, secretsOf } from './settings.ts'
 import type {
   Addition,
+  AnyContext,
   Delivered,
   Middleware,
   NodeListener,
@@ -245,9 +246,9 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   /** Adds middleware for one method, such as `tools/call`. The first middleware is the outermost. */
   use(method: ServerMethod | (string & {}), middleware: Middleware<Ctx>): this
-  /** Adds middleware for all methods, or a plug-in. */
-  use(addition: Middleware<Ctx> | Plugin<Ctx>): this
-  use(first: string | Middleware<Ctx> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
+  /** Adds middleware for all methods, also for the handshake and pings, which lack what `provide` adds; or a plug-in. */
+  use(addition: Middleware<AnyContext<Ctx>> | Plugin<Ctx>): this
+  use(first: string | Middleware<AnyContext<Ctx>> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
     if (typeof first === 'object') return this.#plugIn(first)
     const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
     if (typeof wrap !== 'function')

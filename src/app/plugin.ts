@@ -7,7 +7,7 @@ import type { Context } from '../server/context.ts'
 import type { ServerService } from '../server/service.ts'
 import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
-import type { Middleware } from './types.ts'
+import type { AnyContext, Middleware } from './types.ts'
 
 /**
  * Several additions in one object, for `use`. Servers and clients each use the parts that are for them, and parts that are left
@@ -21,7 +21,7 @@ import type { Middleware } from './types.ts'
  */
 export interface Plugin<Ctx = Context> {
   /** Wraps every request to the server. */
-  readonly middleware?: Middleware<Ctx> | undefined
+  readonly middleware?: Middleware<AnyContext<Ctx>> | undefined
   /** Wraps every request of the client. */
   readonly clientMiddleware?: ClientMiddleware | undefined
   /** Sees the start and end of every request to the server. */

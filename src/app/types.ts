@@ -141,6 +141,11 @@ export type Middleware<Ctx = Context> = (
   next: () => Promise<JsonObject>,
 ) => JsonObject | Promise<JsonObject>
 
+/** The context of any request. Those of the connection itself, such as the handshake, lack what `provide` adds. */
+export type AnyContext<Ctx = Context> = Context & {
+  readonly [Name in Exclude<keyof Ctx, keyof Context>]?: Ctx[Name] | undefined
+}
+
 /** The members that `provide` may add to a context. They must not replace those that every context has. */
 export type Addition = object & { readonly [Name in keyof Context]?: never }
 

@@ -18,6 +18,8 @@ const MAX_URI = 8192
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 /** Errors after which it is useless to listen again. */
 const FINAL: ReadonlySet<string> = new Set(['closed', 'unknown_method', 'bad_params', 'not_offered'])
+/** Errors that the server answers instead of the first subscription. */
+const REJECTED: ReadonlySet<string> = new Set(['remote', 'custom', 'insufficient_scope'])
 
 /** Keeps a subscription to changes, in the form of the agreed revision, until the queue ends. */
 export class Watcher {
@@ -170,6 +172,8 @@ export class Watcher {
         await this.#connection.request('subscriptions/listen', { notifications }, { signal, onId })
       } catch (error) {
         if (error instanceof McpError && FINAL.has(error.kind)) return this.#queue.end()
+        if (!this.#isSubscribed && error instanceof McpError && REJECTED.has(error.kind))
+          return this.#queue.end(error)
       }
       this.#missed = true
       this.#listening = 'starting'

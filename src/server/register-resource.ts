@@ -94,6 +94,7 @@ export function toResource(
   const about = describeResource(uri, spec)
   if (uri.includes('{') || uri.includes('}')) {
     const template = templateOf(item, uri)
+    if (!canBeUri(uri)) throw badDefinition(item, `it does not make URIs; ${uriRemedy(uri)}`)
     const { size: _size, ...descriptor } = about
     return { ...toItem(uri, { uriTemplate: uri, ...descriptor }, spec), mimeType, read, template, list }
   }
@@ -106,8 +107,15 @@ export function toResource(
   return { ...toItem(uri, { uri, ...about }, spec), mimeType, read }
 }
 
+/** Whether a template makes URIs, whatever the values. One that begins with a variable may get its scheme from there. */
+function canBeUri(template: string): boolean {
+  if (template.startsWith('{')) return true
+  return ['a', '1'].some((value) => URL.canParse(template.replace(/\{[^}]*\}/g, value)))
+}
+
 function uriRemedy(uri: string): string {
   const variable = /:([A-Za-z_]\w*)/.exec(uri.replace(/^[\w+.-]+:\/\//, ''))?.[1]
+  if (uri.includes('{')) return `begin with a scheme, as in "notes://${uri.replace(/^\/+/, '')}"`
   return variable === undefined
     ? 'write something like "orders://list" or "file:///notes.md"'
     : `write a variable as {${variable}}`

@@ -248,8 +248,9 @@ export class ServerService implements Service {
       context: (call) => {
         const context = new Context(call, this.#parts)
         if (providers.length === 0) return context
-        const isOurs = methodRow(call.method)?.capability === undefined && !methods.has(call.method)
-        return isOurs ? context : provided(context, providers, this.#parts)
+        return isForItems(call.method) || methods.has(call.method)
+          ? provided(context, providers, this.#parts)
+          : context
       },
     })
     if (this.interceptors.size === 0) return dispatch
@@ -325,6 +326,12 @@ export class ServerService implements Service {
 /** Folds interceptors around the usual way; the first is the outermost. */
 function chained(interceptors: readonly Interceptor[], dispatch: Answer): Answer {
   return interceptors.reduceRight<Answer>((next, interceptor) => (call) => interceptor(call, next), dispatch)
+}
+
+/** Whether a method concerns tools, resources or prompts, not only the connection. */
+function isForItems(method: string): boolean {
+  const row = methodRow(method)
+  return row?.capability !== undefined || row?.lasting === true
 }
 
 const subscriptions = () => import('./subscriptions.ts')

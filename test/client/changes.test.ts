@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { connect, type Change } from '../../src/client.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { connect, type Change, type Client } from '../../src/client.ts'
+import { createServer } from '../../src/index.ts'
 import { NOTE } from './app.ts'
 import { all, firstChange } from './gather.ts'
 import { scenario } from './scenario.ts'
@@ -118,3 +119,29 @@ test.each([
   expect(await read()).toEqual(shown('v2'))
   expect(await read()).toEqual(shown('v2'))
 })
+
+test.each(['2025-11-25', '2026-07-28'] as const)(
+  'provide runs for subscriptions: whom it rejects may not subscribe, and visible sees what it adds, at %s',
+  async (revision) => {
+    const app = createServer({ name: 'provides', version: '1', log: () => undefined })
+      .provide(({ header }) => {
+        const user = header?.('x-user')
+        if (user === undefined) throw new Error('nobody')
+        return { user: { name: user } }
+      })
+      .resource('n://1', { visible: ({ user }) => user.name === 'ada' }, () => 'one')
+      .resource('n://2', {}, () => 'two')
+    const { url, close } = await app.listen({ http: { port: 0 } })
+    onTestFinished(close)
+    const as = (name: string): Promise<Client> =>
+      connect(url as string, { revision, headers: name === '' ? {} : { 'x-user': name } })
+    const [ada, bob, nobody] = await Promise.all(['ada', 'bob', ''].map(as))
+    const heard = new Promise<Change>((resolve) => void ada?.subscribe('n://1', resolve))
+    await expect(bob?.subscribe('n://1', () => undefined)).rejects.toMatchObject({ kind: 'unknown_resource' })
+    await expect(nobody?.subscribe('n://2', () => undefined)).rejects.toMatchObject({ kind: 'remote' })
+    const touch = setInterval(() => app.updated('n://1'), 20)
+    onTestFinished(() => clearInterval(touch))
+    expect(await heard).toEqual({ kind: 'resource', uri: 'n://1' })
+    await Promise.all([ada?.close(), bob?.close(), nobody?.close()])
+  },
+)

@@ -165,6 +165,12 @@ export const defining: readonly Mistake[] = [
     fix: /clos|\}/,
   },
   {
+    wrote: "app.resource('notes/{id}', …), a template without a scheme",
+    make: ({ server }) => server().resource('notes/{id}', {}, run),
+    problem: 'resource "notes/{id}": it does not make URIs',
+    fix: 'begin with a scheme, as in "notes://notes/{id}"',
+  },
+  {
     wrote: "app.resource('notes://:id', …), a path of Express",
     make: ({ server }) => server().resource('notes://:id', {}, run),
     problem: 'resource "notes://:id": it is not a URI',

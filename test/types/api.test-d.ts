@@ -302,6 +302,8 @@ orders.use('tools/call', async (ctx, next) => {
   expectTypeOf(ctx.tenant).toEqualTypeOf<Tenant>()
   return next()
 })
+orders.use((ctx, next) => (ctx.tenant?.plan === 'free' ? {} : next()))
+// @ts-expect-error the handshake has no tenant
 orders.use((ctx, next) => (ctx.tenant.plan === 'free' ? {} : next()))
 // @ts-expect-error the first server provides nothing
 app.tool('bad', {}, (_input, ctx) => ctx.tenant)
