@@ -65,6 +65,7 @@ export type ErrorKind =
   | 'not_initialized'
   // limits.ts
   | 'batch_too_long'
+  | 'batch_answers'
   | 'too_many_keys'
   | 'string_too_long'
   | 'id_too_long'

@@ -9,6 +9,15 @@ export const BATCH_TOO_LONG = {
   hint: 'Send several shorter batches, or raise limits.batch.',
 } as const
 
+export const BATCH_ANSWERS = {
+  kind: 'batch_answers',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the answers to this batch take more than {limit} characters together',
+  hint: 'Send the request by itself.',
+} as const
+
 export const TOO_MANY_KEYS = {
   kind: 'too_many_keys',
   code: -32600,

@@ -1,5 +1,8 @@
 import { inTurns } from '../base/in-turns.ts'
-import type { McpError } from '../errors/error.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
+import { BATCH_ANSWERS } from '../errors/limits.ts'
+import type { RequestId } from '../protocol/jsonrpc.ts'
+import type { Limits } from '../protocol/limits.ts'
 import type { CallTable } from './call-table.ts'
 import type { Load } from './load.ts'
 import { weightOf } from './weight.ts'
@@ -15,6 +18,39 @@ export interface Batch<Out> {
   readonly calls: CallTable | undefined
   /** Answers one message; never throws. */
   take(member: unknown): Out | Promise<Out>
+  /** The length of an answer in characters. */
+  lengthOf(out: Out): number
+  /** Answers a request with an error. */
+  refuse(id: RequestId, error: McpError): Out
+}
+
+/** One batch may have answers of this part of `limits.unsentBytes`, because they are kept until all can be sent. */
+const SHARE = 1 / 4
+
+/** Answers the messages of a batch with `take` until their answers take too much; then the remaining requests are refused. */
+export function withinRoom<Out>(
+  { lengthOf, refuse }: Batch<Out>,
+  { unsentBytes }: Pick<Limits, 'unsentBytes'>,
+  take: (member: unknown, cancelled: McpError | undefined) => Out | Promise<Out>,
+): typeof take {
+  const limit = Math.floor(unsentBytes * SHARE)
+  let room = limit
+  const bounded = (out: Out, id: RequestId | undefined): Out => {
+    if (id === undefined) return out
+    room -= lengthOf(out)
+    return room < 0 ? refuse(id, mcpError(BATCH_ANSWERS, { limit })) : out
+  }
+  return (member, cancelled) => {
+    const id = requestIdOf(member)
+    if (room < 0 && id !== undefined) return refuse(id, mcpError(BATCH_ANSWERS, { limit }))
+    const out = take(member, cancelled)
+    return out instanceof Promise ? out.then((late) => bounded(late, id)) : bounded(out, id)
+  }
+}
+
+function requestIdOf(member: unknown): RequestId | undefined {
+  const { id } = member instanceof Object && 'id' in member ? member : { id: undefined }
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined
 }
 
 /**

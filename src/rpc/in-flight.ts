@@ -11,7 +11,7 @@ import { LATER, SOON } from '../errors/retry-after.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
-import { answerBatch, type Batch } from './batch.ts'
+import { answerBatch, withinRoom, type Batch } from './batch.ts'
 import type { Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
@@ -124,12 +124,13 @@ export class InFlight<Out, Encoded extends Sized> {
     const isLate = this.#closing
     const refusal = this.#refusalFor(batch.size)
     this.#batches++
-    const outs = answerBatch(batch, this.#service.load, (member, cancelled) => {
+    const take = withinRoom(batch, this.#limits, (member, cancelled) => {
       this.#member = isLate ? undefined : { refusal, cancelled }
       const out = batch.take(member)
       this.#member = undefined
       return out
     })
+    const outs = answerBatch(batch, this.#service.load, take)
     if (outs instanceof Promise) return outs.finally(() => this.#endBatch())
     this.#endBatch()
     return outs

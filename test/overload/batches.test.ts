@@ -211,3 +211,23 @@ test.each([0, 25])(
     expect(JSON.parse(value as string)).toMatchObject([{ result: {} }, { result: {} }, { result: {} }])
   },
 )
+
+test.each(KINDS.flatMap((kind) => [true, false].map((isAsync) => ({ kind, isAsync }))))(
+  'the answers to a batch take at most a quarter of limits.unsentBytes, $kind, async $isAsync',
+  async ({ kind, isAsync }) => {
+    const read = (): string => 'x'.repeat(60_000)
+    const app = createServer({ name: 'batches', version: '1', limits: { unsentBytes: 1_000_000 } })
+    app.resource('log://all', {}, isAsync ? async () => read() : read)
+    const send = await OPEN[kind](app)
+    const reads = Array.from({ length: 20 }, (_, at) =>
+      message('resources/read', { uri: 'log://all' }, at + 2),
+    )
+    const answers = (await send(batch(...reads))) as readonly Answer[]
+    expect(answers.map(({ id }) => id)).toEqual(reads.map((_, at) => at + 2))
+    const [whole, refused] = [answers.slice(0, 4), answers.slice(4)]
+    for (const answer of whole) expect(answer).toHaveProperty('result')
+    for (const { error } of refused)
+      expect(error).toMatchObject({ code: -32600, message: expect.stringContaining('250000 characters') })
+    expect(await send(reads[0] as string)).toHaveProperty('result')
+  },
+)

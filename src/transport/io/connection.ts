@@ -153,7 +153,15 @@ export class Connection implements Channel, Responder<Reply, string> {
     const { source, size, caller, calls } = this
     const share = size / members.length
     const take = (member: unknown): Reply | Promise<Reply> => this.#takeMember(member, source, share)
-    const replies = this.#inFlight.batch({ members, size, caller, calls, take })
+    const replies = this.#inFlight.batch({
+      members,
+      size,
+      caller,
+      calls,
+      take,
+      lengthOf: (reply) => reply?.length ?? 0,
+      refuse: (id, error) => this.#errorText(id, this.#inFlight.reject(error), this.#session),
+    })
     return replies instanceof Promise ? replies.then(toBatch) : toBatch(replies)
   }
 

@@ -335,6 +335,8 @@ export class Endpoint implements HttpHandler {
         caller: callerOf(request),
         calls: session?.calls,
         take: one,
+        lengthOf: ({ body }) => body?.length ?? 0,
+        refuse: (id, error) => this.fail(id, error, peer.dialect, headers),
       })
     answerBatch(members, { whole, headers, begin, take, fail }).then(resolve, reject)
     return promise
