@@ -83,8 +83,13 @@ interface File {
   readonly comments: readonly { readonly start: number; readonly end: number; readonly value: string }[]
 }
 
+/** The exports of the files that were read: many names come from the same ones. */
+const known = new WeakMap<File, readonly Export[]>()
+
 function exportsOf(path: string, root: string, files: Map<string, File>): readonly Export[] {
   const file = load(path, root, files)
+  const before = known.get(file)
+  if (before !== undefined) return before
   const found = file.body.flatMap((node): readonly Export[] => {
     if (node.type === 'ExportAllDeclaration')
       return reach(node.source.value, node.exported && textOf(file, node.exported))
@@ -102,7 +107,9 @@ function exportsOf(path: string, root: string, files: Map<string, File>): readon
         .map((other) => ({ ...other, name }))
     })
   })
-  return merged(found)
+  const exports = merged(found)
+  known.set(file, exports)
+  return exports
 
   function reach(specifier: string, group?: string | null): readonly Export[] {
     if (!specifier.startsWith('.') || group) {
@@ -121,8 +128,8 @@ function targetOf(path: string, specifier: string): string {
 }
 
 function load(path: string, root: string, files: Map<string, File>): File {
-  const known = files.get(path)
-  if (known) return known
+  const loaded = files.get(path)
+  if (loaded) return loaded
   const full = join(root, path)
   if (!existsSync(full)) throw new Error(`${path} is missing; run npm run build first`)
   const text = readFileSync(full, 'utf8')
