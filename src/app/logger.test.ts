@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { createServer } from './app.ts'
 import { takesStdout } from './logger.ts'
 import type { ServerOptions } from './options.ts'
-import { reporterOf } from './settings.ts'
+import { reporterOf } from './report.ts'
 
 type Log = NonNullable<ServerOptions['log']>
 
@@ -23,7 +23,7 @@ function sink(): { readonly stream: Writable; text(): string } {
 
 const report = (log: Log): ReturnType<typeof reporterOf> => reporterOf({ name: 'x', version: '1', log })
 
-test('pino gets the facts first, at its own levels, and messages as they are', () => {
+test('pino gets the facts first, at its own levels, and messages with the format characters they have', () => {
   const { stream, text } = sink()
   const log = pino({ base: { own: 1 } }, stream)
   for (const logger of [log, log.child({ child: 2 })]) {
@@ -52,7 +52,7 @@ test('other loggers get the message first, without characters that control a ter
   report(logger)('error', 'bare 5%')
   expect([out.text(), error.text()]).toEqual([
     '',
-    'unknown tool "\\u{25}s\\u{1b}[2J\\u{a}" { a: 1 }\nbare 5\\u{25}\n',
+    'unknown tool "\\u0025s\\u001b[2J\\u000a" { a: 1 }\nbare 5\\u0025\n',
   ])
 })
 

@@ -1,4 +1,5 @@
 import type { Kind } from '../base/kinds.ts'
+import { printable } from '../errors/printable.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** A function that receives messages for the operator. */
@@ -28,18 +29,10 @@ export function logTo(logger: Logger): LogFunction {
   return (level, message, facts) => {
     const log = logger as unknown as Readonly<Record<'warn' | 'error', (...args: unknown[]) => void>>
     const method = level === 'warning' ? 'warn' : 'error'
-    if (factsFirst) log[method](facts ?? {}, message)
+    if (factsFirst) return log[method](facts ?? {}, message)
     // Many loggers use the first argument as a format, and a message may contain text from a client.
-    else log[method](printable(message, UNFORMATTED), ...(facts === undefined ? [] : [facts]))
+    return log[method](printable(message, /%/g), ...(facts === undefined ? [] : [facts]))
   }
-}
-
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
-const UNFORMATTED = /[%\p{Cc}\p{Cf}\u2028\u2029]/gu
-
-/** A message may contain text from a client, which must neither end the line nor control the terminal. */
-export function printable(message: string, unwanted: RegExp = UNPRINTABLE): string {
-  return message.replace(unwanted, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
 }
 
 /** Whether a pino logger writes to stdout. It does so without the stream of the process, so nothing can be held back. */

@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { REVISIONS } from '../protocol/revisions.ts'
-import type { LogFunction } from './logger.ts'
 import type { ServerOptions } from './options.ts'
 import { createServer } from './app.ts'
-import { checkMount, infoOf, reporterOf, reportToStderr, revisionsOf, secretsOf } from './settings.ts'
+import { checkMount, infoOf, revisionsOf, secretsOf } from './settings.ts'
 
 const OWN = { name: 'a', version: '1' }
 
@@ -114,56 +113,4 @@ test.each([
   { gist: { cycle: 'month' } },
 ] as const)('the options %o are accepted', (options) => {
   expect(() => checkMount('listen', options)).not.toThrow()
-})
-
-test('the log receives a thrown error as plain data, with its causes', () => {
-  const log = vi.fn<LogFunction>()
-  const report = reporterOf(given({ log }))
-  const thrown = new TypeError('a', { cause: new Error('b', { cause: 'c' }) })
-  report('error', 'broken', { error: thrown, more: 1 })
-  const cause = { name: 'Error', message: 'b', stack: expect.any(String) }
-  const error = { name: 'TypeError', message: 'a', stack: expect.any(String), cause }
-  expect(log.mock.calls).toEqual([['error', 'broken', { error, more: 1 }]])
-  report('warning', 'odd', { error: 5 })
-  report('warning', 'odd', { error: Object.create(null) })
-  report('warning', 'plain', { a: 1 })
-  report('warning', 'bare')
-  expect(log.mock.calls.slice(1)).toEqual([
-    ['warning', 'odd', { error: { name: 'number', message: '5' } }],
-    ['warning', 'odd', { error: { name: 'object', message: expect.any(String) } }],
-    ['warning', 'plain', { a: 1 }],
-    ['warning', 'bare', undefined],
-  ])
-})
-
-test('without a log, messages go to stderr without control characters, and an error on lines of its own', () => {
-  const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  onTestFinished(() => logged.mockRestore())
-  reportToStderr('warning', 'a\u001b[2J\n\u202eb\u2028', {
-    c: 1,
-    error: { message: 'd', stack: 'e\n\u001bf' },
-  })
-  reportToStderr('error', 'f', { error: { message: 'g' } })
-  reportToStderr('error', 'h')
-  const cause = { name: 'Error', message: 'k\u001b', stack: 'Error: k\u001b\n    at l\n' }
-  reportToStderr('error', 'i', {
-    error: { name: 'TypeError', message: 'j\npierhead error: no', stack: 'at m', cause },
-  })
-  expect(logged.mock.calls).toEqual([
-    [
-      '%s',
-      'pierhead warning: a\\u{1b}[2J\\u{a}\\u{202e}b\\u{2028}',
-      { c: 1 },
-      '\n    Error: d\n    e\n    \\u{1b}f',
-    ],
-    ['%s', 'pierhead error: f', '\n    g'],
-    ['%s', 'pierhead error: h'],
-    [
-      '%s',
-      'pierhead error: i',
-      ['', 'TypeError: j', 'pierhead error: no', 'at m', 'caused by Error: k\\u{1b}', '    at l'].join(
-        '\n    ',
-      ),
-    ],
-  ])
 })

@@ -3,12 +3,10 @@ import { BAD_OPTION } from '../errors/base.ts'
 import { toMs } from '../base/duration.ts'
 import { checkOptions } from '../base/options.ts'
 import { readEnv } from '../base/runtime.ts'
-import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialects } from '../protocol/switches.ts'
-import { logTo, printable, type LogFunction } from './logger.ts'
-import { readableError } from './stack.ts'
+import { reporterOf } from './report.ts'
 import { createLateSealer } from '../server/late-sealer.ts'
 import type { ServiceOptions } from '../server/service.ts'
 import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
@@ -120,46 +118,6 @@ const STATE_TTL_MS = 15 * 60_000
 export function sealerOf(options: ServerOptions, onForeign: () => void): ServiceOptions['sealer'] {
   if (options.secret !== undefined) secretsOf(options)
   return createLateSealer(() => ({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS, onForeign }))
-}
-
-/** The function that reports to the operator. It converts thrown values to plain data, in `error`. */
-export function reporterOf({ log = console }: ServerOptions): LogFunction {
-  const write = log === console ? reportToStderr : typeof log === 'function' ? log : logTo(log)
-  return (level, message, facts) =>
-    write(
-      level,
-      message,
-      facts !== undefined && 'error' in facts ? { ...facts, error: toPlain(facts['error']) } : facts,
-    )
-}
-
-function toPlain(thrown: unknown): JsonObject {
-  if (!(thrown instanceof Error)) return { name: typeof thrown, message: inspected(thrown) }
-  const { name, message, stack, cause } = thrown
-  return { name, message, stack, ...(cause instanceof Error ? { cause: toPlain(cause) } : {}) }
-}
-
-function inspected(thrown: unknown): string {
-  try {
-    return untrustedText(thrown)
-  } catch {
-    return 'a value that cannot be converted to text'
-  }
-}
-
-/**
- * Logs to the console, which writes to stderr. Control characters are escaped, and the lines of an error are indented, so
- * that text from a client cannot pass for a message of its own.
- */
-export function reportToStderr(level: 'warning' | 'error', message: string, facts: JsonObject = {}): void {
-  const { error, ...rest } = facts
-  const lines = error === undefined ? [] : readableError(error as JsonObject).split('\n')
-  const shown = [
-    ...(Object.keys(rest).length === 0 ? [] : [rest]),
-    ...(lines.length === 0 ? [] : [lines.map((line) => `\n    ${printable(line)}`).join('')]),
-  ]
-  // oxlint-disable-next-line no-console -- the default of the log option
-  console.error('%s', `pierhead ${level}: ${printable(message)}`, ...shown)
 }
 
 function badOption(where: string, reason: string): Error {

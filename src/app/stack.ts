@@ -5,7 +5,10 @@ interface Thrown {
   readonly cause?: Thrown
 }
 
-const MAX_CAUSES = 4
+/** How many causes are shown. */
+export const MAX_CAUSES = 4
+/** How much of a message is looked for in a stack; either may have been cut behind that. */
+const COMPARED = 512
 /** Frames that do not help to find a mistake in a program: those of Node, and of this package once it is installed. */
 const FOREIGN = /\(?node:|[\\/]node_modules[\\/]pierhead[\\/]/
 
@@ -19,7 +22,7 @@ export function readableError(error: Thrown, depth = 0): string {
 /** Most stacks begin with the message, but not those of every library. */
 function textOf({ name, message = '', stack }: Thrown): string {
   if (stack === undefined) return message
-  const text = stack.includes(message) ? stack : `${name ?? 'Error'}: ${message}\n${stack}`
+  const text = stack.includes(message.slice(0, COMPARED)) ? stack : `${name ?? 'Error'}: ${message}\n${stack}`
   return text.trimEnd()
 }
 

@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { TOOL_ARGUMENTS } from '../errors/server.ts'
+import { markReceived } from '../errors/where.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { KnownTools } from './known-tools.ts'
 
@@ -16,5 +17,5 @@ export async function checkInput(
   if ((await check()) === undefined) return
   await refresh()
   const issue = await check()
-  if (issue !== undefined) throw mcpError(TOOL_ARGUMENTS, { name, issue })
+  if (issue !== undefined) throw markReceived(mcpError(TOOL_ARGUMENTS, { name, issue }))
 }

@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { NOT_OFFERED } from '../errors/rpc.ts'
+import { markReceived } from '../errors/where.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Agreement } from './negotiate.ts'
@@ -24,5 +25,5 @@ export function offers({ capabilities, revision }: Agreement, method: string): b
 /** Rejects a method that needs a capability the server did not declare. */
 export function requireOffered(agreement: Agreement, method: string): void {
   if (!offers(agreement, method))
-    throw mcpError(NOT_OFFERED, { method, capability: methodRow(method)?.capability ?? '' })
+    throw markReceived(mcpError(NOT_OFFERED, { method, capability: methodRow(method)?.capability ?? '' }))
 }

@@ -1,5 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { CLOSED } from '../errors/rpc.ts'
+import { markReceived } from '../errors/where.ts'
 import type { JsonObject, RequestId, Message } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { LATEST } from '../protocol/revisions.ts'
@@ -94,7 +95,7 @@ export class ReconnectingConnection {
     if (this.#state === 'closed') return Promise.reject(mcpError(CLOSED, {}))
     this.#live ??= this.#openNow().catch((error: unknown) => {
       this.#live = undefined
-      throw error
+      throw markReceived(error)
     })
     return this.#live
   }
@@ -294,7 +295,7 @@ export class ReconnectingConnection {
       // Not awaited: a server that does not answer may not accept the notification either.
       if (deadline.aborted && transport.cancels === 'message')
         void this.#cancel(transport, id, forms, deadline.reason)
-      throw deadline.aborted ? (deadline.reason as Error) : error
+      throw deadline.aborted ? (deadline.reason as Error) : markReceived(error)
     } finally {
       this.#ids.end(id)
       live.pending--
@@ -379,8 +380,7 @@ export class ReconnectingConnection {
   }
 
   #closeIfRetired(live: Live): void {
-    if (live.pending > 0 || !this.#retired.delete(live)) return
-    void live.transport.close().catch(() => undefined)
+    if (live.pending === 0 && this.#retired.delete(live)) void live.transport.close().catch(() => undefined)
   }
 
   async #disconnect(live: Live): Promise<void> {

@@ -1,5 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { UNKNOWN_RESOURCE } from '../errors/server.ts'
+import { markReceived } from '../errors/where.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
@@ -100,7 +101,10 @@ export class Watcher {
     const missing = urisOf(this.#watched).filter((uri) => !Array.isArray(accepted) || !accepted.includes(uri))
     if (missing.length === 0) return
     const isAll = missing.length === allChanges(this.#watched).length
-    if (isAll) return this.#queue.end(mcpError(UNKNOWN_RESOURCE, { uri: missing[0] as string, nearest: '' }))
+    if (isAll)
+      return this.#queue.end(
+        markReceived(mcpError(UNKNOWN_RESOURCE, { uri: missing[0] as string, nearest: '' })),
+      )
     this.#warn(`the server does not report changes of ${missing.slice(0, 9).join(', ')}: no such resource`)
   }
 

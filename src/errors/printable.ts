@@ -2,11 +2,14 @@ const LONGEST = 65_536
 
 /**
  * Makes text safe for terminals: escapes control and direction characters and halves of characters, but keeps line
- * breaks and tabs. Cuts long text, since a peer may have sent megabytes.
+ * breaks and tabs, unless `hidden` says otherwise. Cuts long text, since a peer may have sent megabytes.
  */
-export function printable(text: string): string {
+export function printable(text: string, hidden: RegExp = HIDDEN): string {
   const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
-  return cut.replace(HIDDEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return cut.replace(hidden, (sign) => {
+    const hex = sign.codePointAt(0)!.toString(16)
+    return sign.length > 1 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
+  })
 }
 
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cs}\p{Bidi_Control}]/gu

@@ -31,12 +31,13 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
   const row = lacksScopes(refusal, facts) ? INSUFFICIENT_SCOPE : BY_REFUSAL.get(refusal ?? '')
   const kind =
     row?.kind ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code)?.kind ?? otherKind(code)
-  const error = new McpError(kind, message, {
-    code,
-    ...(data === undefined ? {} : { data: facts }),
-    ...(refusal === undefined ? {} : refused(refusal, sent)),
-  })
-  return kind === 'custom' ? markReceived(error) : error
+  return markReceived(
+    new McpError(kind, message, {
+      code,
+      ...(data === undefined ? {} : { data: facts }),
+      ...(refusal === undefined ? {} : refused(refusal, sent)),
+    }),
+  )
 }
 
 function otherKind(code: number): ErrorKind {

@@ -1,12 +1,12 @@
-import { rowOf, type McpError } from './error.ts'
+import { McpError, rowOf } from './error.ts'
 import type { ErrorRow } from './row.ts'
 
-/** Errors of other servers that no row keeps from being sent on. */
+/** Errors of clients, whatever their kind. */
 const received = new WeakSet<McpError>()
 
-/** Marks an error that a client got from its server. It may contain secrets of that connection. */
-export function markReceived(error: McpError): McpError {
-  received.add(error)
+/** Marks an error that a client got from its server, or found itself. It may contain secrets of that connection. */
+export function markReceived<Thrown>(error: Thrown): Thrown {
+  if (error instanceof McpError) received.add(error)
   return error
 }
 

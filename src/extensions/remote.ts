@@ -3,6 +3,7 @@ import type { CallOptions } from '../client/options.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import { NOT_OFFERED } from '../errors/rpc.ts'
+import { markReceived } from '../errors/where.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { AnySchema } from '../schema/schema.ts'
 import { has } from './declared.ts'
@@ -37,7 +38,7 @@ export function remoteOf(
 export async function requireServed(client: Requester, id: string, method: string): Promise<void> {
   const { capabilities } = await client.server()
   if (has(capabilities['extensions'], id) || has(capabilities['experimental'], id)) return
-  throw mcpError(NOT_OFFERED, { method, capability: `extensions["${id}"]` })
+  throw markReceived(mcpError(NOT_OFFERED, { method, capability: `extensions["${id}"]` }))
 }
 
 async function checked(method: string, schema: unknown, result: JsonObject): Promise<unknown> {

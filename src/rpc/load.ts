@@ -70,7 +70,7 @@ export class Load {
     if (caller !== undefined) this.#callers.set(caller, this.runningFor(caller) + 1)
   }
 
-  /** Counts a request no longer, and starts the next queued ones. Does nothing if it is not entry. */
+  /** Counts a request no longer, and starts the next queued ones. Does nothing if it is not counted. */
   leave(entry: Entry, caller: unknown, bytes: number): void {
     if (!entry.isCounted) return
     entry.isCounted = false

@@ -19,7 +19,7 @@ export function mask(
 ): McpError {
   const reference = call?.reference ?? crypto.randomUUID()
   const requestId = call?.params['requestId']
-  const known = requestId === undefined ? {} : { requestId }
+  const known = typeof requestId === 'string' || typeof requestId === 'number' ? { requestId } : {}
   masking.report('error', `${what} failed`, { reference, ...facts, ...known, error: thrown })
   return concealed(masking, messageOf(thrown), row, { reference, name }, thrown)
 }

@@ -64,7 +64,7 @@ const HOW_TO_SHOW_ANY =
 const HOW_TO_CONVERT = {
   input: 'Accept only JSON values, for example an ISO date string instead of a Date.',
   output:
-    'Remove transforms from the output schema, or messages them into a schema of their result; use only JSON values.',
+    'Remove transforms from the output schema, or pipe them into a schema of their result; use only JSON values.',
 } as const
 
 /** Adds `type: "object"` to a union of objects: libraries omit it, but lists require it. */

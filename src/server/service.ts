@@ -111,7 +111,8 @@ export class ServerService implements Service {
     const warnOfScopes = (item: string): void => this.#warnOfScopes(item)
     const warnOnce: ServerParts['warnOnce'] = (...warning) => this.warnOnce(...warning)
     const held = new HeldBytes(options.limits.heldBytes)
-    this.#parts = { ...options, observers: this.observers, held, warnOfScopes, warnOnce }
+    const report: ServerParts['report'] = (...entry) => this.report(...entry)
+    this.#parts = { ...options, observers: this.observers, held, warnOfScopes, warnOnce, report }
     this.info = options.info
     this.revisions = options.revisions
     this.dialects = options.dialects
@@ -137,7 +138,9 @@ export class ServerService implements Service {
 
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void {
     try {
-      this.#options.report(level, message, facts)
+      // The function may be async, and one that rejects would end the process.
+      const written: unknown = this.#options.report(level, message, facts)
+      if (written instanceof Promise) written.catch(() => undefined)
     } catch {
       // A failing log must not fail the request.
     }

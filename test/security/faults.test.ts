@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META } from '../../src/protocol/meta.ts'
-import { reportToStderr } from '../../src/app/settings.ts'
+import { reporterOf } from '../../src/app/report.ts'
 import type { AnyApp } from '../harness/connection.ts'
 import { scenario } from '../harness/scenario.ts'
 import { ENVELOPE, initialize, message } from '../http/messages.ts'
@@ -164,7 +164,7 @@ test('L.log-injection nothing in a message ends its line, steers a terminal, or 
   ]
   try {
     for (const letters of hostile)
-      reportToStderr('error', `resource "x${letters}y" failed`, { reference: 'r-1' })
+      reporterOf({ name: 'x', version: '1' })('error', `resource "x${letters}y" failed`, { reference: 'r-1' })
     const app = createServer({ name: 'log', version: '1' }).resource('raw://{+a}', {}, () =>
       Promise.reject(new Error('no')),
     )

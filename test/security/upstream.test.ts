@@ -1,6 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest'
-import { connect } from '../../src/client.ts'
-import { createServer, McpError, type App } from '../../src/index.ts'
+import { once } from 'node:events'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { connect, type Client } from '../../src/client.ts'
+import { allErrors } from '../../src/errors/all.ts'
+import { createServer, McpError, ToolError, type App, type ErrorKind } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 
 const SECRET = 'postgres://admin:hunter2@10.0.0.5/prod'
@@ -81,4 +83,102 @@ test('an error with a code of the upstream server is masked too', async () => {
     expect(answer).toMatch(/\(reference [-0-9a-f]{36}\)/)
     expect(answer).not.toContain('hunter2')
   }
+})
+
+/** Every kind of error that a server may send. */
+const KINDS = [...allErrors().values()].filter(({ where }) => where === undefined).map(({ kind }) => kind)
+
+/** A server that fails with every kind of error: its secret is in the message and in the data. */
+function leaking(): App {
+  const input = { type: 'object', properties: { kind: { type: 'string' } } } as const
+  return createServer({ name: 'back', version: '1', log: () => undefined })
+    .tool('fail', { input }, ({ kind }) => {
+      throw new McpError(kind as ErrorKind, SECRET, {
+        ...(kind === 'custom' && { code: 4009 }),
+        data: { at: SECRET, scopes: [SECRET] },
+      })
+    })
+    .tool('ask', {}, () => {
+      throw new ToolError('say which', { at: 'order' })
+    }) as App
+}
+
+/** What the caller of a server gets from a tool and from a prompt that both do the same. */
+async function answersOf(act: () => unknown, app: App = createServer(FRONT)): Promise<readonly string[]> {
+  const run = async (): Promise<string> => String(await act())
+  const caller = await connect(app.tool('do', {}, run).prompt('do', {}, run), { recovery: false })
+  onTestFinished(() => caller.close())
+  const failed = (error: unknown): string =>
+    JSON.stringify([String(error), (error as McpError).kind, (error as McpError).data])
+  return Promise.all([
+    caller.callRaw('do').then(JSON.stringify, failed),
+    caller.prompt('do').then(JSON.stringify, failed),
+  ])
+}
+
+const FRONT = { name: 'front', version: '1', log: () => undefined }
+const MASKED = /(tool \\"do\\" failed|internal error) \(reference [-0-9a-f]{36}\)/
+
+describe.each(['memory', 'http'])('over %s, an error that a client received is masked', (transport) => {
+  let client: Client
+  beforeAll(async () => {
+    const upstream = leaking()
+    const running = transport === 'http' ? await upstream.listen({ http: { port: 0 } }) : undefined
+    client = await connect(running?.url ?? (upstream as never), { recovery: false })
+    return async () => {
+      await client.close()
+      await running?.close()
+    }
+  })
+
+  test.each(KINDS)('if its kind is %s', async (kind) => {
+    await expect(client.call('fail', { kind })).rejects.toThrow(/hunter2/)
+    for (const answer of await answersOf(() => client.call('fail', { kind }))) {
+      expect(answer).toMatch(MASKED)
+      expect(answer).not.toContain('hunter2')
+    }
+  })
+})
+
+test('an error that a client of the handler found itself is masked too', async () => {
+  const client = await connect(leaking(), { recovery: false })
+  onTestFinished(() => client.close())
+  const old = createServer({ ...FRONT, revisions: ['2024-11-05'] })
+  const acts = [
+    () => client.prompt('none'),
+    () => client.read('x://y'),
+    () => connect(old, { revision: '2025-11-25' }),
+    () => connect(old, { revision: '2026-07-28' }),
+    async () => {
+      for await (const _ of client.watch({ resources: ['x://y'] })) continue
+    },
+  ]
+  for (const act of acts) {
+    await expect(act()).rejects.toThrow(McpError)
+    for (const answer of await answersOf(act)) expect(answer).toMatch(MASKED)
+  }
+})
+
+test('a handler passes an error on by throwing its own, and what a failed tool says to the model is passed on', async () => {
+  const client = await connect(leaking(), { recovery: false })
+  onTestFinished(() => client.close())
+  const rethrow = (): Promise<unknown> =>
+    client.call('fail', { kind: 'unknown_resource' }).catch((error: unknown) => {
+      throw new McpError((error as McpError).kind, 'no such order', { data: { order: 5 }, cause: error })
+    })
+  for (const answer of await answersOf(rethrow))
+    expect(answer).toMatch(/^\["McpError: no such order","unknown_resource",\{"order":5,"refusal"/)
+  const told = await answersOf(() => client.call('ask'))
+  expect(told[0]).toContain('say which')
+})
+
+test('an error that a handler gave as the reason of its signal is still its own', async () => {
+  const back = createServer(FRONT).tool('wait', {}, (_, { signal }) => once(signal, 'abort').then(() => ''))
+  const client = await connect(back)
+  onTestFinished(() => client.close())
+  const answers = await answersOf(() => {
+    const signal = AbortSignal.abort(new McpError('resource_denied', 'not for you'))
+    return client.call('wait', {}, { signal })
+  })
+  for (const answer of answers) expect(answer).toContain('McpError: not for you')
 })
