@@ -1,5 +1,4 @@
-/** Milliseconds after which others get a turn. */
-const SLICE_MS = 20
+import { inNextTurn, TURN_MS } from './turn.ts'
 
 /** What happens before and after each pause. */
 export interface Pauses<In> {
@@ -21,7 +20,7 @@ export function inTurns<In, Out>(
   return proceed()
 
   function proceed(): Out[] | Promise<Out[]> {
-    const end = performance.now() + SLICE_MS
+    const end = performance.now() + TURN_MS
     while (outs.length < items.length) {
       const out = take(items[outs.length]!)
       // A promise may be rejected during a pause, before the caller can look at it.
@@ -34,9 +33,7 @@ export function inTurns<In, Out>(
 
   async function pause(): Promise<Out[]> {
     pauses?.pause(items.slice(outs.length))
-    // Browsers do not have setImmediate.
-    const later = globalThis.setImmediate ?? setTimeout
-    await new Promise((resolve) => void later(resolve))
+    await new Promise<void>((resolve) => inNextTurn(resolve))
     pauses?.resume()
     return proceed()
   }

@@ -79,6 +79,7 @@ export type ErrorKind =
   | 'id_in_use'
   | 'session_limit'
   | 'too_many_connections'
+  | 'too_many_invalid'
   | 'too_many_bytes'
   | 'too_much_unsent'
   | 'slow_sender'

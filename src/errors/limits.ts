@@ -143,6 +143,15 @@ export const TOO_MANY_CONNECTIONS = {
   hint: 'Try again later, close unused connections, or raise limits.connections.',
 } as const
 
+export const TOO_MANY_INVALID = {
+  kind: 'too_many_invalid',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the last {limit} messages were not valid, so the connection is closed',
+  hint: 'Send one JSON-RPC 2.0 message at a time, as the transport frames them, or raise limits.invalidMessages.',
+} as const
+
 export const TOO_MANY_BYTES = {
   kind: 'too_many_bytes',
   code: 1002,

@@ -43,6 +43,7 @@ const DOCUMENTED = `
   unsentBytes 128Mi 64Mi
   connections 20000 2000
   connectionBytes 64Mi 16Mi
+  invalidMessages 100 20
   pingMs 30s 15s
   pongMs 10s 5s
   sessions 10000 1000

@@ -58,6 +58,8 @@ export const LIMITS = {
   connections: { usual: 20_000, strict: 2_000 },
   /** Bytes waiting for one client to read them, before its connection is aborted. */
   connectionBytes: { usual: 67_108_864, strict: 16_777_216 },
+  /** Invalid messages in a row on one connection, before it is closed; stdio is never closed for that. Each message of a batch counts. */
+  invalidMessages: { usual: 100, strict: 20 },
   /** Milliseconds of silence on a connection before the server pings the client. */
   pingMs: { usual: 30_000, strict: 15_000 },
   /** Milliseconds that the client has to answer the ping, before its connection is aborted. */

@@ -1,14 +1,20 @@
+import { clip } from '../base/clip.ts'
 import { textBytes, weigh } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { TOO_MUCH_HELD } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
-import { ownerOf, type Call } from '../rpc/call.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { ownerOf, type Call, type ClientInfo } from '../rpc/call.ts'
+import { Session } from '../rpc/session.ts'
 
 /** One caller may hold this part of what all others leave free, so that a few callers cannot take everything. */
 const SHARE = 1 / 4
 /** The most that a client may say about itself: far more than any client needs. */
 const MAX_INTRODUCTION = 65_536
+/** The most that is kept of it. All sessions together then take less than the limit, if the session table is full. */
+const KEPT_INTRODUCTION = 4096
+const NAME_CHARS = 200
 
 /** The bytes that a server keeps for all its clients between their requests. */
 export class HeldBytes {
@@ -20,14 +26,30 @@ export class HeldBytes {
     this.#limit = limit
   }
 
-  /** Takes room for further bytes; throws if the holder's share is used up. */
+  /** Takes room for further bytes; throws if the holder's share is used up, and no session with more can be evicted. */
   take(holder: unknown, bytes: number): void {
     const own = (this.#holders.get(holder) ?? 0) + bytes
-    const others = this.#bytes + bytes - own
-    if (bytes > 0 && own > (this.#limit - others) * SHARE)
+    if (bytes > 0 && !this.#hasRoom(own, bytes) && !this.#makeRoom(own, bytes))
       throw mcpError(TOO_MUCH_HELD, { limit: this.#limit }, MUCH_LATER)
     this.#bytes += bytes
     this.#holders.set(holder, own)
+  }
+
+  #hasRoom(own: number, bytes: number): boolean {
+    const others = this.#bytes + bytes - own
+    return own <= (this.#limit - others) * SHARE
+  }
+
+  /** Evicts anonymous sessions that hold more than `own` bytes, those with the most first, until there is room; false if there is none. */
+  #makeRoom(own: number, bytes: number): boolean {
+    if (own > this.#limit * SHARE) return false
+    const larger: (readonly [Session, number])[] = []
+    for (const [holder, size] of this.#holders)
+      if (size > own && holder instanceof Session && holder.evict !== undefined) larger.push([holder, size])
+    larger.sort(([, one], [, other]) => other - one)
+    return larger.some(
+      ([session, size]) => session.evict?.(session, own < size * SHARE) === true && this.#hasRoom(own, bytes),
+    )
   }
 
   /** Gives back room. */
@@ -42,6 +64,51 @@ export class HeldBytes {
 /** The caller whose share a request uses: an authenticated one, otherwise its session; without one, the request itself. */
 export function holderOf({ source, peer, channel }: Call): unknown {
   return source.auth === undefined ? (peer.session ?? channel) : ownerOf(source.auth)
+}
+
+/** What a server keeps of what a client says about itself. */
+export interface Introduction {
+  readonly client: ClientInfo
+  readonly capabilities: JsonObject
+  readonly bytes: number
+}
+
+/** Leaves out what makes an introduction large, such as icons and settings; throws if it is far too large. */
+export function toIntroduction(method: string, client: ClientInfo, capabilities: JsonObject): Introduction {
+  const bytes = weighIntroduction(method, client, capabilities)
+  if (bytes <= KEPT_INTRODUCTION) return { client, capabilities, bytes }
+  const room = KEPT_INTRODUCTION / 2
+  const name = clip(client.name, NAME_CHARS)
+  const version = clip(client.version, NAME_CHARS)
+  const kept = [
+    { ...fitting(client as unknown as JsonObject, room / 2), name, version },
+    fitting(capabilities, room),
+  ]
+  // Copied because part of a text keeps all of it in memory.
+  const [info, declared] = JSON.parse(JSON.stringify(kept)) as [ClientInfo, JsonObject]
+  return { client: info, capabilities: declared, bytes: weigh(kept) }
+}
+
+/** An object without the largest of its parts, so that the rest takes at most `room` bytes. */
+function fitting(value: JsonObject, room: number): JsonObject {
+  if (room <= 0) return {}
+  const kept: [string, unknown][] = []
+  let left = room
+  const members = Object.entries(value).map(([name, part]) => ({
+    name,
+    part,
+    bytes: weigh({ [name]: part }, room + 1),
+  }))
+  for (const { name, part, bytes } of members.sort((one, other) => one.bytes - other.bytes)) {
+    const isWhole = bytes <= left
+    if (!isWhole && !isObject(part)) continue
+    const rest = isWhole ? part : fitting(part as JsonObject, left - weigh({ [name]: {} }))
+    const size = isWhole ? bytes : weigh({ [name]: rest })
+    if (size > left) continue
+    left -= size
+    kept.push([name, rest])
+  }
+  return Object.fromEntries(kept)
 }
 
 /** What it takes to keep the name and the capabilities of a client; throws if that is too much. */

@@ -10,7 +10,7 @@ import type { Session } from '../rpc/session.ts'
 import { asSent } from '../base/as-sent.ts'
 import { clip } from '../base/clip.ts'
 import { callOf, partsOf, type Context } from './context.ts'
-import { holderOf, weighIntroduction } from './held-bytes.ts'
+import { holderOf, toIntroduction } from './held-bytes.ts'
 
 /** The description of a server that connecting clients receive. */
 export interface Greeting {
@@ -32,7 +32,8 @@ export function initialize(
   const session = callOf(context).peer.session as Session
   if (session.opened) throw mcpError(ALREADY_INITIALIZED, {})
   const withHandshake = openedBy('handshake', greeting)
-  const { protocolVersion, capabilities, clientInfo } = readOpening(context.params, withHandshake)
+  const opening = readOpening(context.params, withHandshake)
+  const { protocolVersion } = opening
   const version = clip(protocolVersion, 64)
   const requested = withHandshake.find((known) => known === protocolVersion)
   if (requested === undefined && session.dialect.versionMismatch === 'reject') {
@@ -46,11 +47,15 @@ export function initialize(
   }
   const { held } = partsOf(context)
   const holder = holderOf(callOf(context))
-  const bytes = weighIntroduction('initialize', clientInfo, capabilities)
+  const { client, capabilities, bytes } = toIntroduction(
+    'initialize',
+    opening.clientInfo,
+    opening.capabilities,
+  )
   held.take(holder, bytes)
   session.onClose(() => held.free(holder, bytes))
   session.dialect = greeting.dialects[revision]
-  session.client = clientInfo
+  session.client = client
   session.capabilities = capabilities
   session.opened = true
   const { info, instructions } = greeting

@@ -88,7 +88,7 @@ test.each(WITH_SESSION)(
   'limits.heldBytes what clients say about themselves counts until they go, over %s at %s',
   async (transport, revision) => {
     const app = files()
-    const capabilities = saying('x'.repeat(3500))
+    const capabilities = saying('x'.repeat(3300))
     const one = await open(app, { transport, revision, capabilities })
     await expect(open(app, { transport, revision, capabilities })).rejects.toMatchObject(FULL)
     await one.close()
@@ -144,6 +144,68 @@ test('limits.heldBytes a client that takes all it can get leaves enough for othe
   expect(clients.length).toBeGreaterThan(5)
   for (const client of [...clients, victim]) await client.close()
 })
+
+const INIT = { transport: 'http', revision: '2025-11-25' } as const
+
+test('limits.heldBytes sessions that were opened to fill the server make room for others', async () => {
+  const app = files(100_000)
+  const capabilities = { experimental: { a: Array.from({ length: 950 }, () => []) } }
+  const clients = []
+  for (let each = 0; each < 100; each++)
+    clients.push(await open(app, { ...INIT, capabilities }).catch(() => undefined))
+  // With what subscriptions take, one session after another gets a quarter of the rest.
+  for (const client of clients)
+    for (let name = 0; name < 30; name++)
+      await client?.request('resources/subscribe', { uri: uriOf(name) }).catch(() => undefined)
+  const victims = []
+  for (let each = 0; each < 5; each++)
+    victims.push(await open(app, { ...INIT, capabilities: { roots: {}, sampling: {}, elicitation: {} } }))
+  for (const victim of victims) await victim.request('resources/subscribe', { uri: 'file:///a' })
+  expect(app.counts.get('session_evicted')).toBeGreaterThan(0)
+  for (const client of [...clients, ...victims]) await client?.close().catch(() => undefined)
+})
+
+test('limits.heldBytes a session that takes much does not push others out', async () => {
+  const app = files(100_000)
+  const quiet = await open(app, INIT)
+  await quiet.request('resources/subscribe', { uri: uriOf(1) })
+  const greedy = await open(app, INIT)
+  for (let name = 0; name < 50; name++)
+    await greedy.request('resources/subscribe', { uri: uriOf(name) }).catch(() => undefined)
+  expect(app.counts.get('too_much_held')).toBeGreaterThan(0)
+  expect(app.counts.get('session_evicted')).toBeUndefined()
+  await quiet.request('resources/subscribe', { uri: uriOf(2) })
+  for (const client of [quiet, greedy]) await client.close()
+})
+
+test.each(WITH_SESSION)(
+  'of what a client says about itself, the server keeps what is small, over %s at %s',
+  async (transport, revision) => {
+    const app = createServer({ name: 'who', version: '1', log: () => undefined })
+    app.tool('who', {}, (_, { client: { info, capabilities } }) => JSON.stringify({ info, capabilities }))
+    const small = { roots: { listChanged: true }, sampling: {}, elicitation: {} }
+    const capabilities = {
+      experimental: {
+        features: ['x'.repeat(5000)],
+        'com.example/one': { text: 'x'.repeat(20_000), on: true },
+      },
+      ...small,
+    }
+    const clientInfo = {
+      name: 'n'.repeat(9000),
+      version: '1',
+      title: 'T',
+      icons: [{ src: 'x'.repeat(9000) }],
+    }
+    const client = await open(app as AnyApp, { transport, revision, capabilities, clientInfo })
+    const reply = (await client.call('who')) as { readonly content: readonly [{ readonly text: string }] }
+    expect(JSON.parse(reply.content[0].text)).toEqual({
+      info: { name: 'n'.repeat(200), version: '1', title: 'T' },
+      capabilities: { experimental: { 'com.example/one': { on: true } }, ...small },
+    })
+    await client.close()
+  },
+)
 
 test('M.uri-redos no request keeps the server busy with matching, however many URIs and templates there are', async () => {
   let app = createServer({ name: 'templates', version: '1' })

@@ -54,6 +54,19 @@ describe('streams', () => {
     expect((await send(port, { method: 'GET', path: '/sse', headers: EVENTS })).status).toBe(503)
   })
 
+  test('limits.invalidMessages end after so many invalid messages in a row', async () => {
+    const { port, app } = await start(tools({ invalidMessages: 3 }))
+    const client = await (await open(port)).shake()
+    for (const text of ['1', '{}', message('ping', {}, 2), '1', '{}', 'x']) await client.post(text)
+    await client.stream.end()
+    expect(client.messages.at(-1)).toMatchObject({
+      error: { message: 'the last 3 messages were not valid, so the connection is closed' },
+    })
+    expect(client.messages.find(({ id }) => id === 2)).toMatchObject({ result: {} })
+    expect((await client.post(message('ping', {}, 3))).status).toBe(404)
+    expect(app.counts.get('too_many_invalid')).toBe(1)
+  })
+
   test('that are quiet carry comments', async () => {
     const { port } = await start(tools({ keepAliveMs: 20 }))
     const client = await open(port)

@@ -35,6 +35,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   unsentBytes: 'too_much_unsent',
   connections: 'too_many_connections',
   connectionBytes: 'slow_reader',
+  invalidMessages: 'too_many_invalid',
   pingMs: 'The server pings the client.',
   pongMs: 'peer_lost',
   sessions: 'session_limit',

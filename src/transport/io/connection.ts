@@ -1,7 +1,9 @@
 import { Deferred } from '../../base/deferred.ts'
+import { TOO_MANY_INVALID } from '../../errors/limits.ts'
 import { toErrorObject } from '../../errors/reply.ts'
 import { mcpError, type McpError } from '../../errors/error.ts'
 import { NOT_INITIALIZED } from '../../errors/server.ts'
+import { withoutStacks } from '../../errors/stacks.ts'
 import type { JsonObject, RequestId, Message } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { Call, ownerOf, type Channel, type RequestSource, type Peer } from '../../rpc/call.ts'
@@ -27,6 +29,8 @@ export interface ConnectionOptions {
   send(text: string): void
   /** Whether the client reads too slowly; it then does not get dispensable notifications. */
   isBehind?(): boolean
+  /** Called when too many messages in a row were invalid, once the client got an error about it. Without it, any number is answered. */
+  onInvalid?(): void
 }
 
 const DISPENSABLE: ReadonlySet<string> = new Set(['notifications/progress', 'notifications/message'])
@@ -54,10 +58,13 @@ export class Connection implements Channel, Responder<Reply, string> {
   /** Whether a message of a batch is being taken. */
   isInBatch = false
   #isClosed = false
+  /** How many of the last messages were invalid. */
+  #invalid = 0
+  readonly #onInvalid: (() => void) | undefined
   /** Created by the first asynchronous request: most connected clients are idle. */
   #late: Pending<Reply> | undefined
 
-  constructor({ service, limits, source, id, send, isBehind = () => false }: ConnectionOptions) {
+  constructor({ service, limits, source, id, send, isBehind = () => false, onInvalid }: ConnectionOptions) {
     this.#service = service
     this.#limits = limits
     this.#inFlight = new InFlight(service, limits)
@@ -65,6 +72,7 @@ export class Connection implements Channel, Responder<Reply, string> {
     this.#send = send
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#isBehind = isBehind
+    this.#onInvalid = onInvalid
     const notify = (method: string, params: JsonObject): void => this.emit(method, params, this.#session)
     this.#session = new Session(service.dialects, notify, id)
   }
@@ -85,7 +93,7 @@ export class Connection implements Channel, Responder<Reply, string> {
     let reply: Reply | Promise<Reply>
     this.size = text.length
     try {
-      const message = this.#read(text, this.#limits)
+      const message = this.#invalid === 0 ? this.#read(text, this.#limits) : this.#readCheaply(text)
       reply = Array.isArray(message) ? this.#takeBatch(message) : this.#take(message as Message)
     } catch (thrown) {
       this.reject(thrown)
@@ -100,7 +108,26 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   /** Sends an error for something that could not be read as a message, with its id if that is known. */
   reject(thrown: unknown, id: RequestId | undefined = readableId(thrown)): void {
-    this.#send(this.#errorText(id, this.#inFlight.reject(thrown), this.#session))
+    this.#reply(this.#rejection(thrown, id))
+  }
+
+  #rejection(thrown: unknown, id: RequestId | undefined): string {
+    this.#invalid++
+    return this.#errorText(id, this.#inFlight.reject(thrown), this.#session)
+  }
+
+  /** Gives up on a client that sends nothing but invalid messages. */
+  #checkInvalid(): void {
+    const limit = this.#limits.invalidMessages
+    if (this.#onInvalid === undefined || this.#invalid < limit) return
+    this.#send(this.#rejection(mcpError(TOO_MANY_INVALID, { limit }), undefined))
+    this.#invalid = Number.NEGATIVE_INFINITY
+    this.#onInvalid()
+  }
+
+  /** Reads a message after an invalid one, which is perhaps one of many: most of what an invalid message costs is the stack of its error. */
+  #readCheaply(text: string): ReturnType<typeof readBounded> {
+    return withoutStacks(() => this.#read(text, this.#limits))
   }
 
   emit(method: string, params: JsonObject, peer: Peer): void {
@@ -146,6 +173,7 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   #reply(text: Reply): void {
     if (text !== undefined) this.#send(text)
+    if (this.#invalid > 0) this.#checkInvalid()
   }
 
   #takeBatch(members: readonly unknown[]): Reply | Promise<Reply> {
@@ -173,9 +201,9 @@ export class Connection implements Channel, Responder<Reply, string> {
     this.source = source
     this.size = size
     try {
-      return this.#take(readMessage(member))
+      return this.#take(this.#invalid === 0 ? readMessage(member) : withoutStacks(() => readMessage(member)))
     } catch (thrown) {
-      return this.#errorText(readableId(thrown), this.#inFlight.reject(thrown), this.#session)
+      return this.#rejection(thrown, readableId(thrown))
     } finally {
       this.isInBatch = outer.isInBatch
       this.source = outer.source
@@ -186,6 +214,7 @@ export class Connection implements Channel, Responder<Reply, string> {
   #take(message: Message): Reply | Promise<Reply> {
     const { adapter } = this.#session.dialect
     const { id, method, params } = adapter === undefined ? message : adapter.decode(message)
+    this.#invalid = 0
     if (method !== undefined && id !== undefined) {
       checkId(id, this.#limits.idLength)
       return this.#answer(id, method, params ?? NO_PARAMS)

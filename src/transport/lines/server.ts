@@ -1,5 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
-import { mcpError, type McpError } from '../../errors/error.ts'
+import { beginTurn, inNextTurn, isTurnOver } from '../../base/turn.ts'
+import { mcpError } from '../../errors/error.ts'
+import { withoutStacks } from '../../errors/stacks.ts'
 import { PARSE_FAILED, TOO_LARGE } from '../../errors/wire.ts'
 import type { RequestId } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
@@ -23,11 +25,11 @@ export interface LineServerOptions {
   readonly output: Writable
   /** Writes to the output; false when its buffer is full. */
   write(text: string): boolean
-  /** Resumes reading when the output has drained, for streams that may be paused for other reasons too. */
+  /** Resumes reading if nothing else speaks against it, for streams that may be paused for other reasons too. */
   readonly resume?: () => void
   /**
    * Called instead of reading on when the other side does not seem to be an MCP client, with the reason. Without it, every
-   * line that is not a message is rejected and the next one is read.
+   * line that is not a message is rejected and the next one is read, however many there are.
    */
   readonly onForeign?: (reason: string) => void
 }
@@ -36,14 +38,14 @@ export interface LineServerOptions {
 interface Unreadable {
   /** Its text as far as it is known. */
   readonly text: string
-  readonly error: McpError
+  readonly isTooLarge: boolean
   readonly id?: RequestId | undefined
 }
 
 const BATCH_CHARS = 65_536
 const REQUEST_LINE = /^\s*[a-z-]+\s.*\sHTTP\/1\./i
 
-/** Serves one client over two streams. Reading pauses while the client does not read its responses. */
+/** Serves one client over two streams. Reading pauses while the client does not read its responses, and while lines wait for their turn. */
 export class LineServer implements LineReaderOptions {
   readonly connection: Connection
   readonly lines: LineReader
@@ -56,27 +58,35 @@ export class LineServer implements LineReaderOptions {
   readonly #resume: () => void
   readonly #encode: (text: string) => string
   readonly #onForeign: ((reason: string) => void) | undefined
-  /** The lines of one chunk. */
-  readonly #inbox: (string | Unreadable)[] = []
+  /** Lines that have arrived and were not taken. */
+  #inbox: (string | Unreadable)[] = []
+  /** Whether the lines in the inbox wait until others had a turn. */
+  isWaiting = false
+  /** Called when all lines are taken that arrived before the client ended its side. */
+  #onTaken: (() => void) | undefined
   #batch = ''
   /** Whether a message has arrived. */
   #isClient = false
   #isIgnoring = false
+  #isStopped = false
+  /** Whether the client has not read its responses. */
+  #isBehind = false
 
   constructor(options: LineServerOptions) {
-    const { service, limits, source, maxBytes, input, output, write, framing = LINES } = options
+    const { service, limits, source, maxBytes, input, output, write, framing = LINES, onForeign } = options
     this.#input = input
     this.#output = output
     this.#write = write
-    this.#resume = options.resume ?? (() => input.resume())
+    this.#resume = options.resume ?? (() => this.#read())
     this.#encode = framing.encode
-    this.#onForeign = options.onForeign
+    this.#onForeign = onForeign
     this.connection = new Connection({
       service,
       limits,
       source,
       send: (text) => this.#send(text),
       isBehind: () => output.writableLength > limits.streamBytes,
+      ...(onForeign !== undefined && { onInvalid: () => onForeign('it sent too many invalid messages') }),
     })
     this.maxBytes = maxBytes
     this.lines = framing.createReader(this)
@@ -93,22 +103,27 @@ export class LineServer implements LineReaderOptions {
 
   onOversize(head: Uint8Array): void {
     const text = toText(head.subarray(0, 512))
-    this.#inbox.push({ text, error: mcpError(TOO_LARGE, { limit: this.maxBytes }), id: askedId(text) })
+    this.#inbox.push({ text, isTooLarge: true, id: askedId(text) })
   }
 
   onBadEncoding(bytes: Uint8Array): void {
-    this.#inbox.push({ text: toText(bytes), error: mcpError(PARSE_FAILED, {}) })
+    this.#inbox.push({ text: toText(bytes), isTooLarge: false })
   }
 
-  /** The client has ended its side; the last line does not need a line break. */
-  end(): void {
+  /** The client has ended its side; the last line does not need a line break. Calls `onTaken` when all lines are taken. */
+  end(onTaken: () => void): void {
     this.lines.end()
-    this.#takeAll()
-    this.connection.rejectPending()
+    this.#onTaken = () => {
+      this.connection.rejectPending()
+      onTaken()
+    }
+    if (!this.isWaiting) this.#takeAll()
   }
 
   /** Stops reading from the client. */
   stop(): void {
+    this.#isStopped = true
+    this.#inbox = []
     this.#input.off('data', this.#take)
     this.#input.pause()
   }
@@ -116,6 +131,7 @@ export class LineServer implements LineReaderOptions {
   /** Ignores all further input, and what has arrived of it already. */
   ignore(): void {
     this.#isIgnoring = true
+    this.#inbox = []
     this.lines.discard()
   }
 
@@ -124,27 +140,66 @@ export class LineServer implements LineReaderOptions {
     if (this.#batch === '') return
     const text = this.#batch
     this.#batch = ''
-    if (this.#write(text) || this.#input.isPaused()) return
+    if (this.#write(text) || this.#isBehind) return
+    this.#isBehind = true
     this.#input.pause()
-    this.#output.once('drain', this.#resume)
+    this.#output.once('drain', () => {
+      this.#isBehind = false
+      this.#resume()
+    })
   }
 
   readonly #take = (chunk: Uint8Array): void => {
     this.lines.push(chunk)
-    this.#takeAll()
+    if (!this.isWaiting) this.#takeAll()
     this.flush()
   }
 
+  /** Takes the lines that have arrived; the rest of them later if that takes long. */
   #takeAll(): void {
-    this.count += this.#inbox.length
-    for (const line of this.#inbox.splice(0)) {
-      if (this.#isIgnoring) return
-      if (typeof line === 'string' ? this.connection.receive(line) : this.#reject(line)) this.#isClient = true
-      else if (this.#onForeign !== undefined) this.#checkForeign(line, this.#onForeign)
+    const lines = this.#inbox
+    if (lines.length > 0) this.#inbox = []
+    beginTurn()
+    for (let at = 0; at < lines.length; at++) {
+      if (this.#isIgnoring) break
+      this.count++
+      this.#takeLine(lines[at]!)
+      if (at + 1 < lines.length && isTurnOver()) return this.#pause(lines.slice(at + 1))
     }
+    const onTaken = this.#onTaken
+    this.#onTaken = undefined
+    onTaken?.()
   }
 
-  #reject({ error, id }: Unreadable): boolean {
+  #takeLine(line: string | Unreadable): void {
+    if (typeof line === 'string' ? this.connection.receive(line) : this.#reject(line)) this.#isClient = true
+    else if (this.#onForeign !== undefined && !this.#isIgnoring) this.#checkForeign(line, this.#onForeign)
+  }
+
+  /** Takes the rest of the lines after others had a turn. */
+  #pause(rest: (string | Unreadable)[]): void {
+    if (this.#isIgnoring) return
+    this.#inbox = rest
+    this.isWaiting = true
+    this.#input.pause()
+    inNextTurn(() => {
+      this.isWaiting = false
+      this.#takeAll()
+      this.flush()
+      if (!this.isWaiting) this.#resume()
+    })
+  }
+
+  /** Resumes reading unless there is another reason to pause. */
+  #read(): void {
+    if (!this.isWaiting && !this.#isBehind && !this.#isStopped) this.#input.resume()
+  }
+
+  #reject({ isTooLarge, id }: Unreadable): boolean {
+    const limit = this.maxBytes
+    const error = withoutStacks(() =>
+      isTooLarge ? mcpError(TOO_LARGE, { limit }) : mcpError(PARSE_FAILED, {}),
+    )
     this.connection.reject(error, id)
     return false
   }

@@ -54,6 +54,10 @@ export class SseClient {
       id,
       send: (text) => this.stream.send(text, 'message'),
       isBehind: () => this.stream.waiting > streamBytes,
+      onInvalid: () => {
+        onGone()
+        void this.close()
+      },
     })
   }
 

@@ -61,8 +61,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   }
 
   function onEnd(): void {
-    server.end()
-    void close(Math.min(limits.drainMs, END_DRAIN_MS))
+    server.end(() => void close(Math.min(limits.drainMs, END_DRAIN_MS)))
   }
 
   function onBroken(): void {

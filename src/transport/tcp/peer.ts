@@ -106,7 +106,7 @@ export class Peer {
       this.#service.observers.count('session_expired')
       return this.#closeSoon()
     }
-    if (!lines.isInside || this.#isBehind) this.#insideAt = 0
+    if (!lines.isInside || this.#isBehind || this.#server.isWaiting) this.#insideAt = 0
     else if (this.#insideAt === 0 || this.#before !== count) {
       this.#insideAt = now
       this.#before = count
@@ -155,10 +155,11 @@ export class Peer {
   #onEnd(): void {
     const { connection } = this.#server
     this.#hasEnded = true
-    this.#server.end()
     this.#reading.end()
-    this.#probe()
-    void connection.drain(Number.POSITIVE_INFINITY).then(() => this.close())
+    this.#server.end(() => {
+      this.#probe()
+      void connection.drain(Number.POSITIVE_INFINITY).then(() => this.close())
+    })
   }
 
   /** Writes an empty frame. Clients ignore it; if the client is gone, writing fails and the connection closes. */
@@ -191,7 +192,7 @@ export class Peer {
 
   /** Resumes reading unless there is another reason to pause. */
   #read(): void {
-    if (!this.#isBehind && !this.#reading.isWaiting) this.#socket.resume()
+    if (!this.#isBehind && !this.#reading.isWaiting && !this.#server.isWaiting) this.#socket.resume()
   }
 
   /** Aborts the connection of a client that reads too slowly. */
@@ -211,6 +212,7 @@ export class Peer {
   #onClose(): void {
     this.#reading.end()
     this.#sending.set(0)
+    this.#server.ignore()
     this.#server.connection.close()
   }
 }

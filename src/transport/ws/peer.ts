@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { RawData } from 'ws'
+import { beginTurn, inNextTurn, isTurnOver } from '../../base/turn.ts'
 import { mcpError } from '../../errors/error.ts'
 import { TOO_LARGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
@@ -35,7 +36,7 @@ const FRAGMENT_BYTES = 256
 /** How long a client has to complete the closing handshake. */
 const CLOSE_MS = 2000
 
-/** Serves one client on a WebSocket, one message per frame. Reading pauses while the client does not read. */
+/** Serves one client on a WebSocket, one message per frame. Reading pauses while the client does not read, and while messages wait for their turn. */
 export class Peer implements Carrier {
   /** Resolves when the connection is closed. */
   readonly gone: Promise<void>
@@ -50,6 +51,8 @@ export class Peer implements Carrier {
   /** Messages that arrived while reading was paused. */
   #inbox: string[] | undefined
   #paused = false
+  /** Whether the messages in the inbox wait until others had a turn. */
+  #isWaiting = false
   #corked = false
   #heard = true
   #heardAt = 0
@@ -85,6 +88,7 @@ export class Peer implements Carrier {
         source,
         send: (text) => this.send(text),
         isBehind: () => this.isBehind,
+        onInvalid: () => this.refuse(),
       })
     this.gone = new Promise((resolve) => {
       socket.once('close', () => {
@@ -92,6 +96,7 @@ export class Peer implements Carrier {
         this.#sending.set(0)
         if (session === undefined) this.#connection.close()
         else this.#lose(session)
+        this.#inbox = undefined
         resolve()
       })
     })
@@ -116,12 +121,12 @@ export class Peer implements Carrier {
   check(now: number): void {
     const { pingMs, pongMs, bodyMs } = this.#limits
     // While reading is paused, the write budget detects a dead client.
-    if (this.#heard || this.#paused) {
+    if (this.#heard || this.#paused || this.#isWaiting) {
       this.#heard = false
       this.#heardAt = now
       this.#pingedAt = 0
     }
-    if (this.#paused || this.#reading.size === 0) this.#begunAt = 0
+    if (this.#paused || this.#isWaiting || this.#reading.size === 0) this.#begunAt = 0
     else if (this.#begunAt === 0) this.#begunAt = now
     else if (now - this.#begunAt > bodyMs) return this.#abort('slow_sender')
     if (this.#pingedAt !== 0) {
@@ -160,6 +165,11 @@ export class Peer implements Carrier {
     if (this.#stream.writableLength > BATCH_BYTES) this.abort()
   }
 
+  /** Closes the connection of a client that sends invalid messages. */
+  refuse(): void {
+    this.#socket.close(CLOSE.policy, 'too many invalid messages')
+  }
+
   abort(): void {
     this.#socket.terminate()
   }
@@ -176,6 +186,7 @@ export class Peer implements Carrier {
 
   #count(bytes: number): void {
     this.#heard = true
+    beginTurn()
     // Input after the close frame is discarded.
     if (this.#socket.readyState !== this.#socket.OPEN) return this.#reading.end()
     const problem = this.#reading.take(bytes + this.#newFragments() * FRAGMENT_BYTES)
@@ -198,12 +209,26 @@ export class Peer implements Carrier {
     this.#reading.end()
     this.#fragments = 0
     this.#begunAt = 0
+    if (this.#socket.isOver) return
     if (isBinary) return this.#socket.close(CLOSE.notText, 'send text frames')
     if (this.#session?.count(this) === false) return
     // Text arrives as one buffer and is known to be UTF-8.
     const text = (data as Buffer).toString('utf8')
-    if (this.#paused) (this.#inbox ??= []).push(text)
-    else this.#connection.receive(text)
+    if (this.#paused || this.#isWaiting) (this.#inbox ??= []).push(text)
+    else {
+      this.#connection.receive(text)
+      if (isTurnOver()) this.#wait()
+    }
+  }
+
+  /** Pauses reading until others had a turn. */
+  #wait(): void {
+    this.#isWaiting = true
+    this.#socket.pause()
+    inNextTurn(() => {
+      this.#isWaiting = false
+      this.#takeInbox()
+    })
   }
 
   /** Counts a control frame. Reading pauses when a client sends pings without reading the pongs. */
@@ -232,16 +257,26 @@ export class Peer implements Carrier {
   #resume(): void {
     this.#paused = false
     this.#sending.set(0)
+    this.#takeInbox()
+  }
+
+  /** Takes the messages that arrived while reading was paused, until there is a reason to pause again. */
+  #takeInbox(): void {
     const waiting = this.#inbox ?? []
+    let at = 0
     this.#inbox = undefined
-    while (waiting.length > 0 && !this.#paused) this.#connection.receive(waiting.shift() as string)
-    if (waiting.length > 0) this.#inbox = [...waiting, ...(this.#inbox ?? [])]
+    beginTurn()
+    while (at < waiting.length && !this.#paused && !this.#isWaiting && !this.#socket.isOver) {
+      this.#connection.receive(waiting[at++] as string)
+      if (at < waiting.length && isTurnOver()) this.#wait()
+    }
+    if (at < waiting.length) this.#inbox = [...waiting.slice(at), ...(this.#inbox ?? [])]
     this.#read()
   }
 
   /** Resumes reading unless there is another reason to pause. */
   #read(): void {
-    if (!this.#paused && !this.#reading.isWaiting) this.#socket.resume()
+    if (!this.#paused && !this.#isWaiting && !this.#reading.isWaiting) this.#socket.resume()
   }
 
   /** The connection is lost, but the client may resume the session. */
@@ -255,7 +290,7 @@ export class Peer implements Carrier {
   #receiveInbox(): void {
     const waiting = this.#inbox
     this.#inbox = undefined
-    if (waiting !== undefined) for (const text of waiting) this.#connection.receive(text)
+    for (const text of waiting ?? []) if (!this.#socket.isOver) this.#connection.receive(text)
   }
 
   #abort(why: 'slow_reader' | 'slow_sender' | 'peer_lost'): void {

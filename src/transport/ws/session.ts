@@ -15,6 +15,8 @@ export interface Carrier {
   ask(payload: string): void
   /** Gives up the session to another connection. */
   replace(): void
+  /** Closes the connection of a client that sends invalid messages. */
+  refuse(): void
   /** Aborts the connection. */
   abort(): void
 }
@@ -74,6 +76,7 @@ export class WsSession implements Keeper {
       id,
       send: (text) => this.#send(text),
       isBehind: () => this.#carrier?.isBehind ?? this.#backlog.isHalfFull,
+      onInvalid: () => this.#carrier?.refuse(),
     })
   }
 

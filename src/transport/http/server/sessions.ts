@@ -194,6 +194,7 @@ export class Sessions {
     this.#makeRoom(session.owner)
     this.#table.set(session.id, session)
     this.#owners.add(session)
+    session.session.evict = this.#evict
   }
 
   has({ id }: HttpSession): boolean {
@@ -250,12 +251,26 @@ export class Sessions {
     this.#service.observers.count('session_evicted')
   }
 
+  /** Evicts a session because others need the memory that it takes. */
+  readonly #evict = ({ id }: Session, isLarge: boolean): boolean => {
+    const session = this.#table.get(id)
+    if (session === undefined || !this.#isEvictable(session, isLarge)) return false
+    this.end(session)
+    this.#service.observers.count('session_evicted')
+    return true
+  }
+
+  /** Whether a session may be evicted: one that was not used for a moment, or one of those that take too much if it has no running request. */
+  #isEvictable(session: HttpSession, isLarge: boolean): boolean {
+    return isLarge ? session.calls.size === 0 : !session.busy && this.#now() - session.seen >= FRESH_MS
+  }
+
   /** The session to evict for one of `owner`; those in use only if another owner has far more than this one. */
   #evictable(owner: string): HttpSession | undefined {
     const { items, isLarge } = this.#owners.largest(owner)
     let oldest: HttpSession | undefined
     for (const session of items) {
-      if (isLarge ? session.calls.size > 0 : this.#now() - session.seen < FRESH_MS) continue
+      if (!this.#isEvictable(session, isLarge)) continue
       if (oldest === undefined || session.seen < oldest.seen) oldest = session
     }
     return oldest
