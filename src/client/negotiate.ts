@@ -63,7 +63,7 @@ export async function negotiate(options: NegotiateOptions): Promise<Opened> {
         return undefined
       })
       if (agreement !== undefined) return newest(agreement)
-    }
+    } else if (down !== undefined) throw down // No request is to blame, so another connection would fail too.
     if (down === undefined) {
       const { handshake } = await import('./handshake.ts')
       return checkUp(await handshake(transport, options))
