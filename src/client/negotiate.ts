@@ -10,6 +10,7 @@ import { exchange, toAgreement } from './first-exchange.ts'
 import { NEWEST, type Forms } from './forms.ts'
 import type { Sender } from './encode-call.ts'
 import type { OpeningMode } from './opening-mode.ts'
+import type { Questions } from './questions.ts'
 
 /** The revision and capabilities that client and server agreed on. */
 export interface Agreement {
@@ -43,6 +44,8 @@ export interface Opened {
   readonly transport: ClientTransport
   readonly agreement: Agreement
   readonly mode: OpeningMode
+  /** Answers requests of the server, which only those with a handshake may send. */
+  readonly Questions?: typeof Questions
 }
 
 /** Opens a connection and agrees on a revision: the newest if the server knows it, otherwise by a handshake. */
