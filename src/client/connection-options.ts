@@ -1,9 +1,10 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
-import type { OpenTransport } from '../rpc/client-transport.ts'
+import type { ClientTransport, OpenTransport } from '../rpc/client-transport.ts'
 import type { BackoffTimes } from '../base/backoff.ts'
 import type { Emitter } from './events.ts'
+import type { Agreement } from './negotiate.ts'
 import type { Progress } from './options.ts'
 import type { Answer } from './questions.ts'
 import type { RecoverySettings } from './recovery-options.ts'
@@ -26,6 +27,8 @@ export interface ConnectionOptions {
   readonly probeMs: number
   /** The highest request id. */
   readonly maxId: number
+  /** The length of the longest id that a request of the server may have. */
+  readonly idLength: number
   /** How long to wait between failed attempts. */
   readonly backoff: BackoffTimes
   /** How to retry requests after temporary errors; undefined turns retries off. */
@@ -53,6 +56,14 @@ export interface RequestOptions {
   readonly onRound?: (() => void) | undefined
   /** Called with the id of each attempt. */
   readonly onId?: ((id: number) => void) | undefined
+}
+
+/** An open connection and its agreement. */
+export interface Live {
+  readonly transport: ClientTransport
+  readonly agreement: Agreement
+  /** The number of requests that wait for an answer. */
+  pending: number
 }
 
 /** The client that uses a connection. */

@@ -178,10 +178,11 @@ export class Conversation {
   }
 
   #answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    if (method === 'elicitation/create') this.#elicitations.expect(params)
+    const { answers } = this.connection
+    if (answers.elicitUrl !== undefined) this.#elicitations.expect(params)
     return this.middleware.answer({ method, params, options: { signal } }, async (request) => {
       const { answerQuestion } = await import('./answers.ts')
-      return answerQuestion(this.connection.answers, method, request.params, signal)
+      return answerQuestion(answers, method, request.params, signal)
     })
   }
 

@@ -2,6 +2,7 @@ import type { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 const MAX_EXPECTED = 1000
+const MAX_LENGTH = 1024
 
 /** The ids of URLs that servers asked to open, so that only expected completions are reported. */
 export class Elicitations {
@@ -9,7 +10,7 @@ export class Elicitations {
 
   /** Remembers the id in a question or in an item of an error. */
   expect({ elicitationId: id }: JsonObject): void {
-    if (typeof id !== 'string') return
+    if (typeof id !== 'string' || id.length > MAX_LENGTH) return
     this.#expected.add(id)
     for (const oldest of this.#expected) {
       if (this.#expected.size <= MAX_EXPECTED) break

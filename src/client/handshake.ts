@@ -9,6 +9,7 @@ import { orAborted } from '../base/backoff.ts'
 import { exchange, openingDeadline, toAgreement } from './first-exchange.ts'
 import type { Agreement, NegotiateOptions, Opened } from './negotiate.ts'
 import { formsOf } from './older-forms.ts'
+import { Questions } from './questions.ts'
 import { encodeNotification } from './encode-call.ts'
 
 const HANDSHAKE_REVISIONS = REVISIONS.filter((revision) => revision !== LATEST)
@@ -20,7 +21,7 @@ export async function handshake(transport: ClientTransport, options: NegotiateOp
   let rejection: Error = mcpError(UNKNOWN_METHOD, { method: 'initialize', revision: REVISIONS[0] })
   if (!known) {
     try {
-      return { transport, agreement: await initialize(transport, options), mode: 'handshake' }
+      return { transport, agreement: await initialize(transport, options), mode: 'handshake', Questions }
     } catch (error) {
       // The server speaks this transport, so there is no need to try an older one.
       if (remembered === 'handshake' || isFromLatest(error) || signal.aborted) throw error
@@ -31,7 +32,7 @@ export async function handshake(transport: ClientTransport, options: NegotiateOp
   if (older === undefined) throw rejection
   await transport.close()
   try {
-    return { transport: older, agreement: await initialize(older, options), mode: 'older' }
+    return { transport: older, agreement: await initialize(older, options), mode: 'older', Questions }
   } catch (error) {
     await older.close()
     throw error

@@ -10,6 +10,7 @@ import { exchange, toAgreement } from './first-exchange.ts'
 import { NEWEST, type Forms } from './forms.ts'
 import type { Sender } from './encode-call.ts'
 import type { OpeningMode } from './opening-mode.ts'
+import type { Questions } from './questions.ts'
 
 /** The revision and capabilities that client and server agreed on. */
 export interface Agreement {
@@ -43,6 +44,8 @@ export interface Opened {
   readonly transport: ClientTransport
   readonly agreement: Agreement
   readonly mode: OpeningMode
+  /** Answers requests of the server, which only those with a handshake may send. */
+  readonly Questions?: typeof Questions
 }
 
 /** Opens a connection and agrees on a revision: the newest if the server knows it, otherwise by a handshake. */
@@ -63,7 +66,7 @@ export async function negotiate(options: NegotiateOptions): Promise<Opened> {
         return undefined
       })
       if (agreement !== undefined) return newest(agreement)
-    }
+    } else if (down !== undefined) throw down // No request is to blame, so another connection would fail too.
     if (down === undefined) {
       const { handshake } = await import('./handshake.ts')
       return checkUp(await handshake(transport, options))

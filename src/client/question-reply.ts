@@ -1,4 +1,5 @@
 import { McpError, mcpError } from '../errors/error.ts'
+import { ID_TOO_LONG } from '../errors/limits.ts'
 import { INTERNAL } from '../errors/wire.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { encodeError, encodeReply, replyText } from '../wire/reply.ts'
@@ -6,6 +7,12 @@ import { encodeError, encodeReply, replyText } from '../wire/reply.ts'
 /** The reply to a question. */
 export function encodeAnswer(id: RequestId, result: JsonObject): string {
   return replyText(encodeReply(id, JSON.stringify(result)))
+}
+
+/** The reply to a question whose id is too long to be repeated. */
+export function refuseId(limit: number): string {
+  const { code, message } = mcpError(ID_TOO_LONG, { limit })
+  return encodeError(undefined, { code, message })
 }
 
 /** The reply to a question that could not be answered. */

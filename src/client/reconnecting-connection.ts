@@ -14,24 +14,17 @@ import type { State } from './events.ts'
 import { toRemoteError } from './first-exchange.ts'
 import type { Forms } from './forms.ts'
 import { Ids } from './ids.ts'
-import type { ConnectionOptions, ConnectionOwner, RequestOptions } from './connection-options.ts'
+import type { ConnectionOptions, ConnectionOwner, Live, RequestOptions } from './connection-options.ts'
 import { mayLackHandshake, negotiate, type Agreement, type Opened } from './negotiate.ts'
 import { requireOffered } from './offered.ts'
 import type { Progress } from './options.ts'
-import { Questions } from './questions.ts'
+import { QuestionRoom } from './question-room.ts'
+import type { Questions } from './questions.ts'
 import { LazyRecovery } from './lazy-recovery.ts'
 import type { Attempt, RetryHistory } from './recovery.ts'
 import { readResult } from './results.ts'
 import { createSender, headersOf, encodeCall, encodeNotification, type Sender } from './encode-call.ts'
 import { forgetMode, recallMode, rememberMode } from './opening-mode.ts'
-
-/** An open connection and its agreement. */
-interface Live {
-  readonly transport: ClientTransport
-  readonly agreement: Agreement
-  /** The number of requests that wait for an answer. */
-  pending: number
-}
 
 /** Errors of the connection rather than of a request. */
 const CONNECTION_ERRORS: ReadonlySet<string> = new Set(['session_lost', 'connection_closed', 'stream_lost'])
@@ -54,7 +47,8 @@ export class ReconnectingConnection {
   #reopening = false
   /** Connections that take no new requests, but still have pending ones. */
   readonly #retired = new Set<Live>()
-  readonly #questions: Questions
+  readonly #room = new QuestionRoom()
+  #questions: Questions | undefined
   readonly #recovery: LazyRecovery
   readonly #closing = new AbortController()
 
@@ -65,7 +59,6 @@ export class ReconnectingConnection {
     this.#answers = checkAnswers(answers)
     this.#sender = this.#buildSender()
     this.#owner = owner
-    this.#questions = new Questions(owner.answer)
     const { recovery, reauthenticate, events } = options
     this.#recovery = new LazyRecovery(recovery, {
       reauthenticate,
@@ -160,7 +153,7 @@ export class ReconnectingConnection {
     this.#current = undefined
     this.#retired.clear()
     this.#closing.abort(mcpError(CLOSED, {}))
-    this.#questions.cancelAll()
+    this.#questions?.cancelAll()
     await Promise.all([
       live?.then(
         ({ transport }) => transport.close(),
@@ -196,7 +189,9 @@ export class ReconnectingConnection {
         signal: this.#closing.signal,
         nextId: () => this.#ids.next(),
       })
-      const { transport, agreement } = opened
+      const { transport, agreement, Questions } = opened
+      if (Questions !== undefined)
+        this.#questions ??= new Questions(this.#owner.answer, this.#options.idLength, this.#room)
       live = { transport, agreement, pending: 0 }
     } catch (error) {
       this.#backoff.failed()
@@ -317,20 +312,21 @@ export class ReconnectingConnection {
     const params = given ?? {}
     if (id !== undefined) this.#reply(id, method, params, live).catch(() => undefined)
     else if (method === 'notifications/progress') this.#ids.progress(params)
-    else if (method === 'notifications/cancelled') this.#questions.cancel(params['requestId'])
+    else if (method === 'notifications/cancelled') this.#questions?.cancel(params['requestId'])
     else this.#owner.onNotification(method, params)
   }
 
   async #reply(id: RequestId, method: string, params: JsonObject, from?: Live): Promise<void> {
-    if (!this.#questions.begin()) return
+    const bytes = this.#room.begin([id, params])
+    if (bytes === 0) return
     try {
       const { transport, agreement } = from ?? (await this.open())
       // At the newest revision servers may not send requests, so there is nothing to answer.
       if (agreement.revision === LATEST) return
-      const text = await this.#questions.reply({ id, method, params }, agreement.forms)
-      if (text !== undefined) await this.#questions.send(() => transport.send(text))
+      const text = await this.#questions?.reply({ id, method, params }, agreement.forms)
+      if (text !== undefined) await this.#questions?.send(text, transport)
     } finally {
-      this.#questions.end()
+      this.#room.end(bytes)
     }
   }
 
@@ -373,7 +369,7 @@ export class ReconnectingConnection {
     this.#current = undefined
     this.#reopening = true
     this.#retired.add(live)
-    this.#questions.cancelAll()
+    this.#questions?.cancelAll()
     this.#options.events.emit('warning', reason.message)
     this.#setState('reconnecting')
     this.#closeIfRetired(live)

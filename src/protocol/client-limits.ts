@@ -16,6 +16,8 @@ export const CLIENT_LIMITS = {
   depth: { usual: 128, strict: 64 },
   /** Values in a message, every array item and every object member included. */
   values: { usual: 1_000_000, strict: 100_000 },
+  /** Characters of the id of a request, and of its progress token. */
+  idLength: { usual: 65_536, strict: 1_024 },
   /** Messages in one batch. */
   batch: { usual: 100, strict: 20 },
   /** Pages of one list. */

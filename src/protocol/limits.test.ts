@@ -24,7 +24,6 @@ const DOCUMENTED = `
   unparsedBytes 256Mi 64Mi
   keys 250000 10000
   stringLength 100Mi 1Mi
-  idLength 64Ki 1Ki
   methodLength 256 128
   nameLength 128 128
   uriLength 8Ki 2Ki
@@ -71,6 +70,7 @@ const DOCUMENTED_CLIENT = `
   clientIds 1safe 1safe
   depth 128 64
   values 1000000 100000
+  idLength 64Ki 1Ki
   batch 100 20
   pages 1000 100
   reconnectFirstMs 1s 1s

@@ -20,8 +20,6 @@ export const LIMITS = {
   keys: { usual: 250_000, strict: 10_000 },
   /** Characters of one string in a message, in its escaped form. */
   stringLength: { usual: 104_857_600, strict: 1_048_576 },
-  /** Characters of the id of a request, and of its progress token. */
-  idLength: { usual: 65_536, strict: 1_024 },
   /** Characters of the name of a method. */
   methodLength: { usual: 256, strict: 128 },
   /** Characters of the name of a tool or prompt, in definitions and in requests. */

@@ -231,3 +231,33 @@ test('C.values a server program that writes millions of empty objects does not e
       message: expect.stringContaining('more than 1000000 values') as string,
     })
 })
+
+test('C.server-requests ids of questions do not exhaust memory', async () => {
+  const long = 'x'.repeat(8 * MB)
+  const asking = (question: (index: number) => object): Promise<Web> =>
+    web((request, response) => {
+      if (methodOf(request) !== 'tools/call') return serveWell(request, response, '2025-11-25')
+      const { id } = JSON.parse(request.body) as { id: number }
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      let index = 0
+      const more = (): void => {
+        if (index++ === 30) {
+          const result = { content: [{ type: 'text', text: 'done' }] }
+          return void response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
+        }
+        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...question(index) })}\n\n`, more)
+      }
+      return more()
+    })
+  const visit = { mode: 'url', message: 'visit', url: 'https://example.com/' }
+  const servers = await Promise.all([
+    asking((index) => ({ id: `${index}${long}`, method: 'ping' })),
+    asking((index) => ({
+      id: `q${index}`,
+      method: 'elicitation/create',
+      params: { ...visit, elicitationId: `${index}${long}` },
+    })),
+  ])
+  const outcomes = await small(servers.map(({ url }) => ({ url, use: 'call' })))
+  for (const { after } of outcomes) expect(after).toBe('works')
+})

@@ -314,3 +314,29 @@ test('C.server-requests a server that asks and takes no answer does not fill the
   expect(await client.call('echo')).toBe('done')
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(200_000_000)
 })
+
+test('C.server-requests open questions take memory up to a limit, whatever their number', async () => {
+  let asked = 0
+  const answers: Answers = {
+    elicit: (_, signal) => {
+      asked++
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve({ action: 'cancel' })))
+    },
+  }
+  const { client } = await meet(
+    'memory',
+    ({ method }, wire) => {
+      if (method !== 'tools/call') return false
+      const params = { ...FORM, message: 'x'.repeat(4_000_000) }
+      for (let id = 0; id < 40; id++)
+        wire.send({ jsonrpc: '2.0', id: `q${id}`, method: 'elicitation/create', params })
+      return wire.reply(text('done'))
+    },
+    { speaks: EARLIER, answers },
+  )
+  expect(await client.call('echo')).toBe('done')
+  await until(() => asked >= 16)
+  for (let times = 0; times < 20; times++) await client.ping()
+  // 64 MiB hold 16 of them.
+  expect(asked).toBe(16)
+})

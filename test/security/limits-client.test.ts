@@ -173,6 +173,33 @@ test.each(WAYS)('limits.batch messages are ignored from one more in a batch on, 
   }
 })
 
+test.each(WAYS)(
+  'limits.idLength a question with a longer id gets an error without it, over %s',
+  async (way) => {
+    let length = 0
+    const { client, seen } = await meet(
+      way,
+      ({ method }, wire) => {
+        if (method !== 'tools/call') return false
+        wire.send({ jsonrpc: '2.0', id: 'x'.repeat(length), method: 'ping' })
+        return setTimeout(() => wire.reply(text('fine')), 50)
+      },
+      { speaks: EARLIER, limits: { idLength: 40 } },
+    )
+    const replies = (): unknown[] => seen.filter(({ method }) => method === undefined)
+    for (length of [39, 40, 41]) {
+      const before = replies().length
+      expect(await client.call('echo')).toBe('fine')
+      await until(() => replies().length > before)
+    }
+    expect(replies()).toMatchObject([{ id: 'x'.repeat(39), result: {} }, { id: 'x'.repeat(40), result: {} }, {}])
+    expect(replies()[2]).toMatchObject({
+      error: { code: -32600, message: 'the id is longer than 40 characters' },
+    })
+    expect(replies()[2]).not.toHaveProperty('id')
+  },
+)
+
 test.each(WAYS)('limits.pages a list is given up from one page more on, over %s', async (way) => {
   for (const speaks of SPOKEN) {
     let pages = 0

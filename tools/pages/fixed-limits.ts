@@ -22,6 +22,8 @@ const FIXED: readonly FixedLimit[] = [
   { constant: 'MAX_VALUES',        file: 'server/completion.ts',    meaning: 'Values of one completion.',                                             outcome: 'The others are left out, and `hasMore` is true.' },
   { constant: 'MAX_INTRODUCTION',  file: 'server/held-bytes.ts',    meaning: 'Bytes of memory that the name and capabilities of a client take.',      outcome: '`bad_params`' },
   { constant: 'KEPT_INTRODUCTION', file: 'server/held-bytes.ts',    meaning: 'Bytes of memory that a session keeps of them.',                         outcome: 'The largest parts are left out.' },
+  { constant: 'MAX_BYTES',         file: 'client/question-room.ts', meaning: 'Bytes of memory that open questions of a server, and replies that it does not take, occupy in a client.', outcome: 'Further questions are ignored, and further replies are not sent.' },
+  { constant: 'MAX_LENGTH',        file: 'client/elicitations.ts',  meaning: 'Characters of an `elicitationId`.',                                     outcome: 'The client does not report that the user has finished.' },
   { constant: 'MAX_ROUNDS',        file: 'client/rounds.ts',        meaning: 'Rounds of one request at 2026-07-28 that a client answers.',            outcome: 'The call fails.' },
 ]
 

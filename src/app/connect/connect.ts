@@ -174,6 +174,7 @@ export function createClient<Tools = AnyTools>(
     probeMs: toMs(options.probe ?? (paramHeaders ? idleMs : Math.min(idleMs, PROBE_MS)), 'connect probe'),
     checks: options.checkInput ?? false,
     maxId: limits.clientIds,
+    idLength: limits.idLength,
     maxPages: limits.pages,
     backoff: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
     recovery: readRecovery(options.recovery),

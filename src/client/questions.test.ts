@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { QuestionRoom } from './question-room.ts'
+import { Questions } from './questions.ts'
+
+const MIB = 1_048_576
+
+test('replies that the server does not take are kept up to a size', async () => {
+  const questions = new Questions(() => Promise.resolve({}), 100, new QuestionRoom())
+  const taken: (() => void)[] = []
+  const transport = { send: (): Promise<void> => new Promise((resolve) => taken.push(resolve)) }
+  const text = 'x'.repeat(MIB)
+  const sent = Array.from({ length: 200 }, () => questions.send(text, transport))
+  let count = 0
+  for (let take = taken.shift(); take !== undefined; take = taken.shift()) {
+    count++
+    take()
+    for (let turns = 0; turns < 10; turns++) await Promise.resolve()
+  }
+  await Promise.all(sent)
+  expect(count).toBe(16 + 64)
+  // What has been sent leaves room for others.
+  const again = Array.from({ length: 20 }, () => questions.send(text, transport))
+  for (let take = taken.shift(); take !== undefined; take = taken.shift()) {
+    take()
+    for (let turns = 0; turns < 10; turns++) await Promise.resolve()
+  }
+  await Promise.all(again)
+})
+
+test('questions take memory up to a limit, but one of any size is answered', () => {
+  const questions = new QuestionRoom()
+  const huge = questions.begin({ message: 'x'.repeat(100 * MIB) })
+  expect(huge).toBeGreaterThan(0)
+  expect(questions.begin({})).toBe(0)
+  questions.end(huge)
+  const large = { message: 'x'.repeat(32 * MIB) }
+  const bytes = questions.begin(large)
+  expect([bytes > 32 * MIB, questions.begin(large)]).toEqual([true, 0])
+  questions.end(bytes)
+  expect(questions.begin(large)).toBe(bytes)
+})
