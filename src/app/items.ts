@@ -86,8 +86,11 @@ export class Items {
 
   remove(kind: ItemKind, key: string): boolean {
     const removed = this.#lists('remove', kind).some((list) => list.remove(key))
-    if (removed) this.#change(`${kind}s`)
-    return removed
+    if (!removed) return false
+    const { prompts, templates, completers } = this.#service
+    if (!prompts.registered.has(key) && !templates.registered.has(key)) completers.delete(key)
+    this.#change(`${kind}s`)
+    return true
   }
 
   enable(kind: ItemKind, key: string): void {

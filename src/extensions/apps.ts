@@ -1,7 +1,7 @@
 import type { CallOptions } from '../client/options.ts'
 import { McpError } from '../errors/error.ts'
 import type { Context } from '../server/context.ts'
-import type { ToolDefinition } from '../server/definitions.ts'
+import { mayKnow } from '../server/visibility.ts'
 import { Apps, type AppAction, type AppFacts, type AppShown, type AppUnit } from './app-registry.ts'
 import { defineExtension, type Extension, type Remote } from './define.ts'
 import { listenFor } from './listen-for.ts'
@@ -85,8 +85,8 @@ export const apps: Extension<AppsApi, readonly AppUnit[] | Apps> = /* @__PURE__ 
   settings: { listChanged: true },
   serve: (given: readonly AppUnit[] | Apps | undefined, host: Host) => {
     const registry = given instanceof Apps ? given : new Apps(given ?? [])
-    const mayKnow = hideTools(registry, host)
-    const toOne = (app: AppShown, context: Context): Shown => ({ app: shownTo(context, app, mayKnow) })
+    hideTools(registry, host)
+    const toOne = (app: AppShown, context: Context): Shown => ({ app: shownTo(context, app, host) })
     return {
       list: (_params, context) => ({ apps: registry.list().map((app) => toOne(app, context).app) }),
       get: ({ name }, context) => toOne(registry.get(name), context),
@@ -114,21 +114,15 @@ export const apps: Extension<AppsApi, readonly AppUnit[] | Apps> = /* @__PURE__ 
   }),
 })
 
-/** Whether a caller may see a tool, regardless of whether its app is running. */
-type MayKnow = (tool: string, context: Context) => boolean
-
 /** Hides the tools of stopped apps, whenever the tools are defined, and notifies clients of every change. */
-function hideTools(registry: Apps, { service, notify }: Host): MayKnow {
+function hideTools(registry: Apps, { service, notify }: Host): void {
   const { tools, changes } = service
   const { transform } = tools
-  const guards = new Map<string, ToolDefinition['visible']>()
   const owned = new Set<string>()
   tools.transform = (given) => {
     const tool = transform(given)
-    const { key, visible } = tool
-    if (!owned.has(key)) return tool
-    guards.set(key, visible)
-    return { ...tool, visible: (context) => registry.isThere(key) && (visible?.(context) ?? true) }
+    const { key } = tool
+    return owned.has(key) ? { ...tool, isThere: () => registry.isThere(key) } : tool
   }
   const cover = (): void => {
     for (const name of registry.tools) {
@@ -143,12 +137,17 @@ function hideTools(registry: Apps, { service, notify }: Host): MayKnow {
     if (owned.size > 0) changes.publish({ kind: 'tools' })
     notify('list_changed')
   })
-  return (name, context) => (guards.has(name) ? (guards.get(name)?.(context) ?? true) : true)
 }
 
-function shownTo(context: Context, app: AppShown, mayKnow: MayKnow): AppShown {
+/** An app with those of its tools that the caller sees while it runs. */
+function shownTo(context: Context, app: AppShown, { service }: Host): AppShown {
   if (app.tools === undefined) return app
-  return { ...app, tools: app.tools.filter((name) => mayKnow(name, context)) }
+  const { items } = service.tools
+  const isKnown = (name: string): boolean => {
+    const tool = items.get(name)
+    return tool !== undefined && mayKnow(tool, context)
+  }
+  return { ...app, tools: app.tools.filter(isKnown) }
 }
 
 async function permit(registry: Apps, action: AppAction, app: AppFacts, context: Context): Promise<void> {

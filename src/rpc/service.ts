@@ -30,6 +30,9 @@ export interface Service {
   readonly showsErrors: boolean
   /** Writes to the operator's log. */
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
-  /** Writes a warning to the operator's log, once for each item and for a limited number of items. */
-  warnOnce(cause: string, item: string, message: string): void
+  /**
+   * Writes a warning to the operator's log, once for each item and for a limited number of items. A message that takes time to
+   * make is a function, which runs only if it is written.
+   */
+  warnOnce(cause: string, item: string, message: string | (() => string)): void
 }

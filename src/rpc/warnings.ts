@@ -1,5 +1,10 @@
+import { clip } from '../base/clip.ts'
+
 /** How many items a cause is reported for: a name may come from a peer, and the log must not grow with what peers send. */
 const MAX_ITEMS = 20
+
+/** How much of an item is kept, for the same reason. */
+const MAX_LENGTH = 512
 
 /** Remembers what the operator was warned of. */
 export class Warnings {
@@ -9,8 +14,10 @@ export class Warnings {
   isNew(cause: string, item: string): boolean {
     let items = this.#items.get(cause)
     if (items === undefined) this.#items.set(cause, (items = new Set()))
-    if (items.size >= MAX_ITEMS || items.has(item)) return false
-    items.add(item)
+    // Encoded, because a slice would keep the whole text in memory.
+    const kept = JSON.stringify(clip(item, MAX_LENGTH))
+    if (items.size >= MAX_ITEMS || items.has(kept)) return false
+    items.add(kept)
     return true
   }
 }

@@ -12,6 +12,8 @@ export interface Item {
   /** Its entry in the list, in the newest form. */
   readonly descriptor: JsonObject
   readonly visible: ((context: Context) => boolean) | undefined
+  /** Whether it exists now, for anybody. Absent if it always does. */
+  readonly isThere?: () => boolean
   readonly scopes: readonly string[] | undefined
   /** The options it was registered with, which an update changes. */
   readonly spec: object

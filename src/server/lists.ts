@@ -132,7 +132,9 @@ export class List<Kind extends Item> {
 
   /** Identifies the set of items that a caller sees: one character for each item with restricted visibility. */
   #view(context: Context): string {
-    this.#guarded ??= [...this.items.values()].filter((item) => item.visible !== undefined)
+    this.#guarded ??= [...this.items.values()].filter(
+      ({ visible, isThere }) => visible !== undefined || isThere !== undefined,
+    )
     let view = ''
     for (const item of this.#guarded) view += isVisible(item, context) ? '1' : '0'
     return view

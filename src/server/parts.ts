@@ -14,7 +14,10 @@ export interface ServerParts {
   readonly showsErrors: boolean
   /** Tells the operator, once, that an item needs scopes and that callers are not authenticated. */
   warnOfScopes(item: string): void
-  /** Writes a warning to the operator's log, once for each item and for a limited number of items. */
-  warnOnce(cause: string, item: string, message: string): void
+  /**
+   * Writes a warning to the operator's log, once for each item and for a limited number of items. A message that takes time to
+   * make is a function, which runs only if it is written.
+   */
+  warnOnce(cause: string, item: string, message: string | (() => string)): void
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }

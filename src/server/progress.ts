@@ -1,4 +1,6 @@
+import { clip } from '../base/clip.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
+import { printable } from '../errors/printable.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Call } from '../rpc/call.ts'
@@ -54,5 +56,7 @@ function shown(value: unknown): string {
 
 function subjectOf({ method, params }: Call): string {
   const name = params['name'] ?? params['uri']
-  return method === 'tools/call' ? `tool "${String(name)}"` : `${method} of "${untrustedText(name)}"`
+  if (typeof name !== 'string') return method
+  const shown = printable(JSON.stringify(clip(name, 128)))
+  return method === 'tools/call' ? `tool ${shown}` : `${method} of ${shown}`
 }

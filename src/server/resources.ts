@@ -87,21 +87,23 @@ export function readVariables(template: UriTemplate, subject: Subject, work?: Wo
   return variables === undefined || climbs(subject.text, template.text, variables) ? undefined : variables
 }
 
-/** Whether a resource or template has this URI. */
-export function isServed({ resources, templates }: ServerLists, uri: string): boolean {
-  if (resources.items.has(uri)) return true
-  const subject = templates.items.size === 0 ? undefined : toSubject(uri)
+/** Whether a resource or template has this URI, disabled or not. */
+export function isDefined({ resources, templates }: ServerLists, uri: string): boolean {
+  if (resources.registered.has(uri)) return true
+  const subject = templates.registered.size === 0 ? undefined : toSubject(uri)
   if (subject === undefined) return false
-  for (const { template } of templates.items.values()) if (match(template, subject, { steps: 0 })) return true
+  for (const { template } of templates.registered.values())
+    if (match(template, subject, { steps: 0 })) return true
   return false
 }
 
 /** The warning for a change of a resource that does not exist. */
 export function noSuchResource({ resources, templates }: ServerLists, uri: string): string {
-  const known = [...resources.items.keys(), ...templates.items.keys()]
+  const known = [...resources.registered.keys(), ...templates.registered.keys()]
   const meant = nearest(uri, known) ?? known[0]
   const remedy = meant === undefined ? 'define it first' : `pass the URI of one, such as "${meant}"`
-  return `updated("${clip(uri, 512)}"): no resource or template has this URI, so no client is notified; ${remedy}`
+  const problem = `updated("${clip(uri, 512)}"): no resource or template has this URI`
+  return `${problem}, so only clients that watch a parent of it are notified; ${remedy}`
 }
 
 /** Whether everything that serves a URI is restricted or disabled. */

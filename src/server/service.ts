@@ -23,7 +23,7 @@ import { follow, initialized } from './following.ts'
 import { complete } from './completion.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { getPrompt } from './prompts.ts'
-import { isForSome, isServed, noSuchResource, readResource } from './resources.ts'
+import { isDefined, isForSome, noSuchResource, readResource } from './resources.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { isListing, listResources } from './listing.ts'
@@ -146,14 +146,15 @@ export class ServerService implements Service {
     }
   }
 
-  warnOnce(cause: string, item: string, message: string): void {
-    if (this.#warnings.isNew(cause, item)) this.report('warning', message)
+  warnOnce(cause: string, item: string, message: string | (() => string)): void {
+    if (!this.#warnings.isNew(cause, item)) return
+    this.report('warning', typeof message === 'string' ? message : message())
   }
 
   /** Publishes a change of a resource. */
   updated(uri: string): void {
     let isKnown: boolean | undefined
-    if (!isServed(this, uri)) this.warnOnce('updated', uri, noSuchResource(this, uri))
+    if (!isDefined(this, uri)) this.warnOnce('updated', uri, () => noSuchResource(this, uri))
     this.changes.publish({ kind: 'resource', uri, isForSome: () => (isKnown ??= isForSome(this, uri)) })
   }
 

@@ -13,6 +13,11 @@ export interface VisibleItem {
 
 /** Whether the caller sees an item. A hidden item gets the same answer as one that does not exist. */
 export function isVisible(item: Item, context: Context): boolean {
+  return (item.isThere === undefined || item.isThere()) && mayKnow(item, context)
+}
+
+/** Whether the caller would see an item if it were there. Anything but `true` from `visible` hides it. */
+export function mayKnow(item: Item, context: Context): boolean {
   return item.visible === undefined || isShown(item.visible(context), item.visible, item.key, context)
 }
 
@@ -55,7 +60,7 @@ export function restrictList<Kind extends Item>(
   list.transformAll((item) => {
     const { key } = item
     const visible = (context: Context): boolean =>
-      isVisible(item, context) && isShown(isAllowed({ kind, key }, context), isAllowed, key, context)
+      mayKnow(item, context) && isShown(isAllowed({ kind, key }, context), isAllowed, key, context)
     return { ...item, visible }
   })
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { apps, Apps } from '../../src/extensions.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { official } from '../../src/profiles.ts'
@@ -177,4 +177,57 @@ test('without a template that lists, the list is the same object for every reque
   app.changed('resources')
   await client.request('resources/list', {})
   expect(pages.size).toBe(2)
+})
+
+test('a change of a resource that does not exist is logged once, with what happens and a suggestion that is made once', async () => {
+  const log: string[] = []
+  const app = createServer({ name: 'x', version: '1', log: (_level, message) => void log.push(message) })
+    .resource('orders://7', {}, () => 'a')
+    .resource('orders://7/lines', {}, () => 'b')
+    .resource('bills://{id}', {}, () => 'c')
+  await using client = await testClient(app)
+  const heard: unknown[] = []
+  await client.subscribe('orders://7', (change) => void heard.push(change))
+  app.disable('resource', 'orders://7/lines').disable('resource', 'bills://{id}')
+  app.updated('orders://7/lines')
+  app.updated('bills://5')
+  expect(log).toEqual([])
+  app.updated('orders://7/line')
+  await expect.poll(() => heard).toHaveLength(2)
+  expect(log).toEqual([
+    'updated("orders://7/line"): no resource or template has this URI, so only clients that watch a parent of it are notified; ' +
+      'pass the URI of one, such as "orders://7/lines"',
+  ])
+  const lowered = vi.spyOn(String.prototype, 'toLowerCase')
+  try {
+    app.updated('orders://7/line')
+    for (let at = 0; at < 100; at++) app.updated(`orders://8/${at}`)
+    const made = lowered.mock.calls.length
+    for (let at = 100; at < 200; at++) app.updated(`orders://8/${at}`)
+    expect(lowered.mock.calls.length).toBe(made)
+  } finally {
+    lowered.mockRestore()
+  }
+  expect(log).toHaveLength(20)
+})
+
+test('completers go with their item: one that is added again has none', async () => {
+  const app = make()
+    .complete('triage', 'id', () => ['old'])
+    .complete('notes://by/{id}', 'id', () => ['old'])
+    .tool('triage', {}, () => 1)
+  await using client = await testClient(app)
+  const values = async (owner: string): Promise<unknown> =>
+    (await client.complete(owner, { name: 'id', value: '' })).values
+  app.remove('tool', 'triage')
+  app.disable('prompt', 'triage').enable('prompt', 'triage').update('prompt', 'triage', { title: 'Triage' })
+  expect([await values('triage'), await values('notes://by/{id}')]).toEqual([['old'], ['old']])
+  app.remove('prompt', 'triage')
+  app.remove('resource', 'notes://by/{id}')
+  app.prompt('triage', { args: { type: 'object', properties: { id: { type: 'string' } } } }, () => 'x')
+  app.resource('notes://by/{id}', {}, ({ id }) => id)
+  app.prompt('other', { args: { type: 'object', properties: { id: { type: 'string' } } } }, () => 'x')
+  app.complete('other', 'id', () => ['new'])
+  expect([await values('triage'), await values('notes://by/{id}')]).toEqual([[], []])
+  expect(await values('other')).toEqual(['new'])
 })

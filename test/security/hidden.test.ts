@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createServer, McpError, type App, type Context } from '../../src/index.ts'
+import { apps } from '../../src/extensions.ts'
 import { erlmcp } from '../../src/profiles.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { open as openClient } from '../harness/client.ts'
@@ -88,6 +89,67 @@ test('a hidden template cannot be found by its name in a profile that allows nam
   for (const name of ['vault', 'absent'])
     await expect(ask(name)).rejects.toThrow(`nothing to complete: there is no resource template "${name}"`)
   await expect(ask('scoped')).rejects.toThrow('needs the scopes a:b')
+})
+
+describe('a tool of an app', () => {
+  const ID = 'dev.pierhead/apps'
+  const admin = apps([{ name: 'admin', tools: ['open', 'wipe'] }])
+  const base = (): App => createServer({ name: 'hides', version: '1', log: () => undefined })
+  const never = { visible: ({ key }: { readonly key: string }): boolean => key !== 'wipe' }
+  /** Servers that hide the tool `wipe` from this client, each in its own way. */
+  const WAYS: Readonly<Record<string, () => App>> = {
+    'visible that returns undefined': () => guarded(() => undefined),
+    'visible that returns a word': () => guarded(() => 'yes'),
+    'visible that returns a promise': () => guarded(async () => true),
+    'a plug-in before the extension': () => both(base().use(never)).extend(admin),
+    'a plug-in after the extension': () => both(base().extend(admin)).use(never),
+    'a plug-in between tools and extension': () => both(base()).use(never).extend(admin),
+    'a plug-in that returns undefined': () =>
+      both(base().extend(admin)).use({
+        visible: ({ key }) => (key === 'wipe' ? undefined : true) as boolean,
+      }),
+    'being disabled': () => both(base().extend(admin)).disable('tool', 'wipe'),
+    'being disabled before the extension': () => both(base()).disable('tool', 'wipe').extend(admin),
+    'being removed': () => {
+      const app = both(base()).extend(admin)
+      app.remove('tool', 'wipe')
+      return app
+    },
+  }
+  function both(app: App, options: object = {}): App {
+    return app.tool('open', {}, () => 'open').tool('wipe', options, () => 'wiped') as App
+  }
+  function guarded(visible: () => unknown): App {
+    return both(base(), { visible }).extend(admin)
+  }
+
+  test.each(Object.entries(WAYS))('is hidden by %s, whether its app runs or not', async (_, make) => {
+    const client = await openClient(make() as never, {
+      transport: 'memory',
+      revision: '2025-11-25',
+      capabilities: { experimental: { [ID]: {} } },
+    })
+    const facts = { name: 'admin', tools: ['open'] }
+    expect(await client.request(`${ID}/list`)).toMatchObject({ apps: [{ ...facts, state: 'registered' }] })
+    await expect(client.call('wipe')).rejects.toThrow('tool "wipe" does not exist')
+    expect(await client.request(`${ID}/start`, { name: 'admin' })).toMatchObject({ app: facts })
+    expect(await client.request(`${ID}/get`, { name: 'admin' })).toMatchObject({ app: facts })
+    expect(await client.request('tools/list')).toMatchObject({ tools: [{ name: 'open' }] })
+    await expect(client.call('wipe')).rejects.toThrow('tool "wipe" does not exist')
+    expect(await client.request(`${ID}/stop`, { name: 'admin' })).toMatchObject({ app: facts })
+  })
+
+  test('is named in it as soon as it is shown', async () => {
+    const app = both(base().extend(admin)).disable('tool', 'wipe')
+    const client = await openClient(app as never, {
+      transport: 'memory',
+      revision: '2025-11-25',
+      capabilities: { experimental: { [ID]: {} } },
+    })
+    expect(await client.request(`${ID}/list`)).toMatchObject({ apps: [{ tools: ['open'] }] })
+    app.enable('tool', 'wipe')
+    expect(await client.request(`${ID}/list`)).toMatchObject({ apps: [{ tools: ['open', 'wipe'] }] })
+  })
 })
 
 test('a list is private as soon as any middleware may change it, and public again by its word', async () => {

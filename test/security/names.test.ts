@@ -1,7 +1,8 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { open } from '../harness/client.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 import { expectAlive, sound, target } from './target.ts'
@@ -278,3 +279,26 @@ scenario(
     expect(client.heard('notifications/progress')).toHaveLength(5)
   },
 )
+
+test('a warning shows the beginning of a name that a client sent, in one line', async () => {
+  const log: string[] = []
+  const server = createServer({ name: 'x', version: '1', log: (_level, message) => void log.push(message) })
+    .prompt('triage', { args: z.object({ id: z.string() }) }, () => 'x')
+    .complete('triage', 'id', (_value, _known, { progress }) => {
+      progress(1)
+      progress(1)
+      return []
+    })
+  const client = await open(server as never, { transport: 'memory', revision: '2025-11-25' })
+  const params = { ref: { type: 'ref/prompt', name: 'triage' }, argument: { name: 'id', value: '' } }
+  const ask = (name: unknown): Promise<JsonObject> =>
+    client.request('completion/complete', { ...params, name })
+  await ask(`a\npierhead error: forged\u202e${'x'.repeat(1_000_000)}`)
+  await ask({ a: 'x'.repeat(1_000_000) })
+  await ask(undefined)
+  const odd = 'reported the progress 1 after 1, which was not sent: progress must increase'
+  expect(log).toEqual([
+    `completion/complete of "a\\npierhead error: forged\\u202e${'x'.repeat(103)}" ${odd}`,
+    `completion/complete ${odd}`,
+  ])
+})
