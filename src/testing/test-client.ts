@@ -92,7 +92,7 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
       totalMs: 60_000,
       probeMs: 1_000,
       maxId: limits.clientIds,
-    idLength: limits.idLength,
+      idLength: limits.idLength,
       maxPages: limits.pages,
       backoff: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
       answers: toAnswers(options.answers ?? {}),

@@ -192,7 +192,11 @@ test.each(WAYS)(
       expect(await client.call('echo')).toBe('fine')
       await until(() => replies().length > before)
     }
-    expect(replies()).toMatchObject([{ id: 'x'.repeat(39), result: {} }, { id: 'x'.repeat(40), result: {} }, {}])
+    expect(replies()).toMatchObject([
+      { id: 'x'.repeat(39), result: {} },
+      { id: 'x'.repeat(40), result: {} },
+      {},
+    ])
     expect(replies()[2]).toMatchObject({
       error: { code: -32600, message: 'the id is longer than 40 characters' },
     })

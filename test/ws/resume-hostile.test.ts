@@ -298,7 +298,14 @@ describe('many', () => {
 
 describe('the owner', () => {
   const nothing = (): void => undefined
-  const nobody = { isBehind: false, send: nothing, ask: nothing, replace: nothing, refuse: nothing, abort: nothing }
+  const nobody = {
+    isBehind: false,
+    send: nothing,
+    ask: nothing,
+    replace: nothing,
+    refuse: nothing,
+    abort: nothing,
+  }
   const headers = (id: string): Record<string, string> => ({ 'mcp-session-id': id, 'last-event-id': '0' })
 
   test('alone can resume a session, also with a new token', () => {
@@ -321,7 +328,14 @@ describe('the owner', () => {
     const sessions = new WsSessions(serviceOf(app), app.limits, () => now)
     const { session } = sessions.open(ANEW, undefined) as Opening
     const nothing = (): void => undefined
-    const carrier = { isBehind: false, send: nothing, ask: nothing, replace: nothing, refuse: nothing, abort: nothing }
+    const carrier = {
+      isBehind: false,
+      send: nothing,
+      ask: nothing,
+      replace: nothing,
+      refuse: nothing,
+      abort: nothing,
+    }
     session.carryOn(carrier, { count: 0, auth: undefined })
     session.detach(carrier, false)
     now = 1000
