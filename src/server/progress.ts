@@ -1,3 +1,4 @@
+import { clip } from '../base/clip.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
@@ -54,5 +55,6 @@ function shown(value: unknown): string {
 
 function subjectOf({ method, params }: Call): string {
   const name = params['name'] ?? params['uri']
-  return method === 'tools/call' ? `tool "${String(name)}"` : `${method} of "${untrustedText(name)}"`
+  if (typeof name !== 'string') return method
+  return `${method === 'tools/call' ? 'tool' : `${method} of`} "${clip(name, 512)}"`
 }
