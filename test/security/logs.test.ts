@@ -133,7 +133,8 @@ test('what was cut says so, and the frames stay', async () => {
       throw circular(2)
     })
     .tool('list', {}, () => {
-      throw Array.from({ length: 1000 }, (_, at) => at)
+      const list: unknown = Array.from({ length: 1000 }, (_, at) => at)
+      throw list
     })
   const client = await connect(app)
   onTestFinished(() => client.close())
@@ -216,4 +217,24 @@ test.each<[string, Logging['log']]>([
   expect(await client.templates().toArray()).toMatchObject([{ uriTemplate: 'l://{id}' }])
   await new Promise(setImmediate)
   expect(unhandled).toEqual([])
+})
+
+test('a warning names what a request wants only if that is text, and only its beginning', async () => {
+  const messages: string[] = []
+  const app = createServer({ name: 'x', version: '1', log: (_level, message) => void messages.push(message) })
+    .prompt('p', {}, () => 'p')
+    .use('prompts/get', (ctx, next) => {
+      ctx.progress('half' as never)
+      return next()
+    })
+  const client = await connect(app)
+  onTestFinished(() => client.close())
+  for (const name of [BIG, { a: BIG }, 'p'])
+    await client.request('prompts/get', { name }).catch(() => undefined)
+  const reported = 'reported the progress "half", which is not a number; write progress(50, 100)'
+  expect(messages).toEqual([
+    `prompts/get of "${BIG.slice(0, 512)}" ${reported}`,
+    `prompts/get ${reported}`,
+    `prompts/get of "p" ${reported}`,
+  ])
 })
