@@ -337,40 +337,199 @@ describe('raw JSON Schema', () => {
 })
 
 describe('a large value with a problem in every part', () => {
-  const families: readonly (readonly [string, AnySchema])[] = [
-    ['zod', z.object({ list: z.array(z.union([z.object({ x: z.number() }), z.string()])) })],
-    ['valibot', toStandardJsonSchema(v.object({ list: v.array(v.object({ x: v.number() })) }))],
-    ['arktype', type({ list: [{ x: 'number' }, '[]'] })],
+  const many = (part: unknown, count = 100_000): unknown[] => Array.from({ length: count }, () => part)
+  const named = (part: unknown): object => Object.fromEntries(many(part).map((each, at) => [`k${at}`, each]))
+  const list = (item: z.ZodType): AnySchema => z.object({ list: z.array(item) })
+  interface Tree {
+    readonly name: string
+    readonly below?: Tree[] | undefined
+  }
+  const Tree: z.ZodType<Tree> = z.object({ name: z.email(), below: z.lazy(() => z.array(Tree)).optional() })
+  const kind = z.object({ kind: z.literal('a') }).catchall(z.email().or(z.literal('a')))
+
+  // oxfmt-ignore
+  const cases: readonly (readonly [string, AnySchema, value: object, at: RegExp])[] = [
+    ['formats', list(z.email()), { list: many('x') }, /^list\[0\]: Invalid email/],
+    ['patterns', list(z.string().regex(/^a$/)), { list: many('x') }, /^list\[0\]: /],
+    ['multiples', list(z.number().multipleOf(2)), { list: many(1) }, /^list\[0\]: /],
+    ['refinements', list(z.number().refine((n) => n > 1)), { list: many(1) }, /^list\[0\]: /],
+    ['conversions', list(z.coerce.number()), { list: many('x') }, /^list\[0\]: /],
+    ['missing members', list(z.object({ a: z.string() })), { list: many({}) }, /^list\[0\].a: /],
+    ['alternatives', list(z.union([z.email(), z.uuid()])), { list: many('x') }, /^list\[0\]: /],
+    ['alternatives above', z.union([z.object({ list: z.array(z.email()) }), z.object({ list: z.array(z.uuid()), n: z.int() })]), { list: many(1) }, /^(?:list\[0\]: )?Invalid/],
+    ['records', z.record(z.string(), z.email()), named('x'), /^k0: /],
+    ['names', z.record(z.email(), z.string()), named('x'), /^k0: /],
+    ['other members beside a kind', z.discriminatedUnion('kind', [kind, z.object({ kind: z.literal('b') })]), { ...named('x'), kind: 'a' }, /^k0: /],
+    ['lists of lists', list(z.array(z.email())), { list: many(many('x', 100), 1000) }, /^list\[0\]\[0\]: /],
+    ['large lists in a list', list(z.array(z.email())), { list: [...many('a@b.cd', 2), ...many(many('x', 9000), 11)].map((part) => [part].flat()) }, /^list\[2\]\[0\]: /],
+    ['alternatives that are lists', list(z.union([z.array(z.email()), z.array(z.uuid())])), { list: many(many(1, 900), 110) }, /^list\[0\]: /],
+    ['alternatives that are large lists', list(z.union([z.array(z.email()), z.array(z.uuid())])), { list: many(many(1, 9000), 11) }, /^list\[0\]: /],
+    ['trees', z.object({ tree: Tree }), { tree: { name: 'a@b.cd', below: many({ name: 'x', below: many({ name: 'x' }, 2000) }, 30) } }, /^tree.below\[0\]/],
+    ['rests', z.object({ list: z.tuple([z.string()], z.number()) }), { list: many('x') }, /^list\[1\]: /],
+    ['both sides', z.object({ list: z.intersection(z.array(z.email()), z.array(z.uuid())) }), { list: many('x') }, /^list\[0\]: /],
+    ['a minimum of members', z.object({ list: z.array(z.email()).min(5000) }), { list: many('x') }, /^list\[0\]: /],
+    ['a second stage', z.object({ a: z.array(z.string()), b: z.array(z.string()).min(1) }).transform(({ a }) => ({ a })).pipe(z.object({ a: z.array(z.email()) })), { a: many('x'), b: many('x') }, /^a\[0\]: /],
+    ['valibot', toStandardJsonSchema(v.object({ list: v.array(v.pipe(v.string(), v.email())) })), { list: many('x') }, /^list\[0\]: /],
+    ['valibot, alternatives', toStandardJsonSchema(v.object({ list: v.union([v.array(v.pipe(v.string(), v.email())), v.array(v.number())]) })), { list: many(true) }, /^list: /],
+    ['arktype', type({ list: 'string.email[]' }), { list: many('x') }, /^list\[0\]: /],
+    ['arktype, alternatives', type({ list: 'string.email[] | number[]' }), { list: many('x') }, /list/],
+    ['arktype, unknown members', type({ '+': 'reject', 'a?': 'string' }), named('x'), /^k0: /],
   ]
 
-  test.each(families)('is rejected at the first, whatever the library does: %s', (_, schema) => {
+  test.each(cases)('is rejected before the library has found them all: %s', (_, schema, value, at) => {
     const checked = spied(schema)
-    const wrong = (count: number): object => ({ list: Array.from({ length: count }, () => 0) })
-    const [small, large] = [9000, 11_000].map((count) =>
-      toChecker(checked.schema, 'input').check(wrong(count)),
-    )
-    expect(checked.calls).toBe(1)
-    expect([small, large]).toMatchObject([{ ok: false }, { ok: false, first: { path: ['list', 0] } }])
+    expect(toChecker(checked.schema, 'input').check(value)).toMatchObject({
+      ok: false,
+      issue: expect.stringMatching(at) as string,
+    })
+    expect(checked.issues).toBeLessThan(10_000)
   })
 
-  test.each(families)('goes on to the library if only the library can find it: %s', (_, schema) => {
-    const checked = spied(schema)
-    const value = { list: Array.from({ length: 11_000 }, () => ({ x: 1 })) }
-    expect(toChecker(checked.schema, 'input').check(value)).toMatchObject({ ok: true })
-    expect(checked.calls).toBe(1)
+  test('is rejected where the problems are, even far behind good parts', () => {
+    const value = { list: [...many('a@b.cd', 50_500), ...many('x', 50_000)] }
+    expect(toChecker(list(z.email()), 'input').check(value)).toMatchObject({
+      ok: false,
+      first: { path: ['list', 50_500] },
+    })
+  })
+
+  test('is rejected by a library that waits', async () => {
+    const checked = spied(list(z.string().refine(async (text) => text === 'good')))
+    const answer = toChecker(checked.schema, 'input').check({ list: many('x') })
+    expect(await answer).toMatchObject({ ok: false, first: { path: ['list', 0] } })
+    expect(checked.issues).toBeLessThan(10_000)
+  })
+
+  test('gets the answer of the library if there are few problems', () => {
+    const value = { list: [...many('a@b.cd', 50_500), 'x', 5] }
+    expect(toChecker(list(z.email()), 'input').check(value)).toMatchObject({
+      ok: false,
+      issue: 'list[50500]: Invalid email address; list[50501]: expected string, received number',
+    })
   })
 })
 
-/** A schema that counts how often its library checks a value. */
-function spied(schema: AnySchema): { readonly schema: AnySchema; readonly calls: number } {
+describe('what a schema makes of a small value, it makes of a large one', () => {
+  const row = { at: '5', extra: true }
+  const rows = (count: number): object => ({
+    rows: Array.from({ length: count }, (_, id) => ({ ...row, id })),
+  })
+  const WithDefault = z.object({
+    rows: z.array(z.object({ id: z.number(), note: z.string().default('none') })),
+  })
+  const Unique = z
+    .array(z.object({ id: z.number() }))
+    .refine((all) => new Set(all.map(({ id }) => id)).size === all.length)
+  const change = (all: unknown): unknown => {
+    for (const one of all as { id: number }[]) one.id++
+    return all
+  }
+  const families: readonly (readonly [string, AnySchema])[] = [
+    ['unknown members are left out', z.object({ rows: z.array(z.object({ id: z.number() })) })],
+    ['defaults are filled in', WithDefault],
+    [
+      'a transform',
+      z.object({
+        rows: z.array(
+          z.object({
+            id: z
+              .number()
+              .transform((id) => id + 1)
+              .pipe(z.number()),
+          }),
+        ),
+      }),
+    ],
+    ['a conversion', z.object({ rows: z.array(z.object({ id: z.coerce.string(), at: z.coerce.number() })) })],
+    [
+      'a value prepared',
+      z.object({
+        rows: z.preprocess((all) => (all as object[]).slice(1), z.array(z.object({ id: z.number() }))),
+      }),
+    ],
+    [
+      'a value changed in place',
+      z.object({ rows: z.preprocess(change, z.array(z.object({ id: z.number() }))) }),
+    ],
+    ['a least number', z.object({ rows: z.array(z.object({ id: z.number() })).min(900) })],
+    ['a rule for all rows', z.object({ rows: Unique })],
+    [
+      'a rule that throws without the first',
+      z.object({
+        rows: z.array(z.object({ id: z.number() })).refine((all) => all.find(({ id }) => id === 0)!.id === 0),
+      }),
+    ],
+    [
+      'first rows of another kind',
+      z.object({ rows: z.tuple([z.object({ id: z.literal(0) })], z.object({ id: z.number() })) }),
+    ],
+    [
+      'alternatives',
+      z.object({ rows: z.union([z.array(z.string()), z.array(z.object({ id: z.number() })).min(900)]) }),
+    ],
+    [
+      'valibot',
+      toStandardJsonSchema(
+        v.object({ rows: v.array(v.object({ id: v.number(), note: v.optional(v.string(), 'none') })) }),
+      ),
+    ],
+    ['arktype', type({ rows: type({ id: 'number', note: 'string = "none"', '+': 'delete' }).array() })],
+  ]
+
+  test.each(families)('%s', async (_, schema) => {
+    const checker = toChecker(schema, 'input')
+    const library = (schema as { '~standard': { validate(value: unknown): Promise<{ value: unknown }> } })[
+      '~standard'
+    ]
+    for (const count of [1000, 12_000]) {
+      const { value } = await library.validate(rows(count))
+      expect(value).toBeDefined()
+      expect(await checker.check(rows(count))).toEqual({ ok: true, value })
+      expect(await checker.check(rows(count), true)).toEqual({ ok: true, value })
+    }
+  })
+
+  test('one of our own is checked once, and all its problems are found', () => {
+    const checked = spied(WithDefault)
+    const wrong = { rows: Array.from({ length: 12_000 }, () => ({})) }
+    expect(toChecker(checked.schema, 'output').check(rows(12_000), true)).toMatchObject({ ok: true })
+    expect(toChecker(checked.schema, 'output').check(wrong, true)).toMatchObject({ ok: false })
+    expect([checked.calls, checked.issues]).toEqual([2, 12_000])
+  })
+})
+
+/** A schema that counts how often its library checks a value, and the issues that it makes. */
+function spied(schema: AnySchema): {
+  readonly schema: AnySchema
+  readonly calls: number
+  readonly issues: number
+} {
   const { '~standard': standard } = schema as { '~standard': { validate(value: unknown): unknown } }
-  let calls = 0
-  const validate = (value: unknown): unknown => (calls++, standard.validate(value))
+  let [calls, issues] = [0, 0]
+  const count = (value: unknown): number =>
+    Array.isArray(value)
+      ? value.reduce((sum: number, each) => sum + count(each), 0)
+      : Math.max(
+          1,
+          count((value as { errors?: unknown }).errors ?? (value as { issues?: unknown }).issues ?? []),
+        )
+  const note = (result: unknown): unknown => {
+    issues = Math.max(issues, count((result as { issues?: unknown }).issues ?? []))
+    return result
+  }
+  const validate = (value: unknown): unknown => {
+    calls++
+    const result = standard.validate(value)
+    return result instanceof Promise ? result.then(note) : note(result)
+  }
   const copy = { '~standard': { ...standard, validate } } as unknown as AnySchema
   return {
     schema: copy,
     get calls() {
       return calls
+    },
+    get issues() {
+      return issues
     },
   }
 }

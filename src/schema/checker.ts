@@ -1,6 +1,6 @@
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
-import { isLarge, toLoose } from './loose.ts'
+import { isLarge, LARGE, namesIn, Pieces } from './pieces.ts'
 import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
 import type {
   AnySchema,
@@ -40,37 +40,101 @@ function madeFor(limits: SchemaLimits | undefined): Made {
   return made
 }
 
+type Result = StandardResult<unknown>
+
 /**
- * The checker of a schema of a library. Libraries collect every problem of a value, however many there are, so a large
- * value must first match the JSON Schema that clients see, whose check ends at the first problem.
+ * The checker of a schema of a library. Libraries collect every problem of a value, however many there are, so a large value
+ * of a peer is checked in pieces first. The check ends there if the pieces have more problems than any small value.
  */
 function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const standard = schema['~standard']
-  let loose: Checker | undefined
+  let names: ReadonlySet<string> | undefined
   return {
     json,
-    check(value) {
-      if (isLarge(value)) {
-        loose ??= rawChecker(toLoose(json))
-        const checked = loose.check(value) as Checked
-        if (!checked.ok) return checked
-      }
+    check(value, isOwn = false) {
+      if (!isOwn && isLarge(value)) return settled(checkLarge(value as object))
       const result = standard.validate(value)
-      return 'then' in result ? result.then(settle) : settle(result)
+      return 'then' in result ? result.then(read) : read(result)
     },
   }
 
-  function settle(result: StandardResult<unknown>): Checked {
+  function read(result: Result): Checked {
     if (result.issues === undefined) return { ok: true, value: result.value }
     return unfit(result.issues.slice(0, MAX_ISSUES).map((issue) => readIssue(issue, standard.vendor)))
   }
+
+  function* checkLarge(value: object): Generator<Result | Promise<Result>, Checked, Result> {
+    const pieces = new Pieces((names ??= namesIn(json)))
+    const first: Issue[] = []
+    let found = 0
+    for (const piece of pieces.of(value)) {
+      const { issues = [] } = yield tried(piece)
+      for (const issue of issues) {
+        const { path, isWhole } = pieces.placeOf(piece, pathOf(issue))
+        // What is wrong with a list because members are missing says nothing about the value, unless alternatives failed.
+        const count = isWhole ? countOf(issue) : countBelow(issue)
+        if (count > 0 && first.length < (isWhole ? MAX_ISSUES : 1))
+          first.push({ ...readIssue(issue, standard.vendor), path })
+        found += count
+      }
+      if (found > LARGE) return unfit(first)
+    }
+    return read(yield standard.validate(value))
+  }
+
+  /** What the library says to a piece. What it throws may be due to what is missing there, so the whole value decides. */
+  function tried(piece: unknown): Result | Promise<Result> {
+    const nothing = { value: undefined }
+    try {
+      const result = standard.validate(piece)
+      return 'then' in result ? result.catch(() => nothing) : result
+    } catch {
+      return nothing
+    }
+  }
+}
+
+/** The outcome of steps that wait for a library, at once if it never waits. */
+function settled<Out>(
+  steps: Generator<Result | Promise<Result>, Out, Result>,
+  result?: Result,
+): Out | Promise<Out> {
+  let next = result === undefined ? steps.next() : steps.next(result)
+  while (next.done !== true) {
+    if ('then' in next.value) return next.value.then((late) => settled(steps, late))
+    next = steps.next(next.value)
+  }
+  return next.value
+}
+
+/** How many issues a library made for one. */
+function countOf(issue: unknown): number {
+  return Math.max(1, countBelow(issue))
+}
+
+/** The issues of the alternatives that all failed, as zod and arktype or valibot call them. */
+function countBelow(issue: unknown): number {
+  const { errors, issues } = issue as { readonly errors?: unknown; readonly issues?: unknown }
+  const below = errors ?? issues
+  if (!Array.isArray(below)) return 0
+  let count = 0
+  for (const each of below as readonly unknown[]) {
+    if (Array.isArray(each)) for (const one of each as readonly unknown[]) count += countOf(one)
+    else count += countOf(each)
+  }
+  return count
+}
+
+function pathOf({ path = [] }: StandardIssue): readonly PropertyKey[] {
+  return path.map((step) => (typeof step === 'object' ? step.key : step))
 }
 
 function readIssue(issue: StandardIssue, vendor: string): Issue {
-  const path = (issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step))
+  const path = pathOf(issue)
   let problem = issue.message
-  const prefix = path.length === 0 ? '' : `${path.map(String).join('.')} `
-  if (vendor === 'arktype' && problem.startsWith(prefix)) problem = problem.slice(prefix.length)
+  // The messages of arktype begin with the path.
+  const { problem: own } = issue as { readonly problem?: unknown }
+  if (vendor === 'arktype' && typeof own === 'string' && problem.endsWith(own)) problem = own
   if (vendor !== 'zod') return { path, problem }
   problem = problem.replace(/^Invalid input: /, '')
   const [, expected, came] = /^expected (\w+), received (\w+)$/.exec(problem) ?? []

@@ -21,7 +21,8 @@ export interface Unfit {
 /** A compiled schema, ready to be listed and to check values. It answers synchronously whenever it can. */
 export interface Checker<Out = unknown> {
   readonly json: JsonSchema
-  check(value: unknown): Checked<Out> | Promise<Checked<Out>>
+  /** Checks a value. One of our own may have any number of problems, one of a peer only so many that memory suffices. */
+  check(value: unknown, isOwn?: boolean): Checked<Out> | Promise<Checked<Out>>
 }
 
 /** Compiles a raw JSON Schema that a peer sent; throws a SchemaError if the schema is unusable. */

@@ -132,12 +132,12 @@ function resultOf(tool: ToolDefinition, value: unknown, context: Context): Resul
   if (tool.output === undefined) return toDirectResult(value) ?? otherResult(tool, value, context)
   if (isWholeResult(value)) {
     if (value['isError'] === true) return value
-    return after(tool.output.check(value['structuredContent']), (checked) => {
+    return after(tool.output.check(value['structuredContent'], true), (checked) => {
       if (!checked.ok) throw brokenOutput(tool, `structuredContent: ${checked.issue}`, context)
       return { isError: false, ...value, structuredContent: kept(checked.value) }
     })
   }
-  return after(tool.output.check(value), (checked) => {
+  return after(tool.output.check(value, true), (checked) => {
     if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
     return toStructuredResult(checked.value)
   })

@@ -1,0 +1,206 @@
+import type { JsonSchema } from './schema.ts'
+
+/** Whether a value has many parts. Stops counting when it does. */
+export function isLarge(value: unknown): boolean {
+  return countIn(value, LARGE) < 0
+}
+
+/** A library checks this many parts in a few milliseconds, whatever is wrong with them. */
+export const LARGE = 10_000
+
+/** The parts of a piece of a large value, without what is added from around it. */
+const PIECE = 1000
+
+/** The parts that are added to a piece, so that what is around it is complete. */
+const AROUND = 100
+
+type Path = readonly PropertyKey[]
+type Step = string | number
+type Container = Record<Step, unknown>
+type Members = readonly (readonly [name: string, part: unknown])[]
+
+/** A large list or object whose members are being distributed. */
+interface Open {
+  /** Its place in the one around it. */
+  readonly step: Step
+  /** The members that all its copies have; undefined for a list. */
+  readonly named: Members | undefined
+  /** Its copy in the current piece. */
+  copy: Container
+}
+
+/**
+ * Cuts a large value into pieces: copies of the same shape, but with only some members of each large list or object. Every
+ * part of the value is in a piece. The members that the schema names are in every copy of their object, large ones with their
+ * beginning only: a library may need them to know what the others must be.
+ */
+export class Pieces {
+  readonly #names: ReadonlySet<string>
+  /** The copies that lack members, and for a list, where its members were. */
+  readonly #cut = new WeakMap<object, number[] | undefined>()
+  /** The lists and objects from the value itself to the one that is being read. */
+  readonly #open: Open[] = []
+  /** The lists and objects that do not fit into a piece. */
+  readonly #large = new WeakSet<object>()
+  #left = PIECE
+  #room = AROUND
+
+  constructor(names: ReadonlySet<string>) {
+    this.#names = names
+  }
+
+  of(value: object): Generator<object> {
+    this.#findLarge(value)
+    return this.#fill(value, '')
+  }
+
+  *#fill(value: object, step: Step): Generator<object> {
+    const names = Array.isArray(value) ? undefined : Object.keys(value)
+    const room = this.#room
+    this.#open.push({ step, named: names && this.#namedIn(value as Container, names), copy: {} })
+    this.#renew(this.#open.length - 1)
+    const { length } = names ?? (value as readonly unknown[])
+    for (let at = 0; at < length; at++) {
+      const below = names?.[at] ?? at
+      const part = (value as Container)[below]
+      if (this.#isLarge(part)) {
+        yield* this.#fill(part, below)
+        continue
+      }
+      const size = sizeOf(part, PIECE)
+      if (size > this.#left) {
+        yield this.#open[0]!.copy
+        this.#left = PIECE
+        this.#renew(0)
+      }
+      this.#left -= size
+      this.#put(this.#open.at(-1)!.copy, below, cloned(part))
+    }
+    this.#room = room
+    if (this.#open.length === 1) yield this.#open[0]!.copy
+    this.#open.pop()
+  }
+
+  /** The place in the value of what is in a piece, and whether what is there, or that nothing is there, is as in the value. */
+  placeOf(piece: unknown, path: Path): { readonly path: Path; readonly isWhole: boolean } {
+    const place = [...path]
+    let part = piece
+    for (const [at, step] of path.entries()) {
+      if (!this.#isCut(part)) break
+      place[at] = this.#cut.get(part)?.[step as number] ?? step
+      if (!Object.hasOwn(part, step)) return { path: place, isWhole: false }
+      part = part[step as Step]
+    }
+    return { path: place, isWhole: !this.#isCut(part) }
+  }
+
+  #isCut(part: unknown): part is Container {
+    return isContainer(part) && this.#cut.has(part)
+  }
+
+  #isLarge(part: unknown): part is object {
+    return isContainer(part) && this.#large.has(part)
+  }
+
+  /** Counts the parts of a part with itself, once for all. */
+  #findLarge(part: object): number {
+    let size = 1
+    for (const below of partsOf(part)) size += isContainer(below) ? this.#findLarge(below) : 1
+    if (size > PIECE) this.#large.add(part)
+    return size
+  }
+
+  /** Begins new copies of the open ones, from one of them on. */
+  #renew(from: number): void {
+    for (let at = from; at < this.#open.length; at++) {
+      const open = this.#open[at]!
+      open.copy = this.#copy(open.named)
+      if (at > 0) this.#put(this.#open[at - 1]!.copy, open.step, open.copy)
+    }
+  }
+
+  #copy(named: Members | undefined): Container {
+    const copy = (named === undefined ? [] : {}) as Container
+    this.#cut.set(copy, named === undefined ? [] : undefined)
+    for (const [name, part] of named ?? []) this.#put(copy, name, this.#isCut(part) ? part : cloned(part))
+    return copy
+  }
+
+  #put(copy: Container, step: Step, part: unknown): void {
+    if (Array.isArray(copy)) this.#cut.get(copy)![copy.push(part) - 1] = step as number
+    else put(copy, step, part)
+  }
+
+  #namedIn(value: Container, names: readonly string[]): Members {
+    return names
+      .filter((name) => this.#names.has(name))
+      .map((name) => [name, this.#begun(value[name])] as const)
+      .filter(([, part]) => part !== undefined)
+  }
+
+  /** A part, or the beginning of a larger one; undefined if there is no room for it. */
+  #begun(part: unknown): unknown {
+    if (!isContainer(part)) return part
+    if (this.#room <= 0) return undefined
+    const size = sizeOf(part, this.#room)
+    const fits = size <= this.#room
+    this.#room -= fits ? size : 1
+    if (fits) return part
+    if (!Array.isArray(part)) return this.#copy(this.#namedIn(part as Container, Object.keys(part)))
+    const first = this.#begun(part[0])
+    if (first === undefined) return undefined
+    const copy = this.#copy(undefined)
+    this.#put(copy, 0, this.#isCut(first) ? first : cloned(first))
+    return copy
+  }
+}
+
+/** The names of the members that a schema describes, wherever they are. */
+export function namesIn(schema: JsonSchema): ReadonlySet<string> {
+  const names = new Set<string>()
+  JSON.stringify(schema, (keyword, value: unknown) => {
+    if (keyword === 'properties' && isContainer(value)) for (const name of Object.keys(value)) names.add(name)
+    return value
+  })
+  return names
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** Schemas may change what they check, so pieces share nothing with the value. */
+function cloned(part: unknown): unknown {
+  if (!isContainer(part)) return part
+  if (Array.isArray(part)) return part.map(cloned)
+  const copy: Container = {}
+  for (const [name, below] of Object.entries(part)) put(copy, name, cloned(below))
+  return copy
+}
+
+function put(copy: Container, name: Step, part: unknown): void {
+  if (name !== '__proto__') copy[name] = part
+  else
+    Object.defineProperty(copy, name, { value: part, enumerable: true, configurable: true, writable: true })
+}
+
+function partsOf(value: object): readonly unknown[] {
+  return Array.isArray(value) ? value : Object.values(value)
+}
+
+/** The parts of a part with itself, or more than there may be. */
+function sizeOf(part: unknown, most: number): number {
+  return isContainer(part) ? 1 + most - countIn(part, most) : 1
+}
+
+/** What is left of a number after subtracting the parts of a value; negative if there are more. */
+function countIn(value: unknown, left: number): number {
+  if (!isContainer(value)) return left - 1
+  const parts = partsOf(value)
+  let rest = left - parts.length
+  for (let at = 0; at < parts.length && rest >= 0; at++) {
+    const part = parts[at]
+    if (isContainer(part)) rest = countIn(part, rest)
+  }
+  return rest
+}
