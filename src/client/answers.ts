@@ -22,7 +22,7 @@ export interface FormQuestion {
 export interface UrlQuestion {
   /** Why the server wants the user to open the URL. */
   readonly message: string
-  /** An http or https URL; the client rejects others. It need not belong to the server. */
+  /** An http or https URL as a browser would show it, in ASCII; the client rejects others. It need not belong to the server. */
   readonly url: string
   /** The id in the `elicited` event, if the server reports when the user has finished; undefined at 2026-07-28. */
   readonly elicitationId?: string | undefined
@@ -150,7 +150,7 @@ async function elicit(answers: Answers, params: JsonObject, signal: AbortSignal)
   }
   const { elicitationId } = params
   const known = typeof elicitationId === 'string' ? { elicitationId } : {}
-  const { action } = await answers.elicitUrl({ message, url, ...known }, signal)
+  const { action } = await answers.elicitUrl({ message, url: new URL(url).href, ...known }, signal)
   return { action: wireAction(action, answers) }
 }
 

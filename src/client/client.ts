@@ -274,7 +274,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /**
    * Adds a listener for states, log messages, changes, warnings and so on. Returns a function that removes it. Listeners for
-   * changes get only what the server sends; to ask for them, use `watch` or `subscribe`.
+   * changes get only what the server sends; to ask for them, use `watch` or `subscribe`. If a listener throws, the client emits a
+   * `warning`; an error of a listener for warnings is uncaught.
    *
    * @example
    * const off = client.on('warning', (text) => console.error(text))

@@ -6,7 +6,7 @@ import { LATEST } from '../protocol/revisions.ts'
 import type { Tool } from '../protocol/spec/2026-07-28.ts'
 import { Cache } from './cache.ts'
 import { Elicitations } from './elicitations.ts'
-import { changeOf, Emitter, type ClientEvents } from './events.ts'
+import { changeOf, Emitter, withTypes, type ClientEvents } from './events.ts'
 import { checkHeaders } from './headers.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { RequestOptions } from './connection-options.ts'
@@ -191,9 +191,10 @@ export class Conversation {
     if (change !== undefined) {
       this.#cache.invalidate(change)
       this.events.emit('change', change)
-    } else if (method === 'notifications/message')
-      this.events.emit('log', params as unknown as ClientEvents['log'])
-    else if (method !== 'notifications/elicitation/complete')
+    } else if (method === 'notifications/message') {
+      if (typeof params['level'] === 'string')
+        this.events.emit('log', withTypes(params, { logger: 'string' }) as unknown as ClientEvents['log'])
+    } else if (method !== 'notifications/elicitation/complete')
       this.events.emit('notification', { method, params })
     else if (this.#elicitations.complete(params['elicitationId']))
       this.events.emit('elicited', { elicitationId: params['elicitationId'] as string })

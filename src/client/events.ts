@@ -44,7 +44,7 @@ export const EVENTS: readonly (keyof ClientEvents)[] = [
   'notification',
 ]
 
-/** Calls listeners. If one throws, the others are still called. */
+/** Calls listeners. If one throws, the others are still called, and there is a warning. */
 export class Emitter {
   readonly #listeners = new Map<keyof ClientEvents, Set<Listener<never>>>()
 
@@ -63,12 +63,21 @@ export class Emitter {
       try {
         ;(listener as Listener<Name>)(value)
       } catch (error) {
-        queueMicrotask(() => {
-          throw error
-        })
+        if (name !== 'warning') this.emit('warning', `a listener for "${name}" threw ${String(error)}`)
+        else
+          queueMicrotask(() => {
+            throw error
+          })
       }
     }
   }
+}
+
+/** Drops members that do not have the given types. */
+export function withTypes(params: JsonObject, types: Readonly<Record<string, string>>): JsonObject {
+  const wrong = Object.keys(types).filter((name) => name in params && typeof params[name] !== types[name])
+  if (wrong.length === 0) return params
+  return Object.fromEntries(Object.entries(params).filter(([name]) => !wrong.includes(name)))
 }
 
 /** The change that a notification reports; undefined for other notifications. */

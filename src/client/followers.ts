@@ -10,6 +10,10 @@ export function addWatcher(connection: ReconnectingConnection, uris: readonly st
   for (const uri of uris) counts.set(uri, (counts.get(uri) ?? 0) + 1)
 }
 
+export function isWatched(connection: ReconnectingConnection, uri: string): boolean {
+  return watchers.get(connection)?.has(uri) === true
+}
+
 /** Counts one watcher less. Returns the resources that no longer have any. */
 export function removeWatcher(
   connection: ReconnectingConnection,

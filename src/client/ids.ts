@@ -1,4 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { withTypes } from './events.ts'
+
+const PROGRESS = { total: 'number', message: 'string' }
 
 type OnProgress = (params: JsonObject) => void
 
@@ -39,6 +42,6 @@ export class Ids {
   progress(params: JsonObject): void {
     const token = params['progressToken']
     if (typeof token === 'number' && typeof params['progress'] === 'number')
-      this.#pending.get(token)?.(params)
+      this.#pending.get(token)?.(withTypes(params, PROGRESS))
   }
 }

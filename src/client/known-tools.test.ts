@@ -110,3 +110,14 @@ test('a schema too deep for the quick search is searched completely, and rejecte
   expect(tools.get('data')?.paramHeaders?.({})).toEqual({})
   expect(tools.get('schema')).toBeUndefined()
 })
+
+test('only the beginning of a warning is kept', async () => {
+  const warnings: string[] = []
+  const tools = new KnownTools((text) => warnings.push(text))
+  for (const end of ['a', 'b']) {
+    const properties = { [`${'x'.repeat(10_000)}${end}`]: { type: 'none' } }
+    await tools.add({ name: 't', outputSchema: { type: 'object', properties } })
+    await tools.get('t')?.output?.({})
+  }
+  expect(warnings.map(({ length }) => length)).toEqual([1024])
+})

@@ -23,6 +23,7 @@ const MAX_DEPTH = 64
 const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
 const MAX_WARNINGS = 1000
+const MAX_WARNING = 1024
 
 /** The tools that the client has listed. */
 export class KnownTools {
@@ -75,7 +76,9 @@ export class KnownTools {
     return undefined
   }
 
-  #warnOnce(text: string): void {
+  #warnOnce(reason: string): void {
+    // A copy, because a part of a text keeps the whole text in memory.
+    const text = JSON.parse(JSON.stringify(reason.slice(0, MAX_WARNING))) as string
     if (this.#warned.has(text) || this.#warned.size >= MAX_WARNINGS) return
     this.#warned.add(text)
     this.#warn(text)

@@ -36,7 +36,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** HTTP headers for this request only. Default: none. Transports other than HTTP ignore them, and the result is not cached. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Called with the progress of a call, read or prompt, if the server reports any. Default: it only restarts `timeout`. */
+  /**
+   * Called with the progress of a call, read or prompt, if the server reports any. If it throws, the request is cancelled and rejects with
+   * that error. Default: progress only restarts `timeout`.
+   */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /**
    * Whether repeating the request is harmless, so that it may be sent again if the connection fails. Default: the hints of a listed

@@ -267,7 +267,11 @@ export class ReconnectingConnection {
     const text = encodeCall({ id, method, params, revision, forms, sender: this.#sender, wantsProgress })
     const onProgress = (params: JsonObject): void => {
       deadline.touch()
-      options.onProgress?.(params as unknown as Progress)
+      try {
+        options.onProgress?.(params as unknown as Progress)
+      } catch (error) {
+        deadline.abort(error instanceof Error ? error : new Error(String(error)))
+      }
     }
     this.#ids.begin(id, wantsProgress ? onProgress : undefined)
     live.pending++
@@ -290,7 +294,7 @@ export class ReconnectingConnection {
       // Not awaited: a server that does not answer may not accept the notification either.
       if (deadline.aborted && transport.cancels === 'message')
         void this.#cancel(transport, id, forms, deadline.reason)
-      throw deadline.aborted ? (deadline.reason as Error) : markReceived(error)
+      throw deadline.aborted ? deadline.reason : markReceived(error)
     } finally {
       this.#ids.end(id)
       live.pending--

@@ -7,6 +7,7 @@ import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { pause } from '../base/backoff.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
+import { isWatched } from './followers.ts'
 import { Parents } from './parents.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import { allChanges, filterOf, urisOf, type Change, type Watched } from './watched.ts'
@@ -14,6 +15,10 @@ import { allChanges, filterOf, urisOf, type Change, type Watched } from './watch
 const RELISTEN_MS = 1000
 /** The number of reconnects in quick succession after which the watcher pauses before it subscribes again. */
 const MAX_BURST = 4
+/** How long leaving waits for the server. */
+const LEAVE_MS = 1000
+/** The number of `resources/unsubscribe` requests at once: over HTTP, each takes a connection. */
+const MAX_UNSUBSCRIBING = 16
 const MAX_UNREAD = 1000
 const MAX_URI = 8192
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
@@ -64,13 +69,23 @@ export class Watcher {
     return revision
   }
 
-  /** Ends the subscriptions to resources that are no longer watched. */
+  /** Ends the subscriptions to resources that are no longer watched. Waits for the server for a moment, unless the signal has aborted. */
   async unsubscribe(unwatched: readonly string[]): Promise<void> {
     if (this.#connection.state !== 'ready' || unwatched.length === 0) return
     const { revision } = await this.#connection.agreement()
     if (revision === LATEST) return
-    for (const uri of unwatched)
-      await this.#connection.request('resources/unsubscribe', { uri }).catch(() => undefined)
+    const { signal } = this.#watched
+    const begun = performance.now()
+    const left = unwatched.values()
+    const lanes = unwatched.slice(0, MAX_UNSUBSCRIBING).map(async () => {
+      for (const uri of left)
+        // Another watcher may have begun in the meantime.
+        if (!isWatched(this.#connection, uri))
+          await this.#connection.request('resources/unsubscribe', { uri }, { begun }).catch(() => undefined)
+    })
+    const done = new AbortController()
+    void Promise.all(lanes).then(() => done.abort())
+    await pause(LEAVE_MS, done.signal, ...(signal === undefined ? [] : [signal]))
   }
 
   onChange(change: Change): void {

@@ -67,7 +67,7 @@ test('the first reason to abort counts; it is reported once, and signals created
   vi.advanceTimersByTime(100)
   caller.abort()
   expect(cancelled).toHaveBeenCalledOnce()
-  expect(deadline.reason?.kind).toBe('timeout')
+  expect(deadline.reason).toMatchObject({ kind: 'timeout' })
   expect([deadline.signal.aborted, deadline.signal.reason]).toEqual([true, deadline.reason])
 })
 

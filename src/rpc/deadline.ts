@@ -23,7 +23,7 @@ export class Deadline implements CancelSignal {
   readonly #begun: number
   #idle: Timer | undefined
   #total: Timer | undefined
-  #reason: McpError | undefined
+  #reason: Error | undefined
   #listener: CancelListener | undefined
   #controller: AbortController | undefined
 
@@ -43,7 +43,7 @@ export class Deadline implements CancelSignal {
     return this.#reason !== undefined
   }
 
-  get reason(): McpError | undefined {
+  get reason(): Error | undefined {
     return this.#reason
   }
 
@@ -93,19 +93,20 @@ export class Deadline implements CancelSignal {
   /** The caller stops waiting. */
   handleEvent(): void {
     const why: unknown = this.#options.signal?.reason
-    this.#abort(why instanceof McpError ? why : mcpError(CANCELLED, { reason: '' }, { cause: why }))
+    this.abort(why instanceof McpError ? why : mcpError(CANCELLED, { reason: '' }, { cause: why }))
   }
 
   /** Starts a timeout; one too long for a timer never fires. */
   #after(wait: number, ms: number): Timer | undefined {
     if (wait > LONGEST_MS) return undefined
     return setTimeout(
-      () => this.#abort(mcpError(TIMEOUT, { method: this.#options.method, ms })),
+      () => this.abort(mcpError(TIMEOUT, { method: this.#options.method, ms })),
       Math.max(0, wait),
     )
   }
 
-  #abort(why: McpError): void {
+  /** Aborts with a reason. Only the first counts. */
+  abort(why: Error): void {
     if (this.#reason !== undefined) return
     this.#reason = why
     this.#controller?.abort(why)

@@ -127,6 +127,27 @@ test.each(WAYS)(
   },
 )
 
+test('C.server-requests the user is shown the URL that a browser opens, without characters that hide a part of it', async () => {
+  const hidden = [
+    'https://evil.example/\u001b[2K\rhttps://github.com/login/device',
+    'https://evil.example/\u202emoc.buhtig',
+    'https://git\nhub.com@evil.example/',
+    'HTTPS://EVIL.example',
+  ]
+  const shown: string[] = []
+  const answers: Answers = { elicitUrl: ({ url }) => (shown.push(url), { action: 'decline' }) }
+  const asks = hidden.map((url) => ['elicitation/create', { mode: 'url', message: 'visit', url }] as const)
+  const { client, seen } = await meet('memory', asking(asks), { speaks: EARLIER, answers })
+  await client.call('echo')
+  await until(() => replies(seen).length === asks.length)
+  expect(shown).toEqual([
+    'https://evil.example/%1B[2Khttps://github.com/login/device',
+    'https://evil.example/%E2%80%AEmoc.buhtig',
+    'https://github.com@evil.example/',
+    'https://evil.example/',
+  ])
+})
+
 test.each(WAYS)(
   'C.server-requests questions without shape do not disturb the client, over %s',
   async (way) => {

@@ -150,3 +150,55 @@ async function chatty(
   void until(() => count('tools/call') > 0).catch(() => undefined)
   return { client, end: () => clearInterval(timer) }
 }
+
+test.each(WAYS)(
+  'C.hang a server that confirms no end of a subscription holds nobody up, over %s',
+  async (way) => {
+    const uris = Array.from({ length: 20 }, (_, index) => `note://${index}`)
+    const { client, count } = await meet(
+      way,
+      ({ method, params }, wire) => {
+        if (method === 'resources/unsubscribe') return undefined
+        if (method !== 'resources/subscribe') return false
+        if (params['uri'] === 'note://19')
+          wire.send({
+            jsonrpc: '2.0',
+            method: 'notifications/resources/updated',
+            params: { uri: 'note://19' },
+          })
+        return wire.reply({})
+      },
+      { speaks: EARLIER, timeout: '5m', total: '1h' },
+    )
+    for await (const _ of client.watch({ resources: uris })) break
+    // The others wait until the server has confirmed these.
+    expect(count('resources/unsubscribe')).toBe(16)
+    const stop = new AbortController()
+    for await (const _ of client.watch({ resources: uris, signal: stop.signal })) stop.abort()
+    const end = await client.subscribe('note://19', () => undefined)
+    await end()
+  },
+)
+
+test('C.hang each resource that is no longer watched is unsubscribed, and only those', async () => {
+  const uris = Array.from({ length: 40 }, (_, index) => `note://${index}`)
+  const { client, seen, count } = await meet(
+    'memory',
+    ({ method, params }, wire) => {
+      if (method === 'resources/unsubscribe') return wire.reply({})
+      if (method !== 'resources/subscribe') return false
+      if (params['uri'] === 'note://39')
+        wire.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'note://39' } })
+      return wire.reply({})
+    },
+    { speaks: EARLIER },
+  )
+  const end = await client.subscribe('note://0', () => undefined)
+  for await (const _ of client.watch({ resources: uris })) break
+  expect(count('resources/unsubscribe')).toBe(39)
+  await end()
+  await client.ping()
+  const ended = seen.filter(({ method }) => method === 'resources/unsubscribe')
+  expect(new Set(ended.map(({ params }) => params['uri']))).toEqual(new Set(uris))
+  expect(ended).toHaveLength(40)
+})
