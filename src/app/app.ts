@@ -100,7 +100,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
       sealer: sealerOf(options, () => this.#service.warnOnce('state', '', FOREIGN_STATE)),
     })
     this.#hooks = new Hooks(options, this.#service, this.limits.drainMs)
-    this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.startingUser())
+    this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.newUse())
     this.#items = new Items(this.#service, this.limits, options.profile)
     // `deno serve` looks only for an own property.
     Object.defineProperty(this, 'fetch', { get: () => this.#mounts.fetch, enumerable: true })
@@ -329,7 +329,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
       limits: this.limits,
       source: { auth },
       receive: (text) => receive(text),
-      user: this.#hooks.startingUser(),
+      use: this.#hooks.newUse(),
     })
   }
 

@@ -6,7 +6,7 @@ import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { askedId } from '../io/asked-id.ts'
 import { Connection } from '../io/connection.ts'
-import type { StartingUser } from '../io/starting-user.ts'
+import type { ServerUse } from '../io/server-use.ts'
 
 export interface MemoryOptions {
   readonly limits: Limits
@@ -14,7 +14,7 @@ export interface MemoryOptions {
   /** Receives each message from the server. */
   receive(text: string): void
   /** Starts the server with the first message, if it has something to start. */
-  readonly user?: StartingUser | undefined
+  readonly use?: ServerUse | undefined
 }
 
 /** The client's end of a connection inside one process. */
@@ -23,7 +23,7 @@ export interface MemoryEnd {
   send(text: string): void
   /** Ends the connection and cancels its requests. */
   close(): void
-  /** After `close`, resolves once the server has stopped, if this was its last user; absent if it has no hooks. */
+  /** After `close`, resolves once the server has stopped, if this was its last use; absent if it has no hooks. */
   readonly stopped?: Promise<void> | undefined
 }
 
@@ -32,10 +32,10 @@ const USED_LATE = 'a client in this process uses the server after app.close(); c
 /** Serves one client in the same process. Messages are text, as on any other transport. */
 export function serveMemory(
   service: Service,
-  { limits, source = {}, receive, user }: MemoryOptions,
+  { limits, source = {}, receive, use }: MemoryOptions,
 ): MemoryEnd {
   let open = true
-  let isStarted = user === undefined
+  let isStarted = use === undefined
   /** Messages that wait for the start. */
   let waiting = 0
   /** Whether the next message is one that has waited. */
@@ -62,7 +62,7 @@ export function serveMemory(
     close() {
       open = false
       connection.close()
-      stopped = user?.end()
+      stopped = use?.end()
     },
     get stopped() {
       return stopped
@@ -77,7 +77,7 @@ export function serveMemory(
       waiting--
       if (open) act()
     }
-    void (user as StartingUser).start().then(
+    void (use as ServerUse).start().then(
       () => {
         isStarted = true
         go(() => {
