@@ -13,6 +13,10 @@ export interface MemoryOptions {
   readonly source?: RequestSource
   /** Receives each message from the server. */
   receive(text: string): void
+  /** Called when the server ends the connection. */
+  closed?(): void
+  /** Called once the connection has ended, whoever ended it, and its handlers have. */
+  onEnd?(): void
   /** Starts the server with the first message, if it has something to start. */
   readonly use?: ServerUse | undefined
 }
@@ -27,13 +31,20 @@ export interface MemoryEnd {
   readonly stopped?: Promise<void> | undefined
 }
 
+/** A connection inside one process, as its server sees it. */
+export interface MemoryConnection extends MemoryEnd {
+  /** Finishes running requests, for at most `limitMs`, then ends the connection. Resolves as `stopped` does. */
+  finish(limitMs: number): Promise<void>
+}
+
 const USED_LATE = 'a client in this process uses the server after app.close(); close its clients before it'
 
 /** Serves one client in the same process. Messages are text, as on any other transport. */
 export function serveMemory(
   service: Service,
-  { limits, source = {}, receive, use }: MemoryOptions,
-): MemoryEnd {
+  { limits, source = {}, receive, closed, onEnd, use }: MemoryOptions,
+): MemoryConnection {
+  if (service.isClosed) service.warnOnce('closed', '', USED_LATE)
   let open = true
   let isStarted = use === undefined
   /** Messages that wait for the start. */
@@ -47,22 +58,31 @@ export function serveMemory(
     source,
     send: (text) => (open ? receive(text) : undefined),
   })
-  const end: MemoryEnd = {
+  const end: MemoryConnection = {
     send(text) {
       if (!open) throw mcpError(CONNECTION_CLOSED, { method: 'the message' })
       if (isReplayed) isReplayed = false
-      else {
-        if (service.isClosed) service.warnOnce('closed', '', USED_LATE)
-        if (!isStarted || waiting > 0) return wait(text)
-      }
+      else if (!isStarted || waiting > 0) return wait(text)
       const problem = sizeProblem(text.length, limits.memoryBytes)
       if (problem !== undefined) return connection.reject(problem, askedId(text))
       connection.receive(text)
     },
     close() {
+      if (!open) return
       open = false
       connection.close()
-      stopped = use?.end()
+      if (use === undefined) return onEnd?.()
+      // Handlers may go on for a while after their request was cancelled.
+      stopped = connection.drain(limits.drainMs).then(() => use.end())
+      void stopped.then(onEnd)
+    },
+    async finish(limitMs) {
+      await connection.drain(limitMs)
+      if (open) {
+        end.close()
+        closed?.()
+      }
+      await stopped
     },
     get stopped() {
       return stopped
