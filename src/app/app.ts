@@ -14,8 +14,8 @@ import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mo
 import { badOption, checkListener, checkMethod, FOREIGN_STATE } from './misuse.ts'
 import { addInterceptor, addParts, checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
-import { serveMemory, type MemoryEnd } from '../transport/memory/server.ts'
-import { holdStdout, releaseStdout } from '../transport/stdio/guard.ts'
+import { serveMemory, type MemoryConnection, type MemoryEnd } from '../transport/memory/server.ts'
+import { holdStdout, keepGuard, releaseStdout } from '../transport/stdio/guard.ts'
 import { Hooks } from './hooks.ts'
 import { Items, type ItemKind, type ItemList } from './items.ts'
 import type { Running } from './listen/listen.ts'
@@ -77,6 +77,8 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   readonly #endpoints = new Set<Endpoint>()
   /** The listeners that are open or opening. */
   readonly #running = new Set<Promise<Running>>()
+  /** The open connections of clients in the same process. */
+  readonly #clients = new Set<MemoryConnection>()
   readonly #mounts: Mounts
   readonly #hooks: Hooks
   /** Web handlers of plug-ins, by path. */
@@ -101,7 +103,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
       sealer: sealerOf(options, () => this.#service.warnOnce('state', '', FOREIGN_STATE)),
     })
     this.#hooks = new Hooks(options, this.#service, this.limits.drainMs)
-    this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.startingUser())
+    this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.newUse())
     this.#items = new Items(this.#service, this.limits, options.profile)
     // `deno serve` looks only for an own property.
     Object.defineProperty(this, 'fetch', { get: () => this.#mounts.fetch, enumerable: true })
@@ -320,18 +322,26 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   }
 
   /**
-   * Connects a client in the same process. Messages are passed as text: `receive` gets those of the server. `auth` is the
-   * caller, as an authenticator would set it. Default: none.
+   * Connects a client in the same process. Messages are passed as text: `receive` gets those of the server. `closed` is called
+   * when the server ends the connection. `auth` is the caller, as an authenticator would set it. Default: none.
    */
-  connect(options: { receive(text: string): void; readonly auth?: Auth | undefined }): MemoryEnd {
+  connect(options: {
+    receive(text: string): void
+    closed?: (() => void) | undefined
+    readonly auth?: Auth | undefined
+  }): MemoryEnd {
     releaseStdout()
-    const { auth, receive } = options
-    return serveMemory(this.#service, {
+    const { auth, receive, closed } = options
+    const client = serveMemory(this.#service, {
       limits: this.limits,
       source: { auth },
       receive: (text) => receive(text),
-      user: this.#hooks.startingUser(),
+      closed: () => closed?.(),
+      onEnd: () => this.#clients.delete(client),
+      use: this.#hooks.newUse(),
     })
+    this.#clients.add(client)
+    return client
   }
 
   async #open(options: EndpointChoice): Promise<Endpoint> {
@@ -349,10 +359,13 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   }
 
   /**
-   * Finishes running requests, ends sessions and streams, and closes the transports that `listen` opened. Mounts answer 503
-   * from then on; `listen` may be called again.
+   * Finishes running requests, ends sessions and streams, and closes the transports that `listen` opened and the connections of
+   * clients in the same process. Mounts answer 503 from then on; `listen` may be called again.
    */
   async close(): Promise<void> {
+    const begun = performance.now()
+    // `onStop` may run after stdio has closed, while its client still reads.
+    const unguard = keepGuard()
     this.#mounts.close()
     this.#service.isClosed = true
     const running = [...this.#running].map((one) =>
@@ -362,7 +375,11 @@ export class App<Ctx extends Context = Context, Tools = {}> {
       ),
     )
     await Promise.all([...running, ...[...this.#endpoints].map((one) => one.close())])
+    // After the others, because their requests may use such clients.
+    const leftMs = Math.max(0, this.limits.drainMs - (performance.now() - begun))
+    await Promise.all([...this.#clients].map((one) => one.finish(leftMs)))
     await this.#mounts.end(this.limits.drainMs)
+    unguard()
   }
 
   #plugIn(plugin: Plugin<Ctx>): this {

@@ -1,15 +1,15 @@
 import type { McpError } from '../errors/error.ts'
 import { mask, type Masking } from '../rpc/mask.ts'
-import type { StartingUser } from '../transport/io/starting-user.ts'
+import type { ServerUse } from '../transport/io/server-use.ts'
 import { within } from '../transport/io/timer.ts'
 import type { ServerOptions } from './options.ts'
 
-/** Runs `onStart` before the first of a server's users (listeners, mounts, clients in the process), `onStop` after the last. */
+/** Runs `onStart` before the first use of a server (a listener, its mounts, a client in the process), `onStop` after the last has ended. */
 export class Hooks {
   readonly #options: Pick<ServerOptions, 'onStart' | 'onStop'>
   readonly #service: Masking
   readonly #drainMs: number
-  #users = 0
+  #uses = 0
   #started: Promise<void> | undefined
   #stopped: Promise<void> = Promise.resolve()
   /** The error for requests that wait for the current start, so that they share one reference. */
@@ -21,29 +21,29 @@ export class Hooks {
     this.#drainMs = drainMs
   }
 
-  /** Adds a user, which may serve once this resolves. If `onStart` throws, this rejects with its error, and the next user tries again. */
+  /** Begins a use, which may serve once this resolves. If `onStart` throws, this rejects with its error, and the next use tries again. */
   async enter(): Promise<void> {
-    this.#users++
+    this.#uses++
     try {
       await (this.#started ??= this.#start())
     } catch (error) {
-      this.#users--
+      this.#uses--
       throw error
     }
   }
 
-  /** Removes a user. Resolves once the server has stopped, if that was the last one. */
+  /** Ends a use. Resolves once the server has stopped, if that was the last one. */
   leave(): Promise<void> {
-    this.#users--
-    if (this.#users === 0) {
+    this.#uses--
+    if (this.#uses === 0) {
       this.#started = undefined
       this.#stopped = this.#stop()
     }
     return this.#stopped
   }
 
-  /** A user that starts the server with its first request; undefined if there is nothing to run. */
-  startingUser(): StartingUser | undefined {
+  /** A use that begins with its first request; undefined if there is nothing to run. */
+  newUse(): ServerUse | undefined {
     const { onStart, onStop } = this.#options
     if (onStart === undefined && onStop === undefined) return undefined
     let entered: Promise<void> | undefined

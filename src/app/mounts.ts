@@ -5,7 +5,7 @@ import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import type { FetchExtras } from '../transport/http/server/fetch.ts'
 import type { Execution } from '../transport/http/server/lifetime.ts'
 import { within } from '../transport/io/timer.ts'
-import type { StartingUser } from '../transport/io/starting-user.ts'
+import type { ServerUse } from '../transport/io/server-use.ts'
 import type { TrustProxy } from '../transport/http/server/proxy.ts'
 import { isStream } from '../transport/http/server/node-request.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
@@ -37,12 +37,12 @@ export class Mounts {
   readonly #webs = new Map<string, FetchHandler>()
   #fetch: Fetch | undefined
   #closed = false
-  readonly #user: StartingUser | undefined
+  readonly #use: ServerUse | undefined
 
-  /** `user` starts the server with the first request to any of them. */
-  constructor(open: (choice: EndpointChoice) => Promise<Endpoint>, user: StartingUser | undefined) {
+  /** `use` starts the server with the first request to any of them. */
+  constructor(open: (choice: EndpointChoice) => Promise<Endpoint>, use: ServerUse | undefined) {
     this.#open = open
-    this.#user = user
+    this.#use = use
   }
 
   node(options: MountOptions): NodeListener {
@@ -83,7 +83,7 @@ export class Mounts {
         const endpoint = await opened()
         const starting = this.#start()
         // If the client disconnects, Workers would stop the hook, and other requests would wait for it in vain.
-        if (this.#user !== undefined) extras?.execution?.waitUntil?.(starting)
+        if (this.#use !== undefined) extras?.execution?.waitUntil?.(starting)
         const problem = await starting
         if (problem !== undefined) return failFetch(endpoint, request, problem)
         serve ??= serveFetch(endpoint)
@@ -99,15 +99,15 @@ export class Mounts {
 
   /** Ends their use of the server, which stops unless others use it. A hook that still runs after `limitMs` is not waited for. */
   async end(limitMs: number): Promise<void> {
-    const user = this.#user
+    const use = this.#use
     // The server may still be starting, and has as long again to stop.
-    if (user !== undefined) await within(2 * limitMs, (done) => void user.end().then(done))
+    if (use !== undefined) await within(2 * limitMs, (done) => void use.end().then(done))
   }
 
   /** Starts the server; returns an error for the client if that fails. */
   async #start(): Promise<unknown> {
     if (this.#closed) return undefined
-    return this.#user?.start().then(
+    return this.#use?.start().then(
       () => undefined,
       (error: unknown) => error,
     )

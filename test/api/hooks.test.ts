@@ -2,7 +2,7 @@ import { createServer as createHttp } from 'node:http'
 import { createServer as createNet, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/client.ts'
-import { createServer, type App } from '../../src/index.ts'
+import { createServer, type App, type McpError } from '../../src/index.ts'
 import type { ServerOptions } from '../../src/app/options.ts'
 import { testClient } from '../../src/testing.ts'
 import { BOTH, headed, initialize, message } from '../http/messages.ts'
@@ -101,12 +101,24 @@ test('both run once for several listeners and mounts, onStop after the last has 
   expect(seen).toEqual([...STARTED, ...STOPPED])
 })
 
-test('a server that listens again after it stopped starts again, once onStop has finished', async () => {
-  const { app, seen } = recorded()
+test('a server that listens again while it stops starts again, once onStop has finished', async () => {
+  const gate = new Gate()
+  const { app, seen } = recorded({
+    onStop: async () => {
+      seen.push('stopping')
+      gate.enter()
+      await gate.opened
+      seen.push('stopped')
+    },
+  })
   const running = await app.listen({ http: { port: 0 } })
   const closing = running.close()
-  await running.closed
+  await gate.entered
   const again = app.listen({ http: { port: 0 } })
+  // Loading the code of the listener takes a few turns.
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(seen).toEqual([...STARTED, 'stopping'])
+  gate.open()
   await closing
   await (await again).close()
   expect(seen).toEqual([...STARTED, ...STOPPED, ...STARTED, ...STOPPED])
@@ -158,12 +170,16 @@ test('if a port cannot be opened, onStop runs before listen fails', async () => 
   expect(seen).toEqual([...STARTED, ...STOPPED])
 })
 
-const MOUNTS: Readonly<Record<string, (app: App) => Promise<() => Promise<Response>>>> = {
-  'app.node()': async (app) => {
-    const url = await listen(createHttp(app.node()))
+type Mounting = (app: App, onRequest?: () => void) => Promise<() => Promise<Response>>
+
+const MOUNTS: Readonly<Record<string, Mounting>> = {
+  'app.node()': async (app, onRequest = () => undefined) => {
+    const url = await listen(createHttp(app.node()).prependListener('request', onRequest))
     return () => fetch(url, { method: 'POST', body: initialize(), headers: { ...BOTH } })
   },
-  'app.fetch': async (app) => () => app.fetch(asked()),
+  'app.fetch': async (app, onRequest = () => undefined) => {
+    return () => (onRequest(), app.fetch(asked()))
+  },
 }
 
 test.each(Object.entries(MOUNTS))(
@@ -186,17 +202,24 @@ test.each(Object.entries(MOUNTS))(
   'while onStart fails, %s answers 500 with a reference and the log has the error; the next request tries again',
   async (_, mount) => {
     let fails = true
+    let requests = 0
+    const gate = new Gate()
     const { app, seen } = recorded({
       onStart: async () => {
+        await gate.opened
+        // Until the second request waits, too: its code is loaded already.
+        for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
         if (fails) throw new Error('no database')
       },
     })
-    const ask = await mount(app)
+    const ask = await mount(app, () => void (++requests === 2 && gate.open()))
     const [one, two] = await Promise.all([ask(), ask()])
     expect([one?.status, two?.status]).toEqual([500, 500])
-    expect(await one?.text()).toMatch(/reference [0-9a-f-]{36}/)
-    expect(await two?.text()).not.toContain('no database')
-    expect(new Set(seen)).toEqual(new Set(['error: onStart failed no database']))
+    const replies = [await one?.text(), await two?.text()]
+    expect(replies[0]).not.toContain('no database')
+    const references = replies.map((reply) => /reference ([0-9a-f-]{36})/.exec(reply as string)?.[1])
+    expect(references).toEqual([expect.any(String), references[0]])
+    expect(seen).toEqual(['error: onStart failed no database'])
     fails = false
     expect((await ask()).status).toBe(200)
     await app.close()
@@ -239,6 +262,99 @@ test('a client in the same process starts the server, and stops it if it was the
   expect(seen).toEqual([...STARTED, 'called', ...STOPPED])
 })
 
+/** Adds a tool that waits at a gate, also after it was cancelled, and says when it is finished. */
+function gated({ app, seen }: ReturnType<typeof recorded>): Gate {
+  const gate = new Gate()
+  app.tool('wait', {}, async () => {
+    gate.enter()
+    await gate.opened
+    seen.push('finished')
+    return 'waited'
+  })
+  return gate
+}
+
+test('onStop waits for a handler whose client in the same process has closed', async () => {
+  const server = recorded()
+  const gate = gated(server)
+  const client = await connect(server.app)
+  const call = client.call('wait', {}).catch((error: McpError) => error.kind)
+  await gate.entered
+  const closed = client.close()
+  expect(await call).toBe('closed')
+  expect(server.seen).toEqual(STARTED)
+  gate.open()
+  await closed
+  expect(server.seen).toEqual([...STARTED, 'finished', ...STOPPED])
+})
+
+test('app.close finishes the requests of clients in the same process, ends their connections, and then stops', async () => {
+  const server = recorded()
+  const { app, seen } = server
+  const gate = gated(server)
+  const client = await connect(app)
+  onTestFinished(() => client.close())
+  const states: string[] = []
+  client.on('state', (state) => void states.push(state))
+  const call = client.call('wait', {})
+  await gate.entered
+  const closed = app.close()
+  expect(states).toEqual([])
+  gate.open()
+  expect(await call).toBe('waited')
+  await closed
+  expect([seen, states]).toEqual([[...STARTED, 'finished', ...STOPPED], ['reconnecting']])
+})
+
+test('a request of a client in the same process that outlasts limits.drainMs fails when the app closes', async () => {
+  const server = recorded({ limits: { drainMs: 50 } })
+  const gate = gated(server)
+  const client = await connect(server.app)
+  const call = client.call('wait', {}).catch((error: McpError) => error.kind)
+  await gate.entered
+  await server.app.close()
+  expect([await call, server.seen]).toEqual(['connection_closed', [...STARTED, ...STOPPED]])
+  gate.open()
+  await client.close()
+})
+
+test('while an app closes, the requests of others may use clients in the same process', async () => {
+  const server = recorded()
+  const { app, seen } = server
+  const gate = gated(server)
+  const inner = await connect(app)
+  onTestFinished(() => inner.close())
+  app.tool('outer', {}, async () => {
+    await inner.call('wait', {})
+    return inner.call('see', {})
+  })
+  const { url } = await app.listen({ http: { port: 0 } })
+  const client = await connect(url as string)
+  onTestFinished(() => client.close())
+  const call = client.call('outer', {})
+  await gate.entered
+  const closed = app.close()
+  gate.open()
+  expect(await call).toBe('seen')
+  await closed
+  expect(seen).toEqual([...STARTED, 'finished', 'called', ...STOPPED])
+})
+
+test('app.connect says when the server ends the connection, once, and not when the client does', async () => {
+  const { app } = recorded()
+  const ended: string[] = []
+  const open = (name: string) =>
+    app.connect({ receive: () => undefined, closed: () => void ended.push(name) })
+  const [one, two] = [open('one'), open('two')]
+  one.close()
+  await app.close()
+  expect(ended).toEqual(['two'])
+  expect(() => two.send(message('ping'))).toThrow('closed')
+  two.close()
+  await app.close()
+  expect(ended).toEqual(['two'])
+})
+
 test('messages that a client in the same process sends while the server starts are taken in their order', async () => {
   const { app, seen } = recorded()
   const ids: unknown[] = []
@@ -263,7 +379,8 @@ test('a client in the same process gets an error with a reference if onStart fai
     onStart: () => Promise.reject(new Error('no database')),
   })
   await expect(connect(app)).rejects.toThrow(/reference [0-9a-f-]{36}/)
-  expect(new Set(seen)).toEqual(new Set(['error: onStart failed no database']))
+  // The client opens a second time, without a handshake.
+  expect(seen).toEqual(['error: onStart failed no database', 'error: onStart failed no database'])
 })
 
 test('an onStop that throws is reported, and close resolves', async () => {

@@ -10,6 +10,11 @@ const ALL = ['starting', 'started', 'stopping', 'stopped']
 test.each([
   ['the end of its input', [], (child: Child) => void child.process.stdin.end()],
   ['a signal', [], (child: Child) => void child.process.kill('SIGTERM')],
+  [
+    'a signal, with a client in the same process',
+    ['inner'],
+    (child: Child) => void child.process.kill('SIGTERM'),
+  ],
   ['a signal, beside other transports', ['beside'], (child: Child) => void child.process.kill('SIGINT')],
 ])(
   'onStart runs before the first answer, and onStop before %s ends the process; their output stays away from stdout',
@@ -33,4 +38,16 @@ test('a second signal exits while onStop runs', async () => {
   await child.until(({ stderr }) => stderr.includes('stopped'))
   child.process.kill('SIGTERM')
   expect(await child.exited).toBe(143)
+})
+
+test.each([
+  ['a signal', (child: Child) => void child.process.kill('SIGTERM')],
+  ['the end of its input', (child: Child) => void child.process.stdin.end()],
+])('with two servers in a process, %s ends it once both have stopped', async (_, end) => {
+  const child = await opened(['hooks', 'second'])
+  await child.until(({ stderr }) => stderr.includes('listening'))
+  end(child)
+  expect(await child.exited).toBe(0)
+  expect(said(child)).toEqual(ALL)
+  expect(child.stderr.match(/^second \w+$/gm)).toEqual(['second stopping', 'second stopped'])
 })

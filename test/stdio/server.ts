@@ -1,4 +1,5 @@
 import process from 'node:process'
+import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 
 // The server that the tests of stdio start as a process of its own.
@@ -60,6 +61,16 @@ const app = createServer({
     return 'flooded'
   })
 
+if (flags.has('second'))
+  await createServer({
+    name: 'second',
+    version: '1.0.0',
+    onStop: async () => {
+      console.error('second stopping')
+      await wait(200)
+      console.error('second stopped')
+    },
+  }).listen({ tcp: { port: 0 } })
 if (flags.has('early')) console.log('after createServer, before listen')
 const beside = { stdio: true, http: { port: 0 }, tcp: { port: 0 } }
 const asked = flags.has('beside')
@@ -70,6 +81,12 @@ const asked = flags.has('beside')
       ? { stdio: { scopes: ['a'] } }
       : {}
 const { addresses } = await app.listen({ onUncaught: flags.has('mortal') ? 'exit' : 'report', ...asked })
+if (flags.has('inner')) await (await connect(app)).call('echo', { text: 'inner' })
+if (flags.has('refused')) {
+  const taken = new URL(Object.values(addresses)[0] as string)
+  const again = await app.listen({ http: { port: Number(taken.port) } }).catch(() => 'refused')
+  process.stderr.write(`again: ${String(again)}\n`)
+}
 if (flags.has('late')) console.log('after listen')
 for (const address of Object.values(addresses)) process.stderr.write(`at ${address}\n`)
 process.stderr.write('listening\n')

@@ -52,3 +52,13 @@ test('L.stdout a server on stdio that also listens elsewhere keeps stdout clean,
   expect(await child.exited).toBe(0)
   expect(child.rest).toBe('')
 })
+
+test('L.stdout a second listen that fails leaves stdout guarded', async () => {
+  const child = await opened(['beside', 'refused', 'late'])
+  await child.until(({ stderr }) => stderr.includes('listening'))
+  expect(child.stderr).toContain('again: refused')
+  expect(child.stderr).toContain('after listen')
+  child.send(call('shout', {}, 2))
+  await child.reply(2)
+  expect(child.messages.map(({ id }) => id)).toEqual([1, 2])
+})

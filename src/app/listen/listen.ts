@@ -5,6 +5,7 @@ import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
+import { closeOnSignal, exitWhenClosed } from './exit.ts'
 import { watchUncaught } from './uncaught.ts'
 import type { ListenOptions, ServerOptions } from '../options.ts'
 import { takesStdout } from '../logger.ts'
@@ -90,9 +91,12 @@ export async function listen<Ctx extends Context>(
       'log writes to stdout, which carries the protocol: write log: pino(pino.destination(2)), which is stderr'
     throw mcpError(BAD_OPTION, { where: 'listen stdio', reason })
   }
-  // Output that was held back must not reach stdout while another transport opens.
+  // Output must not reach stdout while another transport opens, nor while the server stops: the client may still read.
   if (wantsStdio !== false) guardStdout()
-  const opened = await openAll(app as unknown as App<Context>, wanted, asked)
+  const opened = await openAll(app as unknown as App<Context>, wanted, asked).catch((error: unknown) => {
+    if (wantsStdio !== false) unguardStdout()
+    throw error
+  })
   const stdio =
     wantsStdio !== false ? serveStdio(serviceOf(app), { limits: app.limits, ...stdioOptions }) : undefined
   if (stdio !== undefined && opened.size === 0 && process.stdin.isTTY === true)
@@ -135,7 +139,6 @@ async function openAll(
   } catch (error) {
     await Promise.all([...opened.values()].map((one) => one.close()))
     if (isStarted) await hooks.leave()
-    unguardStdout()
     throw error
   }
   return opened
@@ -153,29 +156,20 @@ function running(
   const close = (): Promise<void> => {
     const all = [...opened.values(), ...(stdio === undefined ? [] : [stdio])]
     closing ??= Promise.all(all.map((one) => one.close())).then(async () => {
-      // The client may still read when a signal ends the server.
-      if (stdio !== undefined) guardStdout()
       await hooksOf(app).leave()
       if (stdio !== undefined) unguardStdout()
-      process.off('SIGTERM', onSignal)
-      process.off('SIGINT', onSignal)
+      ignoreSignals()
       removeHandlers()
       finish()
     })
     return closing
   }
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (closing !== undefined) process.exit(signal === 'SIGINT' ? 130 : 143)
-    void app.close().then(() => process.exit(0))
-  }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  const ignoreSignals = closeOnSignal(app)
   void stdio?.closed.then(async () => {
     // Services and containers often start without an input; other transports go on then.
     if (opened.size > 0 && !stdio.isUsed) return
-    await app.close()
     // A client that closes our stdin is finished, so the process exits even if something keeps it alive.
-    process.exit()
+    await exitWhenClosed([app])
   })
   const addresses = Object.fromEntries([...opened].map(([name, { url }]) => [name, url]))
   return { url: opened.get('http')?.url, addresses, closed, close }

@@ -1,5 +1,5 @@
 import { mcpError } from '../../errors/error.ts'
-import { CLOSED } from '../../errors/rpc.ts'
+import { CLOSED, CONNECTION_CLOSED } from '../../errors/rpc.ts'
 import type { ContentLimits } from '../../protocol/client-limits.ts'
 import type { Auth } from '../../rpc/call.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
@@ -13,7 +13,7 @@ export interface ConnectMemoryOptions {
 
 /** A server in this process, as far as the transport needs to know it. */
 export interface MemoryServer {
-  connect(options: { receive(text: string): void; readonly auth?: Auth }): {
+  connect(options: { receive(text: string): void; closed(): void; readonly auth?: Auth }): {
     send(text: string): void
     close(): void
     readonly stopped?: Promise<void> | undefined
@@ -26,6 +26,11 @@ export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMem
     const messages = new MessageStream({ events, write: (text) => end.send(text) })
     const end = server.connect({
       receive: (text) => void receiveText(messages, text, limits),
+      closed() {
+        const reason = mcpError(CONNECTION_CLOSED, { method: 'the request' })
+        messages.fail(reason)
+        events.onDown(reason)
+      },
       ...(auth === undefined ? {} : { auth }),
     })
     return {

@@ -6,15 +6,19 @@ import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { askedId } from '../io/asked-id.ts'
 import { Connection } from '../io/connection.ts'
-import type { StartingUser } from '../io/starting-user.ts'
+import type { ServerUse } from '../io/server-use.ts'
 
 export interface MemoryOptions {
   readonly limits: Limits
   readonly source?: RequestSource
   /** Receives each message from the server. */
   receive(text: string): void
+  /** Called when the server ends the connection. */
+  closed?(): void
+  /** Called once the connection has ended, whoever ended it, and its handlers have. */
+  onEnd?(): void
   /** Starts the server with the first message, if it has something to start. */
-  readonly user?: StartingUser | undefined
+  readonly use?: ServerUse | undefined
 }
 
 /** The client's end of a connection inside one process. */
@@ -23,8 +27,14 @@ export interface MemoryEnd {
   send(text: string): void
   /** Ends the connection and cancels its requests. */
   close(): void
-  /** After `close`, resolves once the server has stopped, if this was its last user; absent if it has no hooks. */
+  /** After `close`, resolves once the server has stopped, if this was its last use; absent if it has no hooks. */
   readonly stopped?: Promise<void> | undefined
+}
+
+/** A connection inside one process, as its server sees it. */
+export interface MemoryConnection extends MemoryEnd {
+  /** Finishes running requests, for at most `limitMs`, then ends the connection. Resolves as `stopped` does. */
+  finish(limitMs: number): Promise<void>
 }
 
 const USED_LATE = 'a client in this process uses the server after app.close(); close its clients before it'
@@ -32,10 +42,11 @@ const USED_LATE = 'a client in this process uses the server after app.close(); c
 /** Serves one client in the same process. Messages are text, as on any other transport. */
 export function serveMemory(
   service: Service,
-  { limits, source = {}, receive, user }: MemoryOptions,
-): MemoryEnd {
+  { limits, source = {}, receive, closed, onEnd, use }: MemoryOptions,
+): MemoryConnection {
+  if (service.isClosed) service.warnOnce('closed', '', USED_LATE)
   let open = true
-  let isStarted = user === undefined
+  let isStarted = use === undefined
   /** Messages that wait for the start. */
   let waiting = 0
   /** Whether the next message is one that has waited. */
@@ -47,22 +58,31 @@ export function serveMemory(
     source,
     send: (text) => (open ? receive(text) : undefined),
   })
-  const end: MemoryEnd = {
+  const end: MemoryConnection = {
     send(text) {
       if (!open) throw mcpError(CONNECTION_CLOSED, { method: 'the message' })
       if (isReplayed) isReplayed = false
-      else {
-        if (service.isClosed) service.warnOnce('closed', '', USED_LATE)
-        if (!isStarted || waiting > 0) return wait(text)
-      }
+      else if (!isStarted || waiting > 0) return wait(text)
       const problem = sizeProblem(text.length, limits.memoryBytes)
       if (problem !== undefined) return connection.reject(problem, askedId(text))
       connection.receive(text)
     },
     close() {
+      if (!open) return
       open = false
       connection.close()
-      stopped = user?.end()
+      if (use === undefined) return onEnd?.()
+      // Handlers may go on for a while after their request was cancelled.
+      stopped = connection.drain(limits.drainMs).then(() => use.end())
+      void stopped.then(onEnd)
+    },
+    async finish(limitMs) {
+      await connection.drain(limitMs)
+      if (open) {
+        end.close()
+        closed?.()
+      }
+      await stopped
     },
     get stopped() {
       return stopped
@@ -77,7 +97,7 @@ export function serveMemory(
       waiting--
       if (open) act()
     }
-    void (user as StartingUser).start().then(
+    void (use as ServerUse).start().then(
       () => {
         isStarted = true
         go(() => {

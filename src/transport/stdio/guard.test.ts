@@ -68,6 +68,49 @@ test('output to a guarded stdout goes to stderr, after one warning', () => {
   expect(out).toEqual(['a message\n'])
 })
 
+test('stdout stays guarded until everyone who guarded it is done', () => {
+  guard.guardStdout()
+  guard.guardStdout()
+  const unguard = guard.keepGuard()
+  for (const done of [guard.unguardStdout, unguard]) {
+    done()
+    process.stdout.write('guarded\n')
+  }
+  guard.unguardStdout()
+  process.stdout.write('free\n')
+  guard.keepGuard()()
+  guard.unguardStdout()
+  process.stdout.write('still free\n')
+  expect([out, err.slice(1)]).toEqual([
+    ['free\n', 'still free\n'],
+    ['guarded\n', 'guarded\n'],
+  ])
+})
+
+test.each([
+  ['for two seconds', () => vi.advanceTimersByTime(2000)],
+  ['until too much was held', () => process.stdout.write('x'.repeat(65_536))],
+  ['until another transport opened', () => guard.releaseStdout()],
+])('output that was held %s and is followed by the protocol gets one warning', (_, release) => {
+  guard.holdStdout()
+  process.stdout.write('loading\n')
+  release()
+  expect(out[0]).toBe('loading\n')
+  expect(err).toEqual([])
+  for (let round = 0; round < 2; round++) {
+    guard.guardStdout()
+    guard.unguardStdout()
+  }
+  expect(err).toEqual([expect.stringMatching(/^pierhead: output was written to stdout before.*onStart\.\n$/)])
+})
+
+test('a release without output gets no warning', () => {
+  guard.holdStdout()
+  guard.releaseStdout()
+  guard.guardStdout()
+  expect(err).toEqual([])
+})
+
 test('held output goes to stderr when stdout turns out to carry the protocol', () => {
   guard.holdStdout()
   process.stdout.write('early\n')

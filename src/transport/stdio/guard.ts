@@ -16,17 +16,26 @@ type Write = (chunk: string | Uint8Array, ...rest: unknown[]) => boolean
 const WARNING =
   'pierhead: something wrote to stdout, which is reserved for protocol messages; the output was moved to stderr. ' +
   'Use console.error, or ctx.log to reach the client.\n'
+const RELEASED =
+  'pierhead: output was written to stdout before stdio opened, so the client may fail to read the first message. ' +
+  'Output is held back only for a short time after createServer: call listen() soon, and do what takes long in onStart.\n'
 const UNDECIDED_MS = 2000
 const MAX_HELD = 64 * 1024
 
 /** Workers may have standard streams that lead nowhere, and allow no timers before a request. */
 const streams = onWorkers ? undefined : (globalThis as { process?: Streams }).process
 let state: 'off' | 'holding' | 'guarding' = 'off'
+/** How many need stdout for the protocol. */
+let guards = 0
+/** Whether held output was written to stdout. */
+let hasReleased = false
 let real: Write | undefined
 let uninstall: () => void = () => undefined
 let held: (string | Uint8Array)[] = []
 let heldSize = 0
 let warned = false
+/** Whether errors of stderr are ignored. */
+let isListening = false
 let leaving = false
 let undecided: ReturnType<typeof setTimeout> | undefined
 
@@ -54,22 +63,37 @@ export function holdStdout(): void {
 export function releaseStdout(): void {
   if (streams === undefined || state !== 'holding') return
   uninstall()
-  for (const chunk of takeHeld()) (streams.stdout.write as Write)(chunk)
+  const chunks = takeHeld()
+  if (chunks.length > 0) hasReleased = true
+  for (const chunk of chunks) (streams.stdout.write as Write)(chunk)
 }
 
-/** Reserves stdout for the protocol and sends other output to stderr. Returns a function that writes a message. */
+/**
+ * Reserves stdout for the protocol and sends other output to stderr, until `unguardStdout` was called as often as this.
+ * Returns a function that writes a message.
+ */
 export function guardStdout(): (text: string, written?: () => void) => boolean {
   if (streams === undefined) throw new Error('stdio needs a runtime with standard streams')
   if (state === 'off') install('guarding')
   state = 'guarding'
+  guards++
+  if (hasReleased) warn(RELEASED)
+  hasReleased = false
   for (const chunk of takeHeld()) divert(chunk)
   const write = real as Write
   return (text, written) => write(text, written)
 }
 
-/** Restores stdout; for tests and for servers that stop before the process does. */
+/** Restores stdout unless others still need it; for tests and for servers that stop before the process does. */
 export function unguardStdout(): void {
-  if (state === 'guarding') uninstall()
+  if (guards > 0 && --guards === 0) uninstall()
+}
+
+/** Keeps stdout guarded, if it is, until the function that this returns is called. */
+export function keepGuard(): () => void {
+  if (guards === 0) return () => undefined
+  guards++
+  return unguardStdout
 }
 
 function install(next: 'holding' | 'guarding'): void {
@@ -110,12 +134,15 @@ function takeHeld(): readonly (string | Uint8Array)[] {
 }
 
 function divert(chunk: string | Uint8Array): void {
-  const { stderr } = streams as Streams
-  if (!warned) {
-    // The reader of stderr may be gone.
-    stderr.on('error', () => undefined)
-    stderr.write(WARNING)
-  }
+  if (!warned) warn(WARNING)
   warned = true
-  stderr.write(chunk)
+  ;(streams as Streams).stderr.write(chunk)
+}
+
+function warn(text: string): void {
+  const { stderr } = streams as Streams
+  // The reader of stderr may be gone.
+  if (!isListening) stderr.on('error', () => undefined)
+  isListening = true
+  stderr.write(text)
 }

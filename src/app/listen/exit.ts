@@ -1,0 +1,34 @@
+/** The part of a server that the end of the process needs. */
+interface Closable {
+  close(): Promise<void>
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+/** What listens in this process; a server that listens twice has two entries. */
+const listening = new Set<{ readonly server: Closable }>()
+let isExiting = false
+
+/** Closes a server when a signal ends the process. Returns a function that undoes this. */
+export function closeOnSignal(server: Closable): () => void {
+  const entry = { server }
+  if (listening.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal)
+  listening.add(entry)
+  return () => {
+    listening.delete(entry)
+    if (listening.size === 0) for (const signal of SIGNALS) process.off(signal, onSignal)
+  }
+}
+
+/** Closes these servers and all that listen in this process, then exits. */
+export async function exitWhenClosed(servers: readonly Closable[], code?: number): Promise<void> {
+  isExiting = true
+  const all = new Set([...servers, ...[...listening].map(({ server }) => server)])
+  await Promise.allSettled([...all].map((one) => one.close()))
+  process.exit(code)
+}
+
+/** A second signal exits at once. */
+function onSignal(signal: NodeJS.Signals): void {
+  if (isExiting) process.exit(signal === 'SIGINT' ? 130 : 143)
+  void exitWhenClosed([], 0)
+}
