@@ -63,9 +63,9 @@ export function answerBatch<Out>(
   take: (member: unknown, cancelled: McpError | undefined) => Out | Promise<Out>,
 ): Out[] | Promise<Out[]> {
   const paused = { isCounted: false }
-  const outs = inTurns(members, (member) => take(member, calls?.claim(member)), {
+  const outs = inTurns(members, (member) => take(member, calls?.claim(member, members)), {
     pause: (rest) => {
-      calls?.expect(rest)
+      calls?.expect(rest, members)
       load.enter(paused, caller, 0)
     },
     resume: () => load.leave(paused, caller, 0),

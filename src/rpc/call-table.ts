@@ -4,12 +4,20 @@ import { CANCELLED, CONNECTION_CLOSED } from '../errors/rpc.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Call } from './call.ts'
 
+/** A request of a batch that has not begun. */
+interface Expected {
+  /** The messages of its batch. */
+  readonly batch: readonly unknown[]
+  /** Set if the client cancelled it. */
+  reason?: McpError
+}
+
 /** The unanswered requests of one client: those of a connection, or of an HTTP session. */
 export class CallTable {
   /** Created by the first asynchronous request: most connected clients are idle. */
   #calls: Bag<Call> | undefined
-  /** Requests of batches that have not begun, by id, with the reason if the client cancelled one. */
-  #expected: Map<unknown, McpError | undefined> | undefined
+  /** Requests of batches that have not begun, by id. */
+  #expected: Map<unknown, Expected> | undefined
   /** The request whose handler is running synchronously; an in-process client may send more before it returns. */
   starting: Call | undefined = undefined
 
@@ -31,19 +39,21 @@ export class CallTable {
     return this.#find(id) !== undefined || this.#expected?.has(id) === true
   }
 
-  /** Remembers the requests among messages that will be taken later, so that the client can cancel them. */
-  expect(members: readonly unknown[]): void {
+  /** Remembers the requests among the rest of a batch, which will be taken later, so that the client can cancel them. */
+  expect(rest: readonly unknown[], batch: readonly unknown[]): void {
     this.#expected ??= new Map()
-    for (const id of members.map(idOf))
-      if (id !== undefined && !this.#expected.has(id)) this.#expected.set(id, undefined)
+    for (const id of rest.map(idOf))
+      if (id !== undefined && !this.#expected.has(id)) this.#expected.set(id, { batch })
   }
 
-  /** Forgets that a message was expected; returns the reason if the client has cancelled it. */
-  claim(member: unknown): McpError | undefined {
+  /** Forgets that a message of a batch was expected; returns the reason if the client has cancelled it. */
+  claim(member: unknown, batch: readonly unknown[]): McpError | undefined {
     const id = idOf(member)
-    const reason = this.#expected?.get(id)
+    const expected = this.#expected?.get(id)
+    // Another batch may have a request with the same id, which is in use until then.
+    if (expected?.batch !== batch) return undefined
     this.#expected?.delete(id)
-    return reason
+    return expected.reason
   }
 
   #find(id: RequestId): Call | undefined {
@@ -58,8 +68,9 @@ export class CallTable {
     if (call?.method === 'initialize' || (call === undefined && !this.has(requestId))) return
     const text = typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : ''
     const error = mcpError(CANCELLED, { reason: text })
-    if (call === undefined) this.#expected?.set(requestId, error)
-    else call.cancel(error)
+    if (call !== undefined) return call.cancel(error)
+    const expected = this.#expected?.get(requestId)
+    if (expected !== undefined) expected.reason = error
   }
 
   /** Cancels all requests because the client disconnected. */

@@ -20,13 +20,15 @@ const NAME_CHARS = 200
 export class HeldBytes {
   readonly #limit: number
   readonly #holders = new Map<unknown, number>()
+  /** How to take everything from an anonymous holder that is not a session. */
+  readonly evictors: Map<unknown, () => void> = new Map()
   #bytes = 0
 
   constructor(limit: number) {
     this.#limit = limit
   }
 
-  /** Takes room for further bytes; throws if the holder's share is used up, and no session with more can be evicted. */
+  /** Takes room for further bytes; throws if the holder's share is used up, and no other that holds more can be evicted. */
   take(holder: unknown, bytes: number): void {
     const own = (this.#holders.get(holder) ?? 0) + bytes
     if (bytes > 0 && !this.#hasRoom(own, bytes) && !this.#makeRoom(own, bytes))
@@ -40,16 +42,21 @@ export class HeldBytes {
     return own <= (this.#limit - others) * SHARE
   }
 
-  /** Evicts anonymous sessions that hold more than `own` bytes, those with the most first, until there is room; false if there is none. */
+  /** Evicts anonymous callers that hold more than `own` bytes, those with the most first, until there is room; false if there is none. */
   #makeRoom(own: number, bytes: number): boolean {
     if (own > this.#limit * SHARE) return false
-    const larger: (readonly [Session, number])[] = []
-    for (const [holder, size] of this.#holders)
-      if (size > own && holder instanceof Session && holder.evict !== undefined) larger.push([holder, size])
+    const larger = [...this.#holders].filter(([, size]) => size > own)
     larger.sort(([, one], [, other]) => other - one)
     return larger.some(
-      ([session, size]) => session.evict?.(session, own < size * SHARE) === true && this.#hasRoom(own, bytes),
+      ([holder, size]) => this.#evict(holder, own < size * SHARE) && this.#hasRoom(own, bytes),
     )
+  }
+
+  #evict(holder: unknown, isLarge: boolean): boolean {
+    if (holder instanceof Session) return holder.evict?.(holder, isLarge) === true
+    const end = isLarge ? this.evictors.get(holder) : undefined
+    end?.()
+    return end !== undefined
   }
 
   /** Gives back room. */

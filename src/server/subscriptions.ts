@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { NOT_OFFERED } from '../errors/rpc.ts'
-import { TOO_MANY_STREAMS, TOO_MANY_SUBSCRIPTIONS } from '../errors/server.ts'
+import { TOO_MANY_STREAMS, TOO_MANY_SUBSCRIPTIONS, TOO_MUCH_HELD } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
@@ -59,6 +59,8 @@ export interface Listening {
   readonly flags: Flags
   /** The resources it still watches. */
   readonly watched: Set<string>
+  /** Ends it, because others need the memory that it takes. */
+  readonly end: () => void
 }
 
 export interface ListenParts {
@@ -142,21 +144,31 @@ function enter(
   const { held, limits } = partsOf(context)
   const open = streams.get(caller) ?? new Set()
   if (open.size >= limits.streams) throw mcpError(TOO_MANY_STREAMS, { limit: limits.streams }, MUCH_LATER)
-  const { method, peer } = callOf(context)
+  const call = callOf(context)
+  const { method, peer } = call
   const { client, capabilities, session } = peer
-  const holder = holderOf(callOf(context))
+  const holder = holderOf(call)
   const bytes = weigh(id) + (session === undefined ? weighIntroduction(method, client, capabilities) : 0)
   held.take(holder, bytes)
   const free = (): void => held.free(holder, bytes)
   const watched = watchedOr(free, () => new WatchedUris(held, holder, uris))
-  const stream: Listening = { id, flags, watched }
-  streams.set(caller, open.add(stream))
   const leave = (): void => {
     if (!open.delete(stream)) return
-    if (open.size === 0) streams.delete(caller)
+    if (open.size === 0) {
+      streams.delete(caller)
+      held.evictors.delete(holder)
+    }
     watched.clear()
     free()
   }
+  const end = (): void => {
+    leave()
+    call.abort(mcpError(TOO_MUCH_HELD, { limit: limits.heldBytes }))
+  }
+  const stream: Listening = { id, flags, watched, end }
+  streams.set(caller, open.add(stream))
+  // An authenticated caller has its share, however many streams it opens.
+  if (holder === call.channel) held.evictors.set(holder, () => open.forEach((each) => each.end()))
   return { watched, leave }
 }
 

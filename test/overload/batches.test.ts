@@ -88,9 +88,10 @@ const codes = (answer: Awaited<ReturnType<Send>>): unknown[] =>
 test.each(KINDS)('limits.inFlightBytes counts a batch like one message, over %s', async (kind) => {
   const { app, ran, gate } = make({ inFlightBytes: 200_000 })
   const send = await OPEN[kind](app)
-  const small = Array.from({ length: 60 }, (_, at) => call('note', { tag: 'small' }, 1000 + at))
+  const small = (id: number): string[] =>
+    Array.from({ length: 60 }, (_, at) => call('note', { tag: 'small' }, id * 1000 + at))
   const large = (id: number): Promise<unknown[]> =>
-    send(batch(call('hold', { tag: id, list: LARGE }, id), ...small)).then(codes)
+    send(batch(call('hold', { tag: id, list: LARGE }, id), ...small(id))).then(codes)
   const first = [large(1), large(2)]
   expect(new Set(await large(3))).toEqual(new Set([1002]))
   // Small messages are admitted, whatever others hold.
@@ -154,6 +155,12 @@ test.each(KINDS)('the id of a request that has not begun is in use, over %s', as
   const whole = send(batch(call('spin', { tag: 'a' }, 10), 'null', call('hold', { tag: 'b' }, 11)))
   expect(await send(call('note', { tag: 'c' }, 11))).toMatchObject({ error: { code: -32600 } })
   expect(ran).toEqual(['a'])
+  // Nor may another batch use it.
+  expect(await send(batch(call('note', { tag: 'd' }, 11), call('note', { tag: 'e' }, 12)))).toMatchObject([
+    { id: 11, error: { code: -32600 } },
+    { id: 12, result: {} },
+  ])
+  expect(ran.splice(1)).toEqual(['e'])
   gate.open()
   expect(((await whole) as readonly Answer[]).map(({ id }) => id ?? undefined)).toEqual([10, undefined, 11])
   expect(ran).toEqual(['a', 'b'])

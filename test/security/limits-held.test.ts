@@ -148,14 +148,14 @@ test('limits.heldBytes a client that takes all it can get leaves enough for othe
 const INIT = { transport: 'http', revision: '2025-11-25' } as const
 
 test('limits.heldBytes sessions that were opened to fill the server make room for others', async () => {
-  const app = files(100_000)
+  const app = files(40_000)
   const capabilities = { experimental: { a: Array.from({ length: 950 }, () => []) } }
   const clients = []
-  for (let each = 0; each < 100; each++)
+  for (let each = 0; each < 30; each++)
     clients.push(await open(app, { ...INIT, capabilities }).catch(() => undefined))
   // With what subscriptions take, one session after another gets a quarter of the rest.
   for (const client of clients)
-    for (let name = 0; name < 30; name++)
+    for (let name = 0; name < 8; name++)
       await client?.request('resources/subscribe', { uri: uriOf(name) }).catch(() => undefined)
   const victims = []
   for (let each = 0; each < 5; each++)
@@ -164,6 +164,37 @@ test('limits.heldBytes sessions that were opened to fill the server make room fo
   expect(app.counts.get('session_evicted')).toBeGreaterThan(0)
   for (const client of [...clients, ...victims]) await client?.close().catch(() => undefined)
 })
+
+test.each(['http', 'memory'] as const)(
+  'limits.heldBytes streams that were opened to fill the server make room for others, over %s',
+  async (transport) => {
+    const app = files(100_000)
+    const where = { transport, revision: '2026-07-28' } as const
+    const clients = []
+    for (let uris = 20; uris >= 1; uris = Math.floor(uris / 2)) {
+      const watching = { uris: Array.from({ length: uris }, (_, name) => uriOf(name)) }
+      for (let isFull = false; !isFull;) {
+        const client = await open(app, where)
+        clients.push(client)
+        const listens = client.request('subscriptions/listen', {
+          notifications: { resourceSubscriptions: watching.uris },
+        })
+        const refused = listens.then(
+          () => false,
+          () => true,
+        )
+        isFull = await Promise.race([
+          refused,
+          client.until(() => client.acknowledged(1) !== undefined).then(() => false),
+        ])
+      }
+    }
+    const victim = await open(app, where)
+    await victim.follow({ uris: ['file:///a'] })
+    expect(app.counts.get('too_much_held')).toBe(5)
+    for (const client of [...clients, victim]) await client.close()
+  },
+)
 
 test('limits.heldBytes a session that takes much does not push others out', async () => {
   const app = files(100_000)

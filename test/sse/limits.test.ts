@@ -1,4 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
+import { SseEndpoint } from '../../src/transport/sse/server.ts'
 import { call, initialize, JSON_TYPE, message } from '../http/messages.ts'
 import { Raw, send } from '../http/wire.ts'
 import { EVENTS, open, start, tools } from './server.ts'
@@ -32,6 +34,18 @@ describe('a message', () => {
     await raw.until(/HTTP\/1\.1 413/)
     expect(raw.status).toBe(413)
   })
+})
+
+test('the endpoint knows when its server closes', async () => {
+  const app = tools()
+  const { service } = new SseEndpoint(serviceOf(app), {
+    limits: app.limits,
+    guard: {} as never,
+    fail: () => ({ status: 500, headers: {} }),
+  })
+  expect(service.isClosed).toBe(false)
+  await app.close()
+  expect(service.isClosed).toBe(true)
 })
 
 describe('streams', () => {

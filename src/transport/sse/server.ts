@@ -214,7 +214,9 @@ function withHandshake(service: Service): Service {
     load: service.load,
     observers: service.observers,
     dialects: service.dialects,
-    isClosed: service.isClosed,
+    get isClosed() {
+      return service.isClosed
+    },
     revisions: service.revisions.filter((revision) => revision !== LATEST),
     showsErrors: service.showsErrors,
     answer: (call) => service.answer(call),
