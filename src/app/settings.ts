@@ -119,7 +119,8 @@ const STATE_TTL_MS = 15 * 60_000
  */
 export function sealerOf(options: ServerOptions, onForeign: () => void): ServiceOptions['sealer'] {
   if (options.secret !== undefined) secretsOf(options)
-  return createLateSealer(() => ({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS, onForeign }))
+  const server = String(options.name ?? options.id)
+  return createLateSealer(() => ({ server, secrets: secretsOf(options), ttlMs: STATE_TTL_MS, onForeign }))
 }
 
 /** The function that reports to the operator. It converts thrown values to plain data, in `error`. */
