@@ -8,7 +8,7 @@ import type { ServerService } from '../server/service.ts'
 /** The warning for a state that was sealed with another secret. */
 export const FOREIGN_STATE: string =
   'a client sent a requestState that this process did not issue; if several processes answer a client, give all of ' +
-  'them the same secret, with createServer({ secret }) or PIERHEAD_SECRET'
+  'them the same name and the same secret, with createServer({ secret }) or PIERHEAD_SECRET'
 
 /** The error for a tool in a map that cannot be called. */
 export function hasNoRun(name: string): McpError {

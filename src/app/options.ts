@@ -56,7 +56,7 @@ export interface ServerOptions {
   readonly extensions?: JsonObject | undefined
   /**
    * Seals the state that clients carry between requests, in at least 16 characters. Processes that share their clients need
-   * the same one. In a list, the first secret seals and the others are still accepted. Default: the environment variable
+   * the same one, and the same `name`. In a list, the first secret seals and the others are still accepted. Default: the environment variable
    * `PIERHEAD_SECRET`, or else a random secret.
    *
    * @example

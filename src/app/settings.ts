@@ -117,7 +117,8 @@ const STATE_TTL_MS = 15 * 60_000
  */
 export function sealerOf(options: ServerOptions, onForeign: () => void): ServiceOptions['sealer'] {
   if (options.secret !== undefined) secretsOf(options)
-  return createLateSealer(() => ({ secrets: secretsOf(options), ttlMs: STATE_TTL_MS, onForeign }))
+  const server = String(options.name ?? options.id)
+  return createLateSealer(() => ({ server, secrets: secretsOf(options), ttlMs: STATE_TTL_MS, onForeign }))
 }
 
 function badOption(where: string, reason: string): Error {

@@ -39,7 +39,7 @@ export async function listResources(
 ): Promise<Result> {
   const { resources, templates, pageSize, ttlMs, limits } = parts
   const start = readCursor('resources', context, limits)
-  if (!resources.reaches(start.place) && !templates.reaches(start.place)) throw mcpError(BAD_CURSOR, {})
+  let isReached = start.place === 0
   const entries: Entry[] = []
   const listing = [...templates.items.values()].filter(isListing)
   const sources: readonly (ResourceDefinition | ListingTemplate)[] = [...resources.items.values(), ...listing]
@@ -47,6 +47,7 @@ export async function listResources(
     // One more than fits shows that another page follows.
     if (entries.length > pageSize) break
     if (source.place < start.place || !isVisible(source, context)) continue
+    isReached = true
     if ('list' in source) {
       await rethrown(context, `the list of resource "${source.key}"`, () =>
         collect(source, { parts, start, entries }, context),
@@ -55,6 +56,8 @@ export async function listResources(
       entries.push({ place: source.place, nth: 0, descriptor: source.descriptor })
     }
   }
+  // As in other lists, only what the caller sees decides.
+  if (!isReached) throw mcpError(BAD_CURSOR, {})
   const page = entries.slice(0, pageSize)
   const last = page.at(-1)
   const more = last !== undefined && entries.length > pageSize

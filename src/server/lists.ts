@@ -141,8 +141,10 @@ export class List<Kind extends Item> {
   }
 
   #make(start: number, isPrivate: boolean, context: Context): Result {
-    const rest = [...this.items.values()].filter((item) => item.place > start && isVisible(item, context))
-    if (!this.reaches(start)) throw mcpError(BAD_CURSOR, {})
+    const seen = [...this.items.values()].filter((item) => item.place >= start && isVisible(item, context))
+    // What the caller does not see must not decide, or cursors would tell that it exists.
+    if (start > 0 && seen.length === 0) throw mcpError(BAD_CURSOR, {})
+    const rest = seen[0]?.place === start ? seen.slice(1) : seen
     const shown = rest.slice(0, this.#options.pageSize)
     const last = shown.at(-1)
     const more = last !== undefined && rest.length > shown.length
@@ -160,11 +162,6 @@ export class List<Kind extends Item> {
     if (age !== this.#keptAge) this.#forgetPages()
     this.#keptAge = age
     return age
-  }
-
-  /** Whether there is an item at a place or after it, as there is where a cursor leads unless items were removed. */
-  reaches(place: number): boolean {
-    return place === 0 || [...this.registered.values()].some((item) => item.place >= place)
   }
 
   /** Drops the cached pages. */

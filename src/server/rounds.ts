@@ -13,7 +13,7 @@ export interface Question {
 export interface Rounds {
   /** Answers to questions of earlier rounds, and of this one. Only these are kept for later rounds. */
   readonly answers: Map<string, JsonObject>
-  /** Answers that came with the first request, before their questions. */
+  /** Answers that came with the first request, before their questions. The official conformance suite sends such answers. */
   readonly early: Map<string, JsonObject>
   readonly once: Map<string, Promise<unknown>>
   readonly questions: Map<string, Question>

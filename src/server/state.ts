@@ -26,6 +26,8 @@ export interface Sealer {
 }
 
 export interface SealerOptions {
+  /** The name of the server. Part of the key, because servers with different tools may share a secret. */
+  readonly server: string
   /** The secret for encryption, followed by older ones that are still accepted; a random one by default. */
   readonly secrets: readonly string[] | undefined
   readonly ttlMs: number
@@ -47,7 +49,8 @@ export function createSealer(options: SealerOptions): Sealer {
   const { ttlMs, now = Date.now } = options
   const secrets = options.secrets ?? [crypto.randomUUID() + crypto.randomUUID()]
   let keys: Promise<readonly CryptoKey[]> | undefined
-  const allKeys = (): Promise<readonly CryptoKey[]> => (keys ??= Promise.all(secrets.map(toKey)))
+  const allKeys = (): Promise<readonly CryptoKey[]> =>
+    (keys ??= Promise.all(secrets.map((secret) => toKey(options.server, secret))))
 
   return {
     async seal(state, binding) {
@@ -116,8 +119,9 @@ function isJson(value: unknown): boolean {
   }
 }
 
-async function toKey(secret: string): Promise<CryptoKey> {
-  const digest = await crypto.subtle.digest('SHA-256', bytes(`pierhead ${SHAPE} ${secret}`))
+async function toKey(server: string, secret: string): Promise<CryptoKey> {
+  const text = `pierhead ${SHAPE} ${JSON.stringify([server, secret])}`
+  const digest = await crypto.subtle.digest('SHA-256', bytes(text))
   return crypto.subtle.importKey('raw', digest, 'AES-GCM', false, ['encrypt', 'decrypt'])
 }
 

@@ -157,3 +157,15 @@ async function unused(): Promise<number> {
   await new Promise((resolve) => dial({ port, host: '127.0.0.1' }).once('error', resolve))
   return port
 }
+
+test('a request whose params are none is the mistake of its client: 400, like every malformed message', async () => {
+  const { port } = await start(make())
+  const session = await open(port)
+  const modern = headed('tools/list').headers
+  for (const params of ['[]', '"x"', '5', '{"_meta":1}', '{"_meta":[]}']) {
+    const text = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":${params}}`
+    const replies = [await session.post(text), await post(port, text, BOTH), await post(port, text, modern)]
+    for (const { status, json } of replies)
+      expect([params, status, json]).toMatchObject([params, 400, { id: 1, error: { code: -32602 } }])
+  }
+})

@@ -91,6 +91,42 @@ test('a hidden template cannot be found by its name in a profile that allows nam
   await expect(ask('scoped')).rejects.toThrow('needs the scopes a:b')
 })
 
+test.each([false, true])(
+  'no cursor tells whether items exist that the caller does not see (templates list: %s)',
+  async (listing) => {
+    const app = createServer({ name: 'hides', version: '1', pageSize: 1, log: () => undefined })
+    const list = listing ? { list: () => [{ variables: { y: '1' } }] } : {}
+    for (const word of ['a', 'b', 'c', 'd', 'off']) {
+      const options = word === 'c' || word === 'd' ? { visible: () => false } : {}
+      app.tool(word, options, () => 1).prompt(word, options, () => 'x')
+      app.resource(`x://${word}/{y}`, { ...options, ...list }, () => 'x')
+      app.resource(`x://${word}`, options, () => 'x')
+    }
+    app.disable('tool', 'off').disable('prompt', 'off')
+    app.disable('resource', 'x://off').disable('resource', 'x://off/{y}')
+    const client = await openClient(app as never, { transport: 'memory', revision: '2025-11-25' })
+    for (const [name, method] of [
+      ['tools', 'tools/list'],
+      ['prompts', 'prompts/list'],
+      ['resources', 'resources/list'],
+      ['resourceTemplates', 'resources/templates/list'],
+    ] as const) {
+      const first = (await client.request(method))['nextCursor'] as string
+      const [, place, age] = atob(first).split(':') as [string, string, string | undefined]
+      const pages: string[] = []
+      for (let at = Number.parseInt(place, 10); pages.length < 40; at++) {
+        const cursor = btoa([name, at, ...(age === undefined ? [] : [age])].join(':')).replace(/=+$/, '')
+        const kindOf = (page: JsonObject): string => ((page[name] as []).length === 0 ? 'empty' : 'full')
+        pages.push(await client.request(method, { cursor }).then(kindOf, (error: Error) => error.message))
+      }
+      // Only the place of the last item that the caller sees leads to an empty page.
+      expect([name, pages.lastIndexOf('full') + 1]).toEqual([name, pages.indexOf('empty')])
+      const beyond = new Set(pages.slice(pages.indexOf('empty') + 1))
+      expect([name, ...beyond]).toEqual([name, 'the cursor does not belong to this list'])
+    }
+  },
+)
+
 describe('a tool of an app', () => {
   const ID = 'dev.pierhead/apps'
   const admin = apps([{ name: 'admin', tools: ['open', 'wipe'] }])

@@ -46,7 +46,12 @@ test.each(['with', 'without'])(
   async (buffer) => {
     if (buffer === 'without') vi.stubGlobal('Buffer', undefined)
     try {
-      const sealer = createSealer({ secrets: ['a secret of enough letters'], ttlMs: 1000, now: () => 1 })
+      const sealer = createSealer({
+        server: 'state',
+        secrets: ['a secret of enough letters'],
+        ttlMs: 1000,
+        now: () => 1,
+      })
       const filled = (size: number): { answers: []; once: [string, string][]; open: [] } => ({
         answers: [],
         once: [['text', 'x'.repeat(size)]],

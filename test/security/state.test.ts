@@ -13,8 +13,8 @@ const ada = { action: 'accept', content: { name: 'Ada' } }
 const name = z.object({ name: z.string() })
 let runs = 0
 
-function make(secret: string | string[] = SECRET): AnyApp {
-  return createServer({ name: 'state', version: '1', secret, log: () => undefined })
+function make(secret: string | string[] = SECRET, facts: object = {}): AnyApp {
+  return createServer({ name: 'state', version: '1', secret, log: () => undefined, ...facts })
     .tool(
       'greet',
       { input: z.object({ tone: z.string().optional() }) },
@@ -82,6 +82,20 @@ test('N.state-forged a state that was not issued here is refused [R226]', async 
   for (const requestState of [null, 5, {}, [], true]) await expectRefused(app, { ...answered, requestState })
 })
 
+test('N.state-server a state of another server with the same secret is refused, and one of another version of the server is not [R226]', async () => {
+  const newer = make(SECRET, { version: '2', title: 'State', description: 'new' })
+  const own = await ask(newer, { ...answered, requestState: await begin(make()) })
+  expect(own.result).toMatchObject({ isError: false })
+  const log: string[] = []
+  const other = make(SECRET, { name: 'other', log: (_level: string, message: string) => log.push(message) })
+  const foreign = await ask(other, { ...answered, requestState: await begin(make()) })
+  const message = 'requestState was not accepted: it was not issued for this request'
+  expect([foreign.error?.code, foreign.error?.message]).toEqual([-32602, message])
+  expect(log.join()).toContain('give all of them the same name and the same secret')
+  const longer = await begin(make('b secret of enough letters', { name: 'state a' }))
+  await expectRefused(make('a b secret of enough letters'), { ...answered, requestState: longer })
+})
+
 /** A state as a version of the server sealed it that had no list of open questions. */
 async function sealAsBefore(state: JsonObject, binding: string): Promise<string> {
   const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
@@ -95,7 +109,7 @@ async function sealAsBefore(state: JsonObject, binding: string): Promise<string>
 
 test('N.state-forged a state of another version with the same secret is refused like one of another server', async () => {
   const app = make()
-  const sealer = createSealer({ secrets: [SECRET], ttlMs: 60_000 })
+  const sealer = createSealer({ server: 'state', secrets: [SECRET], ttlMs: 60_000 })
   const binding = await sealer.bind('', 'tools/call', first)
   const older = { answers: [], once: [['run', 7]], expires: Date.now() + 60_000 }
   const { error } = await ask(app, { ...answered, requestState: await sealAsBefore(older, binding) })

@@ -17,9 +17,15 @@ interface Input {
   spoil(text: string): string
 }
 
-const sealer = createSealer({ secrets: ['fuzz', 'earlier'], ttlMs: 60_000 })
-const stranger = createSealer({ secrets: ['another'], ttlMs: 60_000 })
-const late = createSealer({ secrets: ['fuzz'], ttlMs: 60_000, now: () => Date.now() + 61_000 })
+const sealer = createSealer({ server: 'state', secrets: ['fuzz', 'earlier'], ttlMs: 60_000 })
+const stranger = createSealer({ server: 'state', secrets: ['another'], ttlMs: 60_000 })
+const foreign = createSealer({ server: 'another', secrets: ['fuzz', 'earlier'], ttlMs: 60_000 })
+const late = createSealer({
+  server: 'state',
+  secrets: ['fuzz'],
+  ttlMs: 60_000,
+  now: () => Date.now() + 61_000,
+})
 
 /** A sealed state opens for its own request alone, unaltered, in time, under its secret. */
 export const stateTarget: Target = target<Input>({
@@ -68,6 +74,7 @@ export const stateTarget: Target = target<Input>({
       await refuses(sealer.open(text, otherBinding), 'a state is taken for another request')
     else claim(JSON.stringify(params) === JSON.stringify(other), 'two requests share a binding')
     await refuses(stranger.open(text, binding), 'a state is opened with another secret')
+    await refuses(foreign.open(text, binding), 'a state is opened by a server of another name')
     await refuses(late.open(text, binding), 'a state is opened too late')
   },
 })

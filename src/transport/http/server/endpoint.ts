@@ -1,4 +1,5 @@
 import { toErrorObject, toStatus } from '../../../errors/reply.ts'
+import { BAD_PARAMS } from '../../../errors/wire.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED, STREAM_EXISTS } from '../../../errors/http.ts'
 import { CONNECTION_CLOSED, OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
@@ -147,9 +148,10 @@ export class Endpoint implements HttpHandler {
 
   /** Creates an error reply. */
   fail(id: RequestId | undefined, thrown: unknown, dialect: Dialect | undefined, headers: Headers): HttpOut {
-    const out = this.#errorReply(id, this.#inFlight.reject(thrown), dialect, headers)
+    const error = this.#inFlight.reject(thrown)
+    const out = this.#errorReply(id, error, dialect, headers)
     // Without a request, there is no JSON-RPC response that could carry the error with status 200.
-    return out.status === 200 ? { ...out, status: 500 } : out
+    return out.status === 200 ? { ...out, status: error.code === BAD_PARAMS.code ? 400 : 500 } : out
   }
 
   #errorReply(
