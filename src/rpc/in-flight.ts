@@ -21,6 +21,9 @@ import { outcomeOf, type Observed, type RejectedRequest } from './observer.ts'
 import type { Service } from './service.ts'
 import { SMALL_CHARS, weightOf } from './weight.ts'
 
+/** Responses up to this many characters are sent even to callers that leave too much unread. */
+const SMALL_ANSWER = 65_536
+
 /** One request as its transport sees it: whose it is, and what to send for each way it can end. */
 export interface Responder<Out, Encoded extends Sized> {
   /** Requests of one caller count together. Undefined when the caller is unknown. */
@@ -286,7 +289,7 @@ export class InFlight<Out, Encoded extends Sized> {
     if (!this.#running.delete(running)) return
     let out: Out | Promise<Out>
     try {
-      out = this.#succeed(running.call, result, running.responder, running.observed)
+      out = this.#succeed(running.call, result, running.responder, running.observed, running)
     } catch (thrown) {
       return this.#answerError(running, thrown)
     }
@@ -332,9 +335,13 @@ export class InFlight<Out, Encoded extends Sized> {
     result: Result,
     responder: Responder<Out, Encoded>,
     observed: Observed | undefined,
+    running?: Running<Out, Encoded>,
   ): Out | Promise<Out> {
     if (call.cancelled) return this.#fail(call, undefined, responder, observed)
     const encoded = responder.encode(call, result)
+    // Since the request was admitted, its caller may have left too much unread.
+    if (running !== undefined && encoded.length > SMALL_ANSWER)
+      this.#service.load.check?.(running.caller, encoded.length)
     call.end()
     if (observed === undefined) return responder.result(call, encoded)
     const wait = observed.end({ outcome: outcomeOf(result), size: encoded.length })

@@ -25,8 +25,11 @@ export interface Entry {
 
 /** The requests that a server is running and queueing at the moment, over all its transports. */
 export class Load {
-  /** Throws while the server is too busy for new requests of a caller; set by transports that can be overloaded. */
-  check: ((caller: unknown) => void) | undefined
+  /**
+   * Throws while the server is too busy for new requests of a caller, or for a response of so many bytes; set by transports
+   * that can be overloaded.
+   */
+  check: ((caller: unknown, bytes?: number) => void) | undefined
   /** Queued requests; created when one is first queued. */
   queue: Queue | undefined
   readonly #callers = new Map<unknown, number>()

@@ -35,10 +35,17 @@ export class WritePool {
 
   /**
    * Throws when too many bytes are unread to write more, by all clients or by this caller. In the first case, clients that
-   * read too slowly time out sooner.
+   * read too slowly time out sooner. Bytes that are about to be written count until the writer counts them itself, because
+   * others may be checked before.
    */
-  check(caller?: unknown): void {
-    if (this.#total === 0) return
+  check(caller?: unknown, bytes = 0): void {
+    if (this.#total > 0) this.#checkUnread(caller)
+    if (bytes === 0) return
+    this.count(caller, bytes)
+    queueMicrotask(() => this.count(caller, -bytes))
+  }
+
+  #checkUnread(caller: unknown): void {
     const own = this.#callers.get(caller) ?? 0
     if (this.#isFull) {
       for (const budget of this.#patient) budget.hurry()

@@ -30,7 +30,8 @@ export class SseClient {
   readonly since: number = performance.now()
   /** Whether the client has sent anything. */
   spoken = false
-  readonly #connection: Connection
+  /** Stands for the client wherever callers are counted, unless it is authenticated. */
+  readonly connection: Connection
   readonly #drainMs: number
   readonly #lifetime: RequestLifetime | undefined
 
@@ -44,10 +45,10 @@ export class SseClient {
       limits: streaming,
       onGone: () => {
         onGone()
-        this.#connection.close()
+        this.connection.close()
       },
     })
-    this.#connection = new Connection({
+    this.connection = new Connection({
       service,
       limits,
       source: NOWHERE,
@@ -63,7 +64,7 @@ export class SseClient {
 
   /** Whether the client is waiting for a response. */
   get isBusy(): boolean {
-    return this.#connection.isBusy
+    return this.connection.isBusy
   }
 
   /** Sends the address for messages to the client. */
@@ -77,9 +78,9 @@ export class SseClient {
     // The request that brought the message ends at once, so handlers run on behalf of the one that opened the stream.
     const lifetime = this.#lifetime
     inLifetime(lifetime, () => {
-      this.#connection.source = lifetime === undefined ? source : { ...source, lifetime }
-      this.#connection.receive(text)
-      this.#connection.source = NOWHERE
+      this.connection.source = lifetime === undefined ? source : { ...source, lifetime }
+      this.connection.receive(text)
+      this.connection.source = NOWHERE
     })
   }
 
@@ -89,8 +90,8 @@ export class SseClient {
 
   /** Waits for running requests, up to `drainMs`, and ends the stream. */
   async close(): Promise<void> {
-    await this.#connection.drain(this.#drainMs)
-    this.#connection.close()
+    await this.connection.drain(this.#drainMs)
+    this.connection.close()
     this.stream.end()
   }
 }

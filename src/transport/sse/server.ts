@@ -149,6 +149,7 @@ export class SseEndpoint implements ExtraEndpoint {
     this.#clients.set(id, client)
     this.#owners.add(client)
     this.sweeper.begin()
+    request.session = client.connection
     client.greet(`${addressOf(request)}?sessionId=${id}`)
     return toStream(client.stream, headers)
   }
@@ -158,6 +159,8 @@ export class SseEndpoint implements ExtraEndpoint {
     const client = this.#find(request)
     if (client.owner !== ownerOf(request.auth)) throw mcpError(UNKNOWN_SESSION, {})
     if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
+    // What the client has not read of its stream counts, whatever connection the message came on.
+    request.session = client.connection
     if (client.stream.waiting > 0) budgetsOf(this.service, this.limits).write.check(callerOf(request))
     client.receive(parsed === undefined ? body : JSON.stringify(parsed), request)
     return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_MESSAGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import { ownerOf, type RequestSource } from '../../rpc/call.ts'
+import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { budgetsOf } from '../io/budgets.ts'
 import { ReadBudget } from '../io/read-budget.ts'
@@ -59,14 +59,6 @@ export class Peer {
       pause: () => socket.pause(),
       resume: () => this.#read(),
     })
-    this.#sending = new WriteBudget({
-      pool: write,
-      // An anonymous client is not read from while it is behind.
-      caller: source.auth && ownerOf(source.auth),
-      outlet: () => socket as Outlet,
-      patienceMs: limits.bodyMs,
-      abort: () => this.#abort(),
-    })
     socket.once('data', (chunk: Uint8Array) => this.#checkFraming(chunk))
     this.#server = new LineServer({
       service,
@@ -82,6 +74,13 @@ export class Peer {
         this.#closeSoon()
         onForeign(reason)
       },
+    })
+    this.#sending = new WriteBudget({
+      pool: write,
+      caller: this.#server.connection.caller,
+      outlet: () => socket as Outlet,
+      patienceMs: limits.bodyMs,
+      abort: () => this.#abort(),
     })
     this.gone = new Promise((resolve) => socket.once('close', () => resolve(this.#onClose())))
     socket.on('data', () => this.#count())

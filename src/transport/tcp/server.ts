@@ -48,7 +48,7 @@ export async function listenTcp(
 ): Promise<TcpServer> {
   const { tls, framing, scopes } = door
   const { write } = budgetsOf(service, limits)
-  service.load.check = (caller) => write.check(caller)
+  service.load.check = (caller, bytes) => write.check(caller, bytes)
   const peers = new Set<Peer>()
   const sockets = new Set<Socket>()
   const reportRejected = throttle((why: string, more) =>

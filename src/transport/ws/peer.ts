@@ -71,14 +71,6 @@ export class Peer implements Carrier {
       pause: () => socket.pause(),
       resume: () => this.#read(),
     })
-    this.#sending = new WriteBudget({
-      pool: write,
-      // An anonymous client is not read from while it is behind.
-      caller: source.auth && ownerOf(source.auth),
-      outlet: () => stream as Outlet,
-      patienceMs: limits.bodyMs,
-      abort: () => this.#abort('slow_reader'),
-    })
     this.#session = session
     this.#connection =
       session?.connection ??
@@ -90,6 +82,13 @@ export class Peer implements Carrier {
         isBehind: () => this.isBehind,
         onInvalid: () => this.refuse(),
       })
+    this.#sending = new WriteBudget({
+      pool: write,
+      caller: source.auth === undefined ? this.#connection : ownerOf(source.auth),
+      outlet: () => stream as Outlet,
+      patienceMs: limits.bodyMs,
+      abort: () => this.#abort('slow_reader'),
+    })
     this.gone = new Promise((resolve) => {
       socket.once('close', () => {
         this.#reading.end()

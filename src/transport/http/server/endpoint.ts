@@ -89,7 +89,7 @@ export class Endpoint implements HttpHandler {
     this.#onClosed = options.onClosed
     this.#inFlight = new InFlight(service, options.limits)
     this.#written = budgetsOf(service, options.limits).write
-    service.load.check = (caller) => this.#written.check(caller)
+    service.load.check = (caller, bytes) => this.#written.check(caller, bytes)
     this.guard = createGuard(options, (...warning) => service.warnOnce(...warning))
     this.trusts = readTrust(options.trustProxy)
     this.loopMonitor = new LoopMonitor(service, options.limits.blockedMs)
