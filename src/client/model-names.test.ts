@@ -1,6 +1,7 @@
 import { assert, constantFrom, oneof, property, string, uniqueArray } from 'fast-check'
 import { expect, test } from 'vitest'
 import { ModelNames, SEPARATOR } from './model-names.ts'
+import { processorMs } from '../../test/harness/processor.ts'
 
 const MODEL_NAME = /^[a-zA-Z0-9_-]{1,128}$/
 /** Text that often comes close to a separator, to a changed name or to the greatest length. */
@@ -106,4 +107,15 @@ test('separators have only characters that the parts of a name can do without', 
   for (const value of ['_', '-', '__', '-_', '_'.repeat(8)]) expect(SEPARATOR.is(value)).toBe(true)
   for (const value of ['', '_'.repeat(9), 'a', '.', '_a', ' ', '_\n', 5, undefined])
     expect(SEPARATOR.is(value)).toBe(false)
+})
+
+test('a name of megabytes costs little where names are made for models', async () => {
+  const names = new ModelNames(['one'], '_')
+  const long = ' '.repeat(15_000_000)
+  let name = ''
+  const ms = await processorMs(() => {
+    for (let times = 0; times < 4; times++) name = names.nameOf('one', long)
+  })
+  expect(name).toMatch(/^one_[_0-9a-f]{1,124}$/)
+  expect(ms).toBeLessThan(3000)
 })

@@ -43,7 +43,7 @@ export class ModelNames {
     const start = `${this.prefixes.get(server)}${this.separator}`
     const room = MAX_NAME - start.length
     if (item.length <= room && PLAIN.test(item) && !CHANGED.test(item)) return start + item
-    return start + changed(item.replace(/[^a-zA-Z0-9_-]/g, '_'), '_', room, item)
+    return start + changed(item.slice(0, room).replace(/[^a-zA-Z0-9_-]/g, '_'), '_', room, item)
   }
 
   /** The item with a name; undefined if no server has the prefix. */

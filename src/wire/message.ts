@@ -47,7 +47,8 @@ export function readMessage(value: unknown): Message {
         kinds++
         break
       default:
-        if (TWINS.has(key.toLowerCase())) throw malformed(`"${key}" is not in lower case`, value)
+        if (key.length <= LONGEST && TWINS.has(key.toLowerCase()))
+          throw malformed(`"${key}" is not in lower case`, value)
     }
   }
   if (message['jsonrpc'] !== JSONRPC) throw malformed('jsonrpc is not "2.0"', value)
@@ -70,6 +71,8 @@ export function positionalCall(error: unknown): Message | undefined {
 }
 
 const positional = new WeakMap<object, Message>()
+/** The length of the longest name among the twins. */
+const LONGEST = 7
 const TWINS = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
 const ids = new WeakMap<object, RequestId>()
 
