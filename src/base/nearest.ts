@@ -22,26 +22,22 @@ export function nearest(
 
 /** Levenshtein distance that counts swapped neighbours once; not exact, but not below `limit`, if it is not below that. */
 function distance(a: string, b: string, limit: number, work: { steps: number }): number {
-  // Cells outside a band along the diagonal keep this value.
-  const newRow = (): Uint16Array<ArrayBuffer> => new Uint16Array(b.length + 1).fill(limit)
-  let older = newRow()
-  let previous = newRow().map((_, j) => j)
-  let row = newRow()
+  // Only cells in a band along the diagonal can be below the limit; the others stay empty.
+  const at = (row: readonly number[], j: number): number => row[j] ?? limit
+  let older: number[] = []
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {
-    const x = a.charCodeAt(i - 1)
-    let j = Math.max(1, i - limit + 1)
-    let lowest = (row[j - 1] = j > 1 ? limit : i)
-    for (; j <= b.length && j < i + limit; j++) {
-      const y = b.charCodeAt(j - 1)
-      let steps = Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + (x === y ? 0 : 1))
-      if (i > 1 && j > 1 && x === b.charCodeAt(j - 2) && y === a.charCodeAt(i - 2))
-        steps = Math.min(steps, older[j - 2]! + 1)
-      row[j] = steps
-      lowest = Math.min(lowest, steps)
+    const row = [i]
+    let lowest = limit
+    for (let j = Math.max(1, i - limit); j <= b.length && j < i + limit; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      let steps = Math.min(at(previous, j) + 1, at(row, j - 1) + 1, at(previous, j - 1) + same)
+      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) steps = Math.min(steps, at(older, j - 2) + 1)
+      lowest = Math.min(lowest, (row[j] = steps))
       work.steps++
     }
     if (lowest >= limit) return limit
-    ;[older, previous, row] = [previous, row, older]
+    ;[older, previous] = [previous, row]
   }
-  return previous[b.length]!
+  return at(previous, b.length)
 }
