@@ -163,17 +163,14 @@ export class LineServer implements LineReaderOptions {
     for (let at = 0; at < lines.length; at++) {
       if (this.#isIgnoring) break
       this.count++
-      this.#takeLine(lines[at]!)
+      const line = lines[at]!
+      if (typeof line === 'string' ? this.connection.receive(line) : this.#reject(line)) this.#isClient = true
+      else if (this.#onForeign !== undefined && !this.#isIgnoring) this.#checkForeign(line, this.#onForeign)
       if (at + 1 < lines.length && isTurnOver()) return this.#pause(lines.slice(at + 1))
     }
     const onTaken = this.#onTaken
     this.#onTaken = undefined
     onTaken?.()
-  }
-
-  #takeLine(line: string | Unreadable): void {
-    if (typeof line === 'string' ? this.connection.receive(line) : this.#reject(line)) this.#isClient = true
-    else if (this.#onForeign !== undefined && !this.#isIgnoring) this.#checkForeign(line, this.#onForeign)
   }
 
   /** Takes the rest of the lines after others had a turn. */
