@@ -75,21 +75,17 @@ export class Emitter {
 
 /** Drops members that do not have the given types. */
 export function withTypes(params: JsonObject, types: Readonly<Record<string, string>>): JsonObject {
-  const wrong = Object.keys(types).filter((name) => name in params && typeof params[name] !== types[name])
-  if (wrong.length === 0) return params
-  return Object.fromEntries(Object.entries(params).filter(([name]) => !wrong.includes(name)))
+  const typed = { ...params }
+  for (const name in types) if (typeof typed[name] !== types[name]) delete typed[name]
+  return typed
 }
 
 /** The change that a notification reports; undefined for other notifications. */
 export function changeOf(method: string, params: JsonObject): ClientEvents['change'] | undefined {
   if (method === 'notifications/resources/updated')
     return { kind: 'resource', uri: untrustedText(params['uri']) }
-  const kind = LISTS.get(method)
+  const kind = LIST_CHANGED.exec(method)?.[1] as 'tools' | 'prompts' | 'resources' | undefined
   return kind === undefined ? undefined : { kind }
 }
 
-const LISTS: ReadonlyMap<string, 'tools' | 'prompts' | 'resources'> = new Map([
-  ['notifications/tools/list_changed', 'tools'],
-  ['notifications/prompts/list_changed', 'prompts'],
-  ['notifications/resources/list_changed', 'resources'],
-])
+const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/

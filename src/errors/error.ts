@@ -1,18 +1,65 @@
 import type { RefusalName } from '../protocol/refusals.ts'
-import * as base from './base.ts'
-import * as client from './client.ts'
+import { BAD_OPTION } from './base.ts'
+import { ANSWER_TOO_LARGE, BAD_ANSWER, HTTP_FAILED, NO_REVISION, REMOTE, SESSION_LOST } from './client.ts'
 import type { ErrorKind } from './kinds.ts'
 import { printable } from './printable.ts'
 import type { ErrorRow, FactsOf } from './row.ts'
-import * as rpc from './rpc.ts'
-import * as transport from './transport.ts'
-import * as wire from './wire.ts'
+import {
+  CANCELLED,
+  CLOSED,
+  CONNECTION_CLOSED,
+  NOT_OFFERED,
+  OVERLOADED,
+  SHUTTING_DOWN,
+  TIMEOUT,
+  UNKNOWN_METHOD,
+} from './rpc.ts'
+import { CONNECT_FAILED, STREAM_LOST } from './transport.ts'
+import {
+  BAD_MESSAGE,
+  BAD_PARAMS,
+  DUPLICATE_KEY,
+  INTERNAL,
+  PARSE_FAILED,
+  REVISION_UNSUPPORTED,
+  TOO_DEEP,
+  TOO_LARGE,
+  TOO_MANY_VALUES,
+} from './wire.ts'
 
 export type { ErrorKind } from './kinds.ts'
 
 /** The errors that can be named by kind: at first those of both sides. */
 const KNOWN = new Map<string, ErrorRow>()
-for (const module of [base, wire, rpc, client, transport]) knowErrors(Object.values(module))
+// Listed one by one: objects for whole modules would make the client larger.
+knowErrors([
+  BAD_OPTION,
+  PARSE_FAILED,
+  BAD_MESSAGE,
+  DUPLICATE_KEY,
+  TOO_DEEP,
+  TOO_MANY_VALUES,
+  TOO_LARGE,
+  BAD_PARAMS,
+  INTERNAL,
+  REVISION_UNSUPPORTED,
+  UNKNOWN_METHOD,
+  NOT_OFFERED,
+  OVERLOADED,
+  CANCELLED,
+  CONNECTION_CLOSED,
+  TIMEOUT,
+  CLOSED,
+  SHUTTING_DOWN,
+  SESSION_LOST,
+  BAD_ANSWER,
+  ANSWER_TOO_LARGE,
+  NO_REVISION,
+  REMOTE,
+  HTTP_FAILED,
+  CONNECT_FAILED,
+  STREAM_LOST,
+])
 
 /** Lets errors be named by kind, and gives all that can be. A client does without those that only servers cause. */
 export function knowErrors(rows: Iterable<ErrorRow>): ReadonlyMap<string, ErrorRow> {
@@ -90,7 +137,7 @@ export class McpError extends Error {
 
 /** The row of a kind. Unknown kinds are treated as `remote`. */
 export function rowOf(kind: ErrorKind): ErrorRow {
-  return KNOWN.get(kind) ?? client.REMOTE
+  return KNOWN.get(kind) ?? REMOTE
 }
 
 /** Creates an error. Omitting a fact that its text needs is a compile error. */
