@@ -14,7 +14,8 @@ import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mo
 import { badOption, checkListener, checkMethod, FOREIGN_STATE } from './misuse.ts'
 import { addInterceptor, addParts, checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
-import { serveMemory, type MemoryConnection, type MemoryEnd } from '../transport/memory/server.ts'
+import { MemoryClients } from '../transport/memory/clients.ts'
+import type { MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, keepGuard, releaseStdout } from '../transport/stdio/guard.ts'
 import { Hooks } from './hooks.ts'
 import { Items, type ItemKind, type ItemList } from './items.ts'
@@ -77,8 +78,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   readonly #endpoints = new Set<Endpoint>()
   /** The listeners that are open or opening. */
   readonly #running = new Set<Promise<Running>>()
-  /** The open connections of clients in the same process. */
-  readonly #clients = new Set<MemoryConnection>()
+  readonly #clients = new MemoryClients()
   readonly #mounts: Mounts
   readonly #hooks: Hooks
   /** Web handlers of plug-ins, by path. */
@@ -103,7 +103,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
       sealer: sealerOf(options, () => this.#service.warnOnce('state', '', FOREIGN_STATE)),
     })
     this.#hooks = new Hooks(options, this.#service, this.limits.drainMs)
-    this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.newUse())
+    this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.newUse(), this.#service)
     this.#items = new Items(this.#service, this.limits, options.profile)
     // `deno serve` looks only for an own property.
     Object.defineProperty(this, 'fetch', { get: () => this.#mounts.fetch, enumerable: true })
@@ -332,16 +332,13 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   }): MemoryEnd {
     releaseStdout()
     const { auth, receive, closed } = options
-    const client = serveMemory(this.#service, {
+    return this.#clients.add(this.#service, {
       limits: this.limits,
       source: { auth },
       receive: (text) => receive(text),
       closed: () => closed?.(),
-      onEnd: () => this.#clients.delete(client),
       use: this.#hooks.newUse(),
     })
-    this.#clients.add(client)
-    return client
   }
 
   async #open(options: EndpointChoice): Promise<Endpoint> {
@@ -368,16 +365,10 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     const unguard = keepGuard()
     this.#mounts.close()
     this.#service.isClosed = true
-    const running = [...this.#running].map((one) =>
-      one.then(
-        (opened) => opened.close(),
-        () => undefined,
-      ),
-    )
+    const running = [...this.#running].map(async (one) => (await one.catch(() => undefined))?.close())
     await Promise.all([...running, ...[...this.#endpoints].map((one) => one.close())])
     // After the others, because their requests may use such clients.
-    const leftMs = Math.max(0, this.limits.drainMs - (performance.now() - begun))
-    await Promise.all([...this.#clients].map((one) => one.finish(leftMs)))
+    await this.#clients.finish(begun + this.limits.drainMs - performance.now())
     await this.#mounts.end(this.limits.drainMs)
     unguard()
   }

@@ -1,6 +1,10 @@
+import type { ServerResponse } from 'node:http'
 import { onWorkers } from '../base/runtime.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { mcpError } from '../errors/error.ts'
+import { toErrorObject } from '../errors/reply.ts'
+import { mask } from '../rpc/mask.ts'
+import type { Service } from '../rpc/service.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import type { FetchExtras } from '../transport/http/server/fetch.ts'
 import type { Execution } from '../transport/http/server/lifetime.ts'
@@ -8,11 +12,14 @@ import { within } from '../transport/io/timer.ts'
 import type { ServerUse } from '../transport/io/server-use.ts'
 import type { TrustProxy } from '../transport/http/server/proxy.ts'
 import { isStream } from '../transport/http/server/node-request.ts'
+import { encodeError } from '../wire/reply.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
 import { checkRequest } from './misuse.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
 import type { NodeListener } from './types.ts'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Answers a web request. */
 export type FetchHandler = (request: Request, extras?: FetchExtras) => Promise<Response>
@@ -38,11 +45,17 @@ export class Mounts {
   #fetch: Fetch | undefined
   #closed = false
   readonly #use: ServerUse | undefined
+  readonly #service: Service
 
   /** `use` starts the server with the first request to any of them. */
-  constructor(open: (choice: EndpointChoice) => Promise<Endpoint>, use: ServerUse | undefined) {
+  constructor(
+    open: (choice: EndpointChoice) => Promise<Endpoint>,
+    use: ServerUse | undefined,
+    service: Service,
+  ) {
     this.#open = open
     this.#use = use
+    this.#service = service
   }
 
   node(options: MountOptions): NodeListener {
@@ -56,12 +69,18 @@ export class Mounts {
         // Without a listener, a stream error would end the process, even if the request is rejected before its body is read.
         if (isStream(body)) body.on('error', () => undefined)
         if (serve !== undefined) return serve(request, response, body)
-        void Promise.all([opened(), import('#node')]).then(async ([endpoint, { serveNode, failNode }]) => {
-          const problem = await this.#start()
-          if (problem !== undefined) return failNode(endpoint, request as never, response as never, problem)
-          serve ??= serveNode(endpoint) as unknown as NodeListener
-          serve(request, response, body)
-        })
+        void Promise.all([opened(), import('#node')]).then(
+          async ([endpoint, { serveNode, failNode }]) => {
+            const problem = await this.#start()
+            if (problem !== undefined) return failNode(endpoint, request as never, response as never, problem)
+            serve ??= serveNode(endpoint) as unknown as NodeListener
+            serve(request, response, body)
+          },
+          (error: unknown) => {
+            const unopened = response as unknown as ServerResponse
+            unopened.writeHead(500, JSON_TYPE).end(this.#failure(error))
+          },
+        )
       }
     })
   }
@@ -79,8 +98,10 @@ export class Mounts {
       return async (request, extras) => {
         checkRequest(request)
         if (serve !== undefined) return serve(request, extras)
-        const { serveFetch, failFetch } = await import('../transport/http/server/fetch.ts')
-        const endpoint = await opened()
+        const loading = Promise.all([opened(), import('../transport/http/server/fetch.ts')])
+        const loaded = await loading.catch((error: unknown) => this.#failure(error))
+        if (typeof loaded === 'string') return new Response(loaded, { status: 500, headers: JSON_TYPE })
+        const [endpoint, { serveFetch, failFetch }] = loaded
         const starting = this.#start()
         // If the client disconnects, Workers would stop the hook, and other requests would wait for it in vain.
         if (this.#use !== undefined) extras?.execution?.waitUntil?.(starting)
@@ -113,6 +134,13 @@ export class Mounts {
     )
   }
 
+  /** The reply to a request while the endpoint cannot be opened. */
+  #failure(thrown: unknown): string {
+    const dialect = this.#service.dialects['2025-11-25']
+    const error = mask(this.#service, thrown, { what: 'opening the mount', call: undefined })
+    return encodeError(undefined, toErrorObject(error, dialect), dialect)
+  }
+
   async #openUnlessClosed(choice: EndpointChoice): Promise<Endpoint> {
     const endpoint = await this.#open(choice)
     if (this.#closed) await endpoint.close()
@@ -140,7 +168,12 @@ export class Mounts {
     let mount = mounts.get(key)
     if (mount === undefined) {
       let endpoint: Promise<Endpoint> | undefined
-      mount = create(() => (endpoint ??= this.#openUnlessClosed(choice)))
+      const open = (): Promise<Endpoint> =>
+        this.#openUnlessClosed(choice).catch((error: unknown) => {
+          endpoint = undefined
+          throw error
+        })
+      mount = create(() => (endpoint ??= open()))
       mounts.set(key, mount)
     }
     return mount

@@ -1,4 +1,4 @@
-import { BlockList } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readAddress, readRange } from './address.ts'
@@ -12,6 +12,18 @@ test.each<readonly [string | undefined, string | undefined]>([
   ['::ffff:10.1.2.3', '10.1.2.3'],
   ['::FFFF:10.1.2.3', '10.1.2.3'],
   ['fe80::1%eth0', 'fe80::1'],
+  // One address in several spellings.
+  ...['::ffff:a01:203', '0:0:0:0:0:ffff:10.1.2.3', '::FFFF:0A01:0203', '[::ffff:a01:203]:80'].map(
+    (text) => [text, '10.1.2.3'] as const,
+  ),
+  ...['2001:DB8::1', '2001:db8:0:0::1', '2001:0db8:0000:0000:0000:0000:0000:0001'].map(
+    (text) => [text, '2001:db8::1'] as const,
+  ),
+  // The examples of RFC 5952.
+  ['2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
+  ['2001:db8::1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
+  ['2001:0:0:1:0:0:0:1', '2001:0:0:1::1'],
+  ['2001:db8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
   ...[
     undefined,
     '',
@@ -73,6 +85,17 @@ test('ranges and addresses agree with those of Node', () => {
       const inRange = readRange(`${one}/${bits}`)
       const own = [one, other].map((address) => inRange?.(address))
       expect(own).toEqual([one, other].map((address) => list.check(address, family)))
+    }),
+  )
+})
+
+test('an address has one spelling', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(65_535), { minLength: 8, maxLength: 8 }), fc.nat(7), (groups, zeros) => {
+      const all = groups.map((group, at) => (at < zeros ? 0 : group).toString(16))
+      const long = all.map((group) => group.padStart(4, '0').toUpperCase()).join(':')
+      const short = readAddress(all.join(':')) as string
+      expect([readAddress(long), readAddress(short), isIP(short) > 0]).toEqual([short, short, true])
     }),
   )
 })

@@ -1,8 +1,12 @@
-/** An IP address as text, without a port, brackets, zone, or the prefix of IPv4 in IPv6; undefined if it is not one. */
+/**
+ * An IP address in its one spelling, without a port, brackets or zone: IPv6 as in RFC 5952, and IPv4 in IPv6 as IPv4. Undefined
+ * if the text is not an address.
+ */
 export function readAddress(text: string | undefined): string | undefined {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(text ?? '') ?? []
   const plain = (inBrackets ?? beforePort ?? text ?? '').replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
-  return toBytes(plain) === undefined ? undefined : plain
+  const bytes = toBytes(plain)
+  return bytes?.length === 4 ? bytes.join('.') : bytes && spelled(plain)
 }
 
 /** Tells whether addresses are in a range such as `10.0.0.0/8`, or are one address; undefined if the text is neither. */
@@ -34,13 +38,18 @@ function toBytes(address: string): readonly number[] | undefined {
     const bytes = decimal.slice(1).map(Number)
     return bytes.every((byte) => byte < 256) ? bytes : undefined
   }
-  // Every runtime can parse IPv6 as part of a URL, and writes it in one way.
-  const url = `http://[${address}]`
-  if (!/^[0-9a-f:.]+$/i.test(address) || !URL.canParse(url)) return undefined
-  const [start = '', end] = new URL(url).hostname.slice(1, -1).split('::')
+  const text = spelled(address)
+  if (text === undefined) return undefined
+  const [start = '', end] = text.split('::')
   const [before, after] = [start, end ?? ''].map((part) => (part === '' ? [] : part.split(':')))
   const zeros = Array<string>(8 - before!.length - after!.length).fill('0')
   const groups = [...before!, ...zeros, ...after!].map((group) => Number.parseInt(group, 16))
   const bytes = groups.flatMap((group) => [group >> 8, group & 255])
   return groups.slice(0, 6).join() === '0,0,0,0,0,65535' ? bytes.slice(12) : bytes
+}
+
+/** IPv6 as RFC 5952 spells it: every runtime can parse it as part of a URL, and writes it in this way. */
+function spelled(address: string): string | undefined {
+  const url = `http://[${address}]`
+  return /^[0-9a-f:.]+$/i.test(address) && URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : undefined
 }

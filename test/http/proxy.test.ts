@@ -35,24 +35,29 @@ async function opened(server: Server, host = '127.0.0.1'): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** The headers that a proxy passes on, with what it says about its caller. It appends to the addresses, and sets the others. */
-function forwarded(incoming: IncomingMessage, port: number): Record<string, string | string[] | undefined> {
+/** The headers that a proxy passes on, with what it says about its caller. It appends to the addresses, and adds the others unless the client has sent them; with `sets`, it replaces those. */
+function forwarded(
+  incoming: IncomingMessage,
+  port: number,
+  sets: boolean,
+): Record<string, string | string[] | undefined> {
   const { 'x-forwarded-for': before, ...headers } = incoming.headers
   const from = incoming.socket.remoteAddress as string
+  const own = { 'x-forwarded-host': headers.host, 'x-forwarded-proto': 'https' }
   return {
-    'x-forwarded-host': headers.host,
-    'x-forwarded-proto': 'https',
+    ...own,
     ...headers,
+    ...(sets ? own : {}),
     host: `127.0.0.1:${port}`,
     'x-forwarded-for': before === undefined ? from : `${String(before)}, ${from}`,
   }
 }
 
 /** A reverse proxy that calls the server on a port from its own address, also for WebSocket. */
-async function proxy(port: number, address: string = OUTER): Promise<number> {
+async function proxy(port: number, address: string = OUTER, sets = false): Promise<number> {
   const server = createHttp((incoming, outgoing) => {
     const { method, url } = incoming
-    const headers = forwarded(incoming, port)
+    const headers = forwarded(incoming, port, sets)
     const passed = httpRequest({ port, method, path: url, headers, localAddress: address }, (reply) => {
       outgoing.writeHead(reply.statusCode as number, reply.headers)
       reply.pipe(outgoing)
@@ -61,7 +66,7 @@ async function proxy(port: number, address: string = OUTER): Promise<number> {
   })
   server.on('upgrade', (incoming, socket) => {
     const passed = connectNet({ port, host: '127.0.0.1', localAddress: address }, () => {
-      const lines = Object.entries(forwarded(incoming, port)).map(
+      const lines = Object.entries(forwarded(incoming, port, sets)).map(
         ([name, value]) => `${name}: ${String(value)}\r\n`,
       )
       passed.write(`GET ${incoming.url} HTTP/1.1\r\n${lines.join('')}\r\n`)
@@ -134,6 +139,13 @@ for (const [name, serve] of Object.entries(SERVERS)) {
     const port = await proxy(await serve({ hosts: [HOST], trustProxy }))
     expect(await ask(port, '/mcp')).toEqual({ status: 200, text: `${CLIENT} ${HOST}` })
     expect((await ask(port, '/own')).text).toBe(`https://${HOST}/own`)
+  })
+
+  test(`behind a proxy that sets the headers, ${name} does not see those of the client`, async () => {
+    const port = await proxy(await serve({ hosts: [HOST], trustProxy: true }), OUTER, true)
+    const more = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
+    expect(await ask(port, '/mcp', more)).toEqual({ status: 200, text: `${CLIENT} ${HOST}` })
+    expect((await ask(port, '/own', more)).text).toBe(`https://${HOST}/own`)
   })
 
   test(`with trust, ${name} checks the host and the origin that the client used`, async () => {
@@ -235,7 +247,7 @@ test.each([
   [0, 'not 0'],
   [1.5, 'not 1.5'],
   ['10.0.0.1', `write trustProxy: ['10.0.0.1']`],
-  [['loopback'], '"loopback" is not an IP address or range'],
+  [['localhost'], '"localhost" is not an IP address or range'],
   [['10.0.0.1', '10.0.0.0/40'], '"10.0.0.0/40" is not an IP address or range'],
 ])('trustProxy: %j is rejected', (trustProxy, remedy) => {
   expect(() => app().node({ trustProxy } as never)).toThrow(
@@ -312,3 +324,37 @@ test('a server with TLS tells its endpoints https', async () => {
   )
   expect(await text(reply)).toBe(`https://localhost:${port}/own`)
 })
+
+test.each<[unknown, string]>([
+  ['10.0.0.0/8', "write trustProxy: ['10.0.0.0/8']"],
+  ['10.0.0.1, ::1', "write trustProxy: ['10.0.0.1', '::1']"],
+  ['loopback', "write trustProxy: ['127.0.0.0/8', '::1']"],
+  [['loopback', '10.0.0.1'], "write trustProxy: ['127.0.0.0/8', '::1', '10.0.0.1']"],
+  ['linklocal', "write trustProxy: ['169.254.0.0/16', 'fe80::/10']"],
+  ['uniquelocal', "write trustProxy: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']"],
+  ['true', 'write trustProxy: true'],
+  ['2', 'write trustProxy: 2'],
+])('trustProxy: %j is rejected with a value that is accepted', (given, remedy) => {
+  const reason = messageOf(() => app().node({ trustProxy: given as Trust }))
+  expect(reason).toContain(remedy)
+  const [, value] = /write trustProxy: (.*?\]|\w+)/.exec(reason) as unknown as [string, string]
+  expect(() => app().node({ trustProxy: JSON.parse(value.replaceAll("'", '"')) as Trust })).not.toThrow()
+})
+
+test.each([
+  ['proxy.example', '"proxy.example" is not an IP address or range'],
+  [['::1', 'proxy.example'], '"proxy.example" is not an IP address or range'],
+  [0, 'not 0'],
+])('trustProxy: %j is rejected without a value to write', (given, reason) => {
+  const said = messageOf(() => app().node({ trustProxy: given as Trust }))
+  expect([said.includes(reason), said.includes('write')]).toEqual([true, false])
+})
+
+function messageOf(act: () => unknown): string {
+  try {
+    act()
+  } catch (error) {
+    return (error as Error).message
+  }
+  return ''
+}

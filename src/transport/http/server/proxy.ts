@@ -4,6 +4,13 @@ import type { Kind } from '../../../base/kinds.ts'
 /** Which proxies to believe: one, so many in a row, or those with these addresses. */
 export type TrustProxy = boolean | number | readonly string[]
 
+/** The ranges that other servers have names for. */
+const RANGES: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['loopback', ['127.0.0.0/8', '::1']],
+  ['linklocal', ['169.254.0.0/16', 'fe80::/10']],
+  ['uniquelocal', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
+])
+
 export const TRUST_PROXY: Kind<TrustProxy> = {
   must: `true, the number of proxies in a row, or a list of their addresses, such as ['10.0.0.0/8', '::1']`,
   is: (value) =>
@@ -11,9 +18,14 @@ export const TRUST_PROXY: Kind<TrustProxy> = {
     (Number.isInteger(value) && (value as number) > 0) ||
     (Array.isArray(value) && value.every(isRange)),
   write(name, value) {
-    if (typeof value === 'string') return `write ${name}: ['${value}']`
-    const wrong = Array.isArray(value) ? (value.find((one) => !isRange(one)) as unknown) : undefined
-    return wrong === undefined ? undefined : `${JSON.stringify(wrong)} is not an IP address or range`
+    if (typeof value === 'string' && /^(?:true|false|[1-9]\d{0,2})$/.test(value))
+      return `write ${name}: ${value}`
+    const given: unknown = typeof value === 'string' ? value.split(',').map((one) => one.trim()) : value
+    if (!Array.isArray(given)) return undefined
+    const list = (given as readonly unknown[]).flatMap((one): readonly unknown[] => RANGES.get(one) ?? [one])
+    const wrong = list.findIndex((one) => !isRange(one))
+    if (wrong !== -1) return `${JSON.stringify(list[wrong])} is not an IP address or range`
+    return `write ${name}: [${list.map((one) => `'${String(one)}'`).join(', ')}]`
   },
   repeats: true,
 }
