@@ -210,7 +210,7 @@ test('limits.unsentBytes what an SSE client leaves unread counts for the message
   )
   const running = await app.listen({ http: { port: 0, sse: true } })
   onTestFinished(() => running.close())
-  const port = Number(new URL(running.addresses.http).port)
+  const port = Number(new URL(running.addresses.http as string).port)
   const { raw, path } = await openSse(port)
   raw.socket.pause()
   await send(port, { path, body: initialize(), headers: JSON_TYPE })
