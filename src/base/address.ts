@@ -9,6 +9,12 @@ export function readAddress(text: string | undefined): string | undefined {
   return bytes?.length === 4 ? bytes.join('.') : bytes && spelled(plain)
 }
 
+/** Stands for the client with an address: the address, or its network with IPv6, where one client has 2^64 addresses. */
+export function networkOf(address: string): string {
+  const bytes = toBytes(address)
+  return bytes?.length === 16 ? bytes.slice(0, 8).join('.') : address
+}
+
 /** Tells whether addresses are in a range such as `10.0.0.0/8`, or are one address; undefined if the text is neither. */
 export function readRange(text: string): ((address: string) => boolean) | undefined {
   const [, start = '', length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []

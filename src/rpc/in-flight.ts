@@ -19,10 +19,7 @@ import type { Turn } from './load.ts'
 import { mask } from './mask.ts'
 import { outcomeOf, type Observed, type RejectedRequest } from './observer.ts'
 import type { Service } from './service.ts'
-import { SMALL_CHARS, weightOf } from './weight.ts'
-
-/** Responses up to this many characters are sent even to callers that leave too much unread. */
-const SMALL_ANSWER = 65_536
+import { SMALL_ANSWER, SMALL_CHARS, weightOf } from './weight.ts'
 
 /** One request as its transport sees it: whose it is, and what to send for each way it can end. */
 export interface Responder<Out, Encoded extends Sized> {
@@ -339,9 +336,10 @@ export class InFlight<Out, Encoded extends Sized> {
   ): Out | Promise<Out> {
     if (call.cancelled) return this.#fail(call, undefined, responder, observed)
     const encoded = responder.encode(call, result)
-    // Since the request was admitted, its caller may have left too much unread.
+    // Since the request was admitted, its caller may have left too much unread. A response that is not sent at once counts too.
+    const isLater = running?.pending.promise instanceof Promise
     if (running !== undefined && encoded.length > SMALL_ANSWER)
-      this.#service.load.check?.(running.caller, encoded.length)
+      this.#service.load.check?.(running.caller, isLater ? encoded.length : 0)
     call.end()
     if (observed === undefined) return responder.result(call, encoded)
     const wait = observed.end({ outcome: outcomeOf(result), size: encoded.length })

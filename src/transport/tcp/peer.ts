@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
-import { mcpError } from '../../errors/error.ts'
+import { type McpError, mcpError } from '../../errors/error.ts'
 import { BAD_MESSAGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { budgetsOf } from '../io/budgets.ts'
-import { ReadBudget } from '../io/read-budget.ts'
+import { ReadBudget, senderOf } from '../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import type { Framing } from '../lines/framing.ts'
 import { mismatchOf } from './framings.ts'
@@ -56,8 +56,10 @@ export class Peer {
     this.#framing = framing
     const { read, write } = budgetsOf(service, limits)
     this.#reading = new ReadBudget(read, limits.tcpBytes, {
+      caller: () => senderOf(source, this),
       pause: () => socket.pause(),
       resume: () => this.#read(),
+      reject: (error) => this.#refuse(error),
     })
     socket.once('data', (chunk: Uint8Array) => this.#checkFraming(chunk))
     this.#server = new LineServer({
@@ -144,10 +146,14 @@ export class Peer {
     if (lines.buffered === this.#reading.size) return
     const problem = this.#reading.hold(lines.buffered)
     // The line reader already rejects lines that are too large; this is about all clients together.
-    if (problem === undefined || problem.kind === 'too_large') return
+    if (problem !== undefined && problem.kind !== 'too_large') this.#refuse(problem)
+  }
+
+  /** Rejects the line that is being read. */
+  #refuse(error: McpError): void {
     this.#reading.end()
-    lines.discard()
-    this.#server.connection.reject(problem)
+    this.#server.lines.discard()
+    this.#server.connection.reject(error)
   }
 
   /** The client ended its side but may still be reading, so its requests are answered. */

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 import type { RawData } from 'ws'
 import { beginTurn, inNextTurn, isTurnOver } from '../../base/turn.ts'
-import { mcpError } from '../../errors/error.ts'
+import { mcpError, type McpError } from '../../errors/error.ts'
 import { TOO_LARGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { ownerOf, type RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { budgetsOf } from '../io/budgets.ts'
-import { ReadBudget } from '../io/read-budget.ts'
+import { ReadBudget, senderOf } from '../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import { afterMs, within } from '../io/timer.ts'
 import { CLOSE } from './close-codes.ts'
@@ -68,8 +68,10 @@ export class Peer implements Carrier {
     this.#stream = stream
     const { read, write } = budgetsOf(service, limits)
     this.#reading = new ReadBudget(read, limits.wsBytes, {
+      caller: () => senderOf(source, this),
       pause: () => socket.pause(),
       resume: () => this.#read(),
+      reject: (error) => this.#refuse(error),
     })
     this.#session = session
     this.#connection =
@@ -190,8 +192,13 @@ export class Peer implements Carrier {
     if (this.#socket.readyState !== this.#socket.OPEN) return this.#reading.end()
     const problem = this.#reading.take(bytes + this.#newFragments() * FRAGMENT_BYTES)
     // The frame reader already rejects messages that are too large.
-    if (problem === undefined || problem.kind === 'too_large') return
-    this.#connection.reject(problem)
+    if (problem !== undefined && problem.kind !== 'too_large') this.#refuse(problem)
+  }
+
+  /** Rejects the message that is being read. The rest of it cannot be skipped, so the connection is closed. */
+  #refuse(error: McpError): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    this.#connection.reject(error)
     this.#socket.close(CLOSE.tryLater, 'the server is reading too much at once')
     this.#socket.pause()
     afterMs(CLOSE_MS, () => this.#socket.terminate())

@@ -12,7 +12,7 @@ import type { Execution } from './lifetime.ts'
 import { readForwarded, type Trust } from './proxy.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { afterMs } from '../../io/timer.ts'
-import { ReadBudget } from '../../io/read-budget.ts'
+import { ReadBudget, senderOf } from '../../io/read-budget.ts'
 
 /** What a framework knows of a web request. */
 export interface FetchExtras {
@@ -51,7 +51,7 @@ export function serveFetch(
         },
       }
       if (hasBody(head)) {
-        if (extras.body === undefined) parts.body = await readBody(request, handler, lifetime)
+        if (extras.body === undefined) parts.body = await readBody(request, handler, parts)
         else takeBody(parts, extras.body, handler.limits)
       }
       return toResponse(await handler.answer(parts), lifetime, { handler, request: parts })
@@ -89,14 +89,17 @@ function headOf(request: Request, trusts: Trust | undefined): HttpHead {
 }
 
 /** Reads the whole body; throws when it is too large, incomplete, or not UTF-8. */
-async function readBody(
-  request: Request,
-  { service, limits }: HttpHandler,
-  lifetime: RequestLifetime | undefined,
-): Promise<string> {
+async function readBody(request: Request, { service, limits }: HttpHandler, parts: HttpIn): Promise<string> {
   // A locked body belongs to somebody who is about to read it.
   if (request.bodyUsed || request.body?.locked === true) throw bodyRead()
-  const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes)
+  const giveUp = (): void => {
+    isLate = true
+    void reader?.cancel().catch(() => undefined)
+  }
+  const reading = new ReadBudget(budgetsOf(service, limits).read, limits.httpBytes, {
+    caller: () => senderOf(parts, undefined),
+    reject: giveUp,
+  })
   const tooLarge = reading.announce(Number(request.headers.get('content-length')))
   if (tooLarge !== undefined) throw tooLarge
   const buffer = createByteBuffer(limits.httpBytes)
@@ -107,11 +110,8 @@ async function readBody(
     isOver = true
     reading.end()
   }
-  lifetime?.hold(() => isOver, end)
-  const timer = afterMs(limits.bodyMs, () => {
-    isLate = true
-    void reader?.cancel().catch(() => undefined)
-  })
+  parts.lifetime?.hold(() => isOver, end)
+  const timer = afterMs(limits.bodyMs, giveUp)
   try {
     for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
       const problem = reading.take(step.value.length)

@@ -7,7 +7,7 @@ import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import type { Endpoint } from './endpoint.ts'
 import { budgetsOf } from '../../io/budgets.ts'
-import { ReadBudget } from '../../io/read-budget.ts'
+import { ReadBudget, senderOf, type Sender } from '../../io/read-budget.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
 import { createByteBuffer, type ByteBuffer } from '../../../wire/byte-buffer.ts'
 import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
@@ -72,7 +72,8 @@ function serveHandler(
     if (!hasBody(parts)) return respond(parts, handler, handler.answer(parts))
     const body = bodyOf(request, given)
     if (!isStream(body)) return answerGiven(request, parts, body)
-    const reading = new ReadBudget(pool, handler.limits.httpBytes, body)
+    parts.stream = body
+    const reading = new ReadBudget(pool, handler.limits.httpBytes, parts)
     readBody(parts, body, { reading, timeoutMs: handler.limits.bodyMs }, (text) => {
       if (typeof text !== 'string') return reject(parts, body, text)
       parts.body = text
@@ -115,14 +116,18 @@ function rejectGiven({ request, response }: NodeIn, given: unknown, out: HttpOut
   rejectUnread(request, response, out)
 }
 
-/** A Node request as plain parts. */
-class NodeIn extends NodeHead implements HttpIn {
+/** A Node request as plain parts, and the sender of its body. */
+class NodeIn extends NodeHead implements HttpIn, Sender {
   body = ''
   parsed: unknown = undefined
   size = 0
   isLate = false
   session: object | undefined = undefined
   readonly response: ServerResponse
+  /** What the body is read from. */
+  stream: Readable | undefined = undefined
+  /** Ends the reading of the body with an error. */
+  giveUp: ((error: McpError) => void) | undefined = undefined
 
   constructor(request: NodeRequest, response: ServerResponse, trusts: Trust | undefined) {
     super(request, trusts)
@@ -135,6 +140,22 @@ class NodeIn extends NodeHead implements HttpIn {
 
   get connection(): object {
     return this.request.socket
+  }
+
+  caller(): unknown {
+    return senderOf(this, this.connection)
+  }
+
+  pause(): void {
+    this.stream?.pause()
+  }
+
+  resume(): void {
+    this.stream?.resume()
+  }
+
+  reject(error: McpError): void {
+    this.giveUp?.(error)
   }
 
   onGone(listener: () => void): void {
@@ -155,7 +176,7 @@ interface BodyOptions {
  * a framework passed, it starts at once. `done` is not called if the client disconnects.
  */
 function readBody(
-  parts: Pick<HttpIn, 'onGone'> & { readonly request: IncomingMessage },
+  parts: NodeIn,
   body: Readable,
   { reading, timeoutMs }: BodyOptions,
   done: (text: string | McpError) => void,
@@ -186,6 +207,7 @@ function readBody(
     }
     if (timer === undefined && !(reading.size >= announced)) startTimer()
   })
+  parts.giveUp = finish
   body.on('end', () => finish(decode()))
   body.on('close', () => finish(isPassed ? mcpError(BODY_BROKEN, {}) : undefined))
   if (isPassed) {
