@@ -331,12 +331,11 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     readonly auth?: Auth | undefined
   }): MemoryEnd {
     releaseStdout()
-    const { auth, receive, closed } = options
     return this.#clients.add(this.#service, {
       limits: this.limits,
-      source: { auth },
-      receive: (text) => receive(text),
-      closed: () => closed?.(),
+      source: { auth: options.auth },
+      receive: (text) => options.receive(text),
+      closed: () => options.closed?.(),
       use: this.#hooks.newUse(),
     })
   }
