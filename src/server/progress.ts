@@ -1,5 +1,6 @@
 import { clip } from '../base/clip.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
+import { printable } from '../errors/printable.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Call } from '../rpc/call.ts'
@@ -56,5 +57,6 @@ function shown(value: unknown): string {
 function subjectOf({ method, params }: Call): string {
   const name = params['name'] ?? params['uri']
   if (typeof name !== 'string') return method
-  return `${method === 'tools/call' ? 'tool' : `${method} of`} "${clip(name, 512)}"`
+  const shown = printable(JSON.stringify(clip(name, 512)))
+  return method === 'tools/call' ? `tool ${shown}` : `${method} of ${shown}`
 }

@@ -298,7 +298,7 @@ test('a warning shows the beginning of a name that a client sent, in one line', 
   await ask(undefined)
   const odd = 'reported the progress 1 after 1, which was not sent: progress must increase'
   expect(log).toEqual([
-    `completion/complete of "a\\npierhead error: forged\\u202e${'x'.repeat(103)}" ${odd}`,
+    `completion/complete of "a\\npierhead error: forged\\u202e${'x'.repeat(487)}" ${odd}`,
     `completion/complete ${odd}`,
   ])
 })
