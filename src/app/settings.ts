@@ -71,6 +71,11 @@ const ALIASES = new Map([['logger', 'log']])
 
 /** Checks the options of a server, and turns them into those of its service. */
 export function readOptions(options: ServerOptions): Omit<ServiceOptions, 'limits' | 'sealer'> {
+  if (typeof options !== 'object')
+    throw badOption(
+      'createServer',
+      "expected an object; write createServer({ name: 'orders', version: '1.0.0' })",
+    )
   checkOptions('createServer', options, SERVER_OPTIONS, ALIASES)
   const { instructions, pageSize = 1000, ttl = 0, experimental, extensions, errors } = options
   return {

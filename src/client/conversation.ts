@@ -1,4 +1,5 @@
 import { McpError, mcpError } from '../errors/error.ts'
+import { BAD_OPTION } from '../errors/base.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { checkOptions } from '../base/options.ts'
@@ -22,6 +23,8 @@ import {
 } from './options.ts'
 import { KnownTools } from './known-tools.ts'
 import type { ClientSettings } from './settings.ts'
+
+const CALL_FORM = "the first argument is the name of the tool; write call('add', { a: 1, b: 2 })"
 
 /**
  * What a client and its server exchange: requests, which pass the middleware and may be answered from the cache, and the
@@ -57,6 +60,7 @@ export class Conversation {
 
   /** Calls a tool. Returns its complete result, even if the tool failed. */
   async call(name: string, input: unknown, options: CallOptions): Promise<JsonObject> {
+    if (typeof name !== 'string') throw mcpError(BAD_OPTION, { where: 'call', reason: CALL_FORM })
     const params = { name, arguments: (input ?? {}) as JsonObject }
     const begun = performance.now()
     const refresh = (): Promise<void> => this.#refreshTools(options, begun)

@@ -1,7 +1,6 @@
 import type { CallOptions } from '../client/options.ts'
 import { McpError } from '../errors/error.ts'
 import type { Context } from '../server/context.ts'
-import { mayKnow } from '../server/visibility.ts'
 import { Apps, type AppAction, type AppFacts, type AppShown, type AppUnit } from './app-registry.ts'
 import { defineExtension, type Extension, type Remote } from './define.ts'
 import { listenFor } from './listen-for.ts'
@@ -142,12 +141,7 @@ function hideTools(registry: Apps, { service, notify }: Host): void {
 /** An app with those of its tools that the caller sees while it runs. */
 function shownTo(context: Context, app: AppShown, { service }: Host): AppShown {
   if (app.tools === undefined) return app
-  const { items } = service.tools
-  const isKnown = (name: string): boolean => {
-    const tool = items.get(name)
-    return tool !== undefined && mayKnow(tool, context)
-  }
-  return { ...app, tools: app.tools.filter(isKnown) }
+  return { ...app, tools: app.tools.filter((name) => service.tools.isKnownTo(context, name)) }
 }
 
 async function permit(registry: Apps, action: AppAction, app: AppFacts, context: Context): Promise<void> {

@@ -6,7 +6,7 @@ import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { ageOf, readCursor, toPosition, writeCursor, type ListName } from './cursors.ts'
 import type { Item } from './definitions.ts'
-import { isVisible, mayUse } from './visibility.ts'
+import { isVisible, mayKnow, mayUse } from './visibility.ts'
 
 export interface ListOptions {
   readonly pageSize: number
@@ -95,6 +95,12 @@ export class List<Kind extends Item> {
   find(key: string, context: Context): Kind | undefined {
     const item = this.items.get(key)
     return item !== undefined && mayUse(item, context) ? item : undefined
+  }
+
+  /** Whether the caller may know of an item, even if it is not there at the moment. */
+  isKnownTo(context: Context, key: string): boolean {
+    const item = this.items.get(key)
+    return item !== undefined && mayKnow(item, context)
   }
 
   /** The keys of the items that a caller sees. */

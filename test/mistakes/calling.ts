@@ -50,6 +50,12 @@ export const calling: readonly Mistake[] = [
     /n: .*number/,
   ),
   called("client.call('a'), without arguments", ['a'], 'arguments of tool "a" are invalid', /n: /),
+  called(
+    "client.call({ name: 'a', arguments: { n: 1 } }), as in the official SDK",
+    [{ name: 'a', arguments: { n: 1 } }],
+    'the first argument is the name of the tool',
+    "write call('add', { a: 1, b: 2 })",
+  ),
   called("client.call('a', 1)", ['a', 1], 'arguments', /object/),
   called(
     "client.call('a', { n: 1n })",

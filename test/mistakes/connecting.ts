@@ -71,6 +71,26 @@ export const connecting: readonly Mistake[] = [
     fix: /exited|Check that/,
   },
   {
+    wrote: 'a program in TypeScript, where Node does not run it',
+    make: () =>
+      connect({
+        command: process.execPath,
+        args: ['-e', `throw Object.assign(new TypeError('x'), { code: 'ERR_UNKNOWN_FILE_EXTENSION' })`],
+      }),
+    problem: 'This Node does not run TypeScript',
+    fix: "{ command: 'npx', args: ['tsx', 'server.ts'] }",
+  },
+  {
+    wrote: 'a program that is not a server and prints nothing',
+    make: () =>
+      connect(
+        { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] },
+        { timeout: '2500ms' },
+      ),
+    problem: 'the program is running, but has written nothing to stdout',
+    fix: 'is it an MCP server on stdio?',
+  },
+  {
     wrote: 'a program that prints to stdout and never answers',
     make: () =>
       connect(

@@ -33,6 +33,12 @@ export const listening: readonly Mistake[] = [
     fix: 'write { http: { port: 3000 } }',
   },
   listened(
+    'app.listen({ http: 3000 })',
+    { http: 3000 },
+    'http must be true or false, or an object',
+    'such as { port: 3000 }',
+  ),
+  listened(
     "app.listen({ transport: 'http' })",
     { transport: 'http' },
     'there is no option "transport"',

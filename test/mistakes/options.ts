@@ -11,14 +11,14 @@ export const options: readonly Mistake[] = [
   {
     wrote: 'createServer() without options',
     make: () => (createServer as (...none: unknown[]) => unknown)(),
-    problem: 'createServer: expected an object with options',
-    fix: 'name, id, version',
+    problem: 'createServer: expected an object',
+    fix: "write createServer({ name: 'orders', version: '1.0.0' })",
   },
   {
     wrote: "createServer('orders', '1')",
     make: () => (createServer as (...args: unknown[]) => unknown)('orders', '1'),
-    problem: 'createServer: expected an object with options',
-    fix: 'name, id, version',
+    problem: 'createServer: expected an object',
+    fix: "write createServer({ name: 'orders', version: '1.0.0' })",
   },
   created(
     'createServer({ version }) without a name',

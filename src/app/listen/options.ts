@@ -28,7 +28,7 @@ import {
 
 export const LISTEN_OPTIONS: KindsOf<ListenOptions> = {
   stdio: either(FLAG, object<StdioOptions>()),
-  http: either(FLAG, object<HttpOptions>()),
+  http: either(FLAG, object<HttpOptions>('an object with options, such as { port: 3000 }')),
   ws: either(FLAG, object<WsOptions>()),
   tcp: either(OFF, object<TcpOptions>('an object with options, such as { port: 4000 }')),
   unix: either(either(OFF, TEXT), object<UnixOptions>()),

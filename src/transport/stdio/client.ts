@@ -96,15 +96,26 @@ function openTransport(
 
 /** Adds to a timeout what the server wrote to stdout, if it never wrote a message. */
 function withJunk(error: unknown, { anything, junk }: MessageReader): unknown {
-  if (!(error instanceof McpError) || error.kind !== 'timeout' || anything() || junk() === '') return error
+  if (!(error instanceof McpError) || error.kind !== 'timeout' || anything()) return error
+  if (junk() === '') {
+    const silence = 'the program is running, but has written nothing to stdout; is it an MCP server on stdio?'
+    return new McpError('timeout', `${error.message}; ${silence}`, { cause: error })
+  }
   const problem = `${error.message}; its stdout contains no messages, only: ${junk()}`
   const remedy = 'a server must write everything else to stderr, for example with console.error'
   return new McpError('timeout', `${problem}; ${remedy}`, { cause: error })
 }
 
+/** What to do about an error of Node that its message does not tell. */
+function remedyFor(lines: readonly string[]): string {
+  if (!lines.some((line) => line.includes('ERR_UNKNOWN_FILE_EXTENSION'))) return ''
+  return "\nThis Node does not run TypeScript: install tsx, and start the server with { command: 'npx', args: ['tsx', 'server.ts'] }"
+}
+
 function toReason(command: string, ending: Ending, stderr: StderrReader, wasUp: boolean): McpError {
   const lines = stderr.lastLines()
-  const last = lines.length === 0 ? '' : `; the end of its stderr:\n  ${lines.join('\n  ')}`
+  const last =
+    lines.length === 0 ? '' : `; the end of its stderr:\n  ${lines.join('\n  ')}${remedyFor(lines)}`
   const data = { exitCode: ending.exitCode, signal: ending.signal, stderr: lines }
   const { message } = failed(command, `the server ${ending.how}${last}`)
   if (!wasUp) return new McpError('connect_failed', message, { data })
