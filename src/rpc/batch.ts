@@ -4,7 +4,7 @@ import { mcpError, type McpError } from '../errors/error.ts'
 import { BATCH_ANSWERS } from '../errors/limits.ts'
 import type { RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import type { CallTable } from './call-table.ts'
+import { idOf, type CallTable } from './call-table.ts'
 import type { Load } from './load.ts'
 import { weightOf } from './weight.ts'
 
@@ -42,16 +42,11 @@ export function withinRoom<Out>(
     return room < 0 ? refuse(id, mcpError(BATCH_ANSWERS, { limit })) : out
   }
   return (member, cancelled) => {
-    const id = requestIdOf(member)
+    const id = idOf(member)
     if (room < 0 && id !== undefined) return refuse(id, mcpError(BATCH_ANSWERS, { limit }))
     const out = take(member, cancelled)
     return out instanceof Promise ? out.then((late) => bounded(late, id)) : bounded(out, id)
   }
-}
-
-function requestIdOf(member: unknown): RequestId | undefined {
-  const { id } = member instanceof Object && 'id' in member ? member : { id: undefined }
-  return typeof id === 'string' || typeof id === 'number' ? id : undefined
 }
 
 /**

@@ -17,7 +17,7 @@ export class CallTable {
   /** Created by the first asynchronous request: most connected clients are idle. */
   #calls: Bag<Call> | undefined
   /** Requests of batches that have not begun, by id. */
-  #expected: Map<unknown, Expected> | undefined
+  #expected: Map<RequestId | undefined, Expected> | undefined
   /** The request whose handler is running synchronously; an in-process client may send more before it returns. */
   starting: Call | undefined = undefined
 
@@ -79,8 +79,9 @@ export class CallTable {
   }
 }
 
-/** The id of a message if it is a request. */
-function idOf(member: unknown): unknown {
+/** The id of a message that is not checked yet, if it is a request. */
+export function idOf(member: unknown): RequestId | undefined {
   const { id, method } = (member ?? {}) as { readonly id?: unknown; readonly method?: unknown }
-  return method === undefined ? undefined : id
+  const isId = typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
+  return isId && method !== undefined ? id : undefined
 }

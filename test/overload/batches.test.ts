@@ -238,3 +238,44 @@ test.each(KINDS.flatMap((kind) => [true, false].map((isAsync) => ({ kind, isAsyn
     expect(await send(reads[0] as string)).toHaveProperty('result')
   },
 )
+
+test.each(KINDS)('ids beyond the safe integers do not exempt answers from that limit, %s', async (kind) => {
+  const app = createServer({ name: 'batches', version: '1', limits: { unsentBytes: 1_000_000 } })
+  app.resource('log://all', {}, () => 'x'.repeat(60_000))
+  const send = await OPEN[kind](app)
+  const read = message('resources/read', { uri: 'log://all' }, 2)
+  const large = [1, 2, 3, 4, 5].map((at) => read.replace('"id":2', `"id":9007199254741${at}00`))
+  const answers = (await send(batch(read, ...large))) as readonly Answer[]
+  expect(answers.map((answer) => 'result' in answer)).toEqual([true, true, true, true, false, false])
+})
+
+test('a batch that is over the limit still delivers the answer to a question', async () => {
+  const app = createServer({ name: 'batches', version: '1', limits: { unsentBytes: 1_000_000 } })
+    .tool('log', {}, () => 'x'.repeat(60_000))
+    .tool('roots', {}, async (_, ctx) => (await ctx.roots())[0]?.uri ?? 'none')
+  const received: (Answer & { readonly method?: string })[] = []
+  let onMessage: () => void = () => undefined
+  const end = app.connect({
+    receive: (text) => {
+      received.push(...([JSON.parse(text)].flat() as Answer[]))
+      onMessage()
+    },
+  })
+  onTestFinished(() => end.close())
+  const found = (isIt: (one: (typeof received)[number]) => boolean): Promise<Answer> =>
+    new Promise((resolve) => {
+      onMessage = () => {
+        const one = received.find(isIt)
+        if (one !== undefined) resolve(one)
+      }
+      onMessage()
+    })
+  end.send(initialize('2025-03-26', { roots: {} }))
+  end.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }))
+  end.send(call('roots', {}, 50))
+  const { id } = await found(({ method }) => method === 'roots/list')
+  const reads = Array.from({ length: 6 }, (_, at) => call('log', {}, at + 2))
+  const answer = { jsonrpc: '2.0', id, result: { roots: [{ uri: 'file:///here' }] } }
+  end.send(batch(...reads, JSON.stringify(answer)))
+  expect(await found((one) => one.id === 50)).toMatchObject({ result: { content: [{ text: 'file:///here' }] } })
+})
