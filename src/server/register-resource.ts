@@ -22,7 +22,7 @@ import { readVariables } from './resources.ts'
 
 /** Official annotations are sent as such; all others go into `_meta`. */
 export interface ResourceAnnotations {
-  /** Whom the resource is for; the protocol defines `user` and `assistant`. Default: not sent. */
+  /** The intended readers of the resource; the protocol defines `user` and `assistant`. Default: not sent. */
   readonly audience?: readonly ('user' | 'assistant' | (string & {}))[] | undefined
   /** How important the resource is to the server, from 0 (optional) to 1 (required). Default: not sent. */
   readonly priority?: number | undefined
@@ -40,7 +40,7 @@ export interface ResourceOptions<Ctx = Context, Uri extends string = string> ext
   readonly mimeType?: string | undefined
   /** The size in bytes, which clients may show. Templates have none. Default: not sent. */
   readonly size?: number | undefined
-  /** Whom the resource is for, how important it is, and when it changed. Default: not sent. */
+  /** The intended readers of the resource, its importance, and the time of its last change. Default: not sent. */
   readonly annotations?: ResourceAnnotations | undefined
   /**
    * Lists resources of a template, so that they are part of `resources/list`. It runs for every page, with the context of
