@@ -73,7 +73,7 @@ export function holderOf({ source, peer, channel }: Call): unknown {
   return source.auth === undefined ? (peer.session ?? channel) : ownerOf(source.auth)
 }
 
-/** Shortens the name and capabilities of a client to what the server keeps. */
+/** The name and capabilities of a client, as far as the server keeps them. */
 export interface Introduction {
   readonly client: ClientInfo
   readonly capabilities: JsonObject
