@@ -53,7 +53,7 @@ export interface ResourceOptions<Ctx = Context, Uri extends string = string> ext
   readonly list?: ((context: Ctx) => Listing<Uri>) | undefined
 }
 
-/** A resource that the `list` function of a template returns. The default of its `mimeType` is that of the template. */
+/** A resource that the `list` function of a template returns. Its `description` and `mimeType` are by default those of the template. */
 export interface ListedResource<Uri extends string = string> extends Omit<
   ResourceOptions,
   'visible' | 'scopes' | 'list'
@@ -123,7 +123,7 @@ function uriRemedy(uri: string): string {
 
 /** Builds the entry in `resources/list` of a resource that a template lists; throws an error that names it if it is unusable. */
 export function toListed(
-  { key, template, mimeType }: TemplateDefinition,
+  { key, template, spec }: TemplateDefinition,
   entry: ListedResource,
   nth: number,
 ): JsonObject & { readonly uri: string } {
@@ -142,7 +142,15 @@ export function toListed(
       ),
     )
   checkMeta(item, facts)
-  return { uri, ...describeResource(uri, { ...(mimeType === undefined ? {} : { mimeType }), ...facts }) }
+  const { description, mimeType } = spec as ResourceOptions
+  return {
+    uri,
+    ...describeResource(uri, {
+      ...facts,
+      description: facts.description ?? description,
+      mimeType: facts.mimeType ?? mimeType,
+    }),
+  }
 }
 
 function mismatch(uri: string, absent: readonly string[]): string {
