@@ -1,4 +1,5 @@
 import { clip } from '../base/clip.ts'
+import { hasFarLess, isWithinShare, shareOf } from '../base/share.ts'
 import { textBytes, weigh } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { TOO_MUCH_HELD } from '../errors/server.ts'
@@ -8,8 +9,6 @@ import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { ownerOf, type Call, type ClientInfo } from '../rpc/call.ts'
 import { Session } from '../rpc/session.ts'
 
-/** One caller may hold this part of what all others leave free, so that a few callers cannot take everything. */
-const SHARE = 1 / 4
 /** The most that a client may say about itself: far more than any client needs. */
 const MAX_INTRODUCTION = 65_536
 /** The most that is kept of it. All sessions together then take less than the limit, if the session table is full. */
@@ -38,17 +37,16 @@ export class HeldBytes {
   }
 
   #hasRoom(own: number, bytes: number): boolean {
-    const others = this.#bytes + bytes - own
-    return own <= (this.#limit - others) * SHARE
+    return isWithinShare(own, this.#bytes + bytes, this.#limit)
   }
 
   /** Evicts anonymous callers that hold more than `own` bytes, those with the most first, until there is room; false if there is none. */
   #makeRoom(own: number, bytes: number): boolean {
-    if (own > this.#limit * SHARE) return false
+    if (own > shareOf(this.#limit)) return false
     const larger = [...this.#holders].filter(([, size]) => size > own)
     larger.sort(([, one], [, other]) => other - one)
     return larger.some(
-      ([holder, size]) => this.#evict(holder, own < size * SHARE) && this.#hasRoom(own, bytes),
+      ([holder, size]) => this.#evict(holder, hasFarLess(own, size)) && this.#hasRoom(own, bytes),
     )
   }
 
