@@ -71,7 +71,7 @@ export function holderOf({ source, peer, channel }: Call): unknown {
   return source.auth === undefined ? (peer.session ?? channel) : ownerOf(source.auth)
 }
 
-/** What a server keeps of what a client says about itself. */
+/** The name and capabilities of a client, as far as the server keeps them. */
 export interface Introduction {
   readonly client: ClientInfo
   readonly capabilities: JsonObject
@@ -116,7 +116,7 @@ function fitting(value: JsonObject, room: number): JsonObject {
   return Object.fromEntries(kept)
 }
 
-/** What it takes to keep the name and the capabilities of a client; throws if that is too much. */
+/** The memory that the name and capabilities of a client take; throws if that is too much. */
 export function weighIntroduction(method: string, client: unknown, capabilities: unknown): number {
   const bytes = weigh([client, capabilities], MAX_INTRODUCTION + 1)
   if (bytes <= MAX_INTRODUCTION) return bytes
@@ -124,7 +124,7 @@ export function weighIntroduction(method: string, client: unknown, capabilities:
   throw mcpError(BAD_PARAMS, { method, reason })
 }
 
-/** What it takes to keep a URI, besides its characters. */
+/** The memory that a kept URI takes besides its characters. */
 const OVERHEAD = 128
 
 /** URIs that a client watches, counted among the bytes of the server until they are deleted. */

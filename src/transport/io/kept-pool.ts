@@ -95,7 +95,7 @@ export interface KeptBufferOptions {
   forget(): void
 }
 
-/** What is kept for one client that may come back: the events of a stream, or the messages of a session. */
+/** The data kept for one client that may come back: the events of a stream, or the messages of a session. */
 export class KeptBuffer implements Sized {
   readonly caller: unknown
   readonly #pool: KeptPool

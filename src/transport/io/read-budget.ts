@@ -11,7 +11,7 @@ import { everyMs, type Timer } from './timer.ts'
 
 /** Where the bytes of a budget come from. */
 export interface Sender {
-  /** What one caller sends counts together; by itself when undefined. Asked once, for a message that is not tiny. */
+  /** The messages of one caller count together; a message without a caller counts by itself. Called once, for a message that is not tiny. */
   caller?(): unknown
   /** Stops and continues reading; absent where that is impossible. */
   pause?(): unknown

@@ -100,7 +100,7 @@ interface Handle {
 
 export interface WriteBudgetOptions {
   readonly pool: WritePool
-  /** What one caller leaves unread counts together. Undefined when the caller is unknown. */
+  /** The unread bytes of one caller count together. Undefined if the caller is unknown. */
   readonly caller?: unknown
   /** The socket; null before there is one. */
   outlet(): Outlet | null
