@@ -1,3 +1,4 @@
+import { shorten } from './issue.ts'
 import { entriesOf, isObject, KEYWORDS, type Shape } from './keywords.ts'
 import type { JsonSchema } from './schema.ts'
 import { SchemaError } from './schema-error.ts'
@@ -13,7 +14,7 @@ export function readDialect({ $schema: name }: Readonly<Record<string, unknown>>
   const found = NAME.exec(name)
   if (found !== null) return Number(found[1] ?? found[2] ?? found[3]) as Dialect
   throw new SchemaError(
-    `is written in the dialect ${name.length > 80 ? `${name.slice(0, 77)}…` : name}, which is not supported`,
+    `is written in the dialect ${shorten(name)}, which is not supported`,
     'Write it in JSON Schema 2020-12 (or 2019-09, draft-07, draft-06) and name that in $schema, or omit $schema.',
     '#/$schema',
   )

@@ -2,7 +2,7 @@ import { toDialect } from './dialect.ts'
 import { entriesOf, isObject } from './keywords.ts'
 import { toMatcher } from './pattern.ts'
 import { toResolver, type Resolve } from './reference.ts'
-import { clip, MAX_ISSUES, type Issue } from './issue.ts'
+import { MAX_ISSUES, shorten, type Issue } from './issue.ts'
 import { countPoints, isMultiple, isSame } from './scalar-rules.ts'
 import { PRICE, spend, TooCostly } from './work.ts'
 
@@ -94,7 +94,7 @@ function listText(values: readonly unknown[]): string {
     .slice(0, 10)
     .map((value) => JSON.stringify(typeof value === 'string' ? value.slice(0, 100) : value))
   if (values.length > 10) shown.push('…')
-  return clip(shown.join(', '))
+  return shorten(shown.join(', '))
 }
 
 function lookAtNumber(search: Search, schema: Schema, value: number, path: Path): void {
@@ -119,7 +119,7 @@ function lookAtString(search: Search, schema: Schema, value: string, path: Path)
   if (typeof pattern !== 'string') return
   const matcher = toMatcher(pattern)
   if (value.length > matcher.limit) report(search, path, `must have at most ${matcher.limit} characters`)
-  else if (!matcher.test(value)) report(search, path, `must match the pattern ${clip(pattern)}`)
+  else if (!matcher.test(value)) report(search, path, `must match the pattern ${shorten(pattern)}`)
 }
 
 function lookAtArray(search: Search, schema: Schema, value: readonly unknown[], path: Path): void {

@@ -1,5 +1,6 @@
 import { entriesOf, escapeToken, isObject, KEYWORDS, subschemasOf, TYPES, type Shape } from './keywords.ts'
 import { readDialect, type Dialect } from './dialect.ts'
+import { shorten } from './issue.ts'
 import { provePattern } from './pattern.ts'
 import { toResolver, type Resolve } from './reference.ts'
 import type { JsonSchema } from './schema.ts'
@@ -121,7 +122,7 @@ function enter(walk: Walk, place: object, pointer: string, depth: number): void 
     throw new SchemaError(
       `is nested deeper than ${depth} levels`,
       'Flatten it, or move parts to $defs.',
-      clipPointer(pointer),
+      shorten(pointer, 200),
     )
   }
 }
@@ -225,7 +226,7 @@ function visitData(walk: Walk, value: unknown, pointer: string): void {
     typeof value === 'number'
       ? Number.isFinite(value)
       : !['function', 'symbol', 'bigint'].includes(typeof value)
-  if (!fits) throw new SchemaError(`contains ${nameOf(value)}`, 'Use only JSON values.', clipPointer(pointer))
+  if (!fits) throw new SchemaError(`contains ${nameOf(value)}`, 'Use only JSON values.', shorten(pointer, 200))
 }
 
 function checkPattern(source: string, pointer: string, use: 'value' | 'key'): void {
@@ -245,7 +246,7 @@ function checkPattern(source: string, pointer: string, use: 'value' | 'key'): vo
 function checkReference(walk: Walk, reference: string, pointer: string): void {
   if (!reference.startsWith('#')) {
     throw new SchemaError(
-      `refers to ${clip(reference)}, which is outside the schema`,
+      `refers to ${shorten(reference)}, which is outside the schema`,
       'Copy the target to $defs and refer to #/$defs/….',
       pointer,
     )
@@ -254,7 +255,7 @@ function checkReference(walk: Walk, reference: string, pointer: string): void {
   if (typeof target === 'boolean' || (isObject(target) && walk.seen.has(target))) return
   const problem = target === undefined ? 'which does not exist' : 'which is not a schema'
   throw new SchemaError(
-    `refers to ${clip(reference)}, ${problem}`,
+    `refers to ${shorten(reference)}, ${problem}`,
     'Put the target in $defs and refer to #/$defs/….',
     pointer,
   )
@@ -297,13 +298,5 @@ function nameOf(value: unknown): string {
 }
 
 function show(value: unknown): string {
-  return clip(typeof value === 'string' ? JSON.stringify(value) : String(value))
-}
-
-function clip(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text
-}
-
-function clipPointer(pointer: string): string {
-  return pointer.length > 200 ? `${pointer.slice(0, 197)}…` : pointer
+  return shorten(typeof value === 'string' ? JSON.stringify(value) : String(value))
 }

@@ -21,8 +21,8 @@ export function toLine(issues: readonly Issue[]): string {
     .join('; ')
 }
 
-/** Shortens a text to a recognisable length. */
-export function clip(text: string, length = 80): string {
+/** Shortens a text to a recognisable length, with an ellipsis where it was cut. */
+export function shorten(text: string, length = 80): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text
 }
 
@@ -33,14 +33,14 @@ export function pathText(path: readonly PropertyKey[]): string {
     if (typeof step === 'number') text += `[${step}]`
     else text += `${text === '' ? '' : '.'}${stepText(String(step))}`
   }
-  return clip(text, 120)
+  return shorten(text, 120)
 }
 
 function stepText(step: string): string {
-  return /^[\w$-]{1,60}$/.test(step) ? step : clip(JSON.stringify(step), 60)
+  return /^[\w$-]{1,60}$/.test(step) ? step : shorten(JSON.stringify(step), 60)
 }
 
 function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is removed
-  return clip(text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').trim(), 120)
+  return shorten(text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').trim(), 120)
 }

@@ -1,7 +1,7 @@
 import type { ErrorExtras } from '../errors/error.ts'
 import { printable } from '../errors/printable.ts'
 import type { Dialect } from '../protocol/switches.ts'
-import { clip, pathText, toLine, type Issue } from '../schema/issue.ts'
+import { pathText, shorten, toLine, type Issue } from '../schema/issue.ts'
 
 /** The checked arguments, and the dialect of the caller. */
 interface Sent {
@@ -47,6 +47,6 @@ function received(path: Issue['path'], sent: Sent | undefined): { readonly recei
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return {}
     value = (value as Readonly<Record<PropertyKey, unknown>>)[step]
   }
-  if (typeof value === 'string') return { receivedValue: printable(clip(value)) }
+  if (typeof value === 'string') return { receivedValue: printable(shorten(value)) }
   return typeof value === 'object' && value !== null ? {} : { receivedValue: value }
 }
