@@ -1,3 +1,4 @@
+import { Tally } from '../base/tally.ts'
 import { mcpError } from '../errors/error.ts'
 import { OVERLOADED } from '../errors/rpc.ts'
 import { SOON } from '../errors/retry-after.ts'
@@ -32,7 +33,7 @@ export class Load {
   check: ((caller: unknown, bytes?: number) => void) | undefined
   /** Queued requests; created when one is first queued. */
   queue: Queue | undefined
-  readonly #callers = new Map<unknown, number>()
+  readonly #callers = new Tally()
   readonly #questions = new Questions()
   #running = 0
   #bytes = 0
@@ -56,7 +57,7 @@ export class Load {
 
   /** How many requests of a caller are running or wait for its answers. */
   runningFor(caller: unknown): number {
-    return this.#callers.get(caller) ?? 0
+    return this.#callers.get(caller)
   }
 
   /** The number of queued requests. */
@@ -70,7 +71,7 @@ export class Load {
     entry.isCounted = true
     if (this.#questions.size === 0 || !this.#questions.has(entry)) this.#running++
     this.#bytes += bytes
-    if (caller !== undefined) this.#callers.set(caller, this.runningFor(caller) + 1)
+    if (caller !== undefined) this.#callers.add(caller, 1)
   }
 
   /** Counts a request no longer, and starts the next queued ones. Does nothing if it is not counted. */
@@ -79,11 +80,7 @@ export class Load {
     entry.isCounted = false
     if (!this.#questions.delete(entry)) this.#running--
     this.#bytes -= bytes
-    if (caller !== undefined) {
-      const left = this.runningFor(caller) - 1
-      if (left > 0) this.#callers.set(caller, left)
-      else this.#callers.delete(caller)
-    }
+    if (caller !== undefined) this.#callers.add(caller, -1)
     if (this.queue !== undefined) this.queue.next()
   }
 

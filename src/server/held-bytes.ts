@@ -1,5 +1,6 @@
 import { clip } from '../base/clip.ts'
 import { hasFarLess, isWithinShare, shareOf } from '../base/share.ts'
+import { Tally } from '../base/tally.ts'
 import { textBytes, weigh } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { TOO_MUCH_HELD } from '../errors/server.ts'
@@ -18,7 +19,7 @@ const NAME_CHARS = 200
 /** The bytes that a server keeps for all its clients between their requests. */
 export class HeldBytes {
   readonly #limit: number
-  readonly #holders = new Map<unknown, number>()
+  readonly #holders = new Tally()
   /** How to take everything from an anonymous holder that is not a session. */
   readonly evictors: Map<unknown, () => void> = new Map()
   #bytes = 0
@@ -29,11 +30,11 @@ export class HeldBytes {
 
   /** Takes room for further bytes; throws if the holder's share is used up, and no other that holds more can be evicted. */
   take(holder: unknown, bytes: number): void {
-    const own = (this.#holders.get(holder) ?? 0) + bytes
+    const own = this.#holders.get(holder) + bytes
     if (bytes > 0 && !this.#hasRoom(own, bytes) && !this.#makeRoom(own, bytes))
       throw mcpError(TOO_MUCH_HELD, { limit: this.#limit }, MUCH_LATER)
     this.#bytes += bytes
-    this.#holders.set(holder, own)
+    this.#holders.add(holder, bytes)
   }
 
   #hasRoom(own: number, bytes: number): boolean {
@@ -59,10 +60,8 @@ export class HeldBytes {
 
   /** Gives back room. */
   free(holder: unknown, bytes: number): void {
-    const own = (this.#holders.get(holder) ?? 0) - bytes
     this.#bytes -= bytes
-    if (own > 0) this.#holders.set(holder, own)
-    else this.#holders.delete(holder)
+    this.#holders.add(holder, -bytes)
   }
 }
 

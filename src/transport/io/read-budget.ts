@@ -1,6 +1,7 @@
 import { networkOf } from '../../base/address.ts'
 import { onWorkers } from '../../base/runtime.ts'
 import { isWithinShare } from '../../base/share.ts'
+import { Tally } from '../../base/tally.ts'
 import { SLOW_SENDER, TOO_MANY_BYTES } from '../../errors/limits.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { SOON } from '../../errors/retry-after.ts'
@@ -36,7 +37,7 @@ export class ReadPool {
   total = 0
   /** Messages that are not tiny, and how many bytes their callers hold. */
   readonly #messages = new Set<ReadBudget>()
-  readonly #callers = new Map<unknown, number>()
+  readonly #callers = new Tally()
   /** The message that is read although its caller exceeds its share; others wait for it. */
   #favoured: ReadBudget | undefined
   /** The paused budgets, oldest first. */
@@ -54,9 +55,7 @@ export class ReadPool {
 
   /** Counts more bytes of a message for its caller, or fewer. */
   count(message: ReadBudget, bytes: number): void {
-    const own = (this.#callers.get(message.caller) ?? 0) + bytes
-    if (own > 0) this.#callers.set(message.caller, own)
-    else this.#callers.delete(message.caller)
+    this.#callers.add(message.caller, bytes)
     if (message.size > 0) this.#messages.add(message)
     else this.#messages.delete(message)
   }
@@ -66,7 +65,7 @@ export class ReadPool {
     if (!onWorkers) this.#timer ??= everyMs(TICK_MS, () => this.#tick())
     if (this.total > this.limitBytes) return 'reject'
     if (message.size <= SMALL_BYTES) return 'read'
-    const own = this.#callers.get(message.caller) ?? 0
+    const own = this.#callers.get(message.caller)
     if (isWithinShare(own, this.total, this.limitBytes * LARGE_PART)) return 'read'
     this.#favoured ??= message
     return this.#favoured === message ? 'read' : 'wait'

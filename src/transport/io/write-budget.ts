@@ -1,4 +1,5 @@
 import { isWithinShare } from '../../base/share.ts'
+import { Tally } from '../../base/tally.ts'
 import { TOO_MUCH_UNSENT } from '../../errors/limits.ts'
 import { mcpError } from '../../errors/error.ts'
 import { SOON } from '../../errors/retry-after.ts'
@@ -16,7 +17,7 @@ export class WritePool {
   readonly #limitBytes: number
   #total = 0
   /** How many bytes are unread by each caller. */
-  readonly #callers = new Map<unknown, number>()
+  readonly #callers = new Tally()
   /** Budgets with unread bytes. */
   readonly #slow = new Set<WriteBudget>()
   /** Those whose timeout has not been shortened. */
@@ -45,7 +46,7 @@ export class WritePool {
   }
 
   #checkUnread(caller: unknown): void {
-    const own = this.#callers.get(caller) ?? 0
+    const own = this.#callers.get(caller)
     if (this.#isFull) {
       for (const budget of this.#patient) budget.hurry()
       this.#patient.clear()
@@ -56,10 +57,7 @@ export class WritePool {
   /** Counts further bytes for a caller, or fewer. */
   count(caller: unknown, bytes: number): void {
     this.#total += bytes
-    if (caller === undefined) return
-    const own = (this.#callers.get(caller) ?? 0) + bytes
-    if (own > 0) this.#callers.set(caller, own)
-    else this.#callers.delete(caller)
+    if (caller !== undefined) this.#callers.add(caller, bytes)
   }
 
   add(budget: WriteBudget): void {
