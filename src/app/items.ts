@@ -1,5 +1,5 @@
 import { nearest } from '../base/nearest.ts'
-import { checkWord } from '../base/options.ts'
+import { badOption, checkWord } from '../base/options.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_DEFINITION, RESOURCE_EXISTS } from '../errors/server.ts'
 import type { Profile } from '../profiles/profile.ts'
@@ -12,7 +12,7 @@ import { toPrompt, toTool } from '../server/register.ts'
 import { isTemplate, toResource } from '../server/register-resource.ts'
 import type { ServerService } from '../server/service.ts'
 import { withHeaderCheck } from './header-check.ts'
-import { badOption, checkCompletion, hasNoRun } from './misuse.ts'
+import { checkCompletion, hasNoRun } from './misuse.ts'
 
 /** The kinds of items that can be changed by name; templates are resources. */
 export type ItemKind = 'tool' | 'resource' | 'prompt'

@@ -1,4 +1,4 @@
-import { BAD_OPTION } from '../errors/base.ts'
+import { badOption } from '../base/options.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { BAD_DEFINITION } from '../errors/server.ts'
 import { nearest } from '../base/nearest.ts'
@@ -35,7 +35,7 @@ export function checkCompletion(
 export function checkListener(isBound: boolean, options: unknown): void {
   if (isBound && !(typeof options === 'object' && options !== null && 'headers' in options)) return
   const reason = 'app.node was used as a listener, but it returns one; write app.node()'
-  throw mcpError(BAD_OPTION, { where: 'mount', reason })
+  throw badOption('mount', reason)
 }
 
 /** Rejects anything but a web request, as frameworks pass it to a handler that they did not write. */
@@ -43,7 +43,7 @@ export function checkRequest(given: unknown): void {
   const { headers, url } = (given ?? {}) as Partial<Request>
   if (typeof url === 'string' && typeof headers?.get === 'function') return
   const reason = `app.fetch was called with ${requestRemedy(given)}`
-  throw mcpError(BAD_OPTION, { where: 'mount', reason })
+  throw badOption('mount', reason)
 }
 
 function requestRemedy(given: unknown): string {
@@ -58,11 +58,6 @@ function requestRemedy(given: unknown): string {
 }
 
 const HONO = 'write (c) => app.fetch(c.req.raw)'
-
-/** The error for a wrong option or argument. */
-export function badOption(where: string, reason: string): Error {
-  return mcpError(BAD_OPTION, { where, reason })
-}
 
 /** Throws if neither the protocol nor the server has a method, and suggests the one that was probably meant. */
 export function checkMethod(

@@ -1,7 +1,6 @@
+import { badOption } from '../base/options.ts'
 import type { ServerResponse } from 'node:http'
 import { onWorkers } from '../base/runtime.ts'
-import { BAD_OPTION } from '../errors/base.ts'
-import { mcpError } from '../errors/error.ts'
 import { toErrorObject } from '../errors/reply.ts'
 import { mask } from '../rpc/mask.ts'
 import type { Service } from '../rpc/service.ts'
@@ -61,7 +60,7 @@ export class Mounts {
   node(options: MountOptions): NodeListener {
     if (onWorkers) {
       const reason = 'on Workers, export the app: export default app'
-      throw mcpError(BAD_OPTION, { where: 'app.node', reason })
+      throw badOption('app.node', reason)
     }
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined

@@ -1,7 +1,5 @@
-import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
 import { toMs } from '../base/duration.ts'
-import { checkOptions } from '../base/options.ts'
+import { badOption, checkOptions } from '../base/options.ts'
 import { readEnv } from '../base/runtime.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
@@ -124,8 +122,4 @@ export function sealerOf(options: ServerOptions, onForeign: () => void): Service
   if (options.secret !== undefined) secretsOf(options)
   const server = String(options.name ?? options.id)
   return createLateSealer(() => ({ server, secrets: secretsOf(options), ttlMs: STATE_TTL_MS, onForeign }))
-}
-
-function badOption(where: string, reason: string): Error {
-  return mcpError(BAD_OPTION, { where, reason })
 }

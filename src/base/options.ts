@@ -72,6 +72,7 @@ function describe(value: unknown, { repeats = false }: Kind<unknown>): string {
   return Array.isArray(value) ? 'a list' : 'an object'
 }
 
-function badOption(where: string, reason: string): McpError {
+/** The error for a wrong option or argument. */
+export function badOption(where: string, reason: string): McpError {
   return mcpError(BAD_OPTION, { where, reason })
 }

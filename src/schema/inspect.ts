@@ -226,7 +226,8 @@ function visitData(walk: Walk, value: unknown, pointer: string): void {
     typeof value === 'number'
       ? Number.isFinite(value)
       : !['function', 'symbol', 'bigint'].includes(typeof value)
-  if (!fits) throw new SchemaError(`contains ${nameOf(value)}`, 'Use only JSON values.', shorten(pointer, 200))
+  if (!fits)
+    throw new SchemaError(`contains ${nameOf(value)}`, 'Use only JSON values.', shorten(pointer, 200))
 }
 
 function checkPattern(source: string, pointer: string, use: 'value' | 'key'): void {

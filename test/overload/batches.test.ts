@@ -277,5 +277,7 @@ test('a batch that is over the limit still delivers the answer to a question', a
   const reads = Array.from({ length: 6 }, (_, at) => call('log', {}, at + 2))
   const answer = { jsonrpc: '2.0', id, result: { roots: [{ uri: 'file:///here' }] } }
   end.send(batch(...reads, JSON.stringify(answer)))
-  expect(await found((one) => one.id === 50)).toMatchObject({ result: { content: [{ text: 'file:///here' }] } })
+  expect(await found((one) => one.id === 50)).toMatchObject({
+    result: { content: [{ text: 'file:///here' }] },
+  })
 })

@@ -1,5 +1,4 @@
-import { BAD_OPTION } from '../../errors/base.ts'
-import { mcpError } from '../../errors/error.ts'
+import { badOption } from '../../base/options.ts'
 import { isCommand, isLocal, isTarget, urlOf, type Target } from '../../client/target.ts'
 import type { ConnectOptions } from './connect.ts'
 
@@ -28,7 +27,7 @@ export function checkApplicable(target: Target, options: ConnectOptions): void {
   const where = APPLIES[name].map((one) => (one === 'command' ? 'server programs' : `${one}://`)).join(', ')
   const remedy =
     name === 'tls' && kind === 'https' ? 'set NODE_EXTRA_CA_CERTS, or pass your own fetch' : 'remove it'
-  throw mcpError(BAD_OPTION, { where: `connect ${name}`, reason: `it applies only to ${where}; ${remedy}` })
+  throw badOption(`connect ${name}`, `it applies only to ${where}; ${remedy}`)
 }
 
 /** Those of the options of a group that have an effect for one of its servers. */

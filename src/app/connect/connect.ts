@@ -10,8 +10,6 @@ import type { AnyTools } from '../../client/typed.ts'
 import { readLimits } from '../../base/limits.ts'
 import { CLIENT_LIMITS, type ClientLimits } from '../../protocol/client-limits.ts'
 import { toMs, type Duration } from '../../base/duration.ts'
-import { mcpError } from '../../errors/error.ts'
-import { BAD_OPTION } from '../../errors/base.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import {
   callable,
@@ -24,7 +22,7 @@ import {
   oneOf,
   type KindsOf,
 } from '../../base/kinds.ts'
-import { checkOptions } from '../../base/options.ts'
+import { badOption, checkOptions } from '../../base/options.ts'
 import { REVISIONS, type Revision } from '../../protocol/revisions.ts'
 import { PROFILE } from '../../profiles/kind.ts'
 import type { Profile } from '../../profiles/profile.ts'
@@ -215,8 +213,7 @@ interface Route {
 
 function routeTo(target: Target, options: ConnectOptions, more: RouteOptions): Route {
   const { limits } = more
-  if (!isTarget(target))
-    throw mcpError(BAD_OPTION, { where: 'connect', reason: 'pass a URL, { command, args } or a server' })
+  if (!isTarget(target)) throw badOption('connect', 'pass a URL, { command, args } or a server')
   if (isLocal(target) || isCommand(target)) {
     const key = isCommand(target)
       ? JSON.stringify([target.command, target.args ?? [], target.cwd ?? ''])

@@ -18,7 +18,7 @@ import { BAD_OPTION } from '../../errors/base.ts'
 import { toMs } from '../../base/duration.ts'
 import { nearest } from '../../base/nearest.ts'
 import { callable, either, object } from '../../base/kinds.ts'
-import { checkOptions } from '../../base/options.ts'
+import { badOption, checkOptions } from '../../base/options.ts'
 import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import type {
   CallToolResult,
@@ -227,7 +227,7 @@ export class Group implements AsyncDisposable {
     const own = [...prefixes.values()]
     if (at >= 0) return badName(`${where} "${name.slice(0, 128)}"`, name.slice(0, at), own)
     const reason = `name the server as well: "${own[0] ?? 'server'}${separator}${name.slice(0, 64)}"`
-    return mcpError(BAD_OPTION, { where: `${where} "${name.slice(0, 128)}"`, reason })
+    return badOption(`${where} "${name.slice(0, 128)}"`, reason)
   }
 
   /** The only server that has a resource. If a server fails to list, the URI is not sent to any other. */
@@ -263,10 +263,7 @@ function badName(where: string, server: string, known: Iterable<string>): Error 
   const names = [...known]
   const meant = nearest(server, names)
   const remedy = meant === undefined ? `the servers are ${names.join(', ')}` : `did you mean "${meant}"?`
-  return mcpError(BAD_OPTION, {
-    where,
-    reason: `there is no server "${server.slice(0, 64)}"; ${remedy}`,
-  })
+  return badOption(where, `there is no server "${server.slice(0, 64)}"; ${remedy}`)
 }
 
 async function* eachOf<Item>(
@@ -333,10 +330,10 @@ export async function connectAll(
 }
 function serversOf(config: Config | Readonly<Record<string, Target>>): Readonly<Record<string, Target>> {
   if (!isObject(config))
-    throw mcpError(BAD_OPTION, {
-      where: 'connectAll',
-      reason: 'pass servers by name: { name: target }, or the { mcpServers } of an mcp.json file',
-    })
+    throw badOption(
+      'connectAll',
+      'pass servers by name: { name: target }, or the { mcpServers } of an mcp.json file',
+    )
   const { mcpServers, servers } = config as Config
   const inner = mcpServers ?? servers
   return inner !== undefined && !isTarget(inner) ? inner : (config as Readonly<Record<string, Target>>)

@@ -1,6 +1,4 @@
-import { mcpError } from '../../errors/error.ts'
-import { BAD_OPTION } from '../../errors/base.ts'
-import { checkOptions } from '../../base/options.ts'
+import { badOption, checkOptions } from '../../base/options.ts'
 import type { ServerTls } from '../../transport/tls/server.ts'
 import { TLS_OPTIONS, type TlsOptions } from '../../transport/tls/options.ts'
 
@@ -20,7 +18,7 @@ export function servedHosts(
   if (hosts !== undefined) return hosts
   if (isLoopback(host)) return LOOPBACK.includes(host) ? ['loopback'] : ['loopback', host]
   const reason = `"${host}" can be reached by other machines; name the hosts that clients will use, e.g. hosts: ['mcp.example.com']`
-  throw mcpError(BAD_OPTION, { where, reason })
+  throw badOption(where, reason)
 }
 
 /** Reads the TLS options of a listener. The code for TLS is loaded only if it is used. */

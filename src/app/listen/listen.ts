@@ -1,7 +1,5 @@
 import { hooksOf, serviceOf, type App } from '../app.ts'
-import { mcpError } from '../../errors/error.ts'
-import { BAD_OPTION } from '../../errors/base.ts'
-import { checkOptions } from '../../base/options.ts'
+import { badOption, checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
@@ -68,12 +66,12 @@ export async function listen<Ctx extends Context>(
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(HTTP_OPTIONS, name))
   if (misplaced !== undefined) {
     const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
-    throw mcpError(BAD_OPTION, { where: 'listen', reason })
+    throw badOption('listen', reason)
   }
   if ('survive' in options) {
     const value = options.survive === false ? 'exit' : 'report'
     const reason = `the option "survive" is now onUncaught: write onUncaught: '${value}'`
-    throw mcpError(BAD_OPTION, { where: 'listen', reason })
+    throw badOption('listen', reason)
   }
   checkOptions('listen', options, LISTEN_OPTIONS)
   const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : defaults
@@ -82,14 +80,11 @@ export async function listen<Ctx extends Context>(
   checkOptions('listen stdio', stdioOptions, STDIO_OPTIONS)
   const wantsStdio = asked.stdio ?? wanted.length === 0
   if (wanted.length === 0 && wantsStdio === false)
-    throw mcpError(BAD_OPTION, {
-      where: 'listen',
-      reason: 'name a transport: { stdio: true } or { http: {} }',
-    })
+    throw badOption('listen', 'name a transport: { stdio: true } or { http: {} }')
   if (wantsStdio !== false && takesStdout(log)) {
     const reason =
       'log writes to stdout, which carries the protocol: write log: pino(pino.destination(2)), which is stderr'
-    throw mcpError(BAD_OPTION, { where: 'listen stdio', reason })
+    throw badOption('listen stdio', reason)
   }
   // Output must not reach stdout while another transport opens, nor while the server stops: the client may still read.
   if (wantsStdio !== false) guardStdout()
@@ -119,7 +114,7 @@ function inTerminal(program: string): string {
 function notOptions(given: unknown): Error {
   const port = Number.isInteger(given) ? given : 3000
   const reason = `expected an object with options; write { http: { port: ${String(port)} } } or { stdio: true }`
-  return mcpError(BAD_OPTION, { where: 'listen', reason })
+  return badOption('listen', reason)
 }
 
 /** Starts the server and opens the transports one after the other. If one fails, it closes those that are open. */

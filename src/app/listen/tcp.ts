@@ -1,9 +1,7 @@
 import { serviceOf, type App } from '../app.ts'
 import { isLoopback, readTls } from './checks.ts'
 import type { Opened, Opener } from './listen.ts'
-import { mcpError } from '../../errors/error.ts'
-import { BAD_OPTION } from '../../errors/base.ts'
-import { checkOptions } from '../../base/options.ts'
+import { badOption, checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { releaseStdout } from '../../transport/stdio/guard.ts'
 import { fileDoor, portDoor } from '../../transport/tcp/doors.ts'
@@ -21,7 +19,7 @@ export const openTcp: Opener<'tcp'> = async (app, options) => {
     const reason =
       `"${host}" can be reached by other machines; ask clients for certificates with tls: { key, cert, ca }, ` +
       'or write insecure: true if only trusted machines can reach it'
-    throw mcpError(BAD_OPTION, { where: 'listen tcp', reason })
+    throw badOption('listen tcp', reason)
   }
   const framing = framingOf(options.framing)
   serviceOf(app).reportScopes()

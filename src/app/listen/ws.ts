@@ -2,9 +2,7 @@ import type { App } from '../app.ts'
 import { openListener } from './http.ts'
 import { readTls, servedHosts } from './checks.ts'
 import type { Opener } from './listen.ts'
-import { mcpError } from '../../errors/error.ts'
-import { BAD_OPTION } from '../../errors/base.ts'
-import { checkOptions } from '../../base/options.ts'
+import { badOption, checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import type { HttpServer } from '../../transport/http/server/listen.ts'
 import { serveWs } from '../../transport/ws/server.ts'
@@ -45,5 +43,5 @@ function checkShared(options: WsOptions): void {
     own === undefined
       ? 'path must begin with /'
       : `WebSocket shares the port of http, so "${own}" is an option of http: write it there, or give ws its own port`
-  throw mcpError(BAD_OPTION, { where: WHERE, reason })
+  throw badOption(WHERE, reason)
 }
