@@ -49,8 +49,6 @@ export function serveMemory(
   let isStarted = use === undefined
   /** Messages that wait for the start. */
   let waiting = 0
-  /** Whether the next message is one that has waited. */
-  let isReplayed = false
   let stopped: Promise<void> | undefined
   const connection = new Connection({
     service,
@@ -61,11 +59,8 @@ export function serveMemory(
   const end: MemoryConnection = {
     send(text) {
       if (!open) throw mcpError(CONNECTION_CLOSED, { method: 'the message' })
-      if (isReplayed) isReplayed = false
-      else if (!isStarted || waiting > 0) return wait(text)
-      const problem = sizeProblem(text.length, limits.memoryBytes)
-      if (problem !== undefined) return connection.reject(problem, askedId(text))
-      connection.receive(text)
+      if (!isStarted || waiting > 0) wait(text)
+      else deliver(text)
     },
     close() {
       if (!open) return
@@ -90,7 +85,13 @@ export function serveMemory(
   }
   return end
 
-  /** Sends a message once the server has started, after those that wait already. */
+  function deliver(text: string): void {
+    const problem = sizeProblem(text.length, limits.memoryBytes)
+    if (problem === undefined) connection.receive(text)
+    else connection.reject(problem, askedId(text))
+  }
+
+  /** Delivers a message once the server has started, after those that wait already. */
   function wait(text: string): void {
     waiting++
     const go = (act: () => void): void => {
@@ -100,10 +101,7 @@ export function serveMemory(
     void (use as ServerUse).start().then(
       () => {
         isStarted = true
-        go(() => {
-          isReplayed = true
-          end.send(text)
-        })
+        go(() => deliver(text))
       },
       (error: unknown) => go(() => connection.reject(error, askedId(text))),
     )
