@@ -1,20 +1,11 @@
-import { clip } from '../base/clip.ts'
 import { hasFarLess, isWithinShare, shareOf } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
-import { textBytes, weigh } from '../base/weight.ts'
+import { textBytes } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { TOO_MUCH_HELD } from '../errors/server.ts'
-import { BAD_PARAMS } from '../errors/wire.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
-import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
-import { ownerOf, type Call, type ClientInfo } from '../rpc/call.ts'
+import { ownerOf, type Call } from '../rpc/call.ts'
 import { Session } from '../rpc/session.ts'
-
-/** The most that a client may say about itself: far more than any client needs. */
-const MAX_INTRODUCTION = 65_536
-/** The most that is kept of it. All sessions together then take less than the limit, if the session table is full. */
-const KEPT_INTRODUCTION = 4096
-const NAME_CHARS = 200
 
 /** The bytes that a server keeps for all its clients between their requests. */
 export class HeldBytes {
@@ -68,59 +59,6 @@ export class HeldBytes {
 /** The caller whose share a request uses: an authenticated one, otherwise its session; without one, the request itself. */
 export function holderOf({ source, peer, channel }: Call): unknown {
   return source.auth === undefined ? (peer.session ?? channel) : ownerOf(source.auth)
-}
-
-/** The name and capabilities of a client, as far as the server keeps them. */
-export interface Introduction {
-  readonly client: ClientInfo
-  readonly capabilities: JsonObject
-  readonly bytes: number
-}
-
-/** Leaves out what makes an introduction large, such as icons and settings; throws if it is far too large. */
-export function toIntroduction(method: string, client: ClientInfo, capabilities: JsonObject): Introduction {
-  const bytes = weighIntroduction(method, client, capabilities)
-  if (bytes <= KEPT_INTRODUCTION) return { client, capabilities, bytes }
-  const room = KEPT_INTRODUCTION / 2
-  const name = clip(client.name, NAME_CHARS)
-  const version = clip(client.version, NAME_CHARS)
-  const kept = [
-    { ...fitting(client as unknown as JsonObject, room / 2), name, version },
-    fitting(capabilities, room),
-  ]
-  // Copied because part of a text keeps all of it in memory.
-  const [info, declared] = JSON.parse(JSON.stringify(kept)) as [ClientInfo, JsonObject]
-  return { client: info, capabilities: declared, bytes: weigh(kept) }
-}
-
-/** An object without the largest of its parts, so that the rest takes at most `room` bytes. */
-function fitting(value: JsonObject, room: number): JsonObject {
-  if (room <= 0) return {}
-  const kept: [string, unknown][] = []
-  let left = room
-  const members = Object.entries(value).map(([name, part]) => ({
-    name,
-    part,
-    bytes: weigh({ [name]: part }, room + 1),
-  }))
-  for (const { name, part, bytes } of members.sort((one, other) => one.bytes - other.bytes)) {
-    const isWhole = bytes <= left
-    if (!isWhole && !isObject(part)) continue
-    const rest = isWhole ? part : fitting(part as JsonObject, left - weigh({ [name]: {} }))
-    const size = isWhole ? bytes : weigh({ [name]: rest })
-    if (size > left) continue
-    left -= size
-    kept.push([name, rest])
-  }
-  return Object.fromEntries(kept)
-}
-
-/** The memory that the name and capabilities of a client take; throws if that is too much. */
-export function weighIntroduction(method: string, client: unknown, capabilities: unknown): number {
-  const bytes = weigh([client, capabilities], MAX_INTRODUCTION + 1)
-  if (bytes <= MAX_INTRODUCTION) return bytes
-  const reason = `clientInfo and capabilities take more than ${MAX_INTRODUCTION} bytes of memory; leave out what the server does not need`
-  throw mcpError(BAD_PARAMS, { method, reason })
 }
 
 /** The memory that a kept URI takes besides its characters. */

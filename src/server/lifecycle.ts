@@ -10,7 +10,8 @@ import type { Session } from '../rpc/session.ts'
 import { asSent } from '../base/as-sent.ts'
 import { clip } from '../base/clip.ts'
 import { callOf, partsOf, type Context } from './context.ts'
-import { holderOf, toIntroduction } from './held-bytes.ts'
+import { holderOf } from './held-bytes.ts'
+import { toIntroduction, type Introduction } from './introduction.ts'
 
 /** The description of a server that connecting clients receive. */
 export interface Greeting {
@@ -47,15 +48,11 @@ export function initialize(
   }
   const { held } = partsOf(context)
   const holder = holderOf(callOf(context))
-  const { client, capabilities, bytes } = toIntroduction(
-    'initialize',
-    opening.clientInfo,
-    opening.capabilities,
-  )
+  const { clientInfo, capabilities, bytes } = toIntroduction(opening)
   held.take(holder, bytes)
   session.onClose(() => held.free(holder, bytes))
   session.dialect = greeting.dialects[revision]
-  session.client = client
+  session.client = clientInfo
   session.capabilities = capabilities
   session.opened = true
   const { info, instructions } = greeting
@@ -97,11 +94,7 @@ function openedBy(opening: Dialect['opening'], { revisions, dialects }: Greeting
 function readOpening(
   params: JsonObject,
   supported: readonly Revision[],
-): {
-  readonly protocolVersion: string
-  readonly capabilities: JsonObject
-  readonly clientInfo: ClientInfo
-} {
+): Introduction & { readonly protocolVersion: string } {
   const { protocolVersion, capabilities, clientInfo } = params
   if (typeof protocolVersion !== 'string') {
     const requested = typeof protocolVersion === 'object' ? null : (protocolVersion ?? null)

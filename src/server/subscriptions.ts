@@ -13,7 +13,8 @@ import type { Session } from '../rpc/session.ts'
 import type { Work } from '../uri-template/reach.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 import { NOTICES, watchedUri } from './following.ts'
-import { holderOf, WatchedUris, weighIntroduction } from './held-bytes.ts'
+import { holderOf, WatchedUris } from './held-bytes.ts'
+import { weighIntroduction } from './introduction.ts'
 import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
 const MAX_SUBSCRIPTIONS = 1000
