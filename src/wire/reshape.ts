@@ -1,3 +1,9 @@
+import type {
+  CreateMessageRequestParams,
+  SamplingBlock,
+  SamplingMessage,
+} from '../protocol/spec/2026-07-28.ts'
+
 /** The value without some members; the same object if it has none of them. */
 export function omit<Value extends object>(value: Value, ...names: readonly string[]): Value {
   if (!names.some((name) => Object.hasOwn(value, name))) return value
@@ -14,6 +20,26 @@ export function change<Value extends object, Name extends keyof Value>(
   if (step === undefined || member === undefined || member === null) return value
   const changed = step(member)
   return changed === member ? value : { ...value, [name]: changed }
+}
+
+/** The sampling message with every block changed; the same object if all blocks are unchanged. */
+export function changeBlocks<Value extends Pick<SamplingMessage, 'content'>>(
+  message: Value,
+  step: (block: SamplingBlock) => SamplingBlock,
+): Value {
+  return change(message, 'content', (content) =>
+    'type' in content ? step(content) : changeEach(content, step),
+  )
+}
+
+/** The sampling request with every block of its messages changed. */
+export function changeMessages(
+  params: CreateMessageRequestParams,
+  step: (block: SamplingBlock) => SamplingBlock,
+): CreateMessageRequestParams {
+  return change(params, 'messages', (messages) =>
+    changeEach(messages, (message) => changeBlocks(message, step)),
+  )
 }
 
 /** The list with every item changed; the same list if all items are unchanged. */

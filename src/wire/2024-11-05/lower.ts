@@ -1,13 +1,12 @@
 import type {
   ContentBlock,
   CreateMessageRequestParams,
-  SamplingMessage,
   ServerCapabilities,
   Tool,
 } from '../../protocol/spec/2026-07-28.ts'
 import type { Lowering } from '../lowering.ts'
-import { change, changeEach, omit } from '../reshape.ts'
-import { clientLowering, lowerMessage } from './lower-client.ts'
+import { changeMessages, omit } from '../reshape.ts'
+import { clientLowering, lowerSampled } from './lower-client.ts'
 
 /** From 2025-03-26 to 2024-11-05. */
 export const lowering: Lowering = {
@@ -19,7 +18,7 @@ export const lowering: Lowering = {
   /** Audio becomes an embedded resource with the URI `audio://inline/<n>`, where n is its index in the message. */
   content: lowerContent,
   /** Audio becomes text that names its type, because messages to the model may contain only text and images. */
-  sample: lowerSample,
+  sample: (params: CreateMessageRequestParams) => changeMessages(params, lowerSampled),
 }
 
 function lowerContent(block: ContentBlock, index = 0): ContentBlock {
@@ -29,8 +28,4 @@ function lowerContent(block: ContentBlock, index = 0): ContentBlock {
   return annotations === undefined
     ? { type: 'resource', resource }
     : { type: 'resource', resource, annotations }
-}
-
-function lowerSample(params: CreateMessageRequestParams): CreateMessageRequestParams {
-  return change(params, 'messages', (messages) => changeEach<SamplingMessage>(messages, lowerMessage))
 }

@@ -6,10 +6,9 @@ import type {
   Implementation,
   Root,
   SamplingBlock,
-  SamplingMessage,
 } from '../../protocol/spec/2026-07-28.ts'
 import type { ClientLowering } from '../lowering.ts'
-import { change, omit } from '../reshape.ts'
+import { change, changeBlocks, omit } from '../reshape.ts'
 
 /** What clients send, from 2025-06-18 to 2025-03-26. */
 export const clientLowering: ClientLowering = {
@@ -20,13 +19,9 @@ export const clientLowering: ClientLowering = {
   /** `context` and the title of the reference are dropped. */
   complete: lowerComplete,
   /** `_meta` and `annotations.lastModified` are dropped from the block. */
-  sampleResult: lowerMessage<CreateMessageResult>,
+  sampleResult: (result: CreateMessageResult) => changeBlocks(result, lowerSampled),
   /** `_meta` is dropped. */
   root: (value: Root) => omit(value, '_meta'),
-}
-
-export function lowerMessage<Value extends Pick<SamplingMessage, 'content'>>(message: Value): Value {
-  return change(message, 'content', (content) => ('type' in content ? lowerBlock(content) : content))
 }
 
 export function withoutDate<Value extends { readonly annotations?: Annotations | undefined }>(
@@ -41,6 +36,6 @@ function lowerComplete(params: CompleteRequestParams): CompleteRequestParams {
   return change(omit(params, 'context'), 'ref', (ref) => omit(ref, 'title'))
 }
 
-function lowerBlock(block: SamplingBlock): SamplingBlock {
+export function lowerSampled(block: SamplingBlock): SamplingBlock {
   return block.type === 'tool_use' || block.type === 'tool_result' ? block : withoutDate(omit(block, '_meta'))
 }

@@ -8,14 +8,13 @@ import type {
   ResourceContents,
   ResourceLink,
   ResourceTemplate,
-  SamplingMessage,
   TextContent,
   Tool,
 } from '../../protocol/spec/2026-07-28.ts'
 import { STRUCTURED } from '../../protocol/meta.ts'
 import type { Lowering } from '../lowering.ts'
-import { change, changeEach, omit } from '../reshape.ts'
-import { clientLowering, lowerMessage, withoutDate } from './lower-client.ts'
+import { change, changeEach, changeMessages, omit } from '../reshape.ts'
+import { clientLowering, lowerSampled, withoutDate } from './lower-client.ts'
 
 /** From 2025-06-18 to 2025-03-26. */
 export const lowering: Lowering = {
@@ -35,7 +34,7 @@ export const lowering: Lowering = {
   /** Structured content is dropped; if there is no other content, its JSON becomes a text block. `_meta` says whether the text has it. */
   callResult: lowerCallResult,
   /** `_meta` and `annotations.lastModified` are dropped from messages. */
-  sample: lowerSample,
+  sample: (params: CreateMessageRequestParams) => changeMessages(params, lowerSampled),
 }
 
 function lowerTool(tool: Tool): Tool {
@@ -89,8 +88,4 @@ function repeats(content: readonly ContentBlock[], value: unknown): boolean {
   if (content.length > 1 || block?.type !== 'text') return false
   if (typeof value !== 'object' || value === null) return block.text === JSON.stringify(value)
   return block.text.startsWith(Array.isArray(value) ? '[' : '{')
-}
-
-function lowerSample(params: CreateMessageRequestParams): CreateMessageRequestParams {
-  return change(params, 'messages', (messages) => changeEach<SamplingMessage>(messages, lowerMessage))
 }

@@ -1,18 +1,12 @@
 import { isObject } from '../../protocol/jsonrpc.ts'
-import type { CreateMessageResult, SamplingBlock, SamplingMessage } from '../../protocol/spec/2026-07-28.ts'
+import type { CreateMessageResult, SamplingBlock } from '../../protocol/spec/2026-07-28.ts'
 import type { ClientLowering } from '../lowering.ts'
-import { change, changeEach } from '../reshape.ts'
+import { changeBlocks } from '../reshape.ts'
 
 /** What clients send, from 2026-07-28 to 2025-11-25. */
 export const clientLowering: ClientLowering = {
   /** Structured content of tool results inside the model's answer that is not an object becomes `{ result }`. */
-  sampleResult: lowerSampling<CreateMessageResult>,
-}
-
-export function lowerSampling<Value extends Pick<SamplingMessage, 'content'>>(value: Value): Value {
-  return change(value, 'content', (content) =>
-    'type' in content ? lowerBlock(content) : changeEach(content, lowerBlock),
-  )
+  sampleResult: (result: CreateMessageResult) => changeBlocks(result, lowerSampled),
 }
 
 export function wrapStructured<Value extends { readonly structuredContent?: unknown }>(value: Value): Value {
@@ -21,6 +15,6 @@ export function wrapStructured<Value extends { readonly structuredContent?: unkn
   return { ...value, structuredContent: { result: structuredContent } }
 }
 
-function lowerBlock(block: SamplingBlock): SamplingBlock {
+export function lowerSampled(block: SamplingBlock): SamplingBlock {
   return block.type === 'tool_result' ? wrapStructured(block) : block
 }

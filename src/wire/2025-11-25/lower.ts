@@ -3,12 +3,11 @@ import type {
   CallToolResult,
   CreateMessageRequestParams,
   ObjectSchema,
-  SamplingMessage,
   Tool,
 } from '../../protocol/spec/2026-07-28.ts'
 import type { Lowering } from '../lowering.ts'
-import { change, changeEach, omit } from '../reshape.ts'
-import { clientLowering, lowerSampling, wrapStructured } from './lower-client.ts'
+import { change, changeEach, changeMessages, omit } from '../reshape.ts'
+import { clientLowering, lowerSampled, wrapStructured } from './lower-client.ts'
 import { toObjectSchema, withSchemaObjects } from './output-schema.ts'
 
 /** From 2026-07-28 to 2025-11-25. */
@@ -36,5 +35,5 @@ function lowerCallResult(result: CallToolResult): CallToolResult {
 
 function lowerSample(params: CreateMessageRequestParams): CreateMessageRequestParams {
   const lowered = change(params, 'tools', (tools) => changeEach(tools, lowerTool))
-  return change(lowered, 'messages', (messages) => changeEach<SamplingMessage>(messages, lowerSampling))
+  return changeMessages(lowered, lowerSampled)
 }
