@@ -1,6 +1,8 @@
-/** How long a client waits before it repeats a rejected request: until others are answered, … */
+/* How long clients should wait before they repeat a rejected request. */
+
+/** Long enough for other requests to be answered. */
 export const SOON = { retryAfterMs: 1000 }
-/** … until the server has restarted or a connection is free, … */
+/** Long enough for the server to restart, or for a connection to become free. */
 export const LATER = { retryAfterMs: 5000 }
-/** … or until sessions and streams have expired. */
+/** Long enough for sessions and streams to expire. */
 export const MUCH_LATER = { retryAfterMs: 30_000 }
