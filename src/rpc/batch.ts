@@ -25,6 +25,9 @@ export interface Batch<Out> {
   refuse(id: RequestId, error: McpError): Out
 }
 
+/** Answers a message of a batch; `cancelled` is the reason if the client cancelled it before it began. */
+type Take<Out> = (member: unknown, cancelled: McpError | undefined) => Out | Promise<Out>
+
 /**
  * Answers the messages of a batch with `take` until their answers, which are kept until all can be sent, exceed the share of one
  * caller; then the remaining requests are rejected.
@@ -32,31 +35,32 @@ export interface Batch<Out> {
 export function withinRoom<Out>(
   { lengthOf, refuse }: Batch<Out>,
   { unsentBytes }: Pick<Limits, 'unsentBytes'>,
-  take: (member: unknown, cancelled: McpError | undefined) => Out | Promise<Out>,
-): typeof take {
+  take: Take<Out>,
+): Take<Out> {
   const limit = Math.floor(shareOf(unsentBytes))
   let room = limit
-  const bounded = (out: Out, id: RequestId | undefined): Out => {
-    if (id === undefined) return out
-    room -= lengthOf(out)
-    return room < 0 ? refuse(id, mcpError(BATCH_ANSWERS, { limit })) : out
-  }
   return (member, cancelled) => {
     const id = idOf(member)
-    if (room < 0 && id !== undefined) return refuse(id, mcpError(BATCH_ANSWERS, { limit }))
+    if (id === undefined) return take(member, cancelled)
+    const tooMuch = (): Out => refuse(id, mcpError(BATCH_ANSWERS, { limit }))
+    const bounded = (out: Out): Out => {
+      room -= lengthOf(out)
+      return room < 0 ? tooMuch() : out
+    }
+    if (room < 0) return tooMuch()
     const out = take(member, cancelled)
-    return out instanceof Promise ? out.then((late) => bounded(late, id)) : bounded(out, id)
+    return out instanceof Promise ? out.then(bounded) : bounded(out)
   }
 }
 
 /**
- * Answers the messages of a batch in order; `take` is told if the client cancelled one before it began. A batch counts as one
- * message until all are answered, and as one running request while others have a turn between its messages.
+ * Answers the messages of a batch in order. A batch counts as one message until all are answered, and as one running request
+ * while others have a turn between its messages.
  */
 export function answerBatch<Out>(
   { members, size, caller, calls }: Batch<Out>,
   load: Load,
-  take: (member: unknown, cancelled: McpError | undefined) => Out | Promise<Out>,
+  take: Take<Out>,
 ): Out[] | Promise<Out[]> {
   const paused = { isCounted: false }
   const outs = inTurns(members, (member) => take(member, calls?.claim(member, members)), {

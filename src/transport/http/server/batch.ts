@@ -1,3 +1,4 @@
+import { idOf } from '../../../rpc/call-table.ts'
 import { replyText } from '../../../wire/reply.ts'
 import type { Exchange } from './exchange.ts'
 import type { Headers, HttpIn, HttpOut } from './parts.ts'
@@ -41,7 +42,9 @@ export async function answerBatch(members: readonly unknown[], parts: BatchParts
   const outs = await begin((member) => answerOne(member, parts))
   const texts = outs.flatMap(({ body }) => (body === undefined ? [] : [replyText(body)]))
   if (texts.length > 0) return whole.reply(200, `[${texts.join(',')}]`)
-  return members.some(asks) ? whole.reply(200, undefined) : { status: 202, headers }
+  return members.some((member) => idOf(member) !== undefined)
+    ? whole.reply(200, undefined)
+    : { status: 202, headers }
 }
 
 async function answerOne(member: unknown, { take, fail }: BatchParts): Promise<HttpOut> {
@@ -50,8 +53,4 @@ async function answerOne(member: unknown, { take, fail }: BatchParts): Promise<H
   } catch (thrown) {
     return fail(thrown)
   }
-}
-
-function asks(member: unknown): boolean {
-  return member instanceof Object && 'method' in member && 'id' in member
 }
