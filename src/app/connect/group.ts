@@ -305,18 +305,15 @@ export async function connectAll(
   const failures = new Map<string, Error>()
   const entries = Object.entries(serversOf(config))
   const shared: ConnectOptions = typeof answers === 'function' ? rest : { ...rest, answers }
-  const own = new Map(
-    entries.map(([name]) => [
-      name,
-      typeof answers === 'function' ? { ...rest, answers: answers(name) } : shared,
-    ]),
+  const own = entries.map(([name]) =>
+    typeof answers === 'function' ? { ...rest, answers: answers(name) } : shared,
   )
   // A mistake inside an option is found here too, before it counts as the failure of a server.
-  for (const one of new Set([shared, ...own.values()])) createClient('http://localhost', one)
+  for (const one of new Set([shared, ...own])) createClient('http://localhost', one)
   const { applicable } = await import('./applicable.ts')
-  const attempts = entries.map(async ([name, target]) => {
+  const attempts = entries.map(async ([name, target], at) => {
     try {
-      clients.set(name, await connect(target, applicable(target, own.get(name) ?? shared)))
+      clients.set(name, await connect(target, applicable(target, own[at]!)))
     } catch (error) {
       failures.set(name, error as Error)
     }

@@ -226,8 +226,8 @@ function upgradeRequired(endpoint: Endpoint, request: IncomingMessage): HttpOut 
 }
 
 /** An error reply that the web page of the request may read, if it is allowed to. */
-function failure(endpoint: Endpoint, request: IncomingMessage, error: Error): HttpOut {
-  return endpoint.rejectUnread(new NodeHead(request, endpoint.trusts), error)
+function failure(endpoint: Endpoint, request: IncomingMessage, thrown: unknown): HttpOut {
+  return endpoint.rejectUnread(new NodeHead(request, endpoint.trusts), thrown)
 }
 
 /** Size and time limits for request heads; 0 means no time limit to Node. */
@@ -310,14 +310,14 @@ function accept(endpoint: Endpoint, { request, socket, head }: Upgrade, handler:
 }
 
 function upgradesOf(endpoint: Endpoint): UpgradeSource {
-  const { service, limits, guard } = endpoint
+  const { service, limits, guard, trusts } = endpoint
   return {
     service,
     limits,
-    check: (request) => void guard.check(new NodeHead(request, endpoint.trusts)),
-    ipOf: (request) => new NodeHead(request, endpoint.trusts).ip,
+    check: (request) => void guard.check(new NodeHead(request, trusts)),
+    ipOf: (request) => new NodeHead(request, trusts).ip,
     reject(request, socket, thrown, more) {
-      const reply = endpoint.rejectUnread(new NodeHead(request, endpoint.trusts), thrown)
+      const reply = failure(endpoint, request, thrown)
       replyRaw(socket, { ...reply, headers: { ...reply.headers, ...more } })
     },
   }
