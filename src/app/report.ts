@@ -66,7 +66,7 @@ function abridged(text: string, limit: number): string {
   return `${text.slice(0, limit / 2)} … [${more} characters left out] … ${text.slice(-limit / 2)}`
 }
 
-/** A copy of a value that takes little room. It costs little too, so JSON.stringify is no alternative. */
+/** A bounded copy of a value. It reads only what it copies, unlike JSON.stringify. */
 function bounded(value: unknown, room: { left: number } = { left: MAX_VALUES }): unknown {
   if (typeof value === 'number' || typeof value === 'boolean' || value === undefined || value === null)
     return value

@@ -64,7 +64,7 @@ export function checkMount(where: string, options: MountOptions): MountOptions {
   return options
 }
 
-/** What other libraries call our options. */
+/** Names that other libraries use for our options. */
 const ALIASES = new Map([['logger', 'log']])
 
 /** Checks the options of a server, and turns them into those of its service. */

@@ -7,7 +7,7 @@ interface Thrown {
 
 /** How many causes are shown. */
 export const MAX_CAUSES = 4
-/** How much of a message is looked for in a stack; either may have been cut behind that. */
+/** How much of a message is looked for in a stack; either may be cut after that. */
 const COMPARED = 512
 /** Frames that do not help to find a mistake in a program: those of Node, and of this package once it is installed. */
 const FOREIGN = /\(?node:|[\\/]node_modules[\\/]pierhead[\\/]/

@@ -25,8 +25,8 @@ export interface ToolResult<Value = unknown> {
 /** The description and settings of a tool, except its schemas. */
 export interface ToolFacts<Ctx = Context> extends ItemOptions<Ctx> {
   /**
-   * What the tool does to its surroundings, for clients that ask the user before they call it. Default: no hints, from which
-   * clients conclude the worst: it may destroy something.
+   * What the tool does to its surroundings, for clients that ask the user before they call it. Default: no hints, so
+   * clients assume the worst: that it may destroy something.
    *
    * @example
    * hints: { readOnly: true, openWorld: false }

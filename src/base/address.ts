@@ -9,13 +9,13 @@ export function readAddress(text: string | undefined): string | undefined {
   return bytes?.length === 4 ? bytes.join('.') : bytes && spelled(plain)
 }
 
-/** Stands for the client with an address: the address, or its network with IPv6, where one client has 2^64 addresses. */
+/** Identifies a client by its address or, with IPv6, where one client has 2^64 addresses, by its network. */
 export function networkOf(address: string): string {
   const bytes = toBytes(address)
   return bytes?.length === 16 ? bytes.slice(0, 8).join('.') : address
 }
 
-/** Tells whether addresses are in a range such as `10.0.0.0/8`, or are one address; undefined if the text is neither. */
+/** Reads a range such as `10.0.0.0/8`, or one address, as a test for addresses; undefined if the text is neither. */
 export function readRange(text: string): ((address: string) => boolean) | undefined {
   const [, start = '', length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const first = toBytes(start)

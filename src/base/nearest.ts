@@ -20,7 +20,7 @@ export function nearest(
   return best
 }
 
-/** Levenshtein distance that counts swapped neighbours once; not exact, but not below `limit`, if it is not below that. */
+/** Levenshtein distance that counts swapped neighbours once. It is exact below `limit`; otherwise the result is `limit` or more. */
 function distance(a: string, b: string, limit: number, work: { steps: number }): number {
   // Only cells in a band along the diagonal can be below the limit; the others stay empty.
   const at = (row: readonly number[], j: number): number => row[j] ?? limit

@@ -11,7 +11,7 @@ export function isWithinShare(own: number, total: number, limit: number): boolea
   return own <= shareOf(limit - total + own)
 }
 
-/** Whether someone has so much less than another that it may take a place of the other. */
+/** Whether one caller has so much less than another that it may take the other's place. */
 export function hasFarLess(own: number, other: number): boolean {
   return own < shareOf(other)
 }

@@ -6,9 +6,9 @@ const LONGEST = 65_536
  */
 export function printable(text: string, hidden: RegExp = HIDDEN): string {
   const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
-  return cut.replace(hidden, (sign) => {
-    const hex = sign.codePointAt(0)!.toString(16)
-    return sign.length > 1 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
+  return cut.replace(hidden, (char) => {
+    const hex = char.codePointAt(0)!.toString(16)
+    return char.length > 1 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
   })
 }
 

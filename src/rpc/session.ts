@@ -21,7 +21,7 @@ export class Session implements Peer {
   logLevel = 'info'
   /** URIs of the resources that the client subscribed to. */
   subscriptions: Set<string> | undefined = undefined
-  /** Ends a session if it is not in use, or not in the middle of a request if it takes far more than its share. Only where the client can open another one. */
+  /** Evicts the session, and returns true, if it is idle or, with `isLarge`, runs no request. Absent where the client cannot open another one. */
   evict: ((session: Session, isLarge: boolean) => boolean) | undefined = undefined
   #pending: PendingRequests | undefined
   #waiting: Map<unknown, () => void> | undefined

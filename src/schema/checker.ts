@@ -71,7 +71,7 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
       const { issues = [] } = yield tried(piece)
       for (const issue of issues) {
         const { path, isWhole } = pieces.placeOf(piece, pathOf(issue))
-        // What is wrong with a list because members are missing says nothing about the value, unless alternatives failed.
+        // A problem of something that lacks members says nothing about the value, unless alternatives failed.
         const count = isWhole ? countOf(issue) : countBelow(issue)
         if (count > 0 && first.length < (isWhole ? MAX_ISSUES : 1))
           first.push({ ...readIssue(issue, standard.vendor), path })

@@ -49,6 +49,7 @@ export class Pieces {
     this.#names = names
   }
 
+  /** Yields the pieces of a value. */
   of(value: object): Generator<object> {
     this.#findLarge(value)
     return this.#fill(value, '')
@@ -81,7 +82,7 @@ export class Pieces {
     this.#open.pop()
   }
 
-  /** The place in the value of what is in a piece, and whether what is there, or that nothing is there, is as in the value. */
+  /** The place in the value that a path of a piece leads to, and whether the piece is the same there as the value. */
   placeOf(piece: unknown, path: Path): { readonly path: Path; readonly isWhole: boolean } {
     const place = [...path]
     let part = piece
@@ -102,7 +103,7 @@ export class Pieces {
     return isContainer(part) && this.#large.has(part)
   }
 
-  /** Counts the parts of a part with itself, once for all. */
+  /** Counts a part and everything in it, and notes which are too large for a piece. */
   #findLarge(part: object): number {
     let size = 1
     for (const below of partsOf(part)) size += isContainer(below) ? this.#findLarge(below) : 1
@@ -188,7 +189,7 @@ function partsOf(value: object): readonly unknown[] {
   return Array.isArray(value) ? value : Object.values(value)
 }
 
-/** The parts of a part with itself, or more than there may be. */
+/** The number of parts in a part, itself included; more than `most` if there are more. */
 function sizeOf(part: unknown, most: number): number {
   return isContainer(part) ? 1 + most - countIn(part, most) : 1
 }

@@ -21,7 +21,7 @@ export interface Unfit {
 /** A compiled schema, ready to be listed and to check values. It answers synchronously whenever it can. */
 export interface Checker<Out = unknown> {
   readonly json: JsonSchema
-  /** Checks a value. One of our own may have any number of problems, one of a peer only so many that memory suffices. */
+  /** Checks a value. The check of a large value may end at many problems, to save memory, unless `isOwn` says that it is not a peer's. */
   check(value: unknown, isOwn?: boolean): Checked<Out> | Promise<Checked<Out>>
 }
 

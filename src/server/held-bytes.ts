@@ -11,7 +11,7 @@ import { Session } from '../rpc/session.ts'
 export class HeldBytes {
   readonly #limit: number
   readonly #holders = new Tally()
-  /** How to take everything from an anonymous holder that is not a session. */
+  /** Functions that free everything of a holder that is neither authenticated nor a session. */
   readonly evictors: Map<unknown, () => void> = new Map()
   #bytes = 0
 

@@ -148,7 +148,7 @@ export class List<Kind extends Item> {
 
   #make(start: number, isPrivate: boolean, context: Context): Result {
     const seen = [...this.items.values()].filter((item) => item.place >= start && isVisible(item, context))
-    // What the caller does not see must not decide, or cursors would tell that it exists.
+    // Items that the caller does not see must not decide, or cursors would reveal them.
     if (start > 0 && seen.length === 0) throw mcpError(BAD_CURSOR, {})
     const rest = seen[0]?.place === start ? seen.slice(1) : seen
     const shown = rest.slice(0, this.#options.pageSize)

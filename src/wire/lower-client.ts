@@ -8,8 +8,8 @@ import type { ClientLowering, Step } from './lowering.ts'
 import { change, changeEach } from './reshape.ts'
 
 /**
- * What a client sends, in the form of a revision: the params of a request or notification, or a result. A client does without
- * the rules for what only servers send, which are several times as large.
+ * Turns what a client sends into the form of a revision: the params of a request or notification, or a result. A client does not
+ * load the rules for what only servers send, which are several times as large.
  */
 export function lowerFromClient(
   kind: 'request' | 'result' | 'notification',

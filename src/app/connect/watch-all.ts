@@ -18,7 +18,7 @@ export async function* watchAll(
 ): AsyncGenerator<Change & { readonly server: string }, void, undefined> {
   checkWatched(watched)
   const parts = await split(clients, watched, ownerOf).catch((error: unknown) => {
-    // Whoever stops watching early gets no changes, and no error either.
+    // A caller that stops watching early gets neither changes nor an error.
     if (watched.signal?.aborted !== true) throw error
     return new Map<string, Watched>()
   })

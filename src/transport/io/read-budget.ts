@@ -21,7 +21,7 @@ export interface Sender {
   reject?(error: McpError): void
 }
 
-/** Smaller messages cost next to nothing, so who sends them does not matter. */
+/** Messages up to this size cost next to nothing, so they are not counted by caller. */
 const TINY_BYTES = 8192
 /** Messages up to this size are never paused, and rejected only when all bytes are used. */
 const SMALL_BYTES = 65_536

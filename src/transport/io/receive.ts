@@ -14,7 +14,7 @@ import { readText } from '../../wire/read-text.ts'
 export function receiveText(messages: MessageStream, text: string, limits: ContentLimits): boolean {
   let message: ReturnType<typeof readText>
   try {
-    // After an invalid message, which is perhaps one of many, the stack of the error is saved: it is most of what one costs.
+    // After an invalid message there may be many more. The stack of an error is most of its cost, so it is left out.
     message = messages.invalid === 0 ? readText(text, limits) : withoutStacks(() => readText(text, limits))
     checkBatchLength(message, limits.batch)
   } catch (thrown) {

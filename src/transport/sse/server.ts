@@ -159,7 +159,7 @@ export class SseEndpoint implements ExtraEndpoint {
     const client = this.#find(request)
     if (client.owner !== ownerOf(request.auth)) throw mcpError(UNKNOWN_SESSION, {})
     if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
-    // What the client has not read of its stream counts, whatever connection the message came on.
+    // The unread part of the client's stream counts, regardless of the connection that the message came on.
     request.session = client.connection
     if (client.stream.waiting > 0) budgetsOf(this.service, this.limits).write.check(callerOf(request))
     client.receive(parsed === undefined ? body : JSON.stringify(parsed), request)

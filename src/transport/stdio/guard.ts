@@ -25,7 +25,7 @@ const MAX_HELD = 64 * 1024
 /** Workers may have standard streams that lead nowhere, and allow no timers before a request. */
 const streams = onWorkers ? undefined : (globalThis as { process?: Streams }).process
 let state: 'off' | 'holding' | 'guarding' = 'off'
-/** How many need stdout for the protocol. */
+/** How many callers of `guardStdout` and `keepGuard` need stdout. */
 let guards = 0
 /** Whether held output was written to stdout. */
 let hasReleased = false
@@ -34,8 +34,8 @@ let uninstall: () => void = () => undefined
 let held: (string | Uint8Array)[] = []
 let heldSize = 0
 let warned = false
-/** Whether errors of stderr are ignored. */
-let isListening = false
+/** Whether stderr has a listener that ignores its errors. */
+let ignoresErrors = false
 let leaving = false
 let undecided: ReturnType<typeof setTimeout> | undefined
 
@@ -142,7 +142,7 @@ function divert(chunk: string | Uint8Array): void {
 function warn(text: string): void {
   const { stderr } = streams as Streams
   // The reader of stderr may be gone.
-  if (!isListening) stderr.on('error', () => undefined)
-  isListening = true
+  if (!ignoresErrors) stderr.on('error', () => undefined)
+  ignoresErrors = true
   stderr.write(text)
 }

@@ -124,7 +124,7 @@ class NodeIn extends NodeHead implements HttpIn, Sender {
   isLate = false
   session: object | undefined = undefined
   readonly response: ServerResponse
-  /** What the body is read from. */
+  /** The stream that the body is read from. */
   stream: Readable | undefined = undefined
   /** Ends the reading of the body with an error. */
   giveUp: ((error: McpError) => void) | undefined = undefined

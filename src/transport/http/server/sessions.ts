@@ -260,7 +260,7 @@ export class Sessions {
     return true
   }
 
-  /** Whether a session may be evicted: one that was not used for a moment, or one of those that take too much if it has no running request. */
+  /** Whether a session may be evicted: if it has been idle for a moment or, with `isLarge`, because it takes too much, if it runs no request. */
   #isEvictable(session: HttpSession, isLarge: boolean): boolean {
     return isLarge ? session.calls.size === 0 : !session.busy && this.#now() - session.seen >= FRESH_MS
   }
