@@ -1,5 +1,5 @@
 import type { Kind } from '../base/kinds.ts'
-import { printable } from '../errors/printable.ts'
+import { escaped } from '../errors/printable.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** A function that receives messages for the operator. */
@@ -31,7 +31,7 @@ export function logTo(logger: Logger): LogFunction {
     const method = level === 'warning' ? 'warn' : 'error'
     if (factsFirst) return log[method](facts ?? {}, message)
     // Many loggers use the first argument as a format, and a message may contain text from a client.
-    return log[method](printable(message, /%/g), ...(facts === undefined ? [] : [facts]))
+    return log[method](escaped(message, /%/g), ...(facts === undefined ? [] : [facts]))
   }
 }
 

@@ -1,4 +1,4 @@
-import { printable } from '../errors/printable.ts'
+import { escaped } from '../errors/printable.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { logTo, type LogFunction } from './logger.ts'
 import type { ServerOptions } from './options.ts'
@@ -22,7 +22,7 @@ const HIDDEN_IN_LINES = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 export function reporterOf({ log = console }: ServerOptions): LogFunction {
   const write = log === console ? reportToStderr : typeof log === 'function' ? log : logTo(log)
   return (level, message, facts) =>
-    write(level, printable(abridged(message, MAX_TEXT), HIDDEN), facts && plainFacts(facts))
+    write(level, escaped(abridged(message, MAX_TEXT), HIDDEN), facts && plainFacts(facts))
 }
 
 function plainFacts(facts: JsonObject): JsonObject {
@@ -52,11 +52,11 @@ function plainError(thrown: unknown, effects: readonly unknown[] = []): JsonObje
 /** Text that may have several lines. */
 function linesOf(value: unknown): string {
   const text = typeof value === 'object' && value !== null ? JSON.stringify(bounded(value)) : String(value)
-  return printable(abridged(text, MAX_TEXT), HIDDEN_IN_LINES)
+  return escaped(abridged(text, MAX_TEXT), HIDDEN_IN_LINES)
 }
 
 function nameOf(value: unknown): string {
-  return printable(abridged(String(value), MAX_NAME), HIDDEN)
+  return escaped(abridged(String(value), MAX_NAME), HIDDEN)
 }
 
 /** The beginning and the end of a long text: in a stack, the frames follow the message. */

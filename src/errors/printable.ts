@@ -2,11 +2,15 @@ const LONGEST = 65_536
 
 /**
  * Makes text safe for terminals: escapes control and direction characters and halves of characters, but keeps line
- * breaks and tabs, unless `hidden` says otherwise. Cuts long text, since a peer may have sent megabytes.
+ * breaks and tabs. Cuts long text, since a peer may have sent megabytes.
  */
-export function printable(text: string, hidden: RegExp = HIDDEN): string {
-  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
-  return cut.replace(hidden, (char) => {
+export function printable(text: string): string {
+  return escaped(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, HIDDEN)
+}
+
+/** Escapes the characters that a pattern matches, as JavaScript does. */
+export function escaped(text: string, pattern: RegExp): string {
+  return text.replace(pattern, (char) => {
     const hex = char.codePointAt(0)!.toString(16)
     return char.length > 1 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
   })
