@@ -58,10 +58,7 @@ export class Mounts {
   }
 
   node(options: MountOptions): NodeListener {
-    if (onWorkers) {
-      const reason = 'on Workers, export the app: export default app'
-      throw badOption('app.node', reason)
-    }
+    if (onWorkers) throw badOption('app.node', 'on Workers, export the app: export default app')
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined
       return (request, response, body) => {
@@ -163,7 +160,7 @@ export class Mounts {
     } = checkMount(where, options)
     const choice = { hosts, cors, sessions, sse, gist, trustProxy }
     releaseStdout()
-    const key = JSON.stringify([hosts, cors, sessions, sse, gist, trustProxy])
+    const key = JSON.stringify(choice)
     let mount = mounts.get(key)
     if (mount === undefined) {
       let endpoint: Promise<Endpoint> | undefined

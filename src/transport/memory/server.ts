@@ -10,15 +10,15 @@ import type { ServerUse } from '../io/server-use.ts'
 
 export interface MemoryOptions {
   readonly limits: Limits
-  readonly source?: RequestSource
+  readonly source: RequestSource
   /** Receives each message from the server. */
   receive(text: string): void
   /** Called when the server ends the connection. */
-  closed?(): void
+  closed(): void
   /** Called once either side has ended the connection and its handlers have finished. */
-  onEnd?(): void
+  onEnd(): void
   /** Starts the server with the first message, if it has something to start. */
-  readonly use?: ServerUse | undefined
+  readonly use: ServerUse | undefined
 }
 
 /** The client's end of a connection inside one process. */
@@ -42,7 +42,7 @@ const USED_LATE = 'a client in this process uses the server after app.close(); c
 /** Serves one client in the same process. Messages are text, as on any other transport. */
 export function serveMemory(
   service: Service,
-  { limits, source = {}, receive, closed, onEnd, use }: MemoryOptions,
+  { limits, source, receive, closed, onEnd, use }: MemoryOptions,
 ): MemoryConnection {
   if (service.isClosed) service.warnOnce('closed', '', USED_LATE)
   let open = true
@@ -66,7 +66,7 @@ export function serveMemory(
       if (!open) return
       open = false
       connection.close()
-      if (use === undefined) return onEnd?.()
+      if (use === undefined) return onEnd()
       // Handlers may go on for a while after their request was cancelled.
       stopped = connection.drain(limits.drainMs).then(() => use.end())
       void stopped.then(onEnd)
@@ -75,7 +75,7 @@ export function serveMemory(
       await connection.drain(limitMs)
       if (open) {
         end.close()
-        closed?.()
+        closed()
       }
       await stopped
     },
