@@ -7,12 +7,13 @@ export function nearest(
   candidates: Iterable<string>,
   work: { steps: number } = { steps: 0 },
 ): string | undefined {
+  if (word.length > 128) return undefined
   let best: string | undefined
   let least = Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
     // Candidates count even if they are not compared, so there are at most 1000.
     work.steps += 50
-    if (word.length > 128 || work.steps > MAX_STEPS) break
+    if (work.steps > MAX_STEPS) break
     if (Math.abs(candidate.length - word.length) >= least) continue
     const steps = distance(word.toLowerCase(), candidate.toLowerCase(), least, work)
     if (steps < least) [best, least] = [candidate, steps]

@@ -123,7 +123,7 @@ function createLook(options: HealthOptions): () => Promise<ReadonlyMap<string, H
   const checks = Object.entries(options.checks ?? {}).map(([name, check]) => {
     if (typeof check !== 'function')
       throw mcpError(BAD_OPTION, { where: 'health', reason: `the check "${name}" is not a function` })
-    return [name, bounded(check, timeoutMs)] as const
+    return [name, withTimeout(check, timeoutMs)] as const
   })
   let looking: Promise<ReadonlyMap<string, HealthCheckResult>> | undefined
   return () =>
@@ -132,7 +132,8 @@ function createLook(options: HealthOptions): () => Promise<ReadonlyMap<string, H
       .finally(() => (looking = undefined)))
 }
 
-function bounded(check: HealthCheck, timeoutMs: number): () => Promise<HealthCheckResult> {
+/** Runs a check for at most `timeoutMs`, and not again while it is still running. */
+function withTimeout(check: HealthCheck, timeoutMs: number): () => Promise<HealthCheckResult> {
   let hanging: Promise<unknown> | undefined
   return async () => {
     const began = performance.now()

@@ -13,10 +13,10 @@ export async function listenFor(
 ): Promise<() => void> {
   const prefix = `notifications/${id}/`
   await requireServed(client, id, prefix)
+  const { revision } = await client.server()
   const off = client.on('notification', ({ method, params }) => {
     if (method.startsWith(prefix)) listener(method.slice(prefix.length), params)
   })
-  const { revision } = await client.server()
   if (revision !== LATEST) return off
   const stop = new AbortController()
   const end = (): void => {
