@@ -267,8 +267,6 @@ export class App<Ctx extends Context = Context, Tools = {}> {
    * The interceptors of a method run in the order they were added.
    */
   intercept(method: ServerMethod | (string & {}), interceptor: Interceptor): this {
-    if (typeof interceptor !== 'function') throw badOption('intercept', 'the interceptor is not a function')
-    checkMethod(this.#service, 'intercept', method)
     addInterceptor(this.#service, method, interceptor)
     return this
   }

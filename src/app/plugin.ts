@@ -1,5 +1,5 @@
 import { callable, type KindsOf } from '../base/kinds.ts'
-import { checkOptions } from '../base/options.ts'
+import { badOption, checkOptions } from '../base/options.ts'
 import type { ClientMiddleware } from '../client/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Observer } from '../rpc/observer.ts'
@@ -7,6 +7,7 @@ import type { Context } from '../server/context.ts'
 import type { ServerService } from '../server/service.ts'
 import type { VisibleItem } from '../server/visibility.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
+import { checkMethod } from './misuse.ts'
 import type { AnyContext, Middleware } from './types.ts'
 
 /**
@@ -45,6 +46,8 @@ const PARTS: KindsOf<Plugin> = {
 
 /** Adds an interceptor to a server, for one method. */
 export function addInterceptor(service: ServerService, method: string, interceptor: Interceptor): void {
+  if (typeof interceptor !== 'function') throw badOption('intercept', 'the interceptor is not a function')
+  checkMethod(service, 'intercept', method)
   service.intercept(method, (call, next) => {
     let called = false
     return interceptor(service.contextOf(call), async () => {
