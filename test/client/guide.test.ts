@@ -64,8 +64,8 @@ everyRevision((revision) =>
   test(`a berth is booked where the user can be asked, at ${revision}`, async () => {
     const elicit = () => ({ action: 'accept', content: { ship: 'Gull' } }) as const
     await using client = await testClient(createHarbour(), { revision, answers: { elicit } })
-    const booking = client.call('book', { berth: 'A2' })
-    if (revision >= '2025-06-18') expect(await booking).toBe('Berth A2 is booked for Gull.')
-    else await expect(booking).rejects.toThrow('the client cannot be asked')
+    const booked = await client.call('book', { berth: 'A2' }).catch((error: Error) => error.message)
+    const canAsk = revision >= '2025-06-18'
+    expect(booked).toMatch(canAsk ? /^Berth A2 is booked for Gull\.$/ : /the client cannot be asked/)
   }),
 )
