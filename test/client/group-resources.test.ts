@@ -52,6 +52,12 @@ describe('resources of a group', () => {
       expect(textOf(await group.read(uri, { server }))).toBe(server[0])
   })
 
+  test('that no server has are an error, also if the caller gives up when no server has failed', async () => {
+    await using group = await connectAll({})
+    for (const signal of [undefined, AbortSignal.abort()])
+      expect(await failure(group.read('x://1', { signal }))).toMatchObject({ kind: 'bad_option' })
+  })
+
   test('that several servers have are not read from any of them by chance', async () => {
     const config = { a: library('a', 'both://1', 'x://{id}'), b: library('b', 'both://1', 'x://{id}') }
     await using group = await connectAll(config)

@@ -155,8 +155,8 @@ export class Group implements AsyncDisposable {
     const { watchAll } = await import('./watch-all.ts')
     const { server, ...all } = watched
     const clients = server === undefined ? this.clients : new Map([[server, this.#client(server, 'watch')]])
-    const limits: CallOptions = all.signal === undefined ? {} : { signal: all.signal }
-    yield* watchAll(clients, all, async (uri) => server ?? this.#ownerOf('watch', uri, () => limits))
+    const { signal } = all
+    yield* watchAll(clients, all, async (uri) => server ?? this.#ownerOf('watch', uri, () => ({ signal })))
   }
 
   /** Closes all clients. It does not throw if one of them cannot be closed properly. */
@@ -232,15 +232,14 @@ export class Group implements AsyncDisposable {
 
   /** The only server that has a resource. If a server fails to list, the URI is not sent to any other. */
   async #ownerOf(where: string, uri: string, left: () => CallOptions): Promise<string> {
-    const limits = (): CallOptions => {
-      const { headers: _h, meta: _m, onProgress: _p, idempotent: _i, ...rest } = left()
-      return rest
-    }
-    const { owners, failures } = await findOwners(this.clients, uri, limits)
+    const { owners, failures } = await findOwners(this.clients, uri, () => {
+      const { timeout, total, signal } = left()
+      return { timeout, total, signal }
+    })
     const [owner] = owners
     if (owner !== undefined && owners.length === 1 && failures.size === 0) return owner
     const [cause] = failures.values()
-    if (left().signal?.aborted === true) throw cause
+    if (cause !== undefined && left().signal?.aborted === true) throw cause
     const reason =
       failures.size > 0
         ? `${[...failures.keys()].join(', ')} failed to list resources; name the server: { server: '…' }`
