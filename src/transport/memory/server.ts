@@ -15,7 +15,7 @@ export interface MemoryOptions {
   receive(text: string): void
   /** Called when the server ends the connection. */
   closed(): void
-  /** Called once either side has ended the connection and its handlers have finished. */
+  /** Called once either side has ended the connection; with `use`, once the server has stopped, too. */
   onEnd(): void
   /** Starts the server with the first message, if it has something to start. */
   readonly use: ServerUse | undefined
