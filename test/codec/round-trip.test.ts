@@ -4,7 +4,6 @@ import type { JsonObject, Message } from '../../src/protocol/jsonrpc.ts'
 import { methodRow } from '../../src/protocol/methods.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { DIALECTS } from '../../src/protocol/switches.ts'
-import { decodeParams } from '../../src/wire/2026-07-28/decode.ts'
 import { decodeResult } from '../../src/wire/2026-07-28/decode-result.ts'
 import { envelopeOf } from '../../src/wire/2026-07-28/encode.ts'
 import { readText } from '../../src/wire/read-text.ts'
@@ -53,12 +52,19 @@ function opened({ kind, method, value }: Example, revision: Revision): unknown {
   const { params } = read(
     encodeRequest(1, method, isEnveloped ? enveloped(value) : value, DIALECTS[revision]),
   )
-  return isEnveloped ? decodeParams(params!) : params
+  return isEnveloped ? withoutEnvelope(params!) : params
 }
+
+const ENVELOPE = envelopeOf(SENDER.client, SENDER.capabilities)
 
 function enveloped(params: JsonObject): JsonObject {
   const meta = params['_meta'] as JsonObject | undefined
-  return { ...params, _meta: { ...meta, ...envelopeOf(SENDER.client, SENDER.capabilities) } }
+  return { ...params, _meta: { ...meta, ...ENVELOPE } }
+}
+
+function withoutEnvelope({ _meta: meta, ...members }: JsonObject): JsonObject {
+  const own = Object.entries(meta as JsonObject).filter(([key]) => !Object.hasOwn(ENVELOPE, key))
+  return own.length === 0 ? members : { ...members, _meta: Object.fromEntries(own) }
 }
 
 /** The same message; at 2026-07-28 caching hints are always written, and metadata that says nothing is not. */

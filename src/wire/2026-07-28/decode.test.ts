@@ -3,7 +3,7 @@ import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
 import { REVISIONS } from '../../protocol/revisions.ts'
 import { DIALECTS } from '../../protocol/switches.ts'
-import { decodeEnvelope, decodeParams, hasEnvelope } from './decode.ts'
+import { decodeEnvelope, hasEnvelope } from './decode.ts'
 import { decodeResult } from './decode-result.ts'
 
 const META_2026 = { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: { roots: {} } }
@@ -66,12 +66,8 @@ test.each([
   expect(hasEnvelope(params as JsonObject)).toBe(has)
 })
 
-test('what is wrapped around params and results is taken off, and nothing else', () => {
+test('what is wrapped around results is taken off, and nothing else', () => {
   const own = { 'a.example/b': 1 }
-  expect(decodeParams({ name: 'a', _meta: { ...META_2026, [META.clientInfo]: CLIENT } })).toEqual({
-    name: 'a',
-  })
-  expect(decodeParams({ name: 'a', _meta: { ...META_2026, ...own } })).toEqual({ name: 'a', _meta: own })
   expect(decodeResult({ a: 1, resultType: 'complete', _meta: { [META.serverInfo]: CLIENT } })).toEqual({
     a: 1,
   })

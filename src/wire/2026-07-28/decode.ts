@@ -46,19 +46,6 @@ export function decodeEnvelope(params: JsonObject, { revisions: served, dialects
   return { dialect: dialects['2026-07-28'], client, capabilities, session: undefined }
 }
 
-/** Removes the metadata of this revision from params. */
-export function decodeParams(sealed: JsonObject): JsonObject {
-  const { _meta: meta, ...members } = sealed
-  const own = Object.entries((meta ?? {}) as JsonObject).filter(([key]) => !ENVELOPE.has(key))
-  return own.length === 0 ? members : { ...members, _meta: Object.fromEntries(own) }
-}
-
-const ENVELOPE: ReadonlySet<string> = new Set([
-  META.protocolVersion,
-  META.clientCapabilities,
-  META.clientInfo,
-])
-
 /** The error for a version that requests may not name. */
 function unsupported(version: string, served: readonly string[]): Error {
   const claimable = CLAIMABLE.filter((known) => served.includes(known))
