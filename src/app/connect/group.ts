@@ -239,7 +239,7 @@ export class Group implements AsyncDisposable {
     const [owner] = owners
     if (owner !== undefined && owners.length === 1 && failures.size === 0) return owner
     const [cause] = failures.values()
-    if (cause !== undefined && left().signal?.aborted === true) throw cause
+    if (failures.size > 0 && left().signal?.aborted === true) throw cause
     const reason =
       failures.size > 0
         ? `${[...failures.keys()].join(', ')} failed to list resources; name the server: { server: '…' }`
