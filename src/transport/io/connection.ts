@@ -90,6 +90,7 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   /** Receives one message or batch from the client; false if it is neither. */
   receive(text: string): boolean {
+    if (this.#isClosed) return true
     let reply: Reply | Promise<Reply>
     this.size = text.length
     try {

@@ -60,8 +60,10 @@ export class LineServer implements LineReaderOptions {
   readonly #onForeign: ((reason: string) => void) | undefined
   /** Lines that have arrived and were not taken. */
   #inbox: (string | Unreadable)[] = []
-  /** Whether the lines in the inbox wait until others had a turn. */
+  /** Whether the lines in the inbox wait until others had a turn, or until the client has read. */
   isWaiting = false
+  /** Whether others have a turn now. */
+  #isPausing = false
   /** Called when all lines are taken that arrived before the client ended its side. */
   #onTaken: (() => void) | undefined
   #batch = ''
@@ -145,7 +147,7 @@ export class LineServer implements LineReaderOptions {
     this.#input.pause()
     this.#output.once('drain', () => {
       this.#isBehind = false
-      this.#resume()
+      this.#goOn()
     })
   }
 
@@ -155,18 +157,20 @@ export class LineServer implements LineReaderOptions {
     this.flush()
   }
 
-  /** Takes the lines that have arrived; the rest of them later if that takes long. */
+  /** Takes the lines that have arrived; the rest of them later if that takes long or the client does not read. */
   #takeAll(): void {
     const lines = this.#inbox
     if (lines.length > 0) this.#inbox = []
     beginTurn()
     for (let at = 0; at < lines.length; at++) {
       if (this.#isIgnoring) break
+      if (this.#isBehind) return this.#keep(lines.slice(at))
       this.count++
       const line = lines[at]!
       if (typeof line === 'string' ? this.connection.receive(line) : this.#reject(line)) this.#isClient = true
       else if (this.#onForeign !== undefined && !this.#isIgnoring) this.#checkForeign(line, this.#onForeign)
-      if (at + 1 < lines.length && isTurnOver()) return this.#pause(lines.slice(at + 1))
+      if (at + 1 < lines.length && isTurnOver(this.connection.calls.size))
+        return this.#pause(lines.slice(at + 1))
     }
     const onTaken = this.#onTaken
     this.#onTaken = undefined
@@ -176,15 +180,28 @@ export class LineServer implements LineReaderOptions {
   /** Takes the rest of the lines after others had a turn. */
   #pause(rest: (string | Unreadable)[]): void {
     if (this.#isIgnoring) return
+    this.#keep(rest)
+    this.#isPausing = true
+    inNextTurn(() => {
+      this.#isPausing = false
+      this.#goOn()
+    })
+  }
+
+  /** Keeps the rest of the lines until there is no reason to wait. */
+  #keep(rest: (string | Unreadable)[]): void {
     this.#inbox = rest
     this.isWaiting = true
     this.#input.pause()
-    inNextTurn(() => {
-      this.isWaiting = false
-      this.#takeAll()
-      this.flush()
-      if (!this.isWaiting) this.#resume()
-    })
+  }
+
+  /** Takes the lines that waited, and reads on, if nothing speaks against it. */
+  #goOn(): void {
+    if (this.#isPausing || this.#isBehind) return
+    this.isWaiting = false
+    this.#takeAll()
+    this.flush()
+    if (!this.isWaiting) this.#resume()
   }
 
   /** Resumes reading unless there is another reason to pause. */

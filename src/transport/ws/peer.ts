@@ -223,7 +223,7 @@ export class Peer implements Carrier {
     if (this.#paused || this.#isWaiting) (this.#inbox ??= []).push(text)
     else {
       this.#connection.receive(text)
-      if (isTurnOver()) this.#wait()
+      if (isTurnOver(this.#connection.calls.size)) this.#wait()
     }
   }
 
@@ -274,7 +274,7 @@ export class Peer implements Carrier {
     beginTurn()
     while (at < waiting.length && !this.#paused && !this.#isWaiting && !this.#socket.isOver) {
       this.#connection.receive(waiting[at++] as string)
-      if (at < waiting.length && isTurnOver()) this.#wait()
+      if (at < waiting.length && isTurnOver(this.#connection.calls.size)) this.#wait()
     }
     if (at < waiting.length) this.#inbox = [...waiting.slice(at), ...(this.#inbox ?? [])]
     this.#read()
