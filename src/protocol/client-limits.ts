@@ -10,6 +10,8 @@ export interface LimitRow {
 export const CLIENT_LIMITS = {
   /** Bytes of one message, line, event or body from a server. */
   clientBytes: { usual: 16_777_216, strict: 4_194_304 },
+  /** Lines or messages in a row from a server that are not valid, before a client closes the connection. Over HTTP they do not count. */
+  clientInvalid: { usual: 10_000, strict: 1_000 },
   /** The highest request id, after which a client opens a new connection. */
   clientIds: { usual: 9_007_199_254_740_991, strict: 9_007_199_254_740_991 },
   /** Nesting levels in a message. */
@@ -40,4 +42,4 @@ export type ClientLimits = { readonly [Name in keyof typeof CLIENT_LIMITS]: numb
 export type ContentLimits = Pick<ClientLimits, 'depth' | 'values' | 'batch'>
 
 /** The limits on what a client reads. */
-export type ReadLimits = ContentLimits & Pick<ClientLimits, 'clientBytes'>
+export type ReadLimits = ContentLimits & Pick<ClientLimits, 'clientBytes' | 'clientInvalid'>

@@ -18,6 +18,8 @@ export class MessageStream {
   readonly #write: (text: string) => void
   readonly #waiting = new Map<RequestId, Waiting>()
   #failure: McpError | undefined
+  /** How many of the last messages were not valid, nor seemed to answer a request. */
+  invalid = 0
 
   constructor({ events, write }: MessageStreamOptions) {
     this.#events = events
@@ -58,6 +60,7 @@ export class MessageStream {
 
   /** Receives a message from the server. Unexpected responses are ignored. */
   take(message: Message): void {
+    this.invalid = 0
     if (message.method !== undefined) return this.#events.onMessage(message)
     // An error without an id reports an unreadable message. If just one request is pending, it is that one.
     const waiting = this.#waiting.get((message.id ?? this.only) as RequestId)
@@ -66,10 +69,13 @@ export class MessageStream {
     waiting.resolve(message)
   }
 
-  /** Fails one request; false when no request with this id is pending. */
+  /** Fails one request because its response is not valid; false when no request with this id is pending. */
   reject(id: RequestId | undefined, toError: (method: string) => McpError): boolean {
     const waiting = id === undefined ? undefined : this.#waiting.get(id)
-    if (waiting === undefined) return false
+    if (waiting === undefined) {
+      this.invalid++
+      return false
+    }
     waiting.end()
     waiting.reject(toError(waiting.outgoing.method))
     return true

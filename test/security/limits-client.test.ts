@@ -1,3 +1,5 @@
+import { createServer as createTcp } from 'node:net'
+import { createInterface } from 'node:readline'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createBackoff } from '../../src/client/backoff.ts'
 import { connect } from '../../src/client.ts'
@@ -9,9 +11,11 @@ import { testSocket } from '../harness/sockets.ts'
 import {
   all,
   answer,
+  behave,
   EARLIER,
   endOf,
   failure,
+  listen,
   meet,
   methodOf,
   serveWell,
@@ -20,7 +24,11 @@ import {
   until,
   WAYS,
   web,
+  type Asked,
+  type Attack,
+  type Wire,
 } from '../hostile/peer.ts'
+import { scripted } from '../ws/peer.ts'
 
 const SPOKEN = [LATEST, EARLIER] as const
 
@@ -203,6 +211,73 @@ test.each(WAYS)(
     expect(replies()[2]).not.toHaveProperty('id')
   },
 )
+
+describe('limits.clientInvalid a server is given up after so many invalid messages in a row', () => {
+  const LIMITED = { speaks: EARLIER, limits: { clientInvalid: 20 }, timeout: '20s' } as const
+  let junk: readonly string[] = []
+  const attack: Attack = ({ method }, wire) => {
+    if (method !== 'tools/call') return false
+    for (const one of junk) wire.send(one)
+    return wire.reply(text('fine'))
+  }
+
+  test.each([
+    ['objects', ['{}']],
+    ['lines of text', ['listening']],
+    ['broken objects', ['{"a"']],
+    ['batches of ten', [`[${Array.from({ length: 10 }, () => '{}').join()}]`]],
+  ])('over stdio: %s', async (_, line) => {
+    const { client, count } = await meet('stdio', attack, LIMITED)
+    const enough = line[0]!.startsWith('[') ? 2 : 20
+    junk = Array.from({ length: enough - 1 }, () => line[0]!)
+    for (let call = 0; call < 3; call++) expect(await client.call('echo')).toBe('fine')
+    junk = [...junk, ...line]
+    expect(await failure(client.call('echo'))).toMatchObject({
+      kind: 'bad_answer',
+      message: expect.stringContaining('20 invalid messages in a row') as string,
+    })
+    junk = []
+    expect(await client.call('echo')).toBe('fine')
+    expect(count('initialize')).toBe(2)
+  })
+
+  test.each(['tcp', 'ws'] as const)('over %s', async (transport) => {
+    const url = transport === 'ws' ? await overWs() : await overTcp()
+    const client = await connect(url, { limits: LIMITED.limits, timeout: LIMITED.timeout, revision: EARLIER })
+    junk = Array.from({ length: 19 }, () => '{}')
+    for (let call = 0; call < 3; call++) expect(await client.call('echo')).toBe('fine')
+    junk = [...junk, '{}']
+    expect(await endOf(client.call('echo'))).toBe('bad_answer')
+    junk = []
+    expect(await client.call('echo')).toBe('fine')
+    await client.close()
+  })
+
+  async function overTcp(): Promise<string> {
+    const server = createTcp((socket) => {
+      createInterface({ input: socket }).on('line', (line) =>
+        take(line, (words) => void socket.write(`${words}\n`)),
+      )
+    })
+    return `tcp://127.0.0.1:${await listen(server)}`
+  }
+
+  async function overWs(): Promise<string> {
+    const { url } = await scripted((asked, socket) =>
+      take(JSON.stringify(asked), (words) => socket.send(words)),
+    )
+    return url
+  }
+
+  function take(line: string, write: (words: string) => void): void {
+    const asked = { params: {}, ...(JSON.parse(line) as object) } as Asked
+    const send = (words: string | object): void =>
+      write(typeof words === 'string' ? words : JSON.stringify(words))
+    const reply = (result: unknown): void => send(answer(asked.id, result))
+    const wire: Wire = { send, reply, leave: () => undefined }
+    if (attack(asked, wire) === false) behave(EARLIER, asked, wire)
+  }
+})
 
 test.each(WAYS)('limits.pages a list is given up from one page more on, over %s', async (way) => {
   for (const speaks of SPOKEN) {

@@ -57,6 +57,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   subschemas: 'bad_definition',
   drainMs: 'Requests that are still running are cancelled.',
   clientBytes: 'answer_too_large',
+  clientInvalid: 'bad_answer',
   clientIds: 'A new connection is opened.',
   depth: 'too_deep',
   values: 'too_many_values',

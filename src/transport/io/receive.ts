@@ -1,7 +1,8 @@
-import type { ContentLimits } from '../../protocol/client-limits.ts'
+import type { ContentLimits, ReadLimits } from '../../protocol/client-limits.ts'
 import type { Message } from '../../protocol/jsonrpc.ts'
-import { type McpError, mcpError } from '../../errors/error.ts'
+import { McpError, mcpError } from '../../errors/error.ts'
 import { BAD_ANSWER } from '../../errors/client.ts'
+import { withoutStacks } from '../../errors/stacks.ts'
 import type { MessageStream } from '../../rpc/message-stream.ts'
 import { checkBatchLength, readMessage } from '../../wire/message.ts'
 import { readText } from '../../wire/read-text.ts'
@@ -13,7 +14,8 @@ import { readText } from '../../wire/read-text.ts'
 export function receiveText(messages: MessageStream, text: string, limits: ContentLimits): boolean {
   let message: ReturnType<typeof readText>
   try {
-    message = readText(text, limits)
+    // After an invalid message, which is perhaps one of many, the stack of the error is saved: it is most of what one costs.
+    message = messages.invalid === 0 ? readText(text, limits) : withoutStacks(() => readText(text, limits))
     checkBatchLength(message, limits.batch)
   } catch (thrown) {
     return rejectAnswer(messages, text, (thrown as Error).message)
@@ -25,6 +27,16 @@ export function receiveText(messages: MessageStream, text: string, limits: Conte
   let whole = true
   for (const member of message as readonly unknown[]) whole = receiveMember(messages, member) && whole
   return whole
+}
+
+/** The reason to give up on a server that sends nothing but invalid messages, once it has sent too many. */
+export function tooManyInvalid(
+  { invalid }: MessageStream,
+  { clientInvalid }: Pick<ReadLimits, 'clientInvalid'>,
+): McpError | undefined {
+  if (invalid < clientInvalid) return undefined
+  const text = `the server sent ${clientInvalid} invalid messages in a row (limits.clientInvalid)`
+  return new McpError('bad_answer', text)
 }
 
 /** Fails the request that a malformed response belongs to; false when that is unknown. */
@@ -48,7 +60,7 @@ const TAIL = /"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"[^"\\]*"\s*)?\}\s*
 function receiveMember(messages: MessageStream, member: unknown): boolean {
   let message: Message
   try {
-    message = readMessage(member)
+    message = messages.invalid === 0 ? readMessage(member) : withoutStacks(() => readMessage(member))
   } catch (thrown) {
     const { id, method } = (member ?? {}) as { id?: unknown; method?: unknown }
     const issue = (thrown as McpError).message

@@ -5,7 +5,7 @@ import { ANSWER_TOO_LARGE } from '../../errors/client.ts'
 import type { TransportEvents } from '../../rpc/client-transport.ts'
 import type { MessageStream } from '../../rpc/message-stream.ts'
 import { exceedsValues } from '../../wire/values.ts'
-import { answeredId, receiveText, rejectAnswer } from '../io/receive.ts'
+import { answeredId, receiveText, rejectAnswer, tooManyInvalid } from '../io/receive.ts'
 import { LINES, type Framing } from './framing.ts'
 import { plainText } from './plain.ts'
 import { decodeLine, toText } from './text.ts'
@@ -73,7 +73,9 @@ export function createMessageReader(
   function onLine(text: string): void {
     // A server that dies while writing has not answered.
     if (isStopped || (isOver && !isWhole(text, limits.values))) return
-    check(mayBeMessage(text) && receiveText(messages, text, limits), text)
+    if (mayBeMessage(text)) return check(receiveText(messages, text, limits), text)
+    messages.invalid++
+    check(false, text)
   }
 
   function onBadEncoding(bytes: Uint8Array): void {
@@ -81,10 +83,13 @@ export function createMessageReader(
     if (!isStopped && !isOver) check(rejectAnswer(messages, text, 'it is not valid UTF-8'), text)
   }
 
-  /** Reports, once, that the server writes something other than messages. */
+  /** Reports, once, that the server writes something other than messages. Gives up on one that writes nothing else. */
   function check(known: boolean, text: string): void {
     heard ||= known
-    if (known || junk !== '') return
+    if (known) return
+    const reason = tooManyInvalid(messages, limits)
+    if (reason !== undefined) onBroken(reason)
+    if (junk !== '') return
     junk = plainText(text.slice(0, 200))
     events.onNote?.('stream', `the server writes text ${where} that is not a message, such as: ${junk}`)
   }

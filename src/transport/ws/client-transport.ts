@@ -7,7 +7,7 @@ import type { ClientLimits, ReadLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../rpc/client-transport.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
 import { doubledMs, pause } from '../../base/backoff.ts'
-import { answeredId, receiveText } from '../io/receive.ts'
+import { answeredId, receiveText, tooManyInvalid } from '../io/receive.ts'
 import { within } from '../io/timer.ts'
 import { ClientSession } from './client-session.ts'
 import type { ClientSocket, DialOptions, SessionAck } from './client-socket.ts'
@@ -135,7 +135,10 @@ export class WsClientTransport implements ClientTransport {
       return void (
         messages.reject(answeredId(data) ?? messages.only, this.#tooLarge) || this.#fail(this.#tooLarge())
       )
-    if (receiveText(messages, data, limits) || this.#noted) return
+    if (receiveText(messages, data, limits)) return
+    const reason = tooManyInvalid(messages, limits)
+    if (reason !== undefined) return this.#fail(reason)
+    if (this.#noted) return
     this.#noted = true
     this.#options.events.onNote?.('stream', 'the server sends text that is not a message')
   }
