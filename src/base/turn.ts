@@ -4,7 +4,7 @@ export const TURN_MS = 20
 const LOOK_EVERY = 8
 
 /** How many requests may begin in one turn without being answered at once, because their answers come all together after it. */
-const MOST_BEGUN = 32
+const MOST_BEGUN = 128
 
 let items = 0
 let end = 0
