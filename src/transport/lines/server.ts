@@ -32,6 +32,8 @@ export interface LineServerOptions {
    * line that is not a message is rejected and the next one is read, however many there are.
    */
   readonly onForeign?: (reason: string) => void
+  /** Closes the connection because others need the memory that it takes. */
+  readonly evict?: () => void
 }
 
 /** A line that could not be read. */
@@ -75,7 +77,8 @@ export class LineServer implements LineReaderOptions {
   #isBehind = false
 
   constructor(options: LineServerOptions) {
-    const { service, limits, source, maxBytes, input, output, write, framing = LINES, onForeign } = options
+    const { service, limits, source, maxBytes, input, output, write, framing = LINES } = options
+    const { onForeign, evict } = options
     this.#input = input
     this.#output = output
     this.#write = write
@@ -89,6 +92,7 @@ export class LineServer implements LineReaderOptions {
       send: (text) => this.#send(text),
       isBehind: () => output.writableLength > limits.streamBytes,
       ...(onForeign !== undefined && { onInvalid: () => onForeign('it sent too many invalid messages') }),
+      ...(evict !== undefined && { evict }),
     })
     this.maxBytes = maxBytes
     this.lines = framing.createReader(this)

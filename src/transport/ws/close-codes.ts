@@ -8,3 +8,9 @@ export const CLOSE = {
   tryLater: 1013,
   replaced: 4001,
 } as const
+
+/** Why a server gives up a client. */
+export const REFUSALS = {
+  invalid: [CLOSE.policy, 'too many invalid messages'],
+  evicted: [CLOSE.tryLater, 'the server needs the memory that the session takes'],
+} as const

@@ -11,7 +11,7 @@ import { budgetsOf } from '../io/budgets.ts'
 import { ReadBudget, senderOf } from '../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import { afterMs, within } from '../io/timer.ts'
-import { CLOSE } from './close-codes.ts'
+import { CLOSE, REFUSALS } from './close-codes.ts'
 import type { ServerSocket } from './server-socket.ts'
 import type { Carrier, WsSession } from './session.ts'
 
@@ -82,7 +82,8 @@ export class Peer implements Carrier {
         source,
         send: (text) => this.send(text),
         isBehind: () => this.isBehind,
-        onInvalid: () => this.refuse(),
+        onInvalid: () => this.refuse('invalid'),
+        evict: () => this.refuse('evicted'),
       })
     this.#sending = new WriteBudget({
       pool: write,
@@ -166,9 +167,8 @@ export class Peer implements Carrier {
     if (this.#stream.writableLength > BATCH_BYTES) this.abort()
   }
 
-  /** Closes the connection of a client that sends invalid messages. */
-  refuse(): void {
-    this.#socket.close(CLOSE.policy, 'too many invalid messages')
+  refuse(why: keyof typeof REFUSALS): void {
+    this.#socket.close(...REFUSALS[why])
   }
 
   abort(): void {
