@@ -161,7 +161,7 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   /** Fails the requests sent to the client because it will send no more responses. */
   rejectPending(): void {
-    this.#session.pending.close()
+    this.#session.pending.end()
   }
 
   /** Rejects new requests and waits up to `limitMs` until the others are answered. */
