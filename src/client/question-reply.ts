@@ -1,5 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { ID_TOO_LONG } from '../errors/limits.ts'
+import { whereOf } from '../errors/where.ts'
 import { INTERNAL } from '../errors/wire.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { encodeError, encodeReply, replyText } from '../wire/reply.ts'
@@ -15,9 +16,11 @@ export function refuseId(limit: number): string {
   return encodeError(undefined, { code, message })
 }
 
-/** The reply to a question that could not be answered. */
+/** The reply to a question that could not be answered. An error of another client may contain secrets of its connection. */
 export function encodeFailure(id: RequestId, error: unknown): string {
   const { code, message, data } =
-    error instanceof McpError ? error : mcpError(INTERNAL, { reference: `question ${id}` })
+    error instanceof McpError && whereOf(error) !== 'local'
+      ? error
+      : mcpError(INTERNAL, { reference: `question ${id}` })
   return encodeError(id, { code, message, data })
 }

@@ -36,7 +36,7 @@ export const LIMITS = {
   cursorMs: { usual: 9_007_199_254_740_991, strict: 3_600_000 },
   /** Concurrent requests of one caller: an authenticated caller, otherwise a session, otherwise a connection. HTTP at 2026-07-28 has no sessions, so anonymous callers are distinguished only by connection, and through `fetch` not at all. */
   inFlight: { usual: 1024, strict: 128 },
-  /** Concurrent requests of all callers. The same number may also wait for answers from their clients; of these, one caller gets at most a quarter of what the others leave free. */
+  /** Concurrent requests of all callers. While several have some, the last quarter is for those with at most 16, or a quarter of what the others leave free. The same number may also wait for answers from their clients; of these, one caller gets at most a quarter of what the others leave free. */
   allInFlight: { usual: 4096, strict: 512 },
   /** Estimated memory of the messages of all running requests, in bytes. Messages up to 1,024 characters count one byte per character. A batch counts as one message until all its requests are answered. */
   inFlightBytes: { usual: 268_435_456, strict: 67_108_864 },

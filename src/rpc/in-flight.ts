@@ -216,7 +216,7 @@ export class InFlight<Out, Encoded extends Sized> {
     const id = call.id as RequestId
     this.#checkToken(call)
     if (calls?.has(id) === true) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
-    return load.running >= allInFlight || load.waiting > 0 ? this.#toTurn(call, responder) : undefined
+    return load.waiting > 0 || !load.hasPlace(caller, allInFlight) ? this.#toTurn(call, responder) : undefined
   }
 
   /** Rejects a request that is already cancelled, or whose batch is too large. */

@@ -1,3 +1,4 @@
+import { isWithinShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { mcpError } from '../errors/error.ts'
 import { OVERLOADED } from '../errors/rpc.ts'
@@ -8,6 +9,11 @@ import type { Call } from './call.ts'
 import type { Result } from './dispatch.ts'
 import { Questions } from './questions.ts'
 import type { Queue } from './queue.ts'
+
+/** Once this part of all places is taken, a caller gets no more than its share, unless there is no other. */
+const SHARED_FROM = 3 / 4
+/** One caller may always run so many requests, if there are places. */
+const FEW = 16
 
 /** A request that arrives while the server is at its limit. */
 export interface Turn {
@@ -58,6 +64,15 @@ export class Load {
   /** How many requests of a caller are running or wait for its answers. */
   runningFor(caller: unknown): number {
     return this.#callers.get(caller)
+  }
+
+  /** Whether there is a place for another request of a caller. */
+  hasPlace(caller: unknown, all: number): boolean {
+    const running = this.#running
+    if (running < all * SHARED_FROM) return true
+    if (running >= all) return false
+    const own = this.runningFor(caller)
+    return own < FEW || own >= running || isWithinShare(own + 1, running + 1, all)
   }
 
   /** The number of queued requests. */

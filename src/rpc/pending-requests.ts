@@ -1,5 +1,5 @@
 import { LONGEST_MS } from '../base/duration.ts'
-import { mcpError } from '../errors/error.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
 import { CONNECTION_CLOSED } from '../errors/rpc.ts'
 import { ASK_REFUSED, CANNOT_ASK } from '../errors/server.ts'
 import type { ErrorObject, JsonObject, RequestId } from '../protocol/jsonrpc.ts'
@@ -16,7 +16,8 @@ const MAX_WAITING = 1024
 /** Requests sent to the peer that await a response, by id. */
 export class PendingRequests {
   #next = 1
-  #closed = false
+  /** The error for questions that cannot be answered any more. */
+  #closed: ((method: string) => McpError) | undefined
   readonly #waiting = new Map<RequestId, Waiting>()
 
   get size(): number {
@@ -36,7 +37,7 @@ export class PendingRequests {
     const id = this.#next++
     const { signal, timeoutMs, cancel } = options
     return new Promise<JsonObject>((resolve, reject) => {
-      if (this.#closed) throw mcpError(CONNECTION_CLOSED, { method })
+      if (this.#closed !== undefined) throw this.#closed(method)
       if (this.#waiting.size >= MAX_WAITING) {
         const reason = `it has left ${MAX_WAITING} questions unanswered`
         throw mcpError(CANNOT_ASK, { capability: method, reason })
@@ -91,8 +92,14 @@ export class PendingRequests {
     )
   }
 
-  close(): void {
-    this.#closed = true
-    for (const { method, reject } of this.#waiting.values()) reject(mcpError(CONNECTION_CLOSED, { method }))
+  close(toError = (method: string): McpError => mcpError(CONNECTION_CLOSED, { method })): void {
+    this.#closed = toError
+    for (const { method, reject } of this.#waiting.values()) reject(toError(method))
+  }
+
+  /** The peer sends nothing more, but may still read: requests that wait for it fail, and not by mistake. */
+  end(): void {
+    const reason = 'it has ended its side of the connection'
+    this.close((method) => mcpError(ASK_REFUSED, { method, reason }))
   }
 }

@@ -44,7 +44,7 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
   }
   const mayBegin = (): boolean =>
     call.aborted ||
-    (load.running < limits.allInFlight &&
+    (load.hasPlace(caller, limits.allInFlight) &&
       load.runningFor(caller) < limits.inFlight &&
       (bytes <= SMALL_CHARS || load.bytes === 0 || load.bytes + bytes <= limits.inFlightBytes))
   signal.throwIfAborted()

@@ -21,7 +21,7 @@ export async function openRounds(context: Context): Promise<void> {
     for (const [key, answer] of Object.entries(responses)) early.set(key, answer)
     return
   }
-  const state = await partsOf(context).sealer.open(requestState, await bindingOf(context))
+  const state = await partsOf(context).sealer.open(requestState, () => bindingOf(context))
   const { answers, once } = beginRounds(context)
   for (const [key, answer] of state.answers) answers.set(key, answer)
   for (const [key, value] of state.once) once.set(key, Promise.resolve(value))

@@ -13,14 +13,14 @@ export interface RoundState {
   readonly open: readonly string[]
 }
 
-type Sealed = RoundState & { readonly expires: number }
+type Sealed = RoundState & { readonly expires: number; readonly binding: string }
 
 /** Encrypts and decrypts the state that the client carries between rounds. */
 export interface Sealer {
   /** Throws if the state is too large to be opened again. */
   seal(state: RoundState, binding: string): Promise<string>
-  /** Throws unless the text was encrypted by this server for the same binding and has not expired. */
-  open(text: string, binding: string): Promise<RoundState>
+  /** Throws unless the text was encrypted by this server for the same binding and has not expired. Asks for the binding, which may cost much, last. */
+  open(text: string, binding: () => Promise<string>): Promise<RoundState>
   /** A digest of the caller, the method and the arguments that a state belongs to. */
   bind(owner: string, method: string, params: JsonObject): Promise<string>
 }
@@ -37,14 +37,15 @@ export interface SealerOptions {
 }
 
 /** Part of the key, so that a version of the server cannot open a state of another shape. Count up when the shape changes. */
-const SHAPE = 'request state 2'
+const SHAPE = 'request state 3'
 const MAX_STATE = 256 * 1024
+const FOREIGN = 'it was not issued for this request'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 /** As many bytes as fit into the text of a state. */
 const MAX_PLAIN = (MAX_STATE / 4) * 3 - IV_BYTES - TAG_BYTES
 
-/** AES-GCM with a key derived from the first secret; the binding is authenticated data. */
+/** AES-GCM with a key derived from the first secret. */
 export function createSealer(options: SealerOptions): Sealer {
   const { ttlMs, now = Date.now } = options
   const secrets = options.secrets ?? [crypto.randomUUID() + crypto.randomUUID()]
@@ -56,12 +57,8 @@ export function createSealer(options: SealerOptions): Sealer {
     async seal(state, binding) {
       const [key] = await allKeys()
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
-      const plain = plainBytes({ ...state, expires: now() + ttlMs })
-      const sealed = await crypto.subtle.encrypt(
-        { name: 'AES-GCM', iv, additionalData: bytes(binding) },
-        key!,
-        plain,
-      )
+      const plain = plainBytes({ ...state, expires: now() + ttlMs, binding })
+      const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key!, plain)
       const whole = new Uint8Array(IV_BYTES + sealed.byteLength)
       whole.set(iv)
       whole.set(new Uint8Array(sealed), IV_BYTES)
@@ -71,14 +68,15 @@ export function createSealer(options: SealerOptions): Sealer {
       if (text.length > MAX_STATE) throw mcpError(BAD_STATE, { reason: 'it is too large' })
       const sealed = fromBase64Url(text)
       for (const key of await allKeys()) {
-        const plain = await decrypt(key, sealed, bytes(binding))
+        const plain = await decrypt(key, sealed)
         if (plain === undefined) continue
-        const { expires, ...state } = JSON.parse(plain) as Sealed
+        const { expires, binding: own, ...state } = JSON.parse(plain) as Sealed
         if (expires <= now()) throw mcpError(BAD_STATE, { reason: 'it has expired' })
+        if (own !== (await binding())) throw mcpError(BAD_STATE, { reason: FOREIGN })
         return state
       }
       options.onForeign?.()
-      throw mcpError(BAD_STATE, { reason: 'it was not issued for this request' })
+      throw mcpError(BAD_STATE, { reason: FOREIGN })
     },
     bind: toBinding,
   }
@@ -125,13 +123,9 @@ async function toKey(server: string, secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', digest, 'AES-GCM', false, ['encrypt', 'decrypt'])
 }
 
-async function decrypt(
-  key: CryptoKey,
-  sealed: Uint8Array,
-  binding: Uint8Array<ArrayBuffer>,
-): Promise<string | undefined> {
+async function decrypt(key: CryptoKey, sealed: Uint8Array): Promise<string | undefined> {
   if (sealed.length <= IV_BYTES) return undefined
-  const algorithm = { name: 'AES-GCM', iv: sealed.slice(0, IV_BYTES), additionalData: binding }
+  const algorithm = { name: 'AES-GCM', iv: sealed.slice(0, IV_BYTES) }
   try {
     return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, key, sealed.slice(IV_BYTES)))
   } catch {

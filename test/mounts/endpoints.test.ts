@@ -130,3 +130,19 @@ test.each(['/\\evil.example/where', '//evil.example/where', '/\\/evil.example/wh
     expect(await text(reply)).toBe('mcp.example')
   },
 )
+
+test.each(['a:b@c', 'a@c', 'a b', 'c/x', 'c:99999', '[::1', 'c#x'])(
+  'a Host header that is no host, such as %o, is nothing that an endpoint must fail for',
+  async (host) => {
+    const logged: string[] = []
+    const app = createServer({ name: 'web', version: '1', log: (_level, line) => void logged.push(line) })
+    app.use({ endpoints: { '/where': ({ url }) => new Response(new URL(url).host) } })
+    const server = createHttp(app.node()).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const asked = request({ port, path: '/where', headers: { host }, agent: false }).end()
+    const [reply] = (await once(asked, 'response')) as [IncomingMessage]
+    expect([reply.statusCode, await text(reply), logged]).toEqual([200, 'localhost', []])
+  },
+)

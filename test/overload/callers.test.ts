@@ -7,9 +7,11 @@ import { createServer, type App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { serveFetch } from '../../src/transport/http/server/fetch.ts'
 import { createAuthority, type Identity } from '../harness/certificates.ts'
+import type { AnyApp } from '../harness/connection.ts'
 import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
 import { Gate, open, start, tools } from '../http/server.ts'
 import { Raw, send, type Received } from '../http/wire.ts'
+import { dial, serve } from '../tcp/wire.ts'
 
 /** A server with a tool that waits for the test. */
 function waiting(limits: object = {}): { readonly app: App; readonly gate: Gate; running(): number } {
@@ -235,4 +237,50 @@ test('the requests of an authenticated caller count together, whatever connectio
   expect(await (await dial('tcp', bob)).call('echo')).toBe('echo')
   gate.open()
   expect(await Promise.all(calls)).toEqual(['waited', 'waited'])
+})
+
+test('a few anonymous connections cannot take all places: one with many requests leaves the last quarter to others', async () => {
+  const { app, gate, running } = waiting({ inFlight: 64, allInFlight: 256, queued: 0 })
+  const address = (await serve(app as AnyApp, { tcp: { port: 0 } })).addresses.tcp
+  const many = Array.from({ length: 64 }, (_, id) => `${wait(id).body}\n`).join('')
+  for (const [taken, refused] of [
+    [64, 0],
+    [128, 0],
+    [192, 0],
+    [208, 48],
+    [224, 96],
+  ] as const) {
+    const wire = await dial(address)
+    await wire.write(many)
+    await expect.poll(running).toBe(taken)
+    await expect.poll(() => app.counts.get('overloaded') ?? 0).toBe(refused)
+  }
+  const other = await dial(address)
+  await other.write(`${wait(1).body}\n`)
+  await expect.poll(running).toBe(225)
+  gate.open()
+  expect(await other.heard(1)).toMatchObject([{ id: 1, result: {} }])
+  await expect.poll(running).toBe(0)
+})
+
+test('a caller without others may take all places', async () => {
+  const { app, gate, running } = waiting({ inFlight: 64, allInFlight: 64, queued: 0 })
+  const wire = await dial((await serve(app as AnyApp, { tcp: { port: 0 } })).addresses.tcp)
+  await wire.write(Array.from({ length: 64 }, (_, id) => `${wait(id).body}\n`).join(''))
+  await expect.poll(running).toBe(64)
+  gate.open()
+  await wire.heard(64)
+})
+
+test('requests beyond the share of their caller wait until there is room', async () => {
+  const { app, gate, running } = waiting({ inFlight: 64, allInFlight: 64, waitMs: 600_000 })
+  const address = (await serve(app as AnyApp, { tcp: { port: 0 } })).addresses.tcp
+  const [one, other] = [await dial(address), await dial(address)]
+  await other.write(`${wait(1).body}\n`)
+  await expect.poll(running).toBe(1)
+  await one.write(Array.from({ length: 64 }, (_, id) => `${wait(id).body}\n`).join(''))
+  await expect.poll(() => serviceOf(app).load.waiting).toBe(17)
+  expect(running()).toBe(48)
+  gate.open()
+  expect((await one.heard(64)).every(({ result }) => result !== undefined)).toBe(true)
 })

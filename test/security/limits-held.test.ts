@@ -6,6 +6,8 @@ import { open } from '../harness/client.ts'
 import { closeListeners } from '../harness/connection-http.ts'
 import { carries, TRANSPORTS, type AnyApp } from '../harness/connection.ts'
 import { processorMs } from '../harness/processor.ts'
+import { frame } from '../ws/raw.ts'
+import { open as openWs, start as startWs } from '../ws/server.ts'
 
 afterAll(() => closeListeners())
 
@@ -147,23 +149,27 @@ test('limits.heldBytes a client that takes all it can get leaves enough for othe
 
 const INIT = { transport: 'http', revision: '2025-11-25' } as const
 
-test('limits.heldBytes sessions that were opened to fill the server make room for others', async () => {
-  const app = files(40_000)
-  const capabilities = { experimental: { a: Array.from({ length: 950 }, () => []) } }
-  const clients = []
-  for (let each = 0; each < 30; each++)
-    clients.push(await open(app, { ...INIT, capabilities }).catch(() => undefined))
-  // With what subscriptions take, one session after another gets a quarter of the rest.
-  for (const client of clients)
-    for (let name = 0; name < 8; name++)
-      await client?.request('resources/subscribe', { uri: uriOf(name) }).catch(() => undefined)
-  const victims = []
-  for (let each = 0; each < 5; each++)
-    victims.push(await open(app, { ...INIT, capabilities: { roots: {}, sampling: {}, elicitation: {} } }))
-  for (const victim of victims) await victim.request('resources/subscribe', { uri: 'file:///a' })
-  expect(app.counts.get('session_evicted')).toBeGreaterThan(0)
-  for (const client of [...clients, ...victims]) await client?.close().catch(() => undefined)
-})
+test.each(TRANSPORTS.filter((transport) => transport !== 'memory' && transport !== 'stdio'))(
+  'limits.heldBytes sessions that were opened to fill the server make room for others, over %s',
+  async (transport) => {
+    const app = files(40_000)
+    const where = { transport, revision: '2025-11-25' } as const
+    const capabilities = { experimental: { a: Array.from({ length: 950 }, () => []) } }
+    const clients = []
+    for (let each = 0; each < 30; each++)
+      clients.push(await open(app, { ...where, capabilities }).catch(() => undefined))
+    // With what subscriptions take, one session after another gets a quarter of the rest.
+    for (const client of clients)
+      for (let name = 0; name < 8; name++)
+        await client?.request('resources/subscribe', { uri: uriOf(name) }).catch(() => undefined)
+    const victims = []
+    for (let each = 0; each < 5; each++)
+      victims.push(await open(app, { ...where, capabilities: { roots: {}, sampling: {}, elicitation: {} } }))
+    for (const victim of victims) await victim.request('resources/subscribe', { uri: 'file:///a' })
+    expect(app.counts.get('session_evicted')).toBeGreaterThan(0)
+    for (const client of [...clients, ...victims]) await client?.close().catch(() => undefined)
+  },
+)
 
 test.each(['http', 'memory'] as const)(
   'limits.heldBytes streams that were opened to fill the server make room for others, over %s',
@@ -193,6 +199,39 @@ test.each(['http', 'memory'] as const)(
     await victim.follow({ uris: ['file:///a'] })
     expect(app.counts.get('too_much_held')).toBe(5)
     for (const client of [...clients, victim]) await client.close()
+  },
+)
+
+test.each(['connected', 'lost'] as const)(
+  'limits.heldBytes a session over ws that could be resumed makes room for others while its client is %s',
+  async (how) => {
+    const app = files(40_000)
+    const { port } = await startWs(app)
+    const text = (id: number, method: string, params: object): Buffer =>
+      frame(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    const handshake = { protocolVersion: '2025-11-25', clientInfo: { name: 'x', version: '1' } }
+    const large = await openWs(port, { 'last-event-id': '0' })
+    const subscriptions = Array.from({ length: 8 }, (_, name) =>
+      text(name + 2, 'resources/subscribe', { uri: uriOf(name) }),
+    )
+    large.write(text(1, 'initialize', { ...handshake, capabilities: {} }), ...subscriptions)
+    await large.until(() => large.texts.length === 9)
+    if (how === 'lost') {
+      large.socket.destroy()
+      await large.closed
+    }
+    for (let each = 0; each < 60 && app.counts.get('session_evicted') === undefined; each++) {
+      const other = await openWs(port)
+      other.write(text(1, 'initialize', { ...handshake, capabilities: saying('x'.repeat(1000)) }))
+      await other.until(() => other.texts.length === 1)
+      expect(other.texts[0]).toContain('"result"')
+    }
+    expect(app.counts.get('session_evicted')).toBe(1)
+    if (how === 'connected') expect(await large.closeCode()).toBe(1013)
+    const [, id] = /^mcp-session-id: (.*)$/im.exec(large.head) as unknown as [string, string]
+    const again = await openWs(port, { 'last-event-id': '9', 'mcp-session-id': id })
+    expect(again.head).toMatch(/^mcp-session-id: /im)
+    expect(again.head).not.toContain(id)
   },
 )
 
@@ -256,6 +295,20 @@ test('M.uri-redos no request keeps the server busy with matching, however many U
   expect(app.counts.get('uri_too_costly')).toBe(2)
   await client.close()
 })
+
+test.each(['', ' ', '%'])(
+  'M.uri-redos many long URIs that no template matches are not all read, with %o at their end',
+  async (end) => {
+    const client = await open(files(1e9), { transport: 'memory', revision: '2026-07-28' })
+    const listen = (count: number, length: number): Promise<unknown> => {
+      const uris = Array.from({ length: count }, (_, name) => `x://${name}${'a'.repeat(length)}${end}`)
+      return client.request('subscriptions/listen', { notifications: { resourceSubscriptions: uris } })
+    }
+    await expect(listen(1000, 8150)).rejects.toMatchObject({ message: /takes too long/ })
+    await expect(listen(1000, 1000)).resolves.toMatchObject({ resultType: 'complete' })
+    await client.close()
+  },
+)
 
 test.each(WITH_SESSION)(
   'limits.heldBytes the values in sessions count too, and a session that ends gives them back, over %s at %s',

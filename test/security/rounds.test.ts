@@ -57,10 +57,10 @@ test.each(['with', 'without'])(
         once: [['text', 'x'.repeat(size)]],
         open: [],
       })
-      const most = 196_580 - JSON.stringify({ ...filled(0), expires: 1001 }).length
+      const most = 196_580 - JSON.stringify({ ...filled(0), expires: 1001, binding: 'me' }).length
       const text = await sealer.seal(filled(most), 'me')
       expect(text).toHaveLength(256 * 1024)
-      expect(await sealer.open(text, 'me')).toEqual(filled(most))
+      expect(await sealer.open(text, async () => 'me')).toEqual(filled(most))
       await expect(sealer.seal(filled(most + 1), 'me')).rejects.toMatchObject({ kind: 'state_too_large' })
     } finally {
       vi.unstubAllGlobals()

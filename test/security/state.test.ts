@@ -82,6 +82,23 @@ test('N.state-forged a state that was not issued here is refused [R226]', async 
   for (const requestState of [null, 5, {}, [], true]) await expectRefused(app, { ...answered, requestState })
 })
 
+test('N.state-forged no digest of the arguments is made for a state that was not issued here', async () => {
+  const app = make()
+  const requestState = await begin(app)
+  const digest = vi.spyOn(crypto.subtle, 'digest')
+  try {
+    for (const forged of ['x', 'A'.repeat(60), requestState.slice(1), await begin(make(OLDER))]) {
+      digest.mockClear()
+      await expectRefused(app, { ...answered, requestState: forged })
+      expect([forged, digest.mock.calls.length]).toEqual([forged, 0])
+    }
+    expect((await ask(app, { ...answered, requestState })).result).toMatchObject({ isError: false })
+    expect(digest).toHaveBeenCalledOnce()
+  } finally {
+    digest.mockRestore()
+  }
+})
+
 test('N.state-server a state of another server with the same secret is refused, and one of another version of the server is not [R226]', async () => {
   const newer = make(SECRET, { version: '2', title: 'State', description: 'new' })
   const own = await ask(newer, { ...answered, requestState: await begin(make()) })

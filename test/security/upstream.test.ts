@@ -159,6 +159,34 @@ test('an error that a client of the handler found itself is masked too', async (
   }
 })
 
+test('an error of another client that answers a question is masked for the server that asked, and its own is not', async () => {
+  const other = await connect(leaking(), { recovery: false })
+  onTestFinished(() => other.close())
+  const acts = [
+    ...KINDS.map((kind) => () => other.call('fail', { kind })),
+    useUpstream,
+    () => {
+      throw new McpError('custom', 'the model is busy', { code: 4009 })
+    },
+  ]
+  const asking = createServer(FRONT).tool('ask', {}, (_, { sample }) =>
+    sample({ messages: [{ role: 'user', content: 'Hello' }] }).then(JSON.stringify, (error: McpError) =>
+      JSON.stringify([error.message, error.data]),
+    ),
+  )
+  let act = 0
+  const answers = { sample: async (): Promise<JsonObject> => (await acts[act++]?.()) as JsonObject }
+  const client = await connect(asking, { answers, revision: '2025-11-25', recovery: false })
+  onTestFinished(() => client.close())
+  const told: unknown[] = []
+  for (const _ of acts) told.push(await client.call('ask'))
+  expect(told.pop()).toContain('the model is busy')
+  for (const text of told) {
+    expect(text).toContain('internal error (reference question')
+    expect(text).not.toContain('hunter2')
+  }
+})
+
 test('a handler passes an error on by throwing its own, and what a failed tool says to the model is passed on', async () => {
   const client = await connect(leaking(), { recovery: false })
   onTestFinished(() => client.close())

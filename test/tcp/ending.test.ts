@@ -56,6 +56,37 @@ test.each(SOCKETS)('over %s the requests of a disconnected client are cancelled 
   await expect.poll(() => serviceOf(app).load.running).toBe(0)
 })
 
+test.each(SOCKETS)(
+  'over %s a question to a client that ended its side fails, without an error in the log',
+  async (kind) => {
+    const gate = new Gate()
+    const logged: string[] = []
+    const app = createServer({
+      name: 'asking',
+      version: '1',
+      log: (level, line) => void logged.push(`${level} ${line}`),
+    })
+      .tool('roots', {}, async (_, { roots }) => JSON.stringify(await roots()))
+      .tool('later', {}, async (_, { roots }) => {
+        await gate.opened
+        return JSON.stringify(await roots())
+      })
+    const wire = await dial(await serveOver(kind, app as AnyApp))
+    const clientInfo = { name: 'x', version: '1' }
+    const params = { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo }
+    await wire.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`)
+    await wire.heard(1)
+    wire.socket.end(`${call('roots', {}, 2)}\n${call('later', {}, 3)}\n`)
+    await expect.poll(() => wire.said).toContain('"id":2')
+    gate.open()
+    await wire.ended()
+    const replies = (await wire.heard(3)).filter(({ id, result }) => result !== undefined && id !== 1)
+    expect(replies).toMatchObject([2, 3].map((id) => ({ id, result: { isError: true } })))
+    expect(wire.said).toContain('it has ended its side of the connection')
+    expect(logged).toEqual([])
+  },
+)
+
 test('a closing server answers running requests, rejects new ones, and accepts no more connections', async () => {
   const gate = new Gate()
   const app = make(gate)

@@ -31,6 +31,8 @@ export interface ConnectionOptions {
   isBehind?(): boolean
   /** Called when too many messages in a row were invalid, once the client got an error about it. Without it, any number is answered. */
   onInvalid?(): void
+  /** Closes the connection because others need the memory that its session takes. Without it, that never happens. */
+  evict?(): void
 }
 
 const DISPENSABLE: ReadonlySet<string> = new Set(['notifications/progress', 'notifications/message'])
@@ -64,7 +66,8 @@ export class Connection implements Channel, Responder<Reply, string> {
   /** Created by the first asynchronous request: most connected clients are idle. */
   #late: Pending<Reply> | undefined
 
-  constructor({ service, limits, source, id, send, isBehind = () => false, onInvalid }: ConnectionOptions) {
+  constructor(options: ConnectionOptions) {
+    const { service, limits, source, id, send, isBehind = () => false, onInvalid, evict } = options
     this.#service = service
     this.#limits = limits
     this.#inFlight = new InFlight(service, limits)
@@ -75,6 +78,7 @@ export class Connection implements Channel, Responder<Reply, string> {
     this.#onInvalid = onInvalid
     const notify = (method: string, params: JsonObject): void => this.emit(method, params, this.#session)
     this.#session = new Session(service.dialects, notify, id)
+    if (evict !== undefined) this.#session.evict = (_, isLarge) => isLarge && this.#evict(evict)
   }
 
   /** The requests of an authenticated caller count together, whatever connection they use. */
@@ -90,6 +94,7 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   /** Receives one message or batch from the client; false if it is neither. */
   receive(text: string): boolean {
+    if (this.#isClosed) return true
     let reply: Reply | Promise<Reply>
     this.size = text.length
     try {
@@ -156,7 +161,7 @@ export class Connection implements Channel, Responder<Reply, string> {
 
   /** Fails the requests sent to the client because it will send no more responses. */
   rejectPending(): void {
-    this.#session.pending.close()
+    this.#session.pending.end()
   }
 
   /** Rejects new requests and waits up to `limitMs` until the others are answered. */
@@ -169,6 +174,15 @@ export class Connection implements Channel, Responder<Reply, string> {
     this.#isClosed = true
     this.calls.close()
     this.#session.close()
+  }
+
+  /** Closes the connection unless a request is running. */
+  #evict(evict: () => void): boolean {
+    if (this.isBusy) return false
+    this.#service.observers.count('session_evicted')
+    this.close()
+    evict()
+    return true
   }
 
   #reply(text: Reply): void {

@@ -32,6 +32,8 @@ export interface LineServerOptions {
    * line that is not a message is rejected and the next one is read, however many there are.
    */
   readonly onForeign?: (reason: string) => void
+  /** Closes the connection because others need the memory that it takes. */
+  readonly evict?: () => void
 }
 
 /** A line that could not be read. */
@@ -60,8 +62,10 @@ export class LineServer implements LineReaderOptions {
   readonly #onForeign: ((reason: string) => void) | undefined
   /** Lines that have arrived and were not taken. */
   #inbox: (string | Unreadable)[] = []
-  /** Whether the lines in the inbox wait until others had a turn. */
+  /** Whether the lines in the inbox wait until others had a turn, or until the client has read. */
   isWaiting = false
+  /** Whether others have a turn now. */
+  #isPausing = false
   /** Called when all lines are taken that arrived before the client ended its side. */
   #onTaken: (() => void) | undefined
   #batch = ''
@@ -73,7 +77,8 @@ export class LineServer implements LineReaderOptions {
   #isBehind = false
 
   constructor(options: LineServerOptions) {
-    const { service, limits, source, maxBytes, input, output, write, framing = LINES, onForeign } = options
+    const { service, limits, source, maxBytes, input, output, write, framing = LINES } = options
+    const { onForeign, evict } = options
     this.#input = input
     this.#output = output
     this.#write = write
@@ -87,6 +92,7 @@ export class LineServer implements LineReaderOptions {
       send: (text) => this.#send(text),
       isBehind: () => output.writableLength > limits.streamBytes,
       ...(onForeign !== undefined && { onInvalid: () => onForeign('it sent too many invalid messages') }),
+      ...(evict !== undefined && { evict }),
     })
     this.maxBytes = maxBytes
     this.lines = framing.createReader(this)
@@ -145,7 +151,7 @@ export class LineServer implements LineReaderOptions {
     this.#input.pause()
     this.#output.once('drain', () => {
       this.#isBehind = false
-      this.#resume()
+      this.#goOn()
     })
   }
 
@@ -155,18 +161,20 @@ export class LineServer implements LineReaderOptions {
     this.flush()
   }
 
-  /** Takes the lines that have arrived; the rest of them later if that takes long. */
+  /** Takes the lines that have arrived; the rest of them later if that takes long or the client does not read. */
   #takeAll(): void {
     const lines = this.#inbox
     if (lines.length > 0) this.#inbox = []
     beginTurn()
     for (let at = 0; at < lines.length; at++) {
       if (this.#isIgnoring) break
+      if (this.#isBehind) return this.#keep(lines.slice(at))
       this.count++
       const line = lines[at]!
       if (typeof line === 'string' ? this.connection.receive(line) : this.#reject(line)) this.#isClient = true
       else if (this.#onForeign !== undefined && !this.#isIgnoring) this.#checkForeign(line, this.#onForeign)
-      if (at + 1 < lines.length && isTurnOver()) return this.#pause(lines.slice(at + 1))
+      if (at + 1 < lines.length && isTurnOver(this.connection.calls.size))
+        return this.#pause(lines.slice(at + 1))
     }
     const onTaken = this.#onTaken
     this.#onTaken = undefined
@@ -176,15 +184,28 @@ export class LineServer implements LineReaderOptions {
   /** Takes the rest of the lines after others had a turn. */
   #pause(rest: (string | Unreadable)[]): void {
     if (this.#isIgnoring) return
+    this.#keep(rest)
+    this.#isPausing = true
+    inNextTurn(() => {
+      this.#isPausing = false
+      this.#goOn()
+    })
+  }
+
+  /** Keeps the rest of the lines until there is no reason to wait. */
+  #keep(rest: (string | Unreadable)[]): void {
     this.#inbox = rest
     this.isWaiting = true
     this.#input.pause()
-    inNextTurn(() => {
-      this.isWaiting = false
-      this.#takeAll()
-      this.flush()
-      if (!this.isWaiting) this.#resume()
-    })
+  }
+
+  /** Takes the lines that waited, and reads on, if nothing speaks against it. */
+  #goOn(): void {
+    if (this.#isPausing || this.#isBehind) return
+    this.isWaiting = false
+    this.#takeAll()
+    this.flush()
+    if (!this.isWaiting) this.#resume()
   }
 
   /** Resumes reading unless there is another reason to pause. */

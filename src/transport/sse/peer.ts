@@ -48,6 +48,10 @@ export class SseClient {
         this.connection.close()
       },
     })
+    const end = (): void => {
+      onGone()
+      void this.close()
+    }
     this.connection = new Connection({
       service,
       limits,
@@ -55,10 +59,8 @@ export class SseClient {
       id,
       send: (text) => this.stream.send(text, 'message'),
       isBehind: () => this.stream.waiting > streamBytes,
-      onInvalid: () => {
-        onGone()
-        void this.close()
-      },
+      onInvalid: end,
+      evict: end,
     })
   }
 

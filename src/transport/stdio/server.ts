@@ -47,7 +47,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
   const closed = new Promise<void>((resolve) => (finish = resolve))
-  const parentTimer = options.input === undefined ? watchParent(onEnd) : undefined
+  const parentTimer = options.input === undefined ? watchParent(onGone) : undefined
 
   input.once('end', onEnd)
   input.once('error', onEnd)
@@ -61,11 +61,22 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   }
 
   function onEnd(): void {
-    server.end(() => void close(Math.min(limits.drainMs, END_DRAIN_MS)))
+    server.end(endSoon)
+  }
+
+  /** Nobody will read what the lines wait for that have arrived. */
+  function onGone(): void {
+    onEnd()
+    endSoon()
+  }
+
+  function endSoon(): void {
+    void close(Math.min(limits.drainMs, END_DRAIN_MS))
   }
 
   function onBroken(): void {
     broken = true
+    server.ignore()
     connection.close()
     void close(0)
   }

@@ -76,6 +76,7 @@ export class Peer {
         this.#closeSoon()
         onForeign(reason)
       },
+      evict: () => this.#closeSoon(),
     })
     this.#sending = new WriteBudget({
       pool: write,

@@ -8,3 +8,11 @@ export const CLOSE = {
   tryLater: 1013,
   replaced: 4001,
 } as const
+
+/** Why a server gives up a client. */
+export type Refusal = 'invalid' | 'evicted'
+
+export const REFUSALS: Readonly<Record<Refusal, readonly [code: number, reason: string]>> = {
+  invalid: [CLOSE.policy, 'too many invalid messages'],
+  evicted: [CLOSE.tryLater, 'the server needs the memory that the session takes'],
+}

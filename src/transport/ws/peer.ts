@@ -11,7 +11,7 @@ import { budgetsOf } from '../io/budgets.ts'
 import { ReadBudget, senderOf } from '../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import { afterMs, within } from '../io/timer.ts'
-import { CLOSE } from './close-codes.ts'
+import { CLOSE, REFUSALS, type Refusal } from './close-codes.ts'
 import type { ServerSocket } from './server-socket.ts'
 import type { Carrier, WsSession } from './session.ts'
 
@@ -82,7 +82,8 @@ export class Peer implements Carrier {
         source,
         send: (text) => this.send(text),
         isBehind: () => this.isBehind,
-        onInvalid: () => this.refuse(),
+        onInvalid: () => this.refuse('invalid'),
+        evict: () => this.refuse('evicted'),
       })
     this.#sending = new WriteBudget({
       pool: write,
@@ -166,9 +167,8 @@ export class Peer implements Carrier {
     if (this.#stream.writableLength > BATCH_BYTES) this.abort()
   }
 
-  /** Closes the connection of a client that sends invalid messages. */
-  refuse(): void {
-    this.#socket.close(CLOSE.policy, 'too many invalid messages')
+  refuse(why: Refusal): void {
+    this.#socket.close(...REFUSALS[why])
   }
 
   abort(): void {
@@ -223,7 +223,7 @@ export class Peer implements Carrier {
     if (this.#paused || this.#isWaiting) (this.#inbox ??= []).push(text)
     else {
       this.#connection.receive(text)
-      if (isTurnOver()) this.#wait()
+      if (isTurnOver(this.#connection.calls.size)) this.#wait()
     }
   }
 
@@ -274,7 +274,7 @@ export class Peer implements Carrier {
     beginTurn()
     while (at < waiting.length && !this.#paused && !this.#isWaiting && !this.#socket.isOver) {
       this.#connection.receive(waiting[at++] as string)
-      if (at < waiting.length && isTurnOver()) this.#wait()
+      if (at < waiting.length && isTurnOver(this.#connection.calls.size)) this.#wait()
     }
     if (at < waiting.length) this.#inbox = [...waiting.slice(at), ...(this.#inbox ?? [])]
     this.#read()

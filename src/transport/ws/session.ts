@@ -5,6 +5,7 @@ import { budgetsOf } from '../io/budgets.ts'
 import { Connection } from '../io/connection.ts'
 import { KeptBuffer } from '../io/kept-pool.ts'
 import { Backlog, type Keeper } from './backlog.ts'
+import type { Refusal } from './close-codes.ts'
 
 /** The current connection of a session. */
 export interface Carrier {
@@ -15,8 +16,8 @@ export interface Carrier {
   ask(payload: string): void
   /** Gives up the session to another connection. */
   replace(): void
-  /** Closes the connection of a client that sends invalid messages. */
-  refuse(): void
+  /** Closes the connection of a client that the server gives up. */
+  refuse(why: Refusal): void
   /** Aborts the connection. */
   abort(): void
 }
@@ -76,7 +77,8 @@ export class WsSession implements Keeper {
       id,
       send: (text) => this.#send(text),
       isBehind: () => this.#carrier?.isBehind ?? this.#backlog.isHalfFull,
-      onInvalid: () => this.#carrier?.refuse(),
+      onInvalid: () => this.#carrier?.refuse('invalid'),
+      evict: () => this.#evict(),
     })
   }
 
@@ -173,6 +175,13 @@ export class WsSession implements Keeper {
     this.#backlog.clear()
     this.forgot()
     if (this.#carrier === undefined) this.end()
+  }
+
+  #evict(): void {
+    const carrier = this.#carrier
+    this.#lose()
+    this.end()
+    carrier?.refuse('evicted')
   }
 
   #lose(): void {

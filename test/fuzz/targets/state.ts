@@ -66,16 +66,32 @@ export const stateTarget: Target = target<Input>({
     claim(reversed === binding, 'the order of arguments matters')
     const text = await sealer.seal(state, binding)
     claim(/^[\w-]+$/.test(text), 'a state is not plain text')
-    const open = await sealer.open(text, binding)
+    const open = await sealer.open(text, async () => binding)
     claim(JSON.stringify(open) === JSON.stringify(state), 'a state comes back as another')
     const spoilt = spoil(text)
-    if (spoilt !== text) await refuses(sealer.open(spoilt, binding), 'an altered state is taken')
+    if (spoilt !== text)
+      await refuses(
+        sealer.open(spoilt, async () => binding),
+        'an altered state is taken',
+      )
     if (otherBinding !== binding)
-      await refuses(sealer.open(text, otherBinding), 'a state is taken for another request')
+      await refuses(
+        sealer.open(text, async () => otherBinding),
+        'a state is taken for another request',
+      )
     else claim(JSON.stringify(params) === JSON.stringify(other), 'two requests share a binding')
-    await refuses(stranger.open(text, binding), 'a state is opened with another secret')
-    await refuses(foreign.open(text, binding), 'a state is opened by a server of another name')
-    await refuses(late.open(text, binding), 'a state is opened too late')
+    await refuses(
+      stranger.open(text, async () => binding),
+      'a state is opened with another secret',
+    )
+    await refuses(
+      foreign.open(text, async () => binding),
+      'a state is opened by a server of another name',
+    )
+    await refuses(
+      late.open(text, async () => binding),
+      'a state is opened too late',
+    )
   },
 })
 

@@ -10,6 +10,7 @@ import type { Dialect } from '../../../protocol/switches.ts'
 import { within } from '../../io/timer.ts'
 import { bodyRead, reportBodyRead } from './given-body.ts'
 import type { Guard } from './guard.ts'
+import { hostOf } from './hosts.ts'
 import {
   hasBody,
   type ExtraEndpoint,
@@ -133,7 +134,8 @@ export class WebEndpoint implements ExtraEndpoint {
 
 function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
   const { method, scheme = 'http', target = '/', body, parsed } = request
-  const base = `${scheme}://${request.header('host') ?? ''}`
+  const host = request.header('host')
+  const base = `${scheme}://${host ?? ''}`
   const headers = new Headers(request.headers?.())
   const text = parsed === undefined ? body : textOf(parsed, headers.get('content-type') ?? '')
   // The text may differ from what was sent, for example in its spaces or its character set.
@@ -141,7 +143,8 @@ function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
   if (headers.get('content-length') !== String(length)) headers.delete('content-length')
   // The target may be a whole URL, and the host anything: the client chose both.
   const path = target.startsWith('/') ? target.replace(/^[/\\]+/, '/') : '/'
-  const url = new URL(path, URL.canParse(base) ? base : 'http://localhost')
+  const isHost = hostOf(host) !== undefined && URL.canParse(base)
+  const url = new URL(path, isHost ? base : 'http://localhost')
   return new Request(url, { method, headers, signal, ...(hasBody(request) && { body: text }) })
 }
 
