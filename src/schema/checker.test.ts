@@ -385,6 +385,33 @@ describe('a large value with a problem in every part', () => {
     expect(checked.issues).toBeLessThan(10_000)
   })
 
+  const choice = (count: number, members: number): z.ZodType =>
+    z.union(
+      Array.from({ length: count }, (_, at) =>
+        z.object(
+          Object.fromEntries(
+            many(z.string(), members).map((each, no) => [`m${at}_${no}`, each as z.ZodType]),
+          ),
+        ),
+      ),
+    )
+  // oxfmt-ignore
+  const complex: readonly (readonly [string, AnySchema, value: object])[] = [
+    ['alternatives', list(choice(10, 1)), { list: many({}, 9900) }],
+    ['alternatives with many members', list(choice(10, 20)), { list: many({}, 9900) }],
+    ['many members', list(choice(1, 30)), { list: many({}, 9900) }],
+    ['alternatives around a list', z.union(many(0, 12).map((_, at) => z.object({ list: z.array(z.email()), n: z.literal(at) }))), { list: many('x', 9000), n: 1 }],
+    ['alternatives in a tree', z.object({ tree: z.lazy(() => z.array(choice(20, 3))) }), { tree: many({}, 9900) }],
+  ]
+  test.each(complex)(
+    'is rejected early if the schema finds many in each part, even of a smaller value: %s',
+    (_, schema, value) => {
+      const checked = spied(schema)
+      expect(toChecker(checked.schema, 'input').check(value)).toMatchObject({ ok: false })
+      expect(checked.issues).toBeLessThan(45_000)
+    },
+  )
+
   test('is rejected where the problems are, even far behind good parts', () => {
     const value = { list: [...many('a@b.cd', 50_500), ...many('x', 50_000)] }
     expect(toChecker(list(z.email()), 'input').check(value)).toMatchObject({

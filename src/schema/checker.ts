@@ -1,6 +1,6 @@
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
-import { isLarge, LARGE, namesIn, Pieces } from './pieces.ts'
+import { isLarge, LARGE, largeFor, namesIn, Pieces } from './pieces.ts'
 import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
 import type {
   AnySchema,
@@ -49,10 +49,11 @@ type Result = StandardResult<unknown>
 function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const standard = schema['~standard']
   let names: ReadonlySet<string> | undefined
+  let large: number | undefined
   return {
     json,
     check(value, isOwn = false) {
-      if (!isOwn && isLarge(value)) return settled(checkLarge(value as object))
+      if (!isOwn && isLarge(value, (large ??= largeFor(json)))) return settled(checkLarge(value as object))
       const result = standard.validate(value)
       return 'then' in result ? result.then(read) : read(result)
     },
@@ -64,7 +65,7 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   }
 
   function* checkLarge(value: object): Generator<Result | Promise<Result>, Checked, Result> {
-    const pieces = new Pieces((names ??= namesIn(json)))
+    const pieces = new Pieces((names ??= namesIn(json)), large)
     const first: Issue[] = []
     let found = 0
     for (const piece of pieces.of(value)) {

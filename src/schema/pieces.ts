@@ -1,18 +1,29 @@
+import { isObject } from './keywords.ts'
+import { toResolver } from './reference.ts'
 import type { JsonSchema } from './schema.ts'
 
 /** Whether a value has many parts. Stops counting when it does. */
-export function isLarge(value: unknown): boolean {
-  return countIn(value, LARGE) < 0
+export function isLarge(value: unknown, most: number = LARGE): boolean {
+  return countIn(value, most) < 0
 }
 
 /** A library checks this many parts in a few milliseconds, whatever is wrong with them. */
 export const LARGE = 10_000
 
-/** The parts of a piece of a large value, without what is added from around it. */
-const PIECE = 1000
+/** So many problems take a library about a tenth of a second. */
+const MOST_PROBLEMS = 40_000
 
-/** The parts that are added to a piece, so that what is around it is complete. */
-const AROUND = 100
+/** A piece of a large value has this part of what is large, without what is added from around it. */
+const PIECE = 1 / 10
+
+/** The part of a piece that is added to it, so that what is around it is complete, and the least of it. */
+const AROUND = 1 / 10
+const LEAST_AROUND = 10
+
+/** From how many parts on a value is large for a schema: fewer if the schema may find many problems in each part. */
+export function largeFor(schema: JsonSchema): number {
+  return Math.max(10, Math.min(LARGE, Math.floor(MOST_PROBLEMS / problemsPerPart(schema))))
+}
 
 type Path = readonly PropertyKey[]
 type Step = string | number
@@ -42,11 +53,15 @@ export class Pieces {
   readonly #open: Open[] = []
   /** The lists and objects that do not fit into a piece. */
   readonly #large = new WeakSet<object>()
-  #left = PIECE
-  #room = AROUND
+  readonly #size: number
+  #left: number
+  #room: number
 
-  constructor(names: ReadonlySet<string>) {
+  /** `large` is the number of parts from which on a value is large. */
+  constructor(names: ReadonlySet<string>, large: number = LARGE) {
     this.#names = names
+    this.#size = this.#left = large * PIECE
+    this.#room = Math.max(LEAST_AROUND, this.#size * AROUND)
   }
 
   of(value: object): Generator<object> {
@@ -67,10 +82,10 @@ export class Pieces {
         yield* this.#fill(part, below)
         continue
       }
-      const size = sizeOf(part, PIECE)
+      const size = sizeOf(part, this.#size)
       if (size > this.#left) {
         yield this.#open[0]!.copy
-        this.#left = PIECE
+        this.#left = this.#size
         this.#renew(0)
       }
       this.#left -= size
@@ -106,7 +121,7 @@ export class Pieces {
   #findLarge(part: object): number {
     let size = 1
     for (const below of partsOf(part)) size += isContainer(below) ? this.#findLarge(below) : 1
-    if (size > PIECE) this.#large.add(part)
+    if (size > this.#size) this.#large.add(part)
     return size
   }
 
@@ -163,6 +178,35 @@ export function namesIn(schema: JsonSchema): ReadonlySet<string> {
     return value
   })
   return names
+}
+
+/** The most subschemas that are looked at. */
+const MAX_LOOKED_AT = 10_000
+
+/**
+ * How many problems a library may find in one part of a value: every subschema for the same place may find one, and one for
+ * each required member. Recursion is followed once.
+ */
+function problemsPerPart(schema: JsonSchema): number {
+  const places = new Map<string, number>()
+  const resolve = toResolver(schema)
+  let left = MAX_LOOKED_AT
+  look(schema, '', [])
+  return Math.max(1, ...places.values())
+
+  function look(below: unknown, place: string, followed: readonly unknown[]): void {
+    if (!isObject(below) || left-- <= 0) return
+    const { $ref, required, properties, items, additionalProperties } = below
+    const missing = Array.isArray(required) ? required.length : 0
+    places.set(place, (places.get(place) ?? 0) + 1 + missing)
+    if (typeof $ref === 'string' && !followed.includes($ref)) look(resolve($ref), place, [...followed, $ref])
+    for (const keyword of ['anyOf', 'oneOf', 'allOf'])
+      for (const [, each] of Object.entries(below[keyword] ?? {})) look(each, place, followed)
+    for (const [name, each] of Object.entries(properties ?? {})) look(each, `${place}/${name}`, followed)
+    for (const [at, each] of Object.entries(below['prefixItems'] ?? {}))
+      look(each, `${place}/${at}`, followed)
+    for (const each of [items, additionalProperties]) look(each, `${place}/*`, followed)
+  }
 }
 
 function isContainer(value: unknown): value is object {

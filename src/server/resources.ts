@@ -61,6 +61,9 @@ const MAX_SUGGESTED = 100
 /** The most steps that one request may take to find resources, a fraction of a second. */
 const MAX_STEPS = 5_000_000
 
+/** The steps that reading a character of a URI takes. */
+const READING = 2
+
 /** The resource with this URI, if the caller may use it, and the variables of its template. Several URIs of a request share their work. */
 export function findResource(
   lists: ResourceLists,
@@ -71,11 +74,18 @@ export function findResource(
   const exact = lists.resources.find(uri, context)
   if (exact !== undefined) return { resource: exact, variables: {} }
   const templates = lists.templates.items
-  const subject = templates.size === 0 ? undefined : toSubject(uri)
+  const count = templates.size
+  if (count === 0) return undefined
+  const check = (): void => {
+    if (work.steps > MAX_STEPS) throw mcpError(URI_TOO_COSTLY, { count })
+  }
+  work.steps += uri.length * READING
+  check()
+  const subject = toSubject(uri)
   if (subject === undefined) return undefined
   for (const template of templates.values()) {
     const variables = readVariables(template.template, subject, work)
-    if (work.steps > MAX_STEPS) throw mcpError(URI_TOO_COSTLY, { count: templates.size })
+    check()
     if (variables !== undefined && mayUse(template, context)) return { resource: template, variables }
   }
   return undefined

@@ -296,6 +296,20 @@ test('M.uri-redos no request keeps the server busy with matching, however many U
   await client.close()
 })
 
+test.each(['', ' ', '%'])(
+  'M.uri-redos many long URIs that no template matches are not all read, with %o at their end',
+  async (end) => {
+    const client = await open(files(1e9), { transport: 'memory', revision: '2026-07-28' })
+    const listen = (count: number, length: number): Promise<unknown> => {
+      const uris = Array.from({ length: count }, (_, name) => `x://${name}${'a'.repeat(length)}${end}`)
+      return client.request('subscriptions/listen', { notifications: { resourceSubscriptions: uris } })
+    }
+    await expect(listen(1000, 8150)).rejects.toMatchObject({ message: /takes too long/ })
+    await expect(listen(1000, 1000)).resolves.toMatchObject({ resultType: 'complete' })
+    await client.close()
+  },
+)
+
 test.each(WITH_SESSION)(
   'limits.heldBytes the values in sessions count too, and a session that ends gives them back, over %s at %s',
   async (transport, revision) => {

@@ -10,7 +10,9 @@ export const CLOSE = {
 } as const
 
 /** Why a server gives up a client. */
-export const REFUSALS = {
+export type Refusal = 'invalid' | 'evicted'
+
+export const REFUSALS: Readonly<Record<Refusal, readonly [code: number, reason: string]>> = {
   invalid: [CLOSE.policy, 'too many invalid messages'],
   evicted: [CLOSE.tryLater, 'the server needs the memory that the session takes'],
-} as const
+}

@@ -11,7 +11,7 @@ import { budgetsOf } from '../io/budgets.ts'
 import { ReadBudget, senderOf } from '../io/read-budget.ts'
 import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import { afterMs, within } from '../io/timer.ts'
-import { CLOSE, REFUSALS } from './close-codes.ts'
+import { CLOSE, REFUSALS, type Refusal } from './close-codes.ts'
 import type { ServerSocket } from './server-socket.ts'
 import type { Carrier, WsSession } from './session.ts'
 
@@ -167,7 +167,7 @@ export class Peer implements Carrier {
     if (this.#stream.writableLength > BATCH_BYTES) this.abort()
   }
 
-  refuse(why: keyof typeof REFUSALS): void {
+  refuse(why: Refusal): void {
     this.#socket.close(...REFUSALS[why])
   }
 

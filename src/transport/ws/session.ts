@@ -5,7 +5,7 @@ import { budgetsOf } from '../io/budgets.ts'
 import { Connection } from '../io/connection.ts'
 import { KeptBuffer } from '../io/kept-pool.ts'
 import { Backlog, type Keeper } from './backlog.ts'
-import type { REFUSALS } from './close-codes.ts'
+import type { Refusal } from './close-codes.ts'
 
 /** The current connection of a session. */
 export interface Carrier {
@@ -17,7 +17,7 @@ export interface Carrier {
   /** Gives up the session to another connection. */
   replace(): void
   /** Closes the connection of a client that the server gives up. */
-  refuse(why: keyof typeof REFUSALS): void
+  refuse(why: Refusal): void
   /** Aborts the connection. */
   abort(): void
 }
