@@ -12,10 +12,7 @@ afterAll(() => closeListeners())
 
 const CONNECTIONS = 40
 const EACH = 12
-const MESSAGES = Array.from(
-  { length: EACH },
-  (_, at) => headed('tools/call', { name: 'slow' }, at + 1).body,
-)
+const MESSAGES = Array.from({ length: EACH }, (_, at) => headed('tools/call', { name: 'slow' }, at + 1).body)
 
 /** Sends the messages of one connection. */
 type Send = () => void
@@ -24,12 +21,16 @@ const OPEN = {
   async tcp(app: AnyApp): Promise<readonly Send[]> {
     const address = await serveOver('tcp', app)
     const wires = await Promise.all(Array.from({ length: CONNECTIONS }, () => dial(address)))
-    return wires.map(({ socket }) => () => socket.write(MESSAGES.map((text) => `${text}\n`).join('')))
+    return wires.map(
+      ({ socket }) =>
+        () =>
+          socket.write(MESSAGES.map((text) => `${text}\n`).join('')),
+    )
   },
   async ws(app: AnyApp): Promise<readonly Send[]> {
     const { port } = await start(app)
     const raws = await Promise.all(Array.from({ length: CONNECTIONS }, () => openWs(port)))
-    return raws.map((raw) => () => raw.write(...MESSAGES.map((text) => frame(text))))
+    return raws.map((raw) => () => raw.write(Buffer.concat(MESSAGES.map((text) => frame(text)))))
   },
 }
 
