@@ -40,7 +40,7 @@ export function inTurns<In, Out>(
           pauses?.resume()
           resolve(proceed())
         } catch (thrown) {
-          reject(thrown)
+          reject(thrown as Error)
         }
       }),
     )
