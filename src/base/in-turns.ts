@@ -1,4 +1,4 @@
-import { inNextTurn, TURN_MS } from './turn.ts'
+import { endOfTurn, inNextTurn } from './turn.ts'
 
 /** What happens before and after each pause. */
 export interface Pauses<In> {
@@ -20,7 +20,7 @@ export function inTurns<In, Out>(
   return proceed()
 
   function proceed(): Out[] | Promise<Out[]> {
-    const end = performance.now() + TURN_MS
+    const end = endOfTurn()
     while (outs.length < items.length) {
       const out = take(items[outs.length]!)
       // A promise may be rejected during a pause, before the caller can look at it.
@@ -31,10 +31,18 @@ export function inTurns<In, Out>(
     return outs
   }
 
-  async function pause(): Promise<Out[]> {
+  function pause(): Promise<Out[]> {
     pauses?.pause(items.slice(outs.length))
-    await new Promise<void>((resolve) => inNextTurn(resolve))
-    pauses?.resume()
-    return proceed()
+    return new Promise((resolve, reject) =>
+      // Everything happens in the turn: a promise would continue after the turns of all others.
+      inNextTurn(() => {
+        try {
+          pauses?.resume()
+          resolve(proceed())
+        } catch (thrown) {
+          reject(thrown as Error)
+        }
+      }),
+    )
   }
 }

@@ -1,33 +1,70 @@
 /** Milliseconds after which others get a turn. */
-export const TURN_MS = 20
-/** How many items pass between two looks at the clock, which costs as much as a small part of an item. */
-const LOOK_EVERY = 8
-
+const TURN_MS = 20
+/** Work that begins this many milliseconds after other work probably belongs to the same turn of the event loop. */
+const NEXT_MS = 1
 /** How many requests may begin in one turn without being answered at once, because their answers come all together after it. */
 const MOST_BEGUN = 128
 
-let items = 0
+/** What has to wait for the next turn, in order of arrival. */
+const waiting = new Set<() => void>()
+let isServing = false
+/** When the work began that was not interrupted since, when it last ended, and when it must pause. */
+let began = 0
+let worked = 0
 let end = 0
 let before = 0
 
-/** Begins to count the items that are done in one turn. There is one turn at a time, so nothing is kept for each user of it. */
-export function beginTurn(): void {
-  items = 0
+/**
+ * Begins to work for one connection that has `unanswered` requests. All connections share a turn, so that no number of them keeps
+ * the process from others. If this returns false, the turn is over: go on `inNextTurn`.
+ */
+export function beginTurn(unanswered: number): boolean {
+  before = unanswered
+  if (isServing) return true
+  const now = performance.now()
+  if (now - worked > NEXT_MS) began = now
+  worked = now
+  end = began + TURN_MS
+  return waiting.size === 0 && now < end
 }
 
-/**
- * Counts an item; true if it is time to pause, also because so many more requests are unanswered than after the first item. A
- * turn with a single item never looks at the clock.
- */
+/** Whether it is time to pause after a message, also because so many more requests are unanswered than when the turn began. */
 export function isTurnOver(unanswered: number): boolean {
-  items++
-  if (items === 1) before = unanswered
-  else if (items === 2) end = performance.now() + TURN_MS
-  return unanswered - before >= MOST_BEGUN || (items % LOOK_EVERY === 0 && performance.now() > end)
+  worked = performance.now()
+  return worked > end || unanswered - before >= MOST_BEGUN
+}
+
+/** When work that begins now must pause. */
+export function endOfTurn(): number {
+  return isServing ? end : performance.now() + TURN_MS
 }
 
 /** Calls `act` after others had a turn. */
 export function inNextTurn(act: () => void): void {
+  waiting.add(act)
+  if (waiting.size === 1 && !isServing) scheduleTurn()
+}
+
+function scheduleTurn(): void {
   // Browsers do not have setImmediate.
-  void (globalThis.setImmediate ?? setTimeout)(act)
+  void (globalThis.setImmediate ?? setTimeout)(serveWaiting)
+}
+
+/** Gives each of those that wait its share of one turn. Those whose turn it no longer was are first in the next one. */
+function serveWaiting(): void {
+  isServing = true
+  began = worked = performance.now()
+  const last = began + TURN_MS
+  try {
+    for (const act of waiting) {
+      waiting.delete(act)
+      end = worked + (last - worked) / (waiting.size + 1)
+      act()
+      worked = performance.now()
+      if (worked > last) break
+    }
+  } finally {
+    isServing = false
+    if (waiting.size > 0) scheduleTurn()
+  }
 }

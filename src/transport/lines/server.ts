@@ -165,7 +165,7 @@ export class LineServer implements LineReaderOptions {
   #takeAll(): void {
     const lines = this.#inbox
     if (lines.length > 0) this.#inbox = []
-    beginTurn()
+    if (!beginTurn(this.connection.calls.size) && lines.length > 0) return this.#pause(lines)
     for (let at = 0; at < lines.length; at++) {
       if (this.#isIgnoring) break
       if (this.#isBehind) return this.#keep(lines.slice(at))
@@ -173,7 +173,7 @@ export class LineServer implements LineReaderOptions {
       const line = lines[at]!
       if (typeof line === 'string' ? this.connection.receive(line) : this.#reject(line)) this.#isClient = true
       else if (this.#onForeign !== undefined && !this.#isIgnoring) this.#checkForeign(line, this.#onForeign)
-      if (at + 1 < lines.length && isTurnOver(this.connection.calls.size))
+      if (isTurnOver(this.connection.calls.size) && at + 1 < lines.length)
         return this.#pause(lines.slice(at + 1))
     }
     const onTaken = this.#onTaken

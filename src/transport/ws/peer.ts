@@ -187,7 +187,7 @@ export class Peer implements Carrier {
 
   #count(bytes: number): void {
     this.#heard = true
-    beginTurn()
+    if (!beginTurn(this.#connection.calls.size) && !this.#isWaiting) this.#wait()
     // Input after the close frame is discarded.
     if (this.#socket.readyState !== this.#socket.OPEN) return this.#reading.end()
     const problem = this.#reading.take(bytes + this.#newFragments() * FRAGMENT_BYTES)
@@ -271,10 +271,10 @@ export class Peer implements Carrier {
     const waiting = this.#inbox ?? []
     let at = 0
     this.#inbox = undefined
-    beginTurn()
+    beginTurn(this.#connection.calls.size)
     while (at < waiting.length && !this.#paused && !this.#isWaiting && !this.#socket.isOver) {
       this.#connection.receive(waiting[at++] as string)
-      if (at < waiting.length && isTurnOver(this.#connection.calls.size)) this.#wait()
+      if (isTurnOver(this.#connection.calls.size) && at < waiting.length) this.#wait()
     }
     if (at < waiting.length) this.#inbox = [...waiting.slice(at), ...(this.#inbox ?? [])]
     this.#read()

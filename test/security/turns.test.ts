@@ -1,0 +1,62 @@
+import { afterAll, expect, test } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import { closeListeners } from '../harness/connection-http.ts'
+import type { AnyApp } from '../harness/connection.ts'
+import { until } from '../hostile/peer.ts'
+import { headed } from '../http/messages.ts'
+import { dial, serveOver } from '../tcp/wire.ts'
+import { frame } from '../ws/raw.ts'
+import { open as openWs, start } from '../ws/server.ts'
+
+afterAll(() => closeListeners())
+
+const CONNECTIONS = 40
+const EACH = 12
+const MESSAGES = Array.from({ length: EACH }, (_, at) => headed('tools/call', { name: 'slow' }, at + 1).body)
+
+/** Sends the messages of one connection. */
+type Send = () => void
+
+const OPEN = {
+  async tcp(app: AnyApp): Promise<readonly Send[]> {
+    const address = await serveOver('tcp', app)
+    const wires = await Promise.all(Array.from({ length: CONNECTIONS }, () => dial(address)))
+    return wires.map(
+      ({ socket }) =>
+        () =>
+          socket.write(MESSAGES.map((text) => `${text}\n`).join('')),
+    )
+  },
+  async ws(app: AnyApp): Promise<readonly Send[]> {
+    const { port } = await start(app)
+    const raws = await Promise.all(Array.from({ length: CONNECTIONS }, () => openWs(port)))
+    return raws.map((raw) => () => raw.write(Buffer.concat(MESSAGES.map((text) => frame(text)))))
+  },
+}
+
+test.each(['tcp', 'ws'] as const)(
+  'many connections share one turn, so that the process also does other work, %s',
+  async (kind) => {
+    let made = 0
+    const app = createServer({ name: 'target', version: '1', log: () => undefined }).tool('slow', {}, () => {
+      const end = performance.now() + 2
+      while (performance.now() < end);
+      made++
+      return 'done'
+    }) as AnyApp
+    const sends = await OPEN[kind](app)
+    /** How many requests were answered in each turn of the event loop. */
+    const perTurn: number[] = []
+    let before = 0
+    const count = (): void => {
+      perTurn.push(made - before)
+      before = made
+      if (made < CONNECTIONS * EACH) setImmediate(count)
+    }
+    for (const send of sends) send()
+    setImmediate(count)
+    await until(() => made === CONNECTIONS * EACH, 30_000)
+    // A turn lasts 20 ms, and each request takes 2 of them.
+    expect(Math.max(...perTurn)).toBeLessThan(25)
+  },
+)
