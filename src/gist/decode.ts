@@ -33,9 +33,9 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{
 
 /** Reads the body of a request: one JSON value within the depth limit, without duplicate keys. */
 export function readBody({ body, parsed }: HttpIn, limits: Bounds): unknown {
-  const { depth: maxDepth, values, keys, stringLength } = limits
+  const { depth: maxDepth, values } = limits
   if (parsed !== undefined) return parsed
-  if (body.length > keys || body.length > stringLength) checkBounds(body, limits)
+  checkBounds(body, limits)
   checkValues(body, values)
   // The scanner checks the params of a message, so the envelope is wrapped as params.
   const finding = scan(`{"params":${body}}`, maxDepth + 1)

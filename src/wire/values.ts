@@ -1,5 +1,5 @@
 import { mcpError } from '../errors/error.ts'
-import { TOO_MANY_VALUES } from '../errors/wire.ts'
+import { TOO_MANY_KEYS, TOO_MANY_VALUES } from '../errors/wire.ts'
 import { endOfString, skipSpace } from './skip.ts'
 
 /**
@@ -10,6 +10,17 @@ export function checkValues(text: string, most: number): void {
   if (exceedsValues(text, most)) throw mcpError(TOO_MANY_VALUES, { limit: most })
 }
 
+/** Throws when the objects of a text have more than `most` members in all, which take the longest to parse. The text need not be valid JSON. */
+export function checkKeys(text: string, most: number): void {
+  // A text never has more members than characters.
+  if (text.length <= most) return
+  let members = 0
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
+    at = skipSpace(text, endOfString(text, at + 1) + 1)
+    if (text.charCodeAt(at) === COLON && ++members > most) throw mcpError(TOO_MANY_KEYS, { limit: most })
+  }
+}
+
 /** Whether a text has more than `most` JSON values. In invalid JSON, at least those before the first error are counted. */
 export function exceedsValues(text: string, most: number): boolean {
   // A value takes at least two characters: itself and what separates it from the next.
@@ -18,6 +29,7 @@ export function exceedsValues(text: string, most: number): boolean {
 
 const QUOTE = 34
 const COMMA = 44
+const COLON = 58
 const OPEN_LIST = 91
 const CLOSE_LIST = 93
 const OPEN_OBJECT = 123

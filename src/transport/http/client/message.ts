@@ -1,16 +1,20 @@
 import type { ContentLimits } from '../../../protocol/client-limits.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError } from '../../../errors/error.ts'
-import { checkBatchLength, readMessage, readScanned } from '../../../wire/message.ts'
+import { checkBatchLength, MAX_MEMBERS, readMessage, readScanned } from '../../../wire/message.ts'
 import { scanFully } from '../../../wire/full-scan.ts'
-import { checkValues } from '../../../wire/values.ts'
+import { checkKeys, checkValues } from '../../../wire/values.ts'
 
 /** Reads the messages of a text from a server: one, or several in a batch. Throws when it is not a message. */
-export function readReceived(text: string, { depth, values, batch }: ContentLimits): readonly Message[] {
+export function readReceived(
+  text: string,
+  { depth, values, keys, batch }: ContentLimits,
+): readonly Message[] {
   let read: unknown
   try {
+    checkKeys(text, keys)
     checkValues(text, values)
-    read = readScanned(text, depth, scanFully(text, depth))
+    read = readScanned(text, depth, scanFully(text, depth, MAX_MEMBERS))
   } catch (error) {
     if (!(error instanceof McpError) || error.kind !== 'bad_message') throw error
     return [readOne(JSON.parse(text))]
