@@ -79,7 +79,7 @@ export function picture(rows: readonly Row[], machine: Machine): string {
 <style>${STYLE}
 </style>
 <rect class="page" x="0.5" y="0.5" width="${WIDTH - 1}" height="${height - 1}" rx="8"/>
-<text class="head" x="${MARGIN}" y="34">tools/call add(a, b), validated</text>
+<text class="head" x="${MARGIN}" y="34">tools/call add(a, b), validated, async handler</text>
 <text class="quiet" x="${WIDTH - MARGIN}" y="34" text-anchor="end">${escaped(facts)}</text>
 ${drawn.join('\n')}
 </svg>

@@ -16,10 +16,13 @@ import { type Ratio, better, isLost, ratiosOf, tallyOf, verdictOf } from './regr
 import { beatenText, goalsText, headerText, tableText } from './report.ts'
 import { SHORT_WORKLOADS, WORKLOADS } from './workloads.ts'
 
+/** Where whole runs are kept: the last one, and the reference, from a host that is fast enough for absolute numbers. */
 const RECORD = 'reports'
+const [LAST, REFERENCE] = ['bench.json', 'reference.json']
 
 /**
- * `--quick` measures everything briefly, `--only name` measures one workload, `--ci` checks our ratios against the record, and
+ * A whole run becomes the last one, which the README shows; with `--reference` also the one whose numbers requirements and CI
+ * use. `--quick` measures everything briefly, `--only name` measures one workload, `--ci` checks our ratios against the record, and
  * `--profile name` shows where our server and bare Node spend the time of a call, as text on a terminal and as JSON otherwise.
  */
 async function bench(): Promise<void> {
@@ -27,6 +30,7 @@ async function bench(): Promise<void> {
     options: {
       quick: { type: 'boolean', default: false },
       ci: { type: 'boolean', default: false },
+      reference: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true },
       profile: { type: 'string', multiple: true },
     },
@@ -43,11 +47,12 @@ async function bench(): Promise<void> {
   // Only a complete run without failures replaces the record.
   const folder = values.quick || values.only || failures.length > 0 ? '.cache/bench' : RECORD
   const rows = judge(toRows(samples))
-  write(folder, { 'bench.json': rows, 'bench-machine.json': after })
+  write(folder, { [LAST]: rows, 'bench-machine.json': after })
   console.log(
-    `\n${goalsText(rows)}\n${beatenText(rows)}\nload ${after.loadAfter} after the run; rows in ${folder}/bench.json`,
+    `\n${goalsText(rows)}\n${beatenText(rows)}\nload ${after.loadAfter} after the run; rows in ${folder}/${LAST}`,
   )
   if (folder === RECORD) {
+    if (values.reference) write(folder, { [REFERENCE]: rows, 'reference-machine.json': after })
     drawPicture()
     fillReadme()
   }
@@ -107,7 +112,7 @@ async function profileAll(workloads: readonly Workload[], plan: Plan): Promise<r
 /** Compares our ratios with the recorded ones; a workload with a lost ratio is measured again. */
 async function compareWithRecord(workloads: readonly Workload[], { loadBefore }: Machine): Promise<void> {
   const record = recorded()
-  console.log(`Our ratios to bare Node and those of ${RECORD}/bench.json; load ${loadBefore} before`)
+  console.log(`Our ratios to bare Node and those of the record; load ${loadBefore} before`)
   const ratios: Ratio[] = []
   let broken = 0
   for (const workload of workloads) {
@@ -123,14 +128,21 @@ async function compareWithRecord(workloads: readonly Workload[], { loadBefore }:
   const { passed, failed, unjudged } = tallyOf(ratios)
   console.log(`load ${loadNow()} after`)
   if (unjudged > 0)
-    console.log(`${unjudged} new ratios are judged once ${RECORD}/bench.json has them: run "npm run bench"`)
+    console.log(`${unjudged} new ratios are judged once ${RECORD}/${LAST} has them: run "npm run bench"`)
   console.log(`${passed} passed, ${failed + broken} failed`)
   if (failed + broken > 0) process.exitCode = 1
 }
 
+/** The rows of the reference, and those of the last run that it lacks. */
 function recorded(): readonly Row[] {
-  const file = join(RECORD, 'bench.json')
-  if (!existsSync(file)) throw new Error(`${file} is missing: run "npm run bench" first`)
+  const [reference, last] = [REFERENCE, LAST].map(rowsIn) as [readonly Row[], readonly Row[]]
+  const works = new Set(reference.map(({ work }) => work))
+  return [...reference, ...last.filter(({ work }) => !works.has(work))]
+}
+
+function rowsIn(name: string): readonly Row[] {
+  const file = join(RECORD, name)
+  if (!existsSync(file)) throw new Error(`${file} is missing: run "npm run bench -- --reference" first`)
   return JSON.parse(readFileSync(file, 'utf8')) as readonly Row[]
 }
 

@@ -75,7 +75,7 @@ export function toReport(root: string): Report {
 }
 
 /** The last complete run of the bench. */
-const RECORD = 'reports/bench.json'
+const RECORD = 'reports/reference.json'
 
 function readRecord(file: string): readonly Row[] {
   return JSON.parse(readFileSync(file, 'utf8')) as readonly Row[]

@@ -118,7 +118,7 @@ describe('a required number', () => {
       { work: 'calls', unit: 'req/s', subject: OURS.name, value: calls },
       { work: 'calls', unit: 'ms', subject: OURS.name, value: ms },
     ]
-    writeFileSync(join(root, 'reports/bench.json'), JSON.stringify(record))
+    writeFileSync(join(root, 'reports/reference.json'), JSON.stringify(record))
     return toReport(root)
   }
 

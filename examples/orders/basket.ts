@@ -2,7 +2,7 @@ import { createServer, McpError, ToolError, type App, type ServerOptions } from 
 import { z } from 'zod'
 import { stockOf } from './store.ts'
 
-/** A server whose clients fill baskets, which last as long as their sessions. */
+/** A server whose clients fill baskets: one that lasts as long as their session, or some that they name. */
 export function createBaskets(audit: (line: string) => void, options: Partial<ServerOptions> = {}): App {
   const app = createServer({ name: 'baskets', version: '1.0.0', ...options })
 
@@ -12,6 +12,25 @@ export function createBaskets(audit: (line: string) => void, options: Partial<Se
     await session.set('basket', basket)
     return `In the basket: ${basket.join(', ')}`
   })
+
+  const baskets = new Map<string, readonly string[]>()
+
+  app.tool(
+    'fill',
+    {
+      description: 'Puts an item into a basket: into a new one, or into that which an earlier call returned.',
+      input: z.object({ item: z.string(), basket: z.string().optional() }),
+      output: z.object({ basket: z.string(), items: z.array(z.string()) }),
+    },
+    ({ item, basket }) => {
+      const before = basket === undefined ? [] : baskets.get(basket)
+      if (before === undefined) throw new ToolError(`There is no basket "${basket}".`)
+      const id = basket ?? crypto.randomUUID()
+      const items = [...before, item]
+      baskets.set(id, items)
+      return { basket: id, items }
+    },
+  )
 
   app.tool('order', { input: z.object({ item: z.string() }) }, ({ item }) => {
     if (stockOf(item) === 0)

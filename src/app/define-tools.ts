@@ -36,7 +36,7 @@ export function defineTools<
       readonly visible?: ((context: Ctx) => boolean) | undefined
       /** Scopes that the caller must have, all of them, to call the tool. Default: none are needed. */
       readonly scopes?: readonly string[] | undefined
-      /** What the tool does to its surroundings, such as `{ readOnly: true }`. Default: no hints. */
+      /** Describes the effects of the tool, such as `{ readOnly: true }`. Default: no hints. */
       readonly hints?: Hints | undefined
       /** The longest that the handler may run, such as `'20s'`. Default: no timeout. */
       readonly timeout?: Duration | undefined

@@ -36,7 +36,7 @@ export interface ServerOptions {
   readonly version: string
   /** The name of the server for people. Default: none; clients show `name`. */
   readonly title?: string | undefined
-  /** What the server offers, in a sentence for people. Default: none. */
+  /** A sentence that describes the server to people. Default: none. */
   readonly description?: string | undefined
   /** A page where people can read about the server. Default: none. */
   readonly websiteUrl?: string | undefined

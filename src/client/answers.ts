@@ -9,7 +9,7 @@ import { checkRoots } from './declared.ts'
 
 /** A form that the server asks the user to fill in. */
 export interface FormQuestion {
-  /** What the server wants to know, for the user to read. It comes from the server, so do not run or render it as code. */
+  /** The question, to be shown to the user. It comes from the server, so do not run it or render it as markup. */
   readonly message: string
   /**
    * The fields: a JSON Schema of an object whose properties are strings, numbers, booleans or choices. It always has type `object`

@@ -16,7 +16,7 @@ export const ROOTS: Kind<NonNullable<Answers['roots']>> = either(
 export interface DeclaredExtension {
   /** The id in the capabilities, such as `dev.pierhead/health`. */
   readonly id: string
-  /** What the client says about its support, in a form that the extension defines. Default: `{}`. */
+  /** The client's settings, in a form that the extension defines. Default: `{}`. */
   readonly settings?: JsonObject | undefined
 }
 

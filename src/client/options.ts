@@ -11,7 +11,7 @@ export interface Progress {
   readonly progress: number
   /** How much there is to do, in the same unit; undefined if the server does not know. */
   readonly total?: number | undefined
-  /** What the server is doing, for people to read; undefined if it does not say. Since 2025-03-26. */
+  /** A description of the current step, for people; undefined if the server sent none. Since 2025-03-26. */
   readonly message?: string | undefined
 }
 

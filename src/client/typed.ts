@@ -33,7 +33,7 @@ export type InputOfTool<Tools, Name extends ToolName<Tools>> =
 export type OutputOfTool<Tools, Name extends ToolName<Tools>> =
   string extends ToolName<Tools> ? unknown : ToolOutput<ToolsOf<Tools>, Name>
 
-/** What follows the name of a tool in a call. The input may be left out if the tool requires no argument. */
+/** The arguments of `call` after the name. The input may be left out if the tool requires no argument. */
 export type CallArguments<Tools, Name extends ToolName<Tools>> =
   {} extends InputOfTool<Tools, Name>
     ? [input?: InputOfTool<Tools, Name>, options?: CallOptions]

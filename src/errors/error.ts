@@ -67,7 +67,7 @@ export function knowErrors(rows: Iterable<ErrorRow>): ReadonlyMap<string, ErrorR
   return KNOWN
 }
 
-/** What an `McpError` may have besides its kind and message. */
+/** Optional facts of an `McpError`, besides its kind and message. */
 export interface ErrorExtras {
   /** Members of `error.data` besides the refusal. Default: none. The peer gets them, so keep secrets out. */
   readonly data?: Readonly<Record<string, unknown>> | undefined
@@ -97,7 +97,7 @@ export interface ErrorExtras {
  * }
  */
 export class McpError extends Error {
-  /** What went wrong, as a name that never changes. `remote` is an error of another server that has no kind of its own. */
+  /** The kind of error, a stable name to compare with. `remote` stands for any error of another server that has no kind of its own. */
   readonly kind: ErrorKind
   /** The JSON-RPC code. Several kinds share one, so `kind` says more. */
   readonly code: number
@@ -105,7 +105,7 @@ export class McpError extends Error {
   readonly data: Readonly<Record<string, unknown>> | undefined
   /** The entry of the refusal catalogue, which `refusalOf` looks up; undefined if the error is not a refusal. */
   readonly refusal: RefusalName | undefined
-  /** What to do about it, in a sentence. It comes from this package rather than from the server. */
+  /** A sentence that says how to fix the problem. It comes from this package, never from the server. */
   readonly hint: string
   /** Whether the same request may succeed later, unchanged. The client has already retried as far as `recovery` allows. */
   readonly retryable: boolean

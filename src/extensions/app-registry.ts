@@ -13,7 +13,7 @@ export interface AppFacts {
   readonly name: string
   /** The name for people. Default: none. */
   readonly title?: string | undefined
-  /** What the app does. Default: none. */
+  /** Describes the app. Default: none. */
   readonly description?: string | undefined
   /** The version of the app. Default: none. */
   readonly version?: string | undefined
@@ -35,7 +35,7 @@ export interface AppShown extends AppFacts {
   readonly state: AppState
 }
 
-/** What a client may do to an app, if `allow` agrees. */
+/** The actions of clients that `allow` decides on. */
 export type AppAction = 'register' | 'unregister' | 'start' | 'stop'
 
 /** The options of `new Apps`. */

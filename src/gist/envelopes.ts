@@ -24,7 +24,7 @@ export interface ToolDescriptor {
   readonly tool_id: string
   /** The name of the tool for people. */
   readonly name: string
-  /** What the tool does; absent if the server does not say. */
+  /** Describes the tool; absent if the server sent no description. */
   readonly description?: string | undefined
   /** The JSON Schema of the arguments. */
   readonly input_schema: JsonObject

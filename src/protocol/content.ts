@@ -21,7 +21,7 @@ export type {
   TextContent,
 } from './spec/2026-07-28.ts'
 
-/** What a link says about its resource. Only `name` is required. */
+/** The description of a linked resource. Only `name` is required. */
 export type LinkOptions = Omit<Resource, 'uri'>
 
 /** The MIME type of bytes without a known type. */

@@ -1,4 +1,5 @@
 import { inTurns } from '../base/in-turns.ts'
+import { shareOf } from '../base/share.ts'
 import { mcpError, type McpError } from '../errors/error.ts'
 import { BATCH_ANSWERS } from '../errors/limits.ts'
 import type { RequestId } from '../protocol/jsonrpc.ts'
@@ -24,16 +25,16 @@ export interface Batch<Out> {
   refuse(id: RequestId, error: McpError): Out
 }
 
-/** One batch may have answers of this part of `limits.unsentBytes`, because they are kept until all can be sent. */
-const SHARE = 1 / 4
-
-/** Answers the messages of a batch with `take` until their answers take too much; then the remaining requests are refused. */
+/**
+ * Answers the messages of a batch with `take` until their answers, which are kept until all can be sent, exceed the share of one
+ * caller; then the remaining requests are rejected.
+ */
 export function withinRoom<Out>(
   { lengthOf, refuse }: Batch<Out>,
   { unsentBytes }: Pick<Limits, 'unsentBytes'>,
   take: (member: unknown, cancelled: McpError | undefined) => Out | Promise<Out>,
 ): typeof take {
-  const limit = Math.floor(unsentBytes * SHARE)
+  const limit = Math.floor(shareOf(unsentBytes))
   let room = limit
   const bounded = (out: Out, id: RequestId | undefined): Out => {
     if (id === undefined) return out

@@ -1,10 +1,8 @@
+import { shareOf } from '../base/share.ts'
 import { mcpError } from '../errors/error.ts'
 import { TOO_MANY_QUESTIONS } from '../errors/limits.ts'
 import { SOON } from '../errors/retry-after.ts'
 import { ownerOf, type Call } from './call.ts'
-
-/** One caller may use this part of the room that all others leave, so that a few callers cannot take everything. */
-const SHARE = 1 / 4
 
 /** The requests that wait for answers of their clients: for how many, and whose each is. */
 export class Questions extends Map<object, { count: number; readonly caller: unknown }> {
@@ -19,7 +17,7 @@ export class Questions extends Map<object, { count: number; readonly caller: unk
     let own = 0
     for (const each of this.values()) if (each.caller === caller) own++
     const room = most - this.size + own
-    if (own >= Math.max(Math.min(room, 1), room * SHARE)) throw mcpError(TOO_MANY_QUESTIONS, {}, SOON)
+    if (own >= Math.max(Math.min(room, 1), shareOf(room))) throw mcpError(TOO_MANY_QUESTIONS, {}, SOON)
     this.set(call, { count: 1, caller })
     return true
   }

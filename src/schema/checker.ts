@@ -82,7 +82,7 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
     return read(yield standard.validate(value))
   }
 
-  /** What the library says to a piece. What it throws may be due to what is missing there, so the whole value decides. */
+  /** Checks a piece. If the library throws, the missing parts may be the cause, so only the whole value decides. */
   function tried(piece: unknown): Result | Promise<Result> {
     const nothing = { value: undefined }
     try {

@@ -193,7 +193,7 @@ function sizeOf(part: unknown, most: number): number {
   return isContainer(part) ? 1 + most - countIn(part, most) : 1
 }
 
-/** What is left of a number after subtracting the parts of a value; negative if there are more. */
+/** Subtracts the number of parts of a value from `left`; negative if there are more. */
 function countIn(value: unknown, left: number): number {
   if (!isContainer(value)) return left - 1
   const parts = partsOf(value)

@@ -48,7 +48,7 @@ export interface ElicitedUrl {
 
 /** A message to the client's model. */
 export interface SampleMessage {
-  /** Who speaks. `system` only if the server's profile allows it; use `systemPrompt` instead. */
+  /** The speaker. `system` only if the server's profile allows it; use `systemPrompt` instead. */
   readonly role: 'user' | 'assistant' | 'system'
   /** Text, or content such as `image(bytes, 'image/png')`. A message with tool results contains nothing else. */
   readonly content: string | SampleBlock | readonly SampleBlock[]
@@ -62,7 +62,7 @@ export type SampleBlock =
       readonly type: 'tool_use' | 'tool_result'
     })
 
-/** What `ctx.sample` asks the client's model. The client may ask its user first, and may change or ignore all but the messages. */
+/** A request of `ctx.sample` to the client's model. The client may ask its user first, and may change or ignore all but the messages. */
 export interface SampleParams {
   /** The conversation so far, oldest message first. */
   readonly messages: readonly SampleMessage[]
@@ -94,7 +94,7 @@ export interface SampleParams {
 
 /** The answer of the client's model. */
 export interface Sampled {
-  /** Who speaks: usually `assistant`. */
+  /** The speaker, usually `assistant`. */
   readonly role: 'user' | 'assistant'
   /** One block, or several; `tool_use` blocks ask for tools that the params offered. */
   readonly content: SampleBlock | readonly SampleBlock[]

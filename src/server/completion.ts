@@ -18,7 +18,7 @@ export type Suggestion =
   | {
       /** The value to fill in. */
       readonly value: string
-      /** What the value means; clients of `toolCompletion`, and those that read `_meta`, see it. Default: none. */
+      /** Describes the value; clients of `toolCompletion`, and those that read `_meta`, see it. Default: none. */
       readonly description?: string | undefined
     }
 

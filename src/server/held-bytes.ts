@@ -1,4 +1,5 @@
 import { clip } from '../base/clip.ts'
+import { hasFarLess, isWithinShare, shareOf } from '../base/share.ts'
 import { textBytes, weigh } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { TOO_MUCH_HELD } from '../errors/server.ts'
@@ -8,8 +9,6 @@ import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { ownerOf, type Call, type ClientInfo } from '../rpc/call.ts'
 import { Session } from '../rpc/session.ts'
 
-/** One caller may hold this part of what all others leave free, so that a few callers cannot take everything. */
-const SHARE = 1 / 4
 /** The most that a client may say about itself: far more than any client needs. */
 const MAX_INTRODUCTION = 65_536
 /** The most that is kept of it. All sessions together then take less than the limit, if the session table is full. */
@@ -38,17 +37,16 @@ export class HeldBytes {
   }
 
   #hasRoom(own: number, bytes: number): boolean {
-    const others = this.#bytes + bytes - own
-    return own <= (this.#limit - others) * SHARE
+    return isWithinShare(own, this.#bytes + bytes, this.#limit)
   }
 
   /** Evicts anonymous callers that hold more than `own` bytes, those with the most first, until there is room; false if there is none. */
   #makeRoom(own: number, bytes: number): boolean {
-    if (own > this.#limit * SHARE) return false
+    if (own > shareOf(this.#limit)) return false
     const larger = [...this.#holders].filter(([, size]) => size > own)
     larger.sort(([, one], [, other]) => other - one)
     return larger.some(
-      ([holder, size]) => this.#evict(holder, own < size * SHARE) && this.#hasRoom(own, bytes),
+      ([holder, size]) => this.#evict(holder, hasFarLess(own, size)) && this.#hasRoom(own, bytes),
     )
   }
 
@@ -73,7 +71,7 @@ export function holderOf({ source, peer, channel }: Call): unknown {
   return source.auth === undefined ? (peer.session ?? channel) : ownerOf(source.auth)
 }
 
-/** What a server keeps of what a client says about itself. */
+/** The name and capabilities of a client, as far as the server keeps them. */
 export interface Introduction {
   readonly client: ClientInfo
   readonly capabilities: JsonObject
@@ -118,7 +116,7 @@ function fitting(value: JsonObject, room: number): JsonObject {
   return Object.fromEntries(kept)
 }
 
-/** What it takes to keep the name and the capabilities of a client; throws if that is too much. */
+/** The memory that the name and capabilities of a client take; throws if that is too much. */
 export function weighIntroduction(method: string, client: unknown, capabilities: unknown): number {
   const bytes = weigh([client, capabilities], MAX_INTRODUCTION + 1)
   if (bytes <= MAX_INTRODUCTION) return bytes
@@ -126,7 +124,7 @@ export function weighIntroduction(method: string, client: unknown, capabilities:
   throw mcpError(BAD_PARAMS, { method, reason })
 }
 
-/** What it takes to keep a URI, besides its characters. */
+/** The memory that a kept URI takes besides its characters. */
 const OVERHEAD = 128
 
 /** URIs that a client watches, counted among the bytes of the server until they are deleted. */

@@ -22,7 +22,7 @@ import { readVariables } from './resources.ts'
 
 /** Official annotations are sent as such; all others go into `_meta`. */
 export interface ResourceAnnotations {
-  /** Whom the resource is for; the protocol defines `user` and `assistant`. Default: not sent. */
+  /** The intended readers of the resource; the protocol defines `user` and `assistant`. Default: not sent. */
   readonly audience?: readonly ('user' | 'assistant' | (string & {}))[] | undefined
   /** How important the resource is to the server, from 0 (optional) to 1 (required). Default: not sent. */
   readonly priority?: number | undefined
@@ -40,7 +40,7 @@ export interface ResourceOptions<Ctx = Context, Uri extends string = string> ext
   readonly mimeType?: string | undefined
   /** The size in bytes, which clients may show. Templates have none. Default: not sent. */
   readonly size?: number | undefined
-  /** Whom the resource is for, how important it is, and when it changed. Default: not sent. */
+  /** The intended readers of the resource, its importance, and the time of its last change. Default: not sent. */
   readonly annotations?: ResourceAnnotations | undefined
   /**
    * Lists resources of a template, so that they are part of `resources/list`. It runs for every page, with the context of
@@ -53,7 +53,7 @@ export interface ResourceOptions<Ctx = Context, Uri extends string = string> ext
   readonly list?: ((context: Ctx) => Listing<Uri>) | undefined
 }
 
-/** A resource that the `list` function of a template returns. The default of its `mimeType` is that of the template. */
+/** A resource that the `list` function of a template returns. Its `description` and `mimeType` are by default those of the template. */
 export interface ListedResource<Uri extends string = string> extends Omit<
   ResourceOptions,
   'visible' | 'scopes' | 'list'
@@ -123,7 +123,7 @@ function uriRemedy(uri: string): string {
 
 /** Builds the entry in `resources/list` of a resource that a template lists; throws an error that names it if it is unusable. */
 export function toListed(
-  { key, template, mimeType }: TemplateDefinition,
+  { key, template, spec }: TemplateDefinition,
   entry: ListedResource,
   nth: number,
 ): JsonObject & { readonly uri: string } {
@@ -142,7 +142,15 @@ export function toListed(
       ),
     )
   checkMeta(item, facts)
-  return { uri, ...describeResource(uri, { ...(mimeType === undefined ? {} : { mimeType }), ...facts }) }
+  const { description, mimeType } = spec as ResourceOptions
+  return {
+    uri,
+    ...describeResource(uri, {
+      ...facts,
+      description: facts.description ?? description,
+      mimeType: facts.mimeType ?? mimeType,
+    }),
+  }
 }
 
 function mismatch(uri: string, absent: readonly string[]): string {

@@ -20,6 +20,19 @@ everyRevision((revision) =>
       )
     })
 
+    test('are found again by the id that a tool returned, with and without sessions', async () => {
+      const app = createBaskets(() => undefined)
+      await using client = await testClient(app, { revision })
+      await using other = await testClient(app, { revision })
+      const { basket } = (await client.call('fill', { item: 'rope' })) as { readonly basket: string }
+      expect(await other.call('fill', { item: 'paint', basket })).toEqual({
+        basket,
+        items: ['rope', 'paint'],
+      })
+      expect(await client.call('fill', { item: 'anchor' })).toMatchObject({ items: ['anchor'] })
+      await expect(client.call('fill', { item: 'anchor', basket: 'x' })).rejects.toThrow('no basket "x"')
+    })
+
     test('a code of the server tells clients what happened', async () => {
       await using client = await testClient(
         createBaskets(() => undefined),

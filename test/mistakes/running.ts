@@ -13,6 +13,7 @@ async function run(before: string, lines: readonly object[] = []): Promise<strin
   return text(child.stderr)
 }
 
+const IN_TERMINAL = `Object.defineProperty(process.stdin, 'isTTY', { value: true })`
 const INITIALIZE = {
   jsonrpc: '2.0',
   id: 1,
@@ -39,9 +40,15 @@ export const running: readonly Mistake[] = [
   },
   {
     wrote: 'node server.js in a terminal, for a server on stdio',
-    make: () => run(`Object.defineProperty(process.stdin, 'isTTY', { value: true })`),
+    make: () => run(`${IN_TERMINAL}; process.execArgv.length = 0`),
     problem: /^pierhead warning: waiting for MCP messages on stdin/,
     fix: /run: npx @modelcontextprotocol\/inspector node program\.ts; for a URL, write listen\({ http: {} }\)\n$/,
+  },
+  {
+    wrote: 'node --import tsx server.ts in a terminal, for a server on stdio',
+    make: () => run(IN_TERMINAL),
+    problem: /^pierhead warning: waiting for MCP messages on stdin/,
+    fix: /run: npx @modelcontextprotocol\/inspector npx tsx program\.ts; for a URL/,
   },
   {
     wrote: 'a handler that throws, in a program without a log of its own',

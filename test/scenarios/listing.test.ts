@@ -20,6 +20,8 @@ const app = createServer({ name: 'listing', version: '1', pageSize: 3 })
   .resource(
     'notes://{id}',
     {
+      title: 'Notes',
+      description: 'A note',
       mimeType: 'text/plain',
       list: async (ctx) => notesOf(ctx).map((id) => ({ variables: { id }, title: id.toUpperCase() })),
     },
@@ -30,6 +32,7 @@ const app = createServer({ name: 'listing', version: '1', pageSize: 3 })
   .resource(
     'days://{year}/{+day}{?zone,tag*}',
     {
+      description: 'A day',
       async *list() {
         try {
           for (let day = 1; day <= 4; day++) {
@@ -92,7 +95,13 @@ scenario(
         contents: [{ uri }],
       })
     const title = (text: string): object => (revision >= '2025-06-18' ? { title: text } : {})
-    expect(all[1]).toEqual({ uri: 'notes://milk', name: 'milk', mimeType: 'text/plain', ...title('MILK') })
+    expect(all[1]).toEqual({
+      uri: 'notes://milk',
+      name: 'milk',
+      description: 'A note',
+      mimeType: 'text/plain',
+      ...title('MILK'),
+    })
     expect(all[6]).toEqual({
       uri: 'days://2026/01/02?zone=utc&tag=a&tag=b',
       name: 'day-2',

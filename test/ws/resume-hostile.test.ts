@@ -327,21 +327,12 @@ describe('the owner', () => {
     let now = 0
     const sessions = new WsSessions(serviceOf(app), app.limits, () => now)
     const { session } = sessions.open(ANEW, undefined) as Opening
-    const nothing = (): void => undefined
-    const carrier = {
-      isBehind: false,
-      send: nothing,
-      ask: nothing,
-      replace: nothing,
-      refuse: nothing,
-      abort: nothing,
-    }
-    session.carryOn(carrier, { count: 0, auth: undefined })
-    session.detach(carrier, false)
+    session.carryOn(nobody, { count: 0, auth: undefined })
+    session.detach(nobody, false)
     now = 1000
     expect(sessions.open(headers(session.id), undefined)?.session).toBe(session)
-    session.carryOn(carrier, { count: 0, auth: undefined })
-    session.detach(carrier, false)
+    session.carryOn(nobody, { count: 0, auth: undefined })
+    session.detach(nobody, false)
     now = 2001
     expect(sessions.open(headers(session.id), undefined)?.session.id).not.toBe(session.id)
     expect(app.counts.get('session_expired')).toBe(1)

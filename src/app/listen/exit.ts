@@ -4,7 +4,7 @@ interface Closable {
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
-/** What listens in this process; a server that listens twice has two entries. */
+/** The open listeners of this process; a server that listens twice has two entries. */
 const listening = new Set<{ readonly server: Closable }>()
 let isExiting = false
 

@@ -108,9 +108,11 @@ export async function listen<Ctx extends Context>(
 /** Nothing happens in a terminal, because there the messages of a client are missing. */
 function inTerminal(program: string): string {
   const shown = program.split(/[\\/]/).at(-1) as string
+  // Node 20 needs tsx for TypeScript. Flags of Node are not repeated: the Inspector takes them for its own.
+  const runner = process.execArgv.some((flag) => /(^|[\\/=])tsx($|[\\/])/.test(flag)) ? 'npx tsx' : 'node'
   return (
     'waiting for MCP messages on stdin, which a client sends when it starts this program; ' +
-    `to try it, run: npx @modelcontextprotocol/inspector node ${shown}; for a URL, write listen({ http: {} })`
+    `to try it, run: npx @modelcontextprotocol/inspector ${runner} ${shown}; for a URL, write listen({ http: {} })`
   )
 }
 

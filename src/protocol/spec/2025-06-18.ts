@@ -104,14 +104,14 @@ export interface CallToolResult extends next.CallToolResult {
 }
 
 export interface PromptMessage {
-  /** Who says it: the user, or the assistant as an example of an answer. */
+  /** The speaker: `user`, or `assistant` for an example answer. */
   readonly role: next.Role
   /** One block: text, an image, a sound, a link without icons or an embedded resource. */
   readonly content: ContentBlock
 }
 
 export interface GetPromptResult extends next.EmptyResult {
-  /** What the prompt is good for. Default: none. */
+  /** Describes the prompt to people. Default: none. */
   readonly description?: string
   /** The conversation to give to the model, in order. */
   readonly messages: readonly PromptMessage[]

@@ -1,6 +1,6 @@
 /** The content of messages at 2026-07-28: blocks, the contents of resources, and what both say about themselves. */
 
-/** Who says a message of a prompt or of a conversation with a model. */
+/** The speaker of a message in a prompt or in a conversation with a model. */
 export type Role = 'user' | 'assistant'
 
 /**
@@ -25,7 +25,7 @@ export interface Icon {
 
 /** Hints about the use of a content block or a resource. Clients may ignore them. */
 export interface Annotations {
-  /** Whom it is for: `user` to be shown, `assistant` for the model to read. Default: both. */
+  /** The intended readers: `user`, `assistant` (the model), or both. Default: both. */
   readonly audience?: readonly Role[] | undefined
   /** From 0 (optional) to 1 (required). Default: nothing is said about the importance. */
   readonly priority?: number | undefined
@@ -35,7 +35,7 @@ export interface Annotations {
 
 /** Members that every content block may have. */
 export interface BlockOptions {
-  /** Whom the block is for and how important it is. Default: nothing is said. */
+  /** The intended readers of the block and its importance. Default: not sent. */
   readonly annotations?: Annotations | undefined
   /** Data about the block for programs rather than the model. Default: none. Since 2025-06-18. */
   readonly _meta?: Meta | undefined

@@ -8,7 +8,7 @@ import type {
   TextContent,
 } from './2026-07-28-content.ts'
 
-/** What servers offer at 2026-07-28: tools, resources and prompts, as lists show them. */
+/** Tools, resources and prompts of 2026-07-28, as lists show them. */
 
 // Tools
 
@@ -84,7 +84,7 @@ export interface Resource {
   readonly mimeType?: string | undefined
   /** The size in bytes, before base64. Default: unknown. Clients can estimate the tokens from it. */
   readonly size?: number | undefined
-  /** Whom the resource is for, how important it is, and when it changed. Default: nothing is said. */
+  /** The intended readers of the resource, its importance, and the time of its last change. Default: not sent. */
   readonly annotations?: Annotations | undefined
   /** Pictures for the resource, for example in several sizes. Default: none. Since 2025-11-25. */
   readonly icons?: readonly Icon[] | undefined
@@ -104,7 +104,7 @@ export interface ResourceTemplate {
   readonly description?: string | undefined
   /** The type of the contents, if all the resources have the same. Default: unknown. */
   readonly mimeType?: string | undefined
-  /** Whom the resources are for, how important they are, and when they changed. Default: nothing is said. */
+  /** The intended readers of the resources, their importance, and the time of their last change. Default: not sent. */
   readonly annotations?: Annotations | undefined
   /** Pictures for the template, for example in several sizes. Default: none. Since 2025-11-25. */
   readonly icons?: readonly Icon[] | undefined

@@ -26,7 +26,7 @@ export type LoggingLevel =
   | 'alert'
   | 'emergency'
 
-/** Who may get a cached result: `private` only the caller, `public` also others, for example from a proxy. */
+/** Who may be served from a cache: with `private` only this caller, with `public` anyone, for example by a proxy. */
 export type CacheScope = 'public' | 'private'
 
 export interface RequestParamsMeta extends Meta {
@@ -62,7 +62,7 @@ export interface PaginatedResult extends EmptyResult {
 export interface CacheHints {
   /** Milliseconds that the result stays fresh, unless a change is reported earlier; 0 forbids caching. Default: the `ttl` of the server, or else 0. */
   readonly ttlMs?: number | undefined
-  /** Who may get the cached result. Default: `private` for what a handler returns. */
+  /** `private` if only this caller may reuse the result, `public` if a shared cache may serve it to others. Default: `private` for the results of handlers. */
   readonly cacheScope?: CacheScope | undefined
 }
 
@@ -144,7 +144,7 @@ export interface ReadResourceResult extends EmptyResult, CacheHints {
 
 /** One message of a prompt. */
 export interface PromptMessage {
-  /** Who says it: the user, or the assistant as an example of an answer. */
+  /** The speaker: `user`, or `assistant` for an example answer. */
   readonly role: Role
   /** One block; a prompt with several has several messages. */
   readonly content: ContentBlock
@@ -161,7 +161,7 @@ export interface GetPromptRequestParams extends RoundParams {
 
 /** A prompt with its arguments filled in. */
 export interface GetPromptResult extends EmptyResult {
-  /** What the prompt is good for. Default: none. */
+  /** Describes the prompt to people. Default: none. */
   readonly description?: string | undefined
   /** The conversation to give to the model, in order. */
   readonly messages: readonly PromptMessage[]

@@ -1,7 +1,5 @@
+import { shareOf } from '../../base/share.ts'
 import type { Limits } from '../../protocol/limits.ts'
-
-/** One caller may keep this part of the limit, so that a few callers cannot take everything. */
-const SHARE = 1 / 4
 
 /** Something that takes bytes, and its place in a `BySize`. */
 interface Sized {
@@ -84,7 +82,7 @@ export class KeptPool {
     this.#bySize.put(caller)
     if (caller.bytes === 0) this.#callers.delete(buffer.caller)
     if (bytes <= 0) return
-    while (caller.bytes > this.#limit * SHARE) caller.victim?.giveUp()
+    while (caller.bytes > shareOf(this.#limit)) caller.victim?.giveUp()
     while (this.bytes > this.#limit) this.#bySize.largest?.victim?.giveUp()
   }
 }
@@ -97,7 +95,7 @@ export interface KeptBufferOptions {
   forget(): void
 }
 
-/** What is kept for one client that may come back: the events of a stream, or the messages of a session. */
+/** The data kept for one client that may come back: the events of a stream, or the messages of a session. */
 export class KeptBuffer implements Sized {
   readonly caller: unknown
   readonly #pool: KeptPool

@@ -1,5 +1,4 @@
-/** An owner with fewer than this part of another's items may take the place of one. */
-const SHARE = 1 / 4
+import { hasFarLess } from '../../base/share.ts'
 
 /** Items by the caller they belong to, oldest first, to share a limited number of places fairly. */
 export class Owners<Item extends { readonly owner: string }> {
@@ -20,6 +19,6 @@ export class Owners<Item extends { readonly owner: string }> {
   largest(newcomer: string): { readonly items: Iterable<Item>; readonly isLarge: boolean } {
     let items: ReadonlySet<Item> = new Set()
     for (const own of this.#all.values()) if (own.size > items.size) items = own
-    return { items, isLarge: (this.#all.get(newcomer)?.size ?? 0) < items.size * SHARE }
+    return { items, isLarge: hasFarLess(this.#all.get(newcomer)?.size ?? 0, items.size) }
   }
 }

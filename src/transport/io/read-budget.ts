@@ -1,5 +1,6 @@
 import { networkOf } from '../../base/address.ts'
 import { onWorkers } from '../../base/runtime.ts'
+import { isWithinShare } from '../../base/share.ts'
 import { SLOW_SENDER, TOO_MANY_BYTES } from '../../errors/limits.ts'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { SOON } from '../../errors/retry-after.ts'
@@ -10,7 +11,7 @@ import { everyMs, type Timer } from './timer.ts'
 
 /** Where the bytes of a budget come from. */
 export interface Sender {
-  /** What one caller sends counts together; by itself when undefined. Asked once, for a message that is not tiny. */
+  /** The messages of one caller count together; a message without a caller counts by itself. Called once, for a message that is not tiny. */
   caller?(): unknown
   /** Stops and continues reading; absent where that is impossible. */
   pause?(): unknown
@@ -25,8 +26,6 @@ const TINY_BYTES = 8192
 const SMALL_BYTES = 65_536
 /** Large messages leave the rest to small ones. */
 const LARGE_PART = 7 / 8
-/** The share of one caller of what the others leave free of that. */
-const SHARE = 1 / 4
 /** While room is short, a message is rejected if nothing of it arrived for this many ticks. */
 const STALLED_TICKS = 3
 const TICK_MS = 1000
@@ -68,7 +67,7 @@ export class ReadPool {
     if (this.total > this.limitBytes) return 'reject'
     if (message.size <= SMALL_BYTES) return 'read'
     const own = this.#callers.get(message.caller) ?? 0
-    if (own <= (this.limitBytes * LARGE_PART - this.total + own) * SHARE) return 'read'
+    if (isWithinShare(own, this.total, this.limitBytes * LARGE_PART)) return 'read'
     this.#favoured ??= message
     return this.#favoured === message ? 'read' : 'wait'
   }

@@ -1,3 +1,4 @@
+import { isWithinShare } from '../../base/share.ts'
 import { TOO_MUCH_UNSENT } from '../../errors/limits.ts'
 import { mcpError } from '../../errors/error.ts'
 import { SOON } from '../../errors/retry-after.ts'
@@ -9,8 +10,6 @@ const CHECK_MS = 50
 const HURRY_MS = 1000
 /** The part of what waits for it that a client must then read in that time. */
 const HURRY_PART = 1 / 10
-/** One caller may leave this part of what all others leave free unread, so that a few callers cannot shut out the rest. */
-const SHARE = 1 / 4
 
 /** The bytes that the clients of one server have not read yet. */
 export class WritePool {
@@ -50,7 +49,7 @@ export class WritePool {
     if (this.#isFull) {
       for (const budget of this.#patient) budget.hurry()
       this.#patient.clear()
-    } else if (own <= (this.#limitBytes - this.#total + own) * SHARE) return
+    } else if (isWithinShare(own, this.#total, this.#limitBytes)) return
     throw mcpError(TOO_MUCH_UNSENT, {}, SOON)
   }
 
@@ -101,7 +100,7 @@ interface Handle {
 
 export interface WriteBudgetOptions {
   readonly pool: WritePool
-  /** What one caller leaves unread counts together. Undefined when the caller is unknown. */
+  /** The unread bytes of one caller count together. Undefined if the caller is unknown. */
   readonly caller?: unknown
   /** The socket; null before there is one. */
   outlet(): Outlet | null

@@ -106,7 +106,7 @@ function withJunk(error: unknown, { anything, junk }: MessageReader): unknown {
   return new McpError('timeout', `${problem}; ${remedy}`, { cause: error })
 }
 
-/** What to do about an error of Node that its message does not tell. */
+/** A remedy for an error of Node whose own message offers none. */
 function remedyFor(lines: readonly string[]): string {
   if (!lines.some((line) => line.includes('ERR_UNKNOWN_FILE_EXTENSION'))) return ''
   return "\nThis Node does not run TypeScript: install tsx, and start the server with { command: 'npx', args: ['tsx', 'server.ts'] }"

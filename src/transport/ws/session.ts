@@ -42,7 +42,7 @@ export interface SessionTable {
   over(session: WsSession): void
 }
 
-/** What it takes to keep a message, besides its text. */
+/** The memory that a kept message takes besides its text. */
 const OVERHEAD = 64
 
 /** A session that outlives its connection: requests keep running, and messages for the client are buffered. */

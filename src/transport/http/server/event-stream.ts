@@ -12,7 +12,7 @@ interface KeptEvent {
   readonly bytes: number
 }
 
-/** What it takes to keep an event, besides its text. */
+/** The memory that a kept event takes besides its text. */
 const OVERHEAD = 128
 
 export interface StreamOptions {

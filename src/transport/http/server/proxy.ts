@@ -33,7 +33,7 @@ export const TRUST_PROXY: Kind<TrustProxy> = {
 /** Decides whether to believe a proxy: by its address, or by how many are between it and the server. */
 export type Trust = (address: string | undefined, hop: number) => boolean
 
-/** What proxies say about a request. */
+/** The facts about a request that proxies report. */
 export interface Forwarded {
   readonly host?: string | undefined
   readonly scheme?: string | undefined
