@@ -1,7 +1,7 @@
 import { McpError, mcpError } from '../errors/error.ts'
-import { NO_REVISION } from '../errors/client.ts'
+import { BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
 import { UNKNOWN_METHOD } from '../errors/rpc.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
@@ -82,7 +82,9 @@ async function propose(
   }
   const forms = formsOf(proposed, options.dialects)
   const result = await exchange(transport, 'initialize', params, { revision: proposed, forms }, options)
-  const { protocolVersion: offered } = result
+  const { protocolVersion: offered, capabilities: declared, serverInfo } = result
+  if (typeof offered !== 'string') throw badResult('protocolVersion is missing')
+  if (!isObject(declared) || !isObject(serverInfo)) throw badResult('capabilities or serverInfo is missing')
   if (
     !isRevision(offered) ||
     offered === LATEST ||
@@ -97,5 +99,9 @@ async function propose(
   const sent = transport.send(encodeNotification(initialized, {}, wire.forms))
   const deadline = openingDeadline(initialized, options)
   await orAborted(sent, deadline.signal).finally(() => deadline.end())
-  return toAgreement(wire, result['serverInfo'] as JsonObject, result)
+  return toAgreement(wire, serverInfo, result)
+}
+
+function badResult(issue: string): McpError {
+  return mcpError(BAD_ANSWER, { method: 'initialize', issue })
 }

@@ -58,7 +58,7 @@ export async function* eachItem<Item>(
     for (const [at, item] of list.entries()) {
       yield item
       // Others get a turn now and then, because items of one page follow each other without a pause.
-      if (at % TURN === TURN - 1) await new Promise<void>((resolve) => inNextTurn(resolve))
+      if (at % TURN === TURN - 1) await new Promise<void>(inNextTurn)
     }
     const { nextCursor: cursor } = result
     if (typeof cursor !== 'string') return

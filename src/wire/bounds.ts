@@ -4,19 +4,17 @@ import type { Limits } from '../protocol/limits.ts'
 import { mcpError } from '../errors/error.ts'
 import { readText } from './read-text.ts'
 import { endOfString } from './skip.ts'
-import { checkKeys } from './values.ts'
 
 export type Bounds = Pick<Limits, 'depth' | 'values' | 'keys' | 'stringLength'>
 
-/** Reads the text of a message or batch, unless it has too many members or a string that is too long. */
+/** Reads the text of a message or batch, unless it has too many values or members or a string that is too long. */
 export function readBounded(text: string, bounds: Bounds): Message | readonly unknown[] {
-  checkBounds(text, bounds)
+  checkStrings(text, bounds)
   return readText(text, bounds)
 }
 
-/** Throws if there are too many members, or a string is too long. The text need not be valid JSON. */
-export function checkBounds(text: string, { keys, stringLength }: Bounds): void {
-  checkKeys(text, keys)
+/** Throws if a string is too long. The text need not be valid JSON. */
+export function checkStrings(text: string, { stringLength }: Bounds): void {
   if (text.length <= stringLength) return
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
     const end = endOfString(text, at + 1)

@@ -5,20 +5,13 @@ import { endOfContainer, endOfScalar, endOfString, skipSpace } from './skip.ts'
 export type Finding =
   | { readonly kind: 'duplicate'; readonly key: string }
   | { readonly kind: 'deep' }
-  /** A message has more members than were allowed. */
-  | { readonly kind: 'crowded' }
   /** An integer id of more than 1,024 digits. */
   | { readonly kind: 'id' }
   /** Integer ids too large for a number, by position of their message in a batch; at 0 for a single message. */
   | { readonly kind: 'ids'; readonly ids: readonly (bigint | undefined)[] }
 
 /** Does what `scan` does with less code, but slower for short messages. */
-export function scanFully(
-  text: string,
-  maxDepth: number,
-  maxMembers: number = Number.POSITIVE_INFINITY,
-): Finding | undefined {
-  most = maxMembers
+export function scanFully(text: string, maxDepth: number): Finding | undefined {
   escapeAt = -1
   idTo = -1
   const at = skipSpace(text, 0)
@@ -46,7 +39,6 @@ const UNWATCHED = -1
 /** Returned instead of a position. */
 const DEEP = -1
 const DUPLICATE = -2
-const CROWDED = -3
 
 /** Every integer of at most this many characters is safe as a number. */
 const SAFE_CHARS = 15
@@ -66,7 +58,6 @@ const keys: readonly Keys[] = [new Keys(), new Keys(), new Keys()]
 let idFrom = -1
 let idTo = -1
 let escapeAt = -1
-let most = 0
 let repeated = ''
 
 function scanBatch(text: string, at: number, room: number): Finding | undefined {
@@ -94,8 +85,7 @@ function scanObject(text: string, at: number, level: number, room: number): numb
   if (room < 1) return DEEP
   keys[level]!.clear()
   at = skipSpace(text, at + 1)
-  for (let members = 1; text.charCodeAt(at) === QUOTE; members++) {
-    if (members > most && level === MESSAGE) return CROWDED
+  while (text.charCodeAt(at) === QUOTE) {
     const to = endOfString(text, at + 1)
     const role = hasEscape(text, at, to) ? addEscaped(text, at, to, level) : add(text, at + 1, to, level)
     if (role === REPEATED) return DUPLICATE
@@ -175,7 +165,7 @@ function largeId(text: string): bigint | typeof UNUSABLE | undefined {
 
 function toFinding(code: number): Finding {
   for (const each of keys) each.clear()
-  if (code !== DUPLICATE) return { kind: code === DEEP ? 'deep' : 'crowded' }
+  if (code === DEEP) return { kind: 'deep' }
   const key = repeated.length > MAX_SHOWN ? `${repeated.slice(0, MAX_SHOWN)}…` : repeated
   repeated = ''
   return { kind: 'duplicate', key }

@@ -1,19 +1,9 @@
 import { mcpError } from '../errors/error.ts'
-import {
-  BAD_MESSAGE,
-  BAD_PARAMS,
-  DUPLICATE_KEY,
-  PARSE_FAILED,
-  TOO_DEEP,
-  TOO_MANY_KEYS,
-} from '../errors/wire.ts'
+import { BAD_MESSAGE, BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wire.ts'
 import { isObject, JSONRPC, type JsonObject, type Message, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Finding } from './full-scan.ts'
 
 export const NO_PARAMS: JsonObject = Object.freeze({})
-
-/** How many members a message itself may have; it needs four. */
-export const MAX_MEMBERS = 1000
 
 /** Reads the text of a message or batch whose scan result is known. */
 export function readScanned(
@@ -22,7 +12,6 @@ export function readScanned(
   finding: Finding | undefined,
 ): Message | readonly unknown[] {
   if (finding?.kind === 'deep') throw mcpError(TOO_DEEP, { limit: maxDepth })
-  if (finding?.kind === 'crowded') throw mcpError(TOO_MANY_KEYS, { limit: MAX_MEMBERS })
   const value = parse(text)
   if (finding?.kind === 'duplicate')
     throw withId(mcpError(DUPLICATE_KEY, { key: finding.key.slice(0, 64) }), value)

@@ -1,13 +1,11 @@
 import { scanFully, type Finding } from './full-scan.ts'
-import { MAX_MEMBERS } from './message.ts'
 import { isQuiet } from './quiet.ts'
 
 /**
  * Finds in the text of a message or batch what its parsed value no longer shows: duplicate keys in the message, its
- * params, arguments and `_meta`, nesting beyond `maxDepth` levels, a message of too many members, and integer ids too large
- * for a number.
+ * params, arguments and `_meta`, nesting beyond `maxDepth` levels, and integer ids too large for a number.
  * Invalid JSON is scanned up to its first error.
  */
 export function scan(text: string, maxDepth: number): Finding | undefined {
-  return isQuiet(text, maxDepth) ? undefined : scanFully(text, maxDepth, MAX_MEMBERS)
+  return isQuiet(text, maxDepth) ? undefined : scanFully(text, maxDepth)
 }

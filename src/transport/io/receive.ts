@@ -6,7 +6,6 @@ import { withoutStacks } from '../../errors/stacks.ts'
 import type { MessageStream } from '../../rpc/message-stream.ts'
 import { checkBatchLength, readMessage } from '../../wire/message.ts'
 import { readText } from '../../wire/read-text.ts'
-import { checkKeys } from '../../wire/values.ts'
 
 /**
  * Passes the text of a message or batch from a server to the messages. Text that is not a valid message fails the request
@@ -16,7 +15,7 @@ export function receiveText(messages: MessageStream, text: string, limits: Conte
   let message: ReturnType<typeof readText>
   try {
     // After an invalid message, which is perhaps one of many, the stack of the error is saved: it is most of what one costs.
-    message = messages.invalid === 0 ? read(text, limits) : withoutStacks(() => read(text, limits))
+    message = messages.invalid === 0 ? readText(text, limits) : withoutStacks(() => readText(text, limits))
     checkBatchLength(message, limits.batch)
   } catch (thrown) {
     return rejectAnswer(messages, text, (thrown as Error).message)
@@ -28,11 +27,6 @@ export function receiveText(messages: MessageStream, text: string, limits: Conte
   let whole = true
   for (const member of message as readonly unknown[]) whole = receiveMember(messages, member) && whole
   return whole
-}
-
-function read(text: string, limits: ContentLimits): ReturnType<typeof readText> {
-  checkKeys(text, limits.keys)
-  return readText(text, limits)
 }
 
 /** The reason to give up on a server that sends nothing but invalid messages, once it has sent too many. */

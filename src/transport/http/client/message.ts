@@ -1,20 +1,17 @@
 import type { ContentLimits } from '../../../protocol/client-limits.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError } from '../../../errors/error.ts'
-import { checkBatchLength, MAX_MEMBERS, readMessage, readScanned } from '../../../wire/message.ts'
+import { checkBatchLength, readMessage, readScanned } from '../../../wire/message.ts'
 import { scanFully } from '../../../wire/full-scan.ts'
-import { checkKeys, checkValues } from '../../../wire/values.ts'
+import { checkValues } from '../../../wire/values.ts'
 
 /** Reads the messages of a text from a server: one, or several in a batch. Throws when it is not a message. */
-export function readReceived(
-  text: string,
-  { depth, values, keys, batch }: ContentLimits,
-): readonly Message[] {
+export function readReceived(text: string, limits: ContentLimits): readonly Message[] {
+  const { depth, batch } = limits
   let read: unknown
   try {
-    checkKeys(text, keys)
-    checkValues(text, values)
-    read = readScanned(text, depth, scanFully(text, depth, MAX_MEMBERS))
+    checkValues(text, limits)
+    read = readScanned(text, depth, scanFully(text, depth))
   } catch (error) {
     if (!(error instanceof McpError) || error.kind !== 'bad_message') throw error
     return [readOne(JSON.parse(text))]
