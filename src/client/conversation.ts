@@ -35,7 +35,7 @@ export class Conversation {
   readonly events: Emitter = new Emitter()
   readonly middleware: Middleware = new Middleware()
   readonly #cache = new Cache()
-  readonly #tools = new KnownTools((text) => this.events.emit('warning', text))
+  readonly known: KnownTools = new KnownTools((text) => this.events.emit('warning', text))
   readonly #paramHeaders: boolean
   readonly #checks: boolean
   readonly #maxPages: number
@@ -64,7 +64,7 @@ export class Conversation {
     const params = { name, arguments: (input ?? {}) as JsonObject }
     const begun = performance.now()
     const refresh = (): Promise<void> => this.#refreshTools(options, begun)
-    if (this.#checks) await (await import('./check-input.ts')).checkInput(this.#tools, params, refresh)
+    if (this.#checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
     let result: JsonObject
     try {
       result = await this.#callOnce(params, options, begun)
@@ -74,7 +74,7 @@ export class Conversation {
       await refresh()
       result = await this.#callOnce(params, options, begun)
     }
-    const output = this.#tools.get(name)?.output
+    const output = this.known.get(name)?.output
     const checked = result['isError'] === true ? undefined : await output?.(result['structuredContent'])
     if (checked?.ok === false)
       throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
@@ -84,7 +84,7 @@ export class Conversation {
   /** Lists the tools except those that cannot be called because they ask for invalid headers. */
   async *tools(options: CallOptions, begun?: number): AsyncGenerator<Tool, void, undefined> {
     for await (const tool of this.items<Tool>('tools/list', 'tools', options, begun)) {
-      const problem = await this.#tools.add(tool as unknown as JsonObject)
+      const problem = await this.known.add(tool as unknown as JsonObject)
       const isFine = problem === undefined || !this.#paramHeaders
       if (isFine || (await this.connection.agreement()).revision !== LATEST) yield tool
       else this.events.emit('warning', `skipped tool "${tool.name}": ${problem}`)
@@ -144,7 +144,7 @@ export class Conversation {
     options: CallOptions,
     begun: number,
   ): Promise<JsonObject> {
-    const known = this.#tools.get(params.name)
+    const known = this.known.get(params.name)
     const idempotent = options.idempotent ?? known?.repeatable ?? false
     const { paramHeaders } = known ?? {}
     return this.send('tools/call', params, { ...options, idempotent }, { paramHeaders, begun })
