@@ -145,3 +145,19 @@ test.each(['2025-11-25', '2026-07-28'] as const)(
     await Promise.all([ada?.close(), bob?.close(), nobody?.close()])
   },
 )
+
+test.each([
+  [-32601, 'unknown_method'],
+  [-32602, 'bad_params'],
+] as const)('subscribe and watch fail if the server rejects listening with %s', async (code, kind) => {
+  const server = scripted('2026-07-28', ({ method }, peer) => {
+    if (method !== 'subscriptions/listen') return false
+    peer.refuse(code, 'no')
+    return true
+  })
+  await using client = await connect(server)
+  await expect(client.subscribe('a://b', () => undefined)).rejects.toMatchObject({ kind })
+  await expect(all(client.watch({ tools: true }))).rejects.toMatchObject({ kind })
+  const { signal } = new AbortController()
+  await expect(all(client.watch({ resources: ['a://b'], signal }))).rejects.toMatchObject({ kind })
+})
